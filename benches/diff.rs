@@ -9,7 +9,7 @@ use labscope::api::commits::DiffEntry;
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::store::{Arrival, HeldState, Want};
+use labscope::store::{Arrival, KnownState, Want};
 use labscope::ui::diff::{self, At, DiffDoc, DiffOptions, FileDiff, Inset, Side, Source};
 use labscope::ui::doc::{DocLine, DocState};
 use labscope::ui::theme::{Background, Theme};
@@ -71,10 +71,10 @@ fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) ->
             }
             Want::Work(work) if done < works => {
                 done += 1;
-                Outcome::Made((work.run)(&|| false))
+                Outcome::Result((work.run)(&|| false))
             }
             _ => {
-                left.push(Effect::Start(ticket, want, HeldState::default()));
+                left.push(Effect::Start(ticket, want, KnownState::default()));
                 continue;
             }
         };

@@ -65,7 +65,7 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
             },
             // None of the screens drawn here read archives.
             Want::Parts(_) => continue,
-            Want::Work(work) => Outcome::Made((work.run)(&|| false)),
+            Want::Work(work) => Outcome::Result((work.run)(&|| false)),
             Want::Follow(_) => continue,
         };
         todo.extend(app.update(Msg::Arrived(ticket, Ok(outcome))));
@@ -105,7 +105,7 @@ fn tree(entries: usize) -> App {
         let rows: Vec<TreeEntry> = ((page - 1) * 100..page * 100).map(file).collect();
         let next = (page < pages).then_some(page as u32 + 1);
         let reply = Arrival { len: rows.len(), value: Arc::new(rows), next, total: None, digest: 0, size: 0 };
-        app.store.arrived(&listing, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
+        app.store.record_reply(&listing, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
     }
     app.update(Msg::Resize(SIZE.0, SIZE.1));
     app

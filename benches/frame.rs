@@ -43,7 +43,7 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
         if page == 1 {
             app.update(Msg::Arrived(Ticket::Load(request.clone(), 1), Ok(Outcome::Reply(reply))));
         } else {
-            app.store.arrived(&request, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
+            app.store.record_reply(&request, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
         }
     }
     app.update(Msg::Resize(size.0, size.1));
@@ -85,7 +85,7 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
                 }));
                 Ok(Outcome::End)
             }
-            Want::Work(work) => Ok(Outcome::Made((work.run)(&|| false))),
+            Want::Work(work) => Ok(Outcome::Result((work.run)(&|| false))),
             // None of the screens drawn here read archives.
             Want::Parts(_) => continue,
         };

@@ -52,7 +52,7 @@ fn work(app: &mut App, effects: Vec<Effect>) {
     let mut todo = effects;
     while let Some(effect) = todo.pop() {
         if let Effect::Start(ticket, Want::Work(work), _) = effect {
-            todo.extend(app.update(Msg::Arrived(ticket, Ok(Outcome::Made((work.run)(&|| false))))));
+            todo.extend(app.update(Msg::Arrived(ticket, Ok(Outcome::Result((work.run)(&|| false))))));
         }
     }
 }
@@ -66,7 +66,7 @@ fn log(all: usize, size: (u16, u16)) -> App {
         let values = page(number, all);
         let next = (number + 1 < pages).then_some(number as u32 + 2);
         let reply = Arrival { len: values.len(), value: Arc::new(values), next, total: None, digest: 0, size: 0 };
-        app.store.arrived(&request, number as u32 + 1, Ok(reply), Timestamp::UNIX_EPOCH);
+        app.store.record_reply(&request, number as u32 + 1, Ok(reply), Timestamp::UNIX_EPOCH);
     }
     let effects = app.update(Msg::Resize(size.0, size.1));
     work(&mut app, effects);

@@ -96,7 +96,7 @@ impl Driver<'_> {
                 }
                 Want::Work(work) if works < WORKERS => {
                     works += 1;
-                    Ok(Outcome::Made((work.run)(&|| false)))
+                    Ok(Outcome::Result((work.run)(&|| false)))
                 }
                 Want::Work(_) | Want::Follow(_) => {
                     self.asked.push((ticket, want));

@@ -12,7 +12,7 @@ use axum::http::{Uri, header};
 use axum::response::IntoResponse;
 use futures::TryStreamExt;
 use labscope::api::branches::ListBranches;
-use labscope::api::merge_requests::{GetChanges, MergeRequest};
+use labscope::api::merge_requests::{GetMergeRequestChanges, MergeRequest};
 use std::collections::HashMap;
 use std::fs;
 use std::hint::black_box;
@@ -199,7 +199,7 @@ fn main() {
     table.print();
 
     let client = bare.client();
-    let changes = GetChanges { id: 1_u64.into(), merge_request_iid: 7 };
+    let changes = GetMergeRequestChanges { id: 1_u64.into(), merge_request_iid: 7 };
     let mut table = Table::new("changes of 20 MB, ms", &["", "serde_json", "labscope", "ratio", "limit"]);
     let typed = || {
         let from = Instant::now();

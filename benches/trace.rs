@@ -12,7 +12,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::runtime::executor::Executor;
-use labscope::store::{Arrival, HeldState, Ticket, Want};
+use labscope::store::{Arrival, KnownState, Ticket, Want};
 use ratatui::buffer::Buffer;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -132,7 +132,7 @@ async fn open(url: &str) -> f64 {
         let mut waiting = Some(first);
         let mut ended = false;
         while let Some(msg) = waiting {
-            if let Some(msg) = msg.heard() {
+            if let Some(msg) = msg.into_active() {
                 ended |= matches!(msg, Msg::Arrived(Ticket::Follow(_), _));
                 app.receive(msg).into_iter().for_each(|effect| _ = executor.take(effect));
             }
@@ -177,7 +177,7 @@ fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request
                 continue;
             }
             _ => {
-                left.push(Effect::Start(ticket, want, HeldState::default()));
+                left.push(Effect::Start(ticket, want, KnownState::default()));
                 continue;
             }
         };
@@ -221,7 +221,7 @@ fn search(app: &mut App, filter_text: &str) -> (f64, usize) {
     for effect in effects {
         if let Effect::Start(ticket, Want::Work(work), _) = effect {
             let made = (work.run)(&|| false);
-            app.update(Msg::Arrived(ticket, Ok(Outcome::Made(made))));
+            app.update(Msg::Arrived(ticket, Ok(Outcome::Result(made))));
         }
     }
     let took = start.elapsed().as_secs_f64();

@@ -4,7 +4,7 @@
 use crate::api::issues::{GetIssue, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
 use crate::api::users::User;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 
 crate::resource! {
     /// An emoji reaction of a user.
@@ -20,14 +20,14 @@ crate::resource! {
         /// `Note`, `MergeRequest`, `Issue` or `Snippet`.
         awardable_type: String,
     }
-    newer {
+    unspecified {
         /// The image of a custom emoji of a group.
         url: String,
     }
 }
 
 crate::endpoints! {
-    newer section "Award emoji";
+    unspecified section "Award emoji";
 
     /// Lists the reactions to a merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji" => Vec<AwardEmoji>;
@@ -39,7 +39,7 @@ crate::endpoints! {
     struct CreateMergeRequestAward { id: Id, merge_request_iid: u64, name: String }
 
     /// Removes a reaction to a merge request. A 401 means that the reaction belongs to another user.
-    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji/{award_id}" => Nothing,
+    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji/{award_id}" => NoContent,
     touches [ListMergeRequestAwards, GetMergeRequest, ListProjectMergeRequests];
     struct DeleteMergeRequestAward { id: Id, merge_request_iid: u64, award_id: u64 }
 
@@ -53,7 +53,7 @@ crate::endpoints! {
     struct CreateMergeRequestNoteAward { id: Id, merge_request_iid: u64, note_id: u64, name: String }
 
     /// Removes a reaction to a note of a merge request.
-    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji/{award_id}" => Nothing,
+    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji/{award_id}" => NoContent,
     touches [ListMergeRequestNoteAwards];
     struct DeleteMergeRequestNoteAward { id: Id, merge_request_iid: u64, note_id: u64, award_id: u64 }
 
@@ -67,7 +67,7 @@ crate::endpoints! {
     struct CreateIssueAward { id: Id, issue_iid: u64, name: String }
 
     /// Removes a reaction to an issue.
-    DELETE "/projects/{id}/issues/{issue_iid}/award_emoji/{award_id}" => Nothing,
+    DELETE "/projects/{id}/issues/{issue_iid}/award_emoji/{award_id}" => NoContent,
     touches [ListIssueAwards, GetIssue, ListProjectIssues];
     struct DeleteIssueAward { id: Id, issue_iid: u64, award_id: u64 }
 
@@ -81,7 +81,7 @@ crate::endpoints! {
     struct CreateIssueNoteAward { id: Id, issue_iid: u64, note_id: u64, name: String }
 
     /// Removes a reaction to a note of an issue.
-    DELETE "/projects/{id}/issues/{issue_iid}/notes/{note_id}/award_emoji/{award_id}" => Nothing,
+    DELETE "/projects/{id}/issues/{issue_iid}/notes/{note_id}/award_emoji/{award_id}" => NoContent,
     touches [ListIssueNoteAwards];
     struct DeleteIssueNoteAward { id: Id, issue_iid: u64, note_id: u64, award_id: u64 }
 
@@ -95,7 +95,7 @@ crate::endpoints! {
     struct CreateSnippetNoteAward { id: Id, snippet_id: u64, note_id: u64, name: String }
 
     /// Removes a reaction to a note of a snippet.
-    DELETE "/projects/{id}/snippets/{snippet_id}/notes/{note_id}/award_emoji/{award_id}" => Nothing,
+    DELETE "/projects/{id}/snippets/{snippet_id}/notes/{note_id}/award_emoji/{award_id}" => NoContent,
     touches [ListSnippetNoteAwards];
     struct DeleteSnippetNoteAward { id: Id, snippet_id: u64, note_id: u64, award_id: u64 }
 }

@@ -2,7 +2,7 @@
 
 use crate::api::commits::resources::Commit;
 use crate::api::views::COMMIT_OF_BRANCH;
-use crate::api::{Id, Nothing};
+use crate::api::{Id, NoContent};
 
 crate::resource! {
     /// A branch and the commit at its head.
@@ -15,7 +15,7 @@ crate::resource! {
         developers_can_merge: bool,
         commit: Option<Commit>,
     }
-    newer {
+    unspecified {
         default: bool,
         can_push: bool,
         web_url: String,
@@ -69,12 +69,12 @@ crate::endpoints! {
     }
 
     /// Deletes a branch.
-    DELETE "/projects/{id}/repository/branches/{branch}" => Nothing,
+    DELETE "/projects/{id}/repository/branches/{branch}" => NoContent,
     touches [ListBranches, GetBranch];
     struct DeleteBranch { id: Id, branch: String }
 
     /// Deletes all branches that are merged into the default branch, except protected ones.
-    DELETE "/projects/{id}/repository/merged_branches" => Nothing,
+    DELETE "/projects/{id}/repository/merged_branches" => NoContent,
     touches [ListBranches, GetBranch];
     struct DeleteMergedBranches { id: Id }
 }

@@ -2,10 +2,10 @@
 
 mod clock;
 mod exchange;
+mod moved_endpoints;
 mod oauth;
 mod pages;
 mod payload;
-mod today;
 mod transfer;
 
 use crate::api::endpoint::{Endpoint, Method, Request};
@@ -14,7 +14,7 @@ use crate::api::page::PageInfo;
 use bytes::Bytes;
 pub use clock::Clock;
 pub use exchange::Slice;
-use exchange::{Call, Wanted, read};
+use exchange::{Call, WantedPart, read};
 pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use payload::Payload;
 use secrecy::SecretString;
@@ -149,9 +149,9 @@ impl Client {
             Ok(response) => return Ok(response),
             Err(error) => error,
         };
-        match today::elsewhere(request, &error) {
+        match moved_endpoints::moved(request, &error) {
             Some(moved) => self.fetch(&self.call_of(&moved)?).await,
-            None if self.asks_for_oauth(request, &error) => self.token_info().await,
+            None if self.needs_token_info(request, &error) => self.token_info().await,
             None => Err(error),
         }
     }
@@ -168,7 +168,7 @@ impl Client {
     /// `target` is a path below `/api/v4`, with or without a query; `form` is sent in the query of a `GET` or `HEAD`
     /// request, and in the form of any other.
     pub async fn raw(&self, method: Method, target: &str, form: &[(String, String)]) -> Result<Response, Error> {
-        self.fetch_any(&self.raw_call(method, target, form)?).await
+        self.fetch_with_any_status(&self.raw_call(method, target, form)?).await
     }
 
     /// Sends a request like [`Client::raw`], but streams the body of a successful reply to the file `path`, which is
@@ -182,7 +182,11 @@ impl Client {
     ) -> Result<Response, Error> {
         let call = self.raw_call(method, target, form)?;
         let reply = self.exchange(&call).await?;
-        if reply.status().is_success() { self.keep(reply, &call, path).await } else { self.whole(reply, &call).await }
+        if reply.status().is_success() {
+            self.write_to_file(reply, &call, path).await
+        } else {
+            self.read_whole(reply, &call).await
+        }
     }
 
     /// Builds the call for a request that the user typed.
@@ -197,7 +201,7 @@ impl Client {
             target.push(if target.contains('?') { '&' } else { '?' });
             target += &form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         }
-        let call = Call { method, target, accept: "*/*", payload, part: Wanted::default() };
+        let call = Call { method, target, accept: "*/*", payload, part: WantedPart::default() };
         self.permit(&call)?;
         Ok(call)
     }
@@ -214,7 +218,8 @@ impl Client {
             Some(json) => Some(Payload::json(json)),
             None => request.form.then(|| Payload::form(&request.fields)),
         };
-        let call = Call { method, target: request.target(), accept: request.accept, payload, part: Wanted::default() };
+        let call =
+            Call { method, target: request.target(), accept: request.accept, payload, part: WantedPart::default() };
         self.permit(&call)?;
         // URL parsing removes `.` and `..` segments, so the request would go to another path.
         if !self.url(&call)?.path().ends_with(&request.path) {
@@ -239,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_proxy_stands_between_this_machine_and_itself() {
+    fn loopback_bypasses_the_proxy() {
         for (url, own) in [
             ("http://127.0.0.1:1/", true),
             ("http://[::1]/", true),

@@ -5,11 +5,11 @@ pub mod resources;
 
 use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::endpoint::{InputKind, InputType};
-use crate::api::merge_requests::{GetChanges, GetMergeRequest, ListMergeRequestCommits, MergeRequest};
+use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, MergeRequest};
 use crate::api::projects::GetProject;
-use crate::api::repository::{Compare, ListContributors, ListTree};
+use crate::api::repository::{CompareRefs, ListContributors, ListTree};
 use crate::api::users::User;
-use crate::api::views::COMMENT_AUTHOR;
+use crate::api::views::COMMENT_AUTHOR_FIELDS;
 use crate::api::{Id, Time};
 pub use resources::{Commit, CommitSignature, DiffEntry, Stats};
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ crate::resource! {
 
 crate::open_enum! {
     /// The state of a commit status.
-    pub enum StatusState {
+    pub enum CommitStatusState {
         Pending = "pending",
         Running = "running",
         Success = "success",
@@ -44,7 +44,7 @@ crate::resource! {
         id: u64,
         sha: String,
         r#ref: Option<String>,
-        status: StatusState,
+        status: CommitStatusState,
         name: String,
         target_url: Option<String>,
         description: Option<String>,
@@ -55,7 +55,7 @@ crate::resource! {
         finished_at: Option<Time>,
         author: Option<User>,
     }
-    newer {
+    unspecified {
         pipeline_id: u64,
     }
 }
@@ -91,7 +91,7 @@ pub struct CommitAction {
 }
 
 impl InputType for Vec<CommitAction> {
-    const KIND: InputKind = InputKind::Other;
+    const KIND: InputKind = InputKind::Structured;
 }
 
 crate::endpoints! {
@@ -116,8 +116,8 @@ crate::endpoints! {
     /// Creates a commit with several changes.
     JSON POST "/projects/{id}/repository/commits" => Commit,
     touches [
-        ListCommits, ListTree, ListBranches, GetBranch, ListContributors, Compare, GetProject, GetMergeRequest,
-        ListMergeRequestCommits, GetChanges,
+        ListCommits, ListTree, ListBranches, GetBranch, ListContributors, CompareRefs, GetProject, GetMergeRequest,
+        ListMergeRequestCommits, GetMergeRequestChanges,
     ];
     struct CreateCommit {
         id: Id,
@@ -146,8 +146,8 @@ crate::endpoints! {
     /// Cherry-picks a commit to a branch.
     POST "/projects/{id}/repository/commits/{sha}/cherry_pick" => Commit,
     touches [
-        ListCommits, ListTree, ListBranches, GetBranch, ListContributors, Compare, GetProject, GetMergeRequest,
-        ListMergeRequestCommits, GetChanges,
+        ListCommits, ListTree, ListBranches, GetBranch, ListContributors, CompareRefs, GetProject, GetMergeRequest,
+        ListMergeRequestCommits, GetMergeRequestChanges,
     ];
     struct CherryPick { id: Id, sha: String, branch: String }
 
@@ -156,16 +156,16 @@ crate::endpoints! {
     struct GetCommitDiff { id: Id, sha: String }
 
     /// Lists the merge requests that introduced a commit (since 10.7).
-    NEWER GET "/projects/{id}/repository/commits/{sha}/merge_requests" => Vec<MergeRequest>;
+    UNSPECIFIED GET "/projects/{id}/repository/commits/{sha}/merge_requests" => Vec<MergeRequest>;
     struct ListCommitMergeRequests { id: Id, sha: String }
 
     /// Gets the signature of a commit (since 11.9); 404 if it is not signed.
-    NEWER GET "/projects/{id}/repository/commits/{sha}/signature" => CommitSignature;
+    UNSPECIFIED GET "/projects/{id}/repository/commits/{sha}/signature" => CommitSignature;
     struct GetCommitSignature { id: Id, sha: String }
 
     /// Lists the comments on a commit.
     GET "/projects/{id}/repository/commits/{sha}/comments" => Vec<CommitComment>,
-    views ["author": COMMENT_AUTHOR];
+    views ["author": COMMENT_AUTHOR_FIELDS];
     struct ListCommitComments { id: Id, sha: String }
 
     /// Comments on a commit, or on a line of its diff.

@@ -5,19 +5,19 @@ use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::commits::ListCommits;
 use crate::api::discussions::ListMergeRequestDiscussions;
 use crate::api::merge_requests::{
-    GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines, ListMergeRequests,
+    GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListMergeRequests,
     ListParticipants, ListProjectMergeRequests, MergeRequest,
 };
 use crate::api::notes::ListMergeRequestNotes;
 use crate::api::users::User;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 
 crate::resource! {
     /// An approval by a user.
     pub struct Approval {
         user: User,
     }
-    newer {
+    unspecified {
         approved_at: Time,
     }
 }
@@ -26,7 +26,7 @@ crate::resource! {
     /// The approvals of a merge request, and whether the caller can approve. Enterprise servers also send the number of
     /// approvals that are missing.
     pub struct Approvals {}
-    newer {
+    unspecified {
         approved_by: Vec<Approval>,
         user_has_approved: bool,
         user_can_approve: bool,
@@ -41,7 +41,7 @@ crate::resource! {
 crate::resource! {
     /// The approval rules of a merge request. Only enterprise servers have rules.
     pub struct ApprovalState {}
-    newer {
+    unspecified {
         rules: Vec<ApprovalRule>,
     }
 }
@@ -57,7 +57,7 @@ crate::resource! {
         approved: bool,
         approved_by: Vec<User>,
     }
-    newer {
+    unspecified {
         /// The section of the CODEOWNERS file that the rule comes from.
         section: String,
         eligible_approvers: Vec<User>,
@@ -89,7 +89,7 @@ crate::resource! {
 crate::resource! {
     /// The result of canceling auto-merge. A failure is reported in a successful reply.
     pub struct AutoMergeCanceled {}
-    newer {
+    unspecified {
         /// `success` or `error`.
         status: String,
         message: String,
@@ -101,13 +101,13 @@ crate::resource! {
 crate::resource! {
     /// The state of a rebase.
     pub struct Rebase {}
-    newer {
+    unspecified {
         rebase_in_progress: bool,
     }
 }
 
 crate::endpoints! {
-    newer section "Merge requests";
+    unspecified section "Merge requests";
 
     /// Gets the approvals of a merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/approvals" => Approvals;
@@ -132,7 +132,7 @@ crate::endpoints! {
     }
 
     /// Revokes the caller's approval; 404 if there is none.
-    POST "/projects/{id}/merge_requests/{merge_request_iid}/unapprove" => Nothing,
+    POST "/projects/{id}/merge_requests/{merge_request_iid}/unapprove" => NoContent,
     touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes];
     struct Unapprove { id: Id, merge_request_iid: u64 }
 
@@ -140,7 +140,7 @@ crate::endpoints! {
     /// cannot be merged.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/merge" => MergeRequest,
     touches [
-        GetMergeRequest, GetChanges, ListMergeRequests, ListProjectMergeRequests, ListMergeRequestDiscussions, ListMergeRequestNotes, ListBranches,
+        GetMergeRequest, GetMergeRequestChanges, ListMergeRequests, ListProjectMergeRequests, ListMergeRequestDiscussions, ListMergeRequestNotes, ListBranches,
         GetBranch, ListCommits,
     ];
     struct Merge {
@@ -165,6 +165,6 @@ crate::endpoints! {
 
     /// Starts to rebase the source branch onto the target branch.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/rebase" => Rebase,
-    touches [GetMergeRequest, GetChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListBranches, GetBranch];
+    touches [GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListBranches, GetBranch];
     struct RebaseMergeRequest { id: Id, merge_request_iid: u64 }
 }

@@ -12,7 +12,7 @@ crate::resource! {
         name: String,
         external_url: Option<String>,
     }
-    newer {
+    unspecified {
         slug: String,
     }
 }
@@ -30,7 +30,7 @@ crate::resource! {
         /// The job that performed the deployment.
         deployable: Option<Box<Job>>,
     }
-    newer {
+    unspecified {
         status: String,
         updated_at: Time,
     }

@@ -3,7 +3,8 @@
 
 use crate::api::Id;
 use crate::api::merge_requests::{
-    GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequests, ListParticipants, ListProjectMergeRequests,
+    GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequests, ListParticipants,
+    ListProjectMergeRequests,
 };
 use crate::api::notes::{ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes, NewPosition, Note, Suggestion};
 
@@ -30,7 +31,7 @@ impl From<Discussion> for Vec<Note> {
 }
 
 crate::endpoints! {
-    newer section "Discussions";
+    unspecified section "Discussions";
 
     /// Lists the threads on a merge request, oldest first, including single comments and system notes.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/discussions" => Vec<Discussion>;
@@ -110,14 +111,14 @@ crate::endpoints! {
     /// Commits a suggestion to the source branch. A 400 carries the reason why it does not apply.
     PUT "/suggestions/{id}/apply" => Suggestion,
     touches [
-        ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequest, GetChanges, ListMergeRequestCommits,
+        ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits,
     ];
     struct ApplySuggestion { id: u64, commit_message: Option<String> }
 
     /// Commits several suggestions to the source branch in one commit.
     JSON PUT "/suggestions/batch_apply" => Vec<Suggestion>,
     touches [
-        ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequest, GetChanges, ListMergeRequestCommits,
+        ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits,
     ];
     struct ApplySuggestions { ids: Vec<u64>, commit_message: Option<String> }
 }

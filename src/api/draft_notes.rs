@@ -5,7 +5,7 @@ use crate::api::decisions::GetApprovals;
 use crate::api::discussions::ListMergeRequestDiscussions;
 use crate::api::merge_requests::{GetMergeRequest, ListParticipants, ListProjectMergeRequests};
 use crate::api::notes::{ListMergeRequestNotes, NewPosition, Position};
-use crate::api::{Id, Nothing};
+use crate::api::{Id, NoContent};
 
 crate::resource! {
     /// A comment of the caller's unpublished review.
@@ -27,7 +27,7 @@ crate::resource! {
 }
 
 crate::endpoints! {
-    newer section "Draft notes";
+    unspecified section "Draft notes";
 
     /// Lists the caller's draft notes, without pagination.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes" => Vec<DraftNote>;
@@ -60,12 +60,12 @@ crate::endpoints! {
     }
 
     /// Deletes a draft note.
-    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}" => Nothing,
+    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}" => NoContent,
     touches [ListDraftNotes];
     struct DeleteDraftNote { id: Id, merge_request_iid: u64, draft_note_id: u64 }
 
     /// Publishes one draft note.
-    PUT "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}/publish" => Nothing,
+    PUT "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}/publish" => NoContent,
     touches [
         ListDraftNotes, ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants, GetMergeRequest,
         ListProjectMergeRequests,
@@ -73,7 +73,7 @@ crate::endpoints! {
     struct PublishDraftNote { id: Id, merge_request_iid: u64, draft_note_id: u64 }
 
     /// Publishes all draft notes of the caller; succeeds even if there are none.
-    POST "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/bulk_publish" => Nothing,
+    POST "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/bulk_publish" => NoContent,
     touches [
         ListDraftNotes, ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants, GetMergeRequest,
         ListProjectMergeRequests, GetApprovals,

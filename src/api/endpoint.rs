@@ -1,7 +1,7 @@
 //! Endpoints as values: a struct defines the method, route, inputs and output of an operation in one place.
 
 use crate::api::Host;
-use crate::api::error::{Unreadable, words_of};
+use crate::api::error::{Unreadable, error_message};
 use crate::api::views::Views;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 pub use reqwest::Method;
@@ -47,7 +47,7 @@ pub trait Endpoint: Serialize + DeserializeOwned + Clone + Debug + Send + Sync +
     /// All inputs, including those in the path, in the order of declaration.
     const INPUTS: &'static [Input];
     /// Whether the operation is missing from the specification and only newer servers have it.
-    const IS_NEWER: bool;
+    const IS_UNSPECIFIED: bool;
     /// The reply.
     type Output: Reply;
 
@@ -76,14 +76,14 @@ pub enum InputKind {
     Text,
     Number,
     Decimal,
-    YesNo,
+    Bool,
     Time,
     /// Several texts or numbers.
     List,
     /// A file, which is sent as a separate part.
     File,
     /// Pairs or objects: a value that cannot be a line of text.
-    Other,
+    Structured,
 }
 
 /// A type that an input can have.
@@ -105,12 +105,12 @@ input_types! {
     super::Id: Text,
     u64: Number,
     f64: Decimal,
-    bool: YesNo,
+    bool: Bool,
     super::Time: Time,
     super::types::File: File,
     Vec<String>: List,
     Vec<u64>: List,
-    std::collections::BTreeMap<String, String>: Other,
+    std::collections::BTreeMap<String, String>: Structured,
 }
 
 impl<T: InputType> InputType for Option<T> {
@@ -133,8 +133,8 @@ pub struct Description {
     pub inputs: &'static [Input],
     /// [`Endpoint::TOUCHES`].
     pub touches: &'static [&'static str],
-    /// [`Endpoint::IS_NEWER`].
-    pub is_newer: bool,
+    /// [`Endpoint::IS_UNSPECIFIED`].
+    pub is_unspecified: bool,
 }
 
 /// The `Accept` header for JSON replies.
@@ -153,23 +153,23 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Reply for T {
     fn read(body: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
         serde_json::from_slice(body).map_err(|error| {
             let field = super::json_path::at(body, error.line(), error.column());
-            explain(body, Unreadable { field, reason: error.to_string() })
+            explain_body(body, Unreadable { field, reason: error.to_string() })
         })
     }
 }
 
 /// Describes a body that is not the expected JSON, such as a web page.
-fn explain(body: &[u8], error: Unreadable) -> Unreadable {
+fn explain_body(body: &[u8], error: Unreadable) -> Unreadable {
     let start = body.trim_ascii_start();
     let reason = match start.first() {
         None => "the reply is empty".to_owned(),
-        Some(b'<') => match words_of(body) {
+        Some(b'<') => match error_message(body) {
             title if title.is_empty() => "the reply is a web page, not JSON".to_owned(),
             title => format!("the reply is a web page, not JSON: {title}"),
         },
         Some(b'{' | b'[' | b'"') => return error,
         Some(_) if serde_json::from_slice::<serde::de::IgnoredAny>(start).is_ok() => return error,
-        Some(_) => format!("the reply is not JSON: {}", words_of(body)),
+        Some(_) => format!("the reply is not JSON: {}", error_message(body)),
     };
     Unreadable { field: ".".into(), reason }
 }
@@ -192,12 +192,12 @@ impl Reply for Raw {
 
 /// A reply without a useful body: 204, or a message that is not meant for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Nothing;
+pub struct NoContent;
 
-impl Reply for Nothing {
+impl Reply for NoContent {
     const ACCEPT: &'static str = JSON;
     fn read(_: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
-        Ok(Nothing)
+        Ok(NoContent)
     }
 }
 
@@ -250,11 +250,11 @@ impl Request {
             _ => Map::new(),
         };
         let output = TypeId::of::<E::Output>();
-        Request::of(method_name(&E::METHOD), E::ROUTE, E::BODY, E::Output::ACCEPT, output, inputs)
+        Request::build(method_name(&E::METHOD), E::ROUTE, E::BODY, E::Output::ACCEPT, output, inputs)
     }
 
     /// Implements the part of [`Request::new`] that does not depend on the endpoint type.
-    fn of(
+    fn build(
         method: &'static str,
         route: &'static str,
         body: Body,
@@ -416,8 +416,8 @@ pub const fn input_name(field: &'static str) -> &'static str {
 /// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST`, `JSON PUT` and
 /// `JSON PATCH` as JSON. `touches` lists the reads that become stale when the operation succeeds, `views` the fields of
 /// nested resources in the reply, and `immutable by sha` marks the reply as immutable if that slot contains a full
-/// hash. Operations that are not in the specification are in a `newer section`, or have `NEWER` before their method.
-/// Every input that is not required is an `Option`; all endpoints implement `Default`, so callers can use
+/// hash. Operations that are not in the specification are in an `unspecified section`, or have `UNSPECIFIED` before
+/// their method. Every input that is not required is an `Option`; all endpoints implement `Default`, so callers can use
 /// `..Default::default()`.
 ///
 /// Inputs that several operations of an area share are declared once, before the first operation, and are included in
@@ -434,11 +434,11 @@ macro_rules! endpoints {
     (section $($rest:tt)*) => {
         $crate::endpoints!(@section false $($rest)*);
     };
-    (newer section $($rest:tt)*) => {
+    (unspecified section $($rest:tt)*) => {
         $crate::endpoints!(@section true $($rest)*);
     };
     (
-        @section $newer:literal $section:literal;
+        @section $unspecified:literal $section:literal;
         common { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }
         $($rest:tt)*
     ) => {
@@ -446,13 +446,13 @@ macro_rules! endpoints {
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Common { $($(#[doc = $doc])* pub $field: $type),* }
 
-        $crate::endpoints!(@area $section $newer { $($(#[doc = $doc])* $field: $type),* } $($rest)*);
+        $crate::endpoints!(@area $section $unspecified { $($(#[doc = $doc])* $field: $type),* } $($rest)*);
     };
-    (@section $newer:literal $section:literal; $($rest:tt)*) => {
-        $crate::endpoints!(@area $section $newer {} $($rest)*);
+    (@section $unspecified:literal $section:literal; $($rest:tt)*) => {
+        $crate::endpoints!(@area $section $unspecified {} $($rest)*);
     };
     (
-        @area $section:literal $newer:literal $common:tt
+        @area $section:literal $unspecified:literal $common:tt
         $(
             $(#[$meta:meta])*
             $($verb:ident)+ $route:literal => $output:ty
@@ -476,7 +476,7 @@ macro_rules! endpoints {
                 const VIEWS: $crate::api::views::Views = &[$($(($at, $fields)),*)?];
                 const IMMUTABLE_BY: Option<&'static str> = [$(Some(stringify!($hash)),)? None][0];
                 const INPUTS: &'static [$crate::api::endpoint::Input] = $crate::endpoints!(@inputs $common $inputs);
-                const IS_NEWER: bool = $newer || $crate::endpoints!(@newer $($verb)+);
+                const IS_UNSPECIFIED: bool = $unspecified || $crate::endpoints!(@unspecified $($verb)+);
                 type Output = $output;
             }
         )*
@@ -490,7 +490,7 @@ macro_rules! endpoints {
                 section: $section,
                 inputs: <$name as $crate::api::Endpoint>::INPUTS,
                 touches: <$name as $crate::api::Endpoint>::TOUCHES,
-                is_newer: <$name as $crate::api::Endpoint>::IS_NEWER,
+                is_unspecified: <$name as $crate::api::Endpoint>::IS_UNSPECIFIED,
             }),*
         ];
     };
@@ -532,10 +532,10 @@ macro_rules! endpoints {
     (@inputs { $($common:tt)* } { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }) => {
         $crate::endpoints!(@inputs {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
     };
-    (@newer NEWER $($verb:ident)+) => { true };
-    (@newer $($verb:ident)+) => { false };
-    (@method NEWER $($verb:ident)+) => { $crate::endpoints!(@method $($verb)+) };
-    (@body NEWER $($verb:ident)+) => { $crate::endpoints!(@body $($verb)+) };
+    (@unspecified UNSPECIFIED $($verb:ident)+) => { true };
+    (@unspecified $($verb:ident)+) => { false };
+    (@method UNSPECIFIED $($verb:ident)+) => { $crate::endpoints!(@method $($verb)+) };
+    (@body UNSPECIFIED $($verb:ident)+) => { $crate::endpoints!(@body $($verb)+) };
     (@method GET) => { $crate::api::endpoint::Method::GET };
     (@method POST) => { $crate::api::endpoint::Method::POST };
     (@method PUT) => { $crate::api::endpoint::Method::PUT };
@@ -558,7 +558,7 @@ mod tests {
     use crate::api::branches::{ListBranches, ProtectBranch};
 
     #[test]
-    fn a_slot_is_encoded_and_leaves_the_query() {
+    fn slots_are_encoded_and_not_sent_in_the_query() {
         let request = ListBranches { id: "a/b".into(), search: Some("x y".into()) }.request().at_page(2, 50);
         assert_eq!(request.line(), "GET /projects/a%2Fb/repository/branches?search=x%20y&page=2&per_page=50");
     }
@@ -577,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_line_tells_no_secret() {
+    fn request_lines_mask_secrets() {
         let request =
             crate::api::jobs::GetArtifacts { id: 1_u64.into(), job_id: 2, job_token: Some("s3cret".into()) }.request();
         assert_eq!(request.target(), "/projects/1/jobs/2/artifacts?job_token=s3cret");
@@ -585,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_with_a_raw_name_travels_without_its_mark() {
+    fn raw_identifiers_lose_their_prefix() {
         let names: Vec<_> = crate::api::repository::ALL[0].inputs.iter().map(|input| input.name).collect();
         assert_eq!(names, ["id", "path", "ref", "recursive"]);
     }

@@ -10,7 +10,7 @@ crate::resource! {
         name: String,
         external_url: Option<String>,
     }
-    newer {
+    unspecified {
         slug: String,
         description: String,
         /// `available`, `stopping` or `stopped`.
@@ -27,7 +27,7 @@ crate::resource! {
 }
 
 crate::endpoints! {
-    newer section "Environments";
+    unspecified section "Environments";
 
     /// Lists the environments of a project.
     GET "/projects/{id}/environments" => Vec<ProjectEnvironment>;

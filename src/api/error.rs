@@ -64,20 +64,20 @@ pub struct Unreadable {
 }
 
 impl Error {
-    /// Creates the error for a reply with an error status; `said` is the server's message, and if it is empty, the
+    /// Creates the error for a reply with an error status; `message` is the server's message, and if it is empty, the
     /// status is used instead.
-    pub fn from_status(tried: String, status: u16, mut said: String, retry_after: Option<Duration>) -> Error {
-        if said.is_empty() {
+    pub fn from_status(tried: String, status: u16, mut message: String, retry_after: Option<Duration>) -> Error {
+        if message.is_empty() {
             let name = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
-            said = format!("{status} {}", name.unwrap_or("without a word"));
+            message = format!("{status} {}", name.unwrap_or("without a word"));
         }
         let fault = match status {
-            401 => Fault::Unauthorized(said),
-            403 => Fault::Denied(said),
-            404 => Fault::Missing(said),
+            401 => Fault::Unauthorized(message),
+            403 => Fault::Denied(message),
+            404 => Fault::Missing(message),
             429 => Fault::Limited(retry_after),
-            500.. => Fault::Server(status, said),
-            _ => Fault::Refused(status, said),
+            500.. => Fault::Server(status, message),
+            _ => Fault::Refused(status, message),
         };
         Error { tried, fault }
     }
@@ -107,25 +107,26 @@ impl Error {
     /// Returns the reason, with the server's message if it sent one; without a final period, so that it can be part of
     /// a sentence.
     pub fn message(&self) -> String {
-        let words = self.words();
-        words.trim_end_matches('.').to_owned()
+        let message = self.raw_message();
+        message.trim_end_matches('.').to_owned()
     }
 
-    fn words(&self) -> String {
+    fn raw_message(&self) -> String {
         match &self.fault {
             Fault::Offline(why) | Fault::Tls(why) | Fault::Cut(why) | Fault::TooLarge(why) | Fault::Disk(why) => {
                 why.clone()
             }
             Fault::Timeout(after) => format!("no answer within {} s", after.as_secs()),
-            Fault::Unauthorized(said) | Fault::Denied(said) | Fault::Missing(said) | Fault::Unsupported(said) => {
-                said.clone()
-            }
+            Fault::Unauthorized(message)
+            | Fault::Denied(message)
+            | Fault::Missing(message)
+            | Fault::Unsupported(message) => message.clone(),
             Fault::Scope(scopes) => format!("the token lacks the scope {}", scopes.join(" or ")),
             Fault::Limited(Some(wait)) => format!("the server asks to wait {} s", wait.as_secs().max(1)),
             Fault::Limited(None) => "the server asks to slow down".into(),
-            Fault::Refused(status, said) | Fault::Server(status, said) => {
+            Fault::Refused(status, message) | Fault::Server(status, message) => {
                 let number = status.to_string();
-                if said.starts_with(&number) { said.clone() } else { format!("{number}: {said}") }
+                if message.starts_with(&number) { message.clone() } else { format!("{number}: {message}") }
             }
             Fault::Unreadable(u) if u.field == "." => u.reason.clone(),
             Fault::Unreadable(u) => format!("field {}: {}", u.field, u.reason),
@@ -160,7 +161,7 @@ impl Error {
     }
 
     /// Returns what the user can do about a failed write.
-    pub fn next(&self) -> &'static str {
+    pub fn write_advice(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host name, then send it again.",
             Fault::Timeout(_) | Fault::Cut(_) | Fault::TooLarge(_) | Fault::Server(..) | Fault::Unreadable(_) => {
@@ -168,7 +169,7 @@ impl Error {
             }
             Fault::Limited(_) => "It was not done: send it again after that.",
             // For these requests, a 401 does not mean that the token is invalid.
-            Fault::Unauthorized(said) if said == "401 Unauthorized" && self.is_decision() => {
+            Fault::Unauthorized(message) if message == "401 Unauthorized" && self.is_decision() => {
                 "You may not do this here, or it is done already: r shows the current state."
             }
             Fault::Refused(405 | 406 | 422, _) if self.tried.ends_with("/merge") => {
@@ -193,7 +194,7 @@ impl Error {
     }
 
     /// Returns whether the error is temporary, so that a read may be retried.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         matches!(
             self.fault,
             Fault::Offline(_) | Fault::Timeout(_) | Fault::Limited(_) | Fault::Server(..) | Fault::Cut(_)
@@ -218,78 +219,79 @@ impl std::error::Error for Error {}
 ///
 /// Servers report a missing resource under `message`; the router reports an unknown route under `error`.
 pub fn is_unknown_route(body: &[u8]) -> bool {
-    let text = body.get(..LONGEST_ERROR).unwrap_or(body);
+    let text = body.get(..MAX_ERROR_BYTES).unwrap_or(body);
     serde_json::from_slice::<Value>(text)
-        .is_ok_and(|value| value.get("error").is_some_and(|said| said == "404 Not Found"))
+        .is_ok_and(|value| value.get("error").is_some_and(|message| message == "404 Not Found"))
 }
 
 /// Returns the scopes of which the token needs one, if the body of a 403 says so.
 pub fn missing_scopes(body: &[u8]) -> Option<Vec<String>> {
-    let value: Value = serde_json::from_slice(body.get(..LONGEST_ERROR).unwrap_or(body)).ok()?;
+    let value: Value = serde_json::from_slice(body.get(..MAX_ERROR_BYTES).unwrap_or(body)).ok()?;
     if value.get("error")? != "insufficient_scope" {
         return None;
     }
-    let scopes = value.get("scope")?.as_str()?.split_whitespace().take(MOST_SCOPES);
-    Some(scopes.map(|scope| words_of(scope.as_bytes())).collect()).filter(|scopes: &Vec<String>| !scopes.is_empty())
+    let scopes = value.get("scope")?.as_str()?.split_whitespace().take(MAX_SCOPES);
+    Some(scopes.map(|scope| error_message(scope.as_bytes())).collect())
+        .filter(|scopes: &Vec<String>| !scopes.is_empty())
 }
 
 /// The maximum number of scopes to report.
-const MOST_SCOPES: usize = 5;
+const MAX_SCOPES: usize = 5;
 /// The maximum number of bytes of an error body that are searched for a message.
-const LONGEST_ERROR: usize = 64 * 1024;
+const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// The maximum length of a server's message, in characters.
-const LONGEST_WORDS: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 
 /// Extracts the message from the body of an error, as one line without control characters.
 ///
 /// Servers put it under `message` or `error`, as text, as a list, or as lists by field, at any depth; proxies send text
 /// or a web page, whose title is used.
-pub fn words_of(body: &[u8]) -> String {
+pub fn error_message(body: &[u8]) -> String {
     // A long text is not a message, but its beginning may still say what it is.
-    let text = String::from_utf8_lossy(body.get(..LONGEST_ERROR).unwrap_or(body));
-    let words = match serde_json::from_str::<Value>(&text) {
-        Ok(value) => words_of_json(&value),
+    let text = String::from_utf8_lossy(body.get(..MAX_ERROR_BYTES).unwrap_or(body));
+    let message = match serde_json::from_str::<Value>(&text) {
+        Ok(value) => json_message(&value),
         Err(_) if text.trim_start().starts_with('<') => title_of(&text),
         Err(_) => text.into_owned(),
     };
     let mut line = String::new();
-    for word in words.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+    for word in message.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !line.is_empty() {
             line.push(' ');
         }
         line.push_str(word);
     }
-    match line.char_indices().nth(LONGEST_WORDS) {
+    match line.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line,
     }
 }
 
-fn words_of_json(value: &Value) -> String {
+fn json_message(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Array(items) => joined(items.iter().map(words_of_json), "; "),
+        Value::Array(items) => joined(items.iter().map(json_message), "; "),
         Value::Object(map) => {
             // The message comes first; the other values of the object repeat it or do not help the user.
             for key in ["error_description", "message", "error"] {
                 if let Some(inner) = map.get(key).filter(|inner| !inner.is_null()) {
-                    return words_of_json(inner);
+                    return json_message(inner);
                 }
             }
-            joined(map.iter().map(|(field, said)| by_field(field, said)), "; ")
+            joined(map.iter().map(|(field, message)| by_field(field, message)), "; ")
         }
         other => other.to_string(),
     }
 }
 
 /// Formats the messages for a field: `{"title": ["is too short", "is taken"]}` becomes `title is too short, is taken`.
-fn by_field(field: &str, said: &Value) -> String {
-    let words = match said {
-        Value::Array(items) => joined(items.iter().map(words_of_json), ", "),
-        other => words_of_json(other),
+fn by_field(field: &str, message: &Value) -> String {
+    let text = match message {
+        Value::Array(items) => joined(items.iter().map(json_message), ", "),
+        other => json_message(other),
     };
-    if field == "base" { words } else { format!("{field} {words}") }
+    if field == "base" { text } else { format!("{field} {text}") }
 }
 
 fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
@@ -324,7 +326,7 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
         last = current.to_string();
         if let Some(io) = current.downcast_ref::<std::io::Error>() {
             if let Some(tls) = tls_inside(io) {
-                return Fault::Tls(tls_words(tls, host));
+                return Fault::Tls(tls_message(tls, host));
             }
             match io.kind() {
                 ErrorKind::ConnectionRefused => return Fault::Offline(format!("connection refused by {place}")),
@@ -339,7 +341,7 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
             }
         }
         if let Some(tls) = current.downcast_ref::<rustls::Error>() {
-            return Fault::Tls(tls_words(tls, host));
+            return Fault::Tls(tls_message(tls, host));
         }
         // The libraries have no types for these errors.
         if last.starts_with("dns error") {
@@ -363,7 +365,7 @@ fn tls_inside(io: &std::io::Error) -> Option<&rustls::Error> {
     inner.downcast_ref().or_else(|| tls_inside(inner.downcast_ref()?))
 }
 
-fn tls_words(error: &rustls::Error, host: &str) -> String {
+fn tls_message(error: &rustls::Error, host: &str) -> String {
     use rustls::{CertificateError as Bad, Error};
     match error {
         Error::InvalidCertificate(Bad::UnknownIssuer) => {
@@ -393,8 +395,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_error_is_cut_between_characters() {
-        let words = words_of("ö".repeat(1000).as_bytes());
-        assert_eq!(words.chars().count(), LONGEST_WORDS + 1);
+    fn long_messages_are_truncated_at_a_character() {
+        let words = error_message("ö".repeat(1000).as_bytes());
+        assert_eq!(words.chars().count(), MAX_MESSAGE_CHARS + 1);
     }
 }

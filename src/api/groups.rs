@@ -3,7 +3,7 @@
 use crate::api::projects::{GetProject, ListProjects, Project, Visibility};
 use crate::api::users::{CustomAttribute, ListUserProjects};
 use crate::api::views::OWNER;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 use std::collections::BTreeMap;
 
 crate::resource! {
@@ -39,7 +39,7 @@ crate::resource! {
         shared_projects: Vec<Project>,
         custom_attributes: Vec<CustomAttribute>,
     }
-    newer {
+    unspecified {
         archived: bool,
         created_at: Time,
         ldap_cn: String,
@@ -150,12 +150,12 @@ crate::endpoints! {
     }
 
     /// Deletes a group with all its projects.
-    DELETE "/groups/{id}" => Nothing,
+    DELETE "/groups/{id}" => NoContent,
     touches [ListGroups, GetGroup, ListSubgroups, ListGroupProjects, ListProjects, GetProject, ListUserProjects];
     struct DeleteGroup { id: Id }
 
     /// Synchronizes the members with the linked LDAP groups.
-    POST "/groups/{id}/ldap_sync" => Nothing;
+    POST "/groups/{id}/ldap_sync" => NoContent;
     struct SyncLdap { id: Id }
 
     /// Links a group to an LDAP group.
@@ -170,12 +170,12 @@ crate::endpoints! {
     }
 
     /// Removes a link to an LDAP group.
-    DELETE "/groups/{id}/ldap_group_links/{cn}" => Nothing,
+    DELETE "/groups/{id}/ldap_group_links/{cn}" => NoContent,
     touches [GetGroup];
     struct DeleteLdapLink { id: Id, cn: String }
 
     /// Removes a link to an LDAP group of a given provider.
-    DELETE "/groups/{id}/ldap_group_links/{provider}/{cn}" => Nothing,
+    DELETE "/groups/{id}/ldap_group_links/{provider}/{cn}" => NoContent,
     touches [GetGroup];
     struct DeleteLdapProviderLink { id: Id, provider: String, cn: String }
 }

@@ -1,6 +1,6 @@
 //! System hooks; administrators only (specification, "System hooks").
 
-use crate::api::{Nothing, Time};
+use crate::api::{NoContent, Time};
 
 crate::resource! {
     /// A URL that is notified of events. The server never returns its secret token.
@@ -13,7 +13,7 @@ crate::resource! {
         merge_requests_events: bool,
         enable_ssl_verification: bool,
     }
-    newer {
+    unspecified {
         name: String,
         description: String,
     }
@@ -30,7 +30,7 @@ crate::resource! {
         path: Option<String>,
         event_name: Option<String>,
     }
-    newer {
+    unspecified {
         id: u64,
         url: String,
     }
@@ -61,7 +61,7 @@ crate::endpoints! {
     struct TestHook { id: u64 }
 
     /// Removes a hook.
-    DELETE "/hooks/{id}" => Nothing,
+    DELETE "/hooks/{id}" => NoContent,
     touches [ListHooks];
     struct DeleteHook { id: u64 }
 }

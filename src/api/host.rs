@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_is_one_with_and_without_a_slash() {
+    fn a_trailing_slash_does_not_change_the_host() {
         let host = Host::new("https://git.example.com:8080/gitlab/");
         assert_eq!(host, Host::new("https://git.example.com:8080/gitlab"));
         assert_ne!(host, Host::new("http://git.example.com:8080/gitlab"));

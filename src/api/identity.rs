@@ -12,7 +12,7 @@ crate::resource! {
         version: String,
         revision: String,
     }
-    newer {
+    unspecified {
         /// Whether the server runs the enterprise edition, with or without a license.
         enterprise: bool,
     }
@@ -33,7 +33,7 @@ crate::resource! {
         /// `None` if the token never expires.
         expires_at: Option<Time>,
     }
-    newer {
+    unspecified {
         description: String,
         last_used_at: Time,
     }
@@ -79,7 +79,7 @@ impl AccessToken {
 }
 
 crate::endpoints! {
-    newer section "Identity";
+    unspecified section "Identity";
 
     /// Gets the version (since 15.2). For older servers, the client requests `/version` instead.
     GET "/metadata" => Version;

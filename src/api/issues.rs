@@ -5,7 +5,7 @@ use crate::api::merge_requests::{MergeRequest, Milestone, References, TimeStats}
 use crate::api::notes::ListIssueNotes;
 use crate::api::todos::ListTodos;
 use crate::api::users::User;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ crate::resource! {
         web_url: String,
         time_stats: Option<TimeStats>,
     }
-    newer {
+    unspecified {
         closed_by: User,
         /// `issue`, `incident`, `task`, …; later versions send it in uppercase as `type`.
         issue_type: String,
@@ -125,7 +125,7 @@ pub const DUE: &[&str] =
 pub const TYPES: &[&str] = &["issue", "incident", "test_case", "task"];
 
 crate::endpoints! {
-    newer section "Issues";
+    unspecified section "Issues";
 
     common {
         /// `created_by_me`, `assigned_to_me` or `all`.
@@ -228,7 +228,7 @@ crate::endpoints! {
     }
 
     /// Deletes an issue.
-    DELETE "/projects/{id}/issues/{issue_iid}" => Nothing,
+    DELETE "/projects/{id}/issues/{issue_iid}" => NoContent,
     touches [ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListTodos];
     struct DeleteIssue { id: Id, issue_iid: u64 }
 

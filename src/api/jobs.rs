@@ -6,7 +6,7 @@ use crate::api::projects::ProjectBrief;
 use crate::api::runners::Runner;
 use crate::api::users::Profile;
 use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{Id, Known, Raw, Time};
+use crate::api::{ExtraValue, Id, Raw, Time};
 
 crate::open_enum! {
     /// The status of a job or a pipeline, including those of newer servers.
@@ -58,7 +58,7 @@ crate::resource! {
         r#ref: String,
         status: Status,
     }
-    newer {
+    unspecified {
         iid: u64,
         project_id: u64,
         source: String,
@@ -109,7 +109,7 @@ crate::resource! {
         /// Absent for other jobs.
         downstream_pipeline: PipelineBrief,
     }
-    newer {
+    unspecified {
         web_url: String,
         allow_failure: bool,
         /// The reason why the job failed: `script_failure`, `runner_system_failure`, ….

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_field_that_does_not_fit_is_named() {
+    fn the_invalid_field_is_named() {
         assert_eq!(failure::<Thing>(r#"{"id": "seven"}"#), "id");
         assert_eq!(failure::<Vec<Thing>>(r#"[{"id": 1}, {"id": 2, "author": {"name": 3}}]"#), "[1].author.name");
         assert_eq!(failure::<Thing>("{\n  \"id\": 1,\n  \"tags\": [1, \"a,b\", 3]\n}"), "tags[1]");
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_json_has_no_field() {
+    fn invalid_json_has_no_field() {
         assert_eq!(failure::<Thing>("nonsense"), ".");
         assert_eq!(failure::<Thing>(""), ".");
         assert_eq!(at(b"{}", 99, 99), ".");

@@ -2,7 +2,7 @@
 
 use crate::api::issues::{GetIssue, ListGroupIssues, ListIssues, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListMergeRequests, ListProjectMergeRequests};
-use crate::api::{Id, Nothing};
+use crate::api::{Id, NoContent};
 
 crate::resource! {
     /// A label.
@@ -13,7 +13,7 @@ crate::resource! {
         color: String,
         description: Option<String>,
     }
-    newer {
+    unspecified {
         /// The text color: `#rrggbb`.
         text_color: String,
         description_html: String,
@@ -30,7 +30,7 @@ crate::resource! {
 }
 
 crate::endpoints! {
-    newer section "Labels";
+    unspecified section "Labels";
 
     /// Lists the labels of a project, sorted by name.
     GET "/projects/{id}/labels" => Vec<Label>;
@@ -75,7 +75,7 @@ crate::endpoints! {
     }
 
     /// Deletes a label of a project, and removes it from all issues and merge requests.
-    DELETE "/projects/{id}/labels/{label_id}" => Nothing,
+    DELETE "/projects/{id}/labels/{label_id}" => NoContent,
     touches [ListLabels, ListIssues, ListProjectIssues, GetIssue, ListMergeRequests, ListProjectMergeRequests, GetMergeRequest];
     struct DeleteLabel {
         id: Id,
@@ -124,7 +124,7 @@ crate::endpoints! {
     }
 
     /// Deletes a label of a group, and removes it from all issues and merge requests.
-    DELETE "/groups/{id}/labels/{label_id}" => Nothing,
+    DELETE "/groups/{id}/labels/{label_id}" => NoContent,
     touches [ListGroupLabels, ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue];
     struct DeleteGroupLabel {
         id: Id,
@@ -154,7 +154,7 @@ mod tests {
     use super::rgb;
 
     #[test]
-    fn a_color_is_read_in_both_lengths_and_anything_else_is_none() {
+    fn colors_have_three_or_six_digits() {
         assert_eq!(rgb("#d9534f"), Some([0xd9, 0x53, 0x4f]));
         assert_eq!(rgb("#0fA"), Some([0, 255, 170]));
         for wrong in ["", "#", "d9534f", "#d9534", "#ggg", "red", "#+1+1+1", "#ü1ü1"] {

@@ -15,7 +15,7 @@ crate::resource! {
         /// The number of each add-on, by name.
         add_ons: Named<u64>,
     }
-    newer {
+    unspecified {
         plan: String,
         expired: bool,
     }

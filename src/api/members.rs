@@ -1,7 +1,7 @@
 //! Members of projects and groups. Not in the specification, although servers of that version support them.
 
 use crate::api::projects::ListProjectUsers;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 
 crate::resource! {
     /// A membership of a user in a project or group.
@@ -22,7 +22,7 @@ crate::resource! {
 }
 
 crate::endpoints! {
-    newer section "Members";
+    unspecified section "Members";
 
     /// Lists the direct members of a project.
     GET "/projects/{id}/members" => Vec<Member>;
@@ -65,7 +65,7 @@ crate::endpoints! {
     }
 
     /// Removes a direct member from a project.
-    DELETE "/projects/{id}/members/{user_id}" => Nothing,
+    DELETE "/projects/{id}/members/{user_id}" => NoContent,
     touches [ListMembers, ListAllMembers, ListProjectUsers];
     struct RemoveMember { id: Id, user_id: u64 }
 
@@ -110,7 +110,7 @@ crate::endpoints! {
     }
 
     /// Removes a direct member from a group.
-    DELETE "/groups/{id}/members/{user_id}" => Nothing,
+    DELETE "/groups/{id}/members/{user_id}" => NoContent,
     touches [ListGroupMembers, ListAllGroupMembers, ListAllMembers, ListProjectUsers];
     struct RemoveGroupMember { id: Id, user_id: u64 }
 }

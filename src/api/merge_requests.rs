@@ -8,7 +8,7 @@ use crate::api::notes::ListMergeRequestNotes;
 use crate::api::projects::GetProject;
 use crate::api::users::User;
 use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{Id, Known, Time};
+use crate::api::{ExtraValue, Id, Time};
 use std::collections::BTreeMap;
 
 crate::open_enum! {
@@ -49,7 +49,7 @@ crate::resource! {
         /// The start date, without a time.
         start_date: Option<Time>,
     }
-    newer {
+    unspecified {
         web_url: String,
         /// The ID of the group, for group milestones.
         group_id: u64,
@@ -110,10 +110,10 @@ crate::resource! {
         latest_build_finished_at: Time,
         first_deployed_to_production_at: Time,
         pipeline: PipelineBrief,
-        /// The diff; only in replies to [`GetChanges`].
+        /// The diff; only in replies to [`GetMergeRequestChanges`].
         changes: Vec<DiffEntry>,
     }
-    newer {
+    unspecified {
         draft: bool,
         assignees: Vec<User>,
         reviewers: Vec<User>,
@@ -316,7 +316,7 @@ crate::endpoints! {
 
     /// Gets a merge request with its diff.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/changes" => MergeRequest;
-    struct GetChanges { id: Id, merge_request_iid: u64 }
+    struct GetMergeRequestChanges { id: Id, merge_request_iid: u64 }
 
     /// Lists the pipelines of a merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/pipelines" => Vec<PipelineBrief>;
@@ -350,7 +350,7 @@ crate::endpoints! {
     /// Updates, closes or reopens a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest,
     touches [
-        ListMergeRequests, ListProjectMergeRequests, GetMergeRequest, GetChanges, ListMergeRequestDiscussions,
+        ListMergeRequests, ListProjectMergeRequests, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestDiscussions,
         ListMergeRequestNotes, ListParticipants, ListReviewers,
     ];
     struct UpdateMergeRequest {

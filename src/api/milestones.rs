@@ -2,10 +2,10 @@
 
 use crate::api::issues::{GetIssue, Issue, ListGroupIssues, ListIssues, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, MergeRequest, Milestone};
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 
 crate::endpoints! {
-    newer section "Milestones";
+    unspecified section "Milestones";
 
     /// Lists the milestones of a project.
     GET "/projects/{id}/milestones" => Vec<Milestone>;
@@ -50,7 +50,7 @@ crate::endpoints! {
     }
 
     /// Deletes a milestone of a project.
-    DELETE "/projects/{id}/milestones/{milestone_id}" => Nothing,
+    DELETE "/projects/{id}/milestones/{milestone_id}" => NoContent,
     touches [ListMilestones, ListIssues, ListProjectIssues, GetIssue, GetMergeRequest];
     struct DeleteMilestone { id: Id, milestone_id: u64 }
 
@@ -105,7 +105,7 @@ crate::endpoints! {
     }
 
     /// Deletes a milestone of a group.
-    DELETE "/groups/{id}/milestones/{milestone_id}" => Nothing,
+    DELETE "/groups/{id}/milestones/{milestone_id}" => NoContent,
     touches [ListGroupMilestones, ListMilestones, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue];
     struct DeleteGroupMilestone { id: Id, milestone_id: u64 }
 

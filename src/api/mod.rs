@@ -33,6 +33,7 @@ pub mod pipelines;
 pub mod projects;
 pub mod protected_branches;
 pub mod releases;
+pub mod reply_limits;
 pub mod repository;
 pub mod runners;
 pub mod search;
@@ -44,14 +45,13 @@ pub mod types;
 pub mod users;
 pub mod versions;
 pub mod views;
-pub mod weight;
 
 pub use client::{Client, Server};
-pub use endpoint::{Body, Description, Endpoint, InputKind, Nothing, Raw, Reply, Request};
+pub use endpoint::{Body, Description, Endpoint, InputKind, NoContent, Raw, Reply, Request};
 pub use error::{Error, Fault};
 pub use host::Host;
 pub use page::{Page, PageInfo};
-pub use types::{Extra, Id, Known, Named, Time};
+pub use types::{Extra, ExtraValue, Id, Named, Time};
 
 /// All operations that the client supports, by area.
 pub const AREAS: &[(&str, &[Description])] = &[

@@ -6,7 +6,7 @@ use crate::api::issues::{GetIssue, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListParticipants, ListProjectMergeRequests};
 use crate::api::todos::ListTodos;
 use crate::api::users::User;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha1::{Digest, Sha1};
 
@@ -28,7 +28,7 @@ crate::resource! {
         /// The number of the issue or merge request; null for snippets and epics.
         noteable_iid: Option<u64>,
     }
-    newer {
+    unspecified {
         /// `DiffNote`, `DiscussionNote`, or nothing for a plain note.
         r#type: String,
         /// The position in the diff, for a `DiffNote`.
@@ -57,7 +57,7 @@ impl Note {
     }
 
     /// Returns the file and the line of the diff that the note refers to.
-    pub fn place(&self) -> Option<(&str, Option<u64>)> {
+    pub fn location(&self) -> Option<(&str, Option<u64>)> {
         let position = self.position.as_ref()?;
         let path = position.new_path.as_deref().or(position.old_path.as_deref())?;
         Some((path, position.new_line.or(position.old_line)))
@@ -77,7 +77,7 @@ crate::resource! {
         old_line: Option<u64>,
         new_line: Option<u64>,
     }
-    newer {
+    unspecified {
         /// The range, for notes on several lines; `new_line` or `old_line` is the last of them.
         line_range: LineRange,
         /// For images: the size in pixels, and the coordinates of the point.
@@ -115,7 +115,7 @@ crate::resource! {
         /// `new`, `old`, or null for an unchanged line.
         r#type: Option<String>,
     }
-    newer {
+    unspecified {
         old_line: u64,
         new_line: u64,
     }
@@ -153,7 +153,7 @@ pub struct NewPosition {
 }
 
 impl InputType for NewPosition {
-    const KIND: InputKind = InputKind::Other;
+    const KIND: InputKind = InputKind::Structured;
 }
 
 /// The first and the last line of a range.
@@ -287,7 +287,7 @@ crate::endpoints! {
     struct UpdateIssueNote { id: Id, issue_iid: u64, note_id: u64, body: String }
 
     /// Deletes a note of an issue.
-    DELETE "/projects/{id}/issues/{issue_iid}/notes/{note_id}" => Nothing,
+    DELETE "/projects/{id}/issues/{issue_iid}/notes/{note_id}" => NoContent,
     touches [ListIssueDiscussions, ListIssueNotes, GetIssueNote];
     struct DeleteIssueNote { id: Id, issue_iid: u64, note_id: u64 }
 
@@ -317,7 +317,7 @@ crate::endpoints! {
     struct UpdateSnippetNote { id: Id, snippet_id: u64, note_id: u64, body: String }
 
     /// Deletes a note of a snippet.
-    DELETE "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" => Nothing,
+    DELETE "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" => NoContent,
     touches [ListSnippetDiscussions, ListSnippetNotes, GetSnippetNote];
     struct DeleteSnippetNote { id: Id, snippet_id: u64, note_id: u64 }
 
@@ -350,7 +350,7 @@ crate::endpoints! {
     struct UpdateMergeRequestNote { id: Id, merge_request_iid: u64, note_id: u64, body: String }
 
     /// Deletes a note of a merge request.
-    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" => Nothing,
+    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" => NoContent,
     touches [ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequestNote, GetMergeRequest, ListProjectMergeRequests];
     struct DeleteMergeRequestNote { id: Id, merge_request_iid: u64, note_id: u64 }
 
@@ -380,7 +380,7 @@ crate::endpoints! {
     struct UpdateEpicNote { id: Id, epic_id: u64, note_id: u64, body: String }
 
     /// Deletes a note of an epic.
-    DELETE "/groups/{id}/epics/{epic_id}/notes/{note_id}" => Nothing,
+    DELETE "/groups/{id}/epics/{epic_id}/notes/{note_id}" => NoContent,
     touches [ListEpicNotes, GetEpicNote];
     struct DeleteEpicNote { id: Id, epic_id: u64, note_id: u64 }
 }

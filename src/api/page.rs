@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_headers_say_where_the_page_stands() {
+    fn pagination_headers_are_parsed() {
         let page = info(&[
             ("x-page", "2"),
             ("x-per-page", "20"),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_next_page_ends_the_list_whatever_the_link_says() {
+    fn an_empty_next_page_header_overrides_the_link() {
         assert_eq!(info(&[("x-next-page", ""), ("link", "<http://h/x?page=3>; rel=\"next\"")]).next, None);
     }
 
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_goes_on_from_an_entry_is_kept_whole() {
+    fn a_keyset_link_is_kept_unchanged() {
         let query = "pagination=keyset&page=1&per_page=5&page_token=abc%2Fd";
         let page = info(&[("link", &format!("<http://other/a?{query}>; rel=\"next\""))]);
         assert_eq!((page.next, page.cursor.as_deref()), (None, Some(query)));

@@ -6,7 +6,7 @@ use crate::api::jobs::{GetJob, Job, ListJobs, ListPipelineJobs, Status};
 use crate::api::merge_requests::{GetMergeRequest, ListMergeRequestPipelines};
 use crate::api::users::User;
 use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
@@ -19,7 +19,7 @@ crate::resource! {
         r#ref: String,
         status: Status,
     }
-    newer {
+    unspecified {
         /// The number within the project.
         iid: u64,
         project_id: u64,
@@ -65,7 +65,7 @@ crate::resource! {
         /// The type: `env_var` or `file`.
         variable_type: String,
     }
-    newer {
+    unspecified {
         raw: bool,
     }
 }
@@ -88,7 +88,7 @@ impl fmt::Debug for NewVariable {
 }
 
 impl InputType for Vec<NewVariable> {
-    const KIND: InputKind = InputKind::Other;
+    const KIND: InputKind = InputKind::Structured;
 }
 
 /// The sources of pipelines that lists can be filtered by; servers may add more.
@@ -111,7 +111,7 @@ pub const SOURCES: &[&str] = &[
 pub const SCOPES: &[&str] = &["running", "pending", "finished", "branches", "tags"];
 
 crate::endpoints! {
-    newer section "Pipelines";
+    unspecified section "Pipelines";
 
     /// Lists the pipelines of a project, newest first, without child pipelines.
     GET "/projects/{id}/pipelines" => Vec<Pipeline>;
@@ -169,7 +169,7 @@ crate::endpoints! {
     struct CancelPipeline { id: Id, pipeline_id: u64 }
 
     /// Deletes a pipeline with its jobs, their traces and artifacts.
-    DELETE "/projects/{id}/pipelines/{pipeline_id}" => Nothing,
+    DELETE "/projects/{id}/pipelines/{pipeline_id}" => NoContent,
     touches [ListPipelines, ListJobs, ListPipelineJobs, ListMergeRequestPipelines];
     struct DeletePipeline { id: Id, pipeline_id: u64 }
 

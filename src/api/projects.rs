@@ -42,7 +42,7 @@ crate::resource! {
         kind: String,
         full_path: String,
     }
-    newer {
+    unspecified {
         parent_id: u64,
         web_url: String,
     }
@@ -156,7 +156,7 @@ crate::resource! {
         links: Links,
         custom_attributes: Vec<CustomAttribute>,
     }
-    newer {
+    unspecified {
         /// The new name of `tag_list`.
         topics: Vec<String>,
         empty_repo: bool,
@@ -281,21 +281,21 @@ crate::endpoints! {
     struct ListProjectUsers { id: Id, search: Option<String> }
 
     /// Gets the percentage of each language (since 10.8); empty until the server has computed it.
-    NEWER GET "/projects/{id}/languages" => BTreeMap<String, f64>;
+    UNSPECIFIED GET "/projects/{id}/languages" => BTreeMap<String, f64>;
     struct GetLanguages { id: Id }
 
     /// Stars a project. Returns `None` if the caller has already starred it.
-    NEWER POST "/projects/{id}/star" => Option<Project>,
+    UNSPECIFIED POST "/projects/{id}/star" => Option<Project>,
     touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
     struct StarProject { id: Id }
 
     /// Unstars a project. Returns `None` if the caller has not starred it.
-    NEWER POST "/projects/{id}/unstar" => Option<Project>,
+    UNSPECIFIED POST "/projects/{id}/unstar" => Option<Project>,
     touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
     struct UnstarProject { id: Id }
 
     /// Forks a project; the reply contains the status of the import.
-    NEWER POST "/projects/{id}/fork" => Project,
+    UNSPECIFIED POST "/projects/{id}/fork" => Project,
     touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
     struct ForkProject {
         id: Id,

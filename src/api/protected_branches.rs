@@ -3,7 +3,7 @@
 
 use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::endpoint::{InputKind, InputType};
-use crate::api::{Id, Nothing};
+use crate::api::{Id, NoContent};
 use serde::{Deserialize, Serialize};
 
 crate::resource! {
@@ -13,7 +13,7 @@ crate::resource! {
         access_level: Option<u64>,
         access_level_description: String,
     }
-    newer {
+    unspecified {
         id: u64,
         user_id: u64,
         group_id: u64,
@@ -29,7 +29,7 @@ crate::resource! {
         push_access_levels: Vec<BranchAccess>,
         merge_access_levels: Vec<BranchAccess>,
     }
-    newer {
+    unspecified {
         id: u64,
         allow_force_push: bool,
         code_owner_approval_required: bool,
@@ -48,7 +48,7 @@ pub struct AccessChange {
 }
 
 impl InputType for Vec<AccessChange> {
-    const KIND: InputKind = InputKind::Other;
+    const KIND: InputKind = InputKind::Structured;
 }
 
 /// Returns whether the rule `name` matches a branch; `*` matches any characters.
@@ -65,7 +65,7 @@ pub fn covers(name: &str, branch: &str) -> bool {
 }
 
 crate::endpoints! {
-    newer section "Protected branches";
+    unspecified section "Protected branches";
 
     /// Lists the protection rules of a project.
     GET "/projects/{id}/protected_branches" => Vec<ProtectionRule>;
@@ -98,7 +98,7 @@ crate::endpoints! {
     }
 
     /// Deletes a rule.
-    DELETE "/projects/{id}/protected_branches/{name}" => Nothing,
+    DELETE "/projects/{id}/protected_branches/{name}" => NoContent,
     touches [ListProtectionRules, ListBranches, GetBranch];
     struct DeleteProtectionRule { id: Id, name: String }
 }
@@ -108,7 +108,7 @@ mod tests {
     use super::covers;
 
     #[test]
-    fn a_star_stands_for_any_characters() {
+    fn wildcards_match_any_characters() {
         for (name, branch) in
             [("main", "main"), ("release/*", "release/1"), ("*", "a/b"), ("*-stable", "1-stable"), ("a*b*c", "a-b-c")]
         {

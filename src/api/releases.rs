@@ -8,7 +8,7 @@ use crate::api::{Id, Time};
 
 crate::resource! {
     /// A release of a project.
-    pub struct ProjectRelease {
+    pub struct Release {
         tag_name: String,
         name: Option<String>,
         /// The release notes in Markdown.
@@ -17,7 +17,7 @@ crate::resource! {
         /// The release date; in the future for upcoming releases.
         released_at: Option<Time>,
     }
-    newer {
+    unspecified {
         author: User,
         milestones: Vec<Milestone>,
         upcoming_release: bool,
@@ -56,7 +56,7 @@ crate::resource! {
 /// The types of asset links.
 pub const LINK_TYPES: &[&str] = &["other", "runbook", "image", "package"];
 
-impl ProjectRelease {
+impl Release {
     /// Returns the name, or the tag if the release has no name.
     pub fn title(&self) -> &str {
         self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.tag_name)
@@ -64,16 +64,16 @@ impl ProjectRelease {
 }
 
 crate::endpoints! {
-    newer section "Releases";
+    unspecified section "Releases";
 
     /// Lists the releases of a project, latest first.
-    GET "/projects/{id}/releases" => Vec<ProjectRelease>;
+    GET "/projects/{id}/releases" => Vec<Release>;
     struct ListReleases { id: Id }
 
     /// Creates a release for a tag; also creates the tag if `ref` is set.
-    POST "/projects/{id}/releases" => ProjectRelease,
+    POST "/projects/{id}/releases" => Release,
     touches [ListReleases, ListTags, GetTag];
-    struct CreateProjectRelease {
+    struct CreateRelease {
         id: Id,
         tag_name: String,
         name: Option<String>,
@@ -83,14 +83,14 @@ crate::endpoints! {
     }
 
     /// Updates a release.
-    PUT "/projects/{id}/releases/{tag_name}" => ProjectRelease,
+    PUT "/projects/{id}/releases/{tag_name}" => Release,
     touches [ListReleases, ListTags, GetTag];
-    struct UpdateProjectRelease { id: Id, tag_name: String, name: Option<String>, description: Option<String> }
+    struct UpdateRelease { id: Id, tag_name: String, name: Option<String>, description: Option<String> }
 
     /// Deletes a release; its tag is kept.
-    DELETE "/projects/{id}/releases/{tag_name}" => ProjectRelease,
+    DELETE "/projects/{id}/releases/{tag_name}" => Release,
     touches [ListReleases, ListTags, GetTag];
-    struct DeleteProjectRelease { id: Id, tag_name: String }
+    struct DeleteRelease { id: Id, tag_name: String }
 
     /// Lists the asset links of a release.
     GET "/projects/{id}/releases/{tag_name}/assets/links" => Vec<AssetLink>;

@@ -41,7 +41,7 @@ impl TreeEntry {
     }
 
     /// Returns whether the entry is a symbolic link.
-    pub fn is_link(&self) -> bool {
+    pub fn is_symlink(&self) -> bool {
         self.mode == "120000"
     }
 }
@@ -90,7 +90,7 @@ crate::resource! {
         compare_timeout: bool,
         compare_same_ref: bool,
     }
-    newer {
+    unspecified {
         web_url: String,
     }
 }
@@ -138,7 +138,7 @@ crate::endpoints! {
     struct GetRawBlob { id: Id, sha: String }
 
     /// Gets the content of the file at a path.
-    NEWER GET "/projects/{id}/repository/files/{path}/raw" => Raw;
+    UNSPECIFIED GET "/projects/{id}/repository/files/{path}/raw" => Raw;
     struct GetRawFile {
         id: Id,
         path: String,
@@ -149,7 +149,7 @@ crate::endpoints! {
     }
 
     /// Gets the last commit of each line of a file (since 12.2).
-    NEWER GET "/projects/{id}/repository/files/{path}/blame" => Vec<BlameRange>;
+    UNSPECIFIED GET "/projects/{id}/repository/files/{path}/blame" => Vec<BlameRange>;
     struct GetBlame { id: Id, path: String, r#ref: String }
 
     /// Downloads an archive of a commit's tree.
@@ -165,7 +165,7 @@ crate::endpoints! {
     /// Compares two refs.
     GET "/projects/{id}/repository/compare" => Comparison,
     views ["commit": SHORT_COMMIT, "commits": SHORT_COMMIT];
-    struct Compare {
+    struct CompareRefs {
         id: Id,
         from: String,
         to: String,

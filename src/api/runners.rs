@@ -3,7 +3,7 @@
 use crate::api::jobs::Job;
 use crate::api::projects::ProjectBrief;
 use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{Id, Known, Nothing, Time};
+use crate::api::{ExtraValue, Id, NoContent, Time};
 
 crate::open_enum! {
     /// The connection status of a runner, including the values of newer servers.
@@ -46,7 +46,7 @@ crate::resource! {
         run_untagged: bool,
         locked: bool,
     }
-    newer {
+    unspecified {
         paused: bool,
         /// `instance_type`, `group_type` or `project_type`.
         runner_type: String,
@@ -112,7 +112,7 @@ crate::endpoints! {
     }
 
     /// Removes a runner.
-    DELETE "/runners/{id}" => Nothing,
+    DELETE "/runners/{id}" => NoContent,
     touches [ListRunners, ListAllRunners, GetRunner, ListProjectRunners];
     struct DeleteRunner { id: u64 }
 
@@ -135,7 +135,7 @@ crate::endpoints! {
     struct EnableRunner { id: Id, runner_id: u64 }
 
     /// Disables a runner for a project, unless it is its only project.
-    DELETE "/projects/{id}/runners/{runner_id}" => Nothing,
+    DELETE "/projects/{id}/runners/{runner_id}" => NoContent,
     touches [ListProjectRunners, ListRunners, GetRunner];
     struct DisableRunner { id: Id, runner_id: u64 }
 }

@@ -26,7 +26,7 @@ crate::resource! {
         startline: u64,
         project_id: u64,
     }
-    newer {
+    unspecified {
         path: String,
     }
 }

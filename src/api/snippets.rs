@@ -1,7 +1,7 @@
 //! Snippets of a project (specification, "Project snippets").
 
 use crate::api::users::User;
-use crate::api::{Id, Nothing, Raw, Time};
+use crate::api::{Id, NoContent, Raw, Time};
 
 crate::resource! {
     /// A snippet of a project.
@@ -19,7 +19,7 @@ crate::resource! {
         /// The ID of the project; only in search results.
         project_id: u64,
     }
-    newer {
+    unspecified {
         visibility: String,
         raw_url: String,
         files: Vec<SnippetFile>,
@@ -86,7 +86,7 @@ crate::endpoints! {
     }
 
     /// Deletes a snippet.
-    DELETE "/projects/{id}/snippets/{snippet_id}" => Nothing,
+    DELETE "/projects/{id}/snippets/{snippet_id}" => NoContent,
     touches [ListSnippets, GetSnippet, GetSnippetText];
     struct DeleteSnippet { id: Id, snippet_id: u64 }
 

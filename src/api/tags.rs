@@ -1,7 +1,7 @@
 //! Tags and their releases (specification, "Tags and releases").
 
 use crate::api::commits::resources::Commit;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 
 crate::resource! {
     /// A tag, with its message and its release.
@@ -10,9 +10,9 @@ crate::resource! {
         /// The message; null for a lightweight tag.
         message: Option<String>,
         commit: Option<Commit>,
-        release: Option<Release>,
+        release: Option<TagRelease>,
     }
-    newer {
+    unspecified {
         /// The SHA of the tag object, or of the commit for a lightweight tag.
         target: String,
         protected: bool,
@@ -22,7 +22,7 @@ crate::resource! {
 
 crate::resource! {
     /// The release of a tag.
-    pub struct Release {
+    pub struct TagRelease {
         tag_name: String,
         /// The release notes in Markdown.
         description: Option<String>,
@@ -60,17 +60,17 @@ crate::endpoints! {
     }
 
     /// Deletes a tag.
-    DELETE "/projects/{id}/repository/tags/{tag_name}" => Nothing,
+    DELETE "/projects/{id}/repository/tags/{tag_name}" => NoContent,
     touches [ListTags, GetTag];
     struct DeleteTag { id: Id, tag_name: String }
 
     /// Creates a release for a tag.
-    POST "/projects/{id}/repository/tags/{tag_name}/release" => Release,
+    POST "/projects/{id}/repository/tags/{tag_name}/release" => TagRelease,
     touches [ListTags, GetTag];
-    struct CreateRelease { id: Id, tag_name: String, description: String }
+    struct CreateTagRelease { id: Id, tag_name: String, description: String }
 
     /// Updates the description of a release.
-    PUT "/projects/{id}/repository/tags/{tag_name}/release" => Release,
+    PUT "/projects/{id}/repository/tags/{tag_name}/release" => TagRelease,
     touches [ListTags, GetTag];
-    struct UpdateRelease { id: Id, tag_name: String, description: String }
+    struct UpdateTagRelease { id: Id, tag_name: String, description: String }
 }

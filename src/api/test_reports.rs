@@ -101,7 +101,7 @@ crate::resource! {
 }
 
 crate::endpoints! {
-    newer section "Test reports";
+    unspecified section "Test reports";
 
     /// Gets the test counts of a pipeline.
     GET "/projects/{id}/pipelines/{pipeline_id}/test_report_summary" => TestReportSummary;

@@ -1,7 +1,7 @@
 //! To-do items of the user. Not in the specification, although servers of that version support them.
 
 use crate::api::users::User;
-use crate::api::{Nothing, Time};
+use crate::api::{NoContent, Time};
 
 crate::resource! {
     /// The project of a to-do item.
@@ -31,7 +31,7 @@ crate::resource! {
     pub struct TodoTarget {
         title: Option<String>,
     }
-    newer {
+    unspecified {
         /// The number, for issues, merge requests and epics.
         iid: u64,
         /// The state, for issues and merge requests.
@@ -61,7 +61,7 @@ crate::resource! {
         state: String,
         created_at: Option<Time>,
     }
-    newer {
+    unspecified {
         group: TodoGroup,
         updated_at: Time,
     }
@@ -80,7 +80,7 @@ impl Todo {
     }
 
     /// Returns the path of the project or group; empty if it has none.
-    pub fn within(&self) -> &str {
+    pub fn container_path(&self) -> &str {
         match (&self.project, &self.group) {
             (Some(project), _) => &project.path_with_namespace,
             (None, Some(group)) if !group.full_path.is_empty() => &group.full_path,
@@ -121,7 +121,7 @@ pub const ACTIONS: &[&str] = &[
 pub const TYPES: &[&str] = &["MergeRequest", "Issue", "WorkItem", "Commit", "Epic"];
 
 crate::endpoints! {
-    newer section "To-dos";
+    unspecified section "To-dos";
 
     /// Lists the caller's to-do items, newest first.
     GET "/todos" => Vec<Todo>;
@@ -143,7 +143,7 @@ crate::endpoints! {
     struct MarkTodoAsDone { id: u64 }
 
     /// Marks all pending to-do items as done, whatever filter a list had.
-    POST "/todos/mark_as_done" => Nothing,
+    POST "/todos/mark_as_done" => NoContent,
     touches [ListTodos];
     struct MarkAllTodosAsDone {}
 }

@@ -54,8 +54,8 @@ impl From<u64> for Id {
 
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Id, D::Error> {
-        struct ExtraVisitor;
-        impl serde::de::Visitor<'_> for ExtraVisitor {
+        struct IdVisitor;
+        impl serde::de::Visitor<'_> for IdVisitor {
             type Value = Id;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a number or a path")
@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for Id {
                 Ok(Id(number.to_string()))
             }
         }
-        deserializer.deserialize_any(ExtraVisitor)
+        deserializer.deserialize_any(IdVisitor)
     }
 }
 
@@ -173,12 +173,12 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
 }
 
 /// Access to the value of an [`Extra`] field, for readers that do not distinguish between absent and null.
-pub trait Known<T> {
+pub trait ExtraValue<T> {
     /// Returns the value, if the server sent one.
     fn known(&self) -> Option<&T>;
 }
 
-impl<T> Known<T> for Extra<T> {
+impl<T> ExtraValue<T> for Extra<T> {
     fn known(&self) -> Option<&T> {
         self.as_ref().and_then(Option::as_ref)
     }
@@ -206,7 +206,7 @@ pub fn whole_seconds<S: serde::Serializer>(seconds: &Option<f64>, s: S) -> Resul
 ///
 /// When deserializing, no field is required, null becomes the default, and unknown fields are ignored. When
 /// serializing, the fields of the struct are always present (`Option` as null). Fields under `views` are
-/// [`Extra`](crate::api::types::Extra), and are present only in the views that set them. Fields under `newer` are
+/// [`Extra`](crate::api::types::Extra), and are present only in the views that set them. Fields under `unspecified` are
 /// `Option`: current servers send them, but they are not in the specification; they are serialized only if they are
 /// set.
 #[macro_export]
@@ -215,7 +215,7 @@ macro_rules! resource {
         $(#[$meta:meta])*
         pub struct $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty),* $(,)? }
         $(views { $($(#[$vmeta:meta])* $view:ident: $vtype:ty),* $(,)? })?
-        $(newer { $($(#[$nmeta:meta])* $new:ident: $ntype:ty),* $(,)? })?
+        $(unspecified { $($(#[$nmeta:meta])* $new:ident: $ntype:ty),* $(,)? })?
     ) => {
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(default)]
@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_keeps_its_hours_with_and_without_an_offset() {
+    fn times_are_parsed_with_and_without_an_offset() {
         let second = |text: &str| Time::from(text).instant().map(|at| at.to_string());
         let is = |text: &str| assert_eq!(second(text).as_deref(), Some("2018-01-01T13:00:00Z"), "{text}");
         is("2018-01-01T13:00:00Z");

@@ -3,7 +3,7 @@
 use crate::api::projects::Project;
 use crate::api::types::File;
 use crate::api::views::OWNER;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 use std::collections::BTreeMap;
 
 crate::resource! {
@@ -68,7 +68,7 @@ crate::resource! {
         shared_runners_minutes_limit: u64,
         custom_attributes: Vec<CustomAttribute>,
     }
-    newer {
+    unspecified {
         public_email: String,
         job_title: String,
         pronouns: String,
@@ -123,7 +123,7 @@ crate::resource! {
         /// The owner of the key; only when it was looked up by ID.
         user: Box<Profile>,
     }
-    newer {
+    unspecified {
         expires_at: Time,
         last_used_at: Time,
         /// The usage: `auth`, `signing` or `auth_and_signing`.
@@ -219,7 +219,7 @@ crate::endpoints! {
     }
 
     /// Deletes a user; administrators only.
-    DELETE "/users/{id}" => Nothing,
+    DELETE "/users/{id}" => NoContent,
     touches [ListUsers, GetUser];
     struct DeleteUser {
         id: u64,
@@ -257,12 +257,12 @@ crate::endpoints! {
     struct AddUserKey { id: u64, title: String, key: String }
 
     /// Deletes an SSH key of the caller.
-    DELETE "/user/keys/{key_id}" => Nothing,
+    DELETE "/user/keys/{key_id}" => NoContent,
     touches [ListKeys, GetKey];
     struct DeleteKey { key_id: u64 }
 
     /// Deletes an SSH key of a user; administrators only.
-    DELETE "/users/{id}/keys/{key_id}" => Nothing,
+    DELETE "/users/{id}/keys/{key_id}" => NoContent,
     touches [ListUserKeys];
     struct DeleteUserKey { id: u64, key_id: u64 }
 
@@ -280,7 +280,7 @@ crate::endpoints! {
     struct AddGpgKey { key: String }
 
     /// Deletes a GPG key of the caller.
-    DELETE "/user/gpg_keys/{key_id}" => Nothing,
+    DELETE "/user/gpg_keys/{key_id}" => NoContent,
     touches [ListGpgKeys, GetGpgKey];
     struct DeleteGpgKey { key_id: u64 }
 

@@ -22,7 +22,7 @@ crate::resource! {
 }
 
 crate::endpoints! {
-    newer section "Versions";
+    unspecified section "Versions";
 
     /// Lists the versions of a merge request, newest first.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/versions" => Vec<Version>;

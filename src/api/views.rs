@@ -29,4 +29,4 @@ pub const COMMIT_OF_BRANCH: Fields = &[
 /// The owner of a project.
 pub const OWNER: Fields = &["id", "name", "created_at"];
 /// The author in a list of comments.
-pub const COMMENT_AUTHOR: Fields = &["id", "username", "email", "name", "state", "created_at"];
+pub const COMMENT_AUTHOR_FIELDS: Fields = &["id", "username", "email", "name", "state", "created_at"];

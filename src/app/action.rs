@@ -13,7 +13,7 @@ use super::state::{RecentsChange, SeenChange, SettingsChange, StateFile};
 use super::transfer::{Save, SaveOrder, TransferEvent};
 use super::watch::Watched;
 use crate::api::{Error, Host};
-use crate::store::{Arrival, HeldState, Made, Ticket, Value, Want, Write};
+use crate::store::{Arrival, KnownState, Ticket, Value, Want, WorkResult, Write};
 use crate::ui::theme::{Background, Theme};
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
@@ -77,7 +77,7 @@ pub enum Action {
     /// Opens the place that a target names, as the user typed it.
     GoTo(String),
     /// Switches to another server: to a place of it, or to where the user was there.
-    Elsewhere(Host, Option<Place>),
+    SwitchServer(Host, Option<Place>),
     /// Lists the known servers.
     Hosts,
     /// Switches to another theme.
@@ -101,11 +101,11 @@ pub enum Action {
     /// Moves in whatever has the focus.
     Move(Motion),
     /// Opens the search prompt.
-    Seek,
+    OpenSearch,
     /// Goes to the next match (`true`), or to the previous one.
-    SeekNext(bool),
+    NextMatch(bool),
     /// Sets the search or filter text.
-    Sought(String),
+    SetFilter(String),
     /// Passes an overlay's result to the pane.
     Answer(Answer),
     /// Sends a write.
@@ -150,7 +150,7 @@ pub enum Action {
     /// Removes a save from the list, and an incomplete file from disk.
     ForgetSave(u64),
     /// Lists the transfers.
-    Saves,
+    ListTransfers,
     /// Lists all drafts.
     Drafts,
     /// Shows a message in the footer.
@@ -162,7 +162,7 @@ pub enum Action {
     /// Reloads what is shown.
     Refresh,
     /// Reloads the data of these wants.
-    Renew(Vec<Want>),
+    Refetch(Vec<Want>),
     /// Moves the focus to the next panel (`true`), or to the previous one.
     Panel(bool),
     /// Zooms the focused panel, or shows all panels again.
@@ -172,7 +172,7 @@ pub enum Action {
     /// Leaves the innermost mode, else goes back; at the first place, asks whether to quit.
     Close,
     /// Handles Esc: like [`Action::Close`], but stops a running transfer before going back, and never quits.
-    Halt,
+    Escape,
     /// Suspends the program, as C-z does in a shell.
     Suspend,
     /// Lists what can be copied here.
@@ -243,13 +243,13 @@ pub enum Msg {
     /// A change of the terminal window's focus: `true` if it got the focus.
     Focus(bool),
     /// A message of a background task; ignored once the task was stopped.
-    Of(Cancel, Box<Msg>),
+    FromTask(Cancel, Box<Msg>),
     /// The outcome of something that was started.
     Arrived(Ticket, Result<Outcome, Error>),
     /// The cached reply to something that was started, and when it was received; the new reply is still to come.
-    Recalled(Ticket, Arrival, Timestamp),
+    Cached(Ticket, Arrival, Timestamp),
     /// A status that was read along with a stream.
-    Learned(crate::api::Request, Result<Arrival, Error>),
+    StatusRead(crate::api::Request, Result<Arrival, Error>),
     /// The offset of the server's clock from the local one; positive if the server is ahead.
     Clock(SignedDuration),
     /// Bytes of a stream; `restart` if the bytes kept so far are no longer valid.
@@ -280,10 +280,10 @@ pub enum Msg {
 
 impl Msg {
     /// Returns the inner message; `None` if it comes from a task that was stopped.
-    pub fn heard(self) -> Option<Msg> {
+    pub fn into_active(self) -> Option<Msg> {
         match self {
-            Msg::Of(stop, _) if stop.is_stopped() => None,
-            Msg::Of(_, msg) => msg.heard(),
+            Msg::FromTask(stop, _) if stop.is_stopped() => None,
+            Msg::FromTask(_, msg) => msg.into_active(),
             msg => Some(msg),
         }
     }
@@ -297,7 +297,7 @@ pub enum Outcome {
     /// The end of a stream.
     End,
     /// The result of a computation.
-    Made(Made),
+    Result(WorkResult),
 }
 
 impl std::fmt::Debug for Outcome {
@@ -305,7 +305,7 @@ impl std::fmt::Debug for Outcome {
         f.write_str(match self {
             Outcome::Reply(_) => "Reply",
             Outcome::End => "End",
-            Outcome::Made(_) => "Made",
+            Outcome::Result(_) => "Result",
         })
     }
 }
@@ -317,7 +317,7 @@ impl std::fmt::Debug for Outcome {
 pub enum Effect {
     /// Starts what the ticket names. The last value is what is already cached: a stream continues after those bytes,
     /// and a page that is cached need not be looked up on disk.
-    Start(Ticket, Want, HeldState),
+    Start(Ticket, Want, KnownState),
     /// Pauses a stream that was started (`true`), or resumes it.
     Hold(Ticket, bool),
     /// Cancels what the ticket names.
@@ -358,7 +358,7 @@ pub enum Effect {
     /// Writes the section with that name to the configuration, or removes it.
     Section(String, Option<Section>),
     /// Brings another server to the front, at a place of it, or as it was.
-    Elsewhere(Host, Option<Place>),
+    SwitchServer(Host, Option<Place>),
     /// Brings the server to the front that the user came from.
     Return,
     /// Suspends the program, as C-z does in a shell.

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_key_of_every_place_means_two_things() {
+    fn global_keys_are_unique() {
         let bindings = Bindings::new(&[], &HashMap::new()).unwrap_or_default();
         for (index, (chord, id)) in bindings.global.iter().enumerate() {
             for (other, other_id) in &bindings.global[index + 1..] {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_s_key_replaces_the_table_s_and_mistakes_are_named() {
+    fn custom_keys_replace_defaults_and_errors_are_reported() {
         let own = |id: &str, key: &str| HashMap::from([(id.to_owned(), vec![key.to_owned()])]);
         let bindings = Bindings::new(&[], &own("quit", "C-q")).unwrap_or_default();
         let pressed = |text: &str| bindings.meaning("", &parse_chord(text).unwrap_or_default());

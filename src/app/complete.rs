@@ -13,7 +13,7 @@ use crate::api::repository::{ListContributors, ListTree, TreeEntry};
 use crate::api::search::{Hit, SearchProject};
 use crate::api::tags::ListTags;
 use crate::api::users::ListUsers;
-use crate::api::{Endpoint, Id, Known};
+use crate::api::{Endpoint, ExtraValue, Id};
 use crate::app::pane::View;
 use crate::store::{Load, Rows, Want};
 use crate::ui::text;
@@ -21,9 +21,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 /// The time without typing before the server is queried.
-const PAUSE: Duration = Duration::from_millis(150);
+const TYPING_DELAY: Duration = Duration::from_millis(150);
 /// The maximum number of candidates.
-const MOST: usize = 50;
+const MAX_CANDIDATES: usize = 50;
 
 /// The kind of name to complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +71,7 @@ pub enum Found {
     /// There is no object with that name.
     Missing,
     /// The server has not replied yet.
-    Asked,
+    Pending,
 }
 
 fn some(text: &str) -> Option<String> {
@@ -188,7 +188,7 @@ impl Complete {
         {
             let mut wants: Vec<Want> = vec![Load::list(&all, 1).into()];
             if !typed.trim().is_empty() {
-                wants.push(Load::list(&fitting, 1).after(PAUSE).into());
+                wants.push(Load::list(&fitting, 1).after(TYPING_DELAY).into());
             }
             wants
         }
@@ -203,7 +203,7 @@ impl Complete {
                 wants
             }
             Complete::Authors(project) => vec![Load::list(&authors(project), 1).into()],
-            Complete::Paths(project) => vec![Load::list(&folder(project, typed), 1).after(PAUSE).into()],
+            Complete::Paths(project) => vec![Load::list(&folder(project, typed), 1).after(TYPING_DELAY).into()],
             Complete::IssueTemplates(project) => vec![Load::list(&issue_templates(project), 1).into()],
             Complete::Labels(project) => {
                 let all = project.as_ref().map(|project| Load::list(&labels(project), 1).into());
@@ -213,7 +213,7 @@ impl Complete {
                 let mut wants = vec![SeenNames::of(project.as_ref()).want()];
                 wants.extend(project.as_ref().map(|project| Want::from(Load::list(&all_milestones(project), 1))));
                 if let Some(project) = project.as_ref().filter(|_| !typed.trim().is_empty()) {
-                    wants.push(Load::list(&milestones(project, typed), 1).after(PAUSE).into());
+                    wants.push(Load::list(&milestones(project, typed), 1).after(TYPING_DELAY).into());
                 }
                 wants
             }
@@ -303,17 +303,19 @@ impl Complete {
     pub fn is_loading(&self, view: &View, typed: &str) -> bool {
         match self {
             Complete::Nothing | Complete::Words(_) => false,
-            Complete::Users(None) => view.store.list(&users(typed)).loading,
-            Complete::Users(Some(project)) => view.store.list(&members(project, typed)).loading,
-            Complete::Branches(project) | Complete::Refs(project) => view.store.list(&branches(project, typed)).loading,
-            Complete::Authors(project) => view.store.list(&authors(project)).loading,
-            Complete::Paths(project) => view.store.list(&folder(project, typed)).loading,
-            Complete::IssueTemplates(project) => view.store.list(&issue_templates(project)).loading,
-            Complete::Labels(project) | Complete::Milestones(project) => {
-                SeenNames::of(project.as_ref()).rows(view).loading
+            Complete::Users(None) => view.store.list(&users(typed)).is_loading,
+            Complete::Users(Some(project)) => view.store.list(&members(project, typed)).is_loading,
+            Complete::Branches(project) | Complete::Refs(project) => {
+                view.store.list(&branches(project, typed)).is_loading
             }
-            Complete::Groups => view.store.list(&groups(typed)).loading,
-            Complete::Projects => view.store.list(&projects(typed)).loading,
+            Complete::Authors(project) => view.store.list(&authors(project)).is_loading,
+            Complete::Paths(project) => view.store.list(&folder(project, typed)).is_loading,
+            Complete::IssueTemplates(project) => view.store.list(&issue_templates(project)).is_loading,
+            Complete::Labels(project) | Complete::Milestones(project) => {
+                SeenNames::of(project.as_ref()).rows(view).is_loading
+            }
+            Complete::Groups => view.store.list(&groups(typed)).is_loading,
+            Complete::Projects => view.store.list(&projects(typed)).is_loading,
         }
     }
 
@@ -324,9 +326,9 @@ impl Complete {
             return Vec::new();
         }
         match self {
-            Complete::Users(_) => vec![Load::list(&named_user(name), 1).after(PAUSE).into()],
-            Complete::Groups => vec![Load::one(&group_named(name)).after(PAUSE).into()],
-            Complete::Projects => vec![Load::one(&project_named(name)).after(PAUSE).into()],
+            Complete::Users(_) => vec![Load::list(&named_user(name), 1).after(TYPING_DELAY).into()],
+            Complete::Groups => vec![Load::single(&group_named(name)).after(TYPING_DELAY).into()],
+            Complete::Projects => vec![Load::single(&project_named(name)).after(TYPING_DELAY).into()],
             Complete::Milestones(_) => self.wants(name),
             _ => Vec::new(),
         }
@@ -341,7 +343,7 @@ impl Complete {
         let by = |id: Option<u64>, known: bool| match (id, known) {
             (Some(id), _) => Found::Id(id),
             (None, true) => Found::Missing,
-            (None, false) => Found::Asked,
+            (None, false) => Found::Pending,
         };
         match self {
             Complete::Users(project) => {
@@ -355,7 +357,7 @@ impl Complete {
                 });
                 let rows = view.store.list(&named_user(name));
                 let id = member.or_else(|| rows.iter().find(|u| same(&u.username)).map(|u| u.id));
-                by(id, rows.known || rows.error.is_some())
+                by(id, rows.is_known || rows.error.is_some())
             }
             Complete::Groups => {
                 let remote = view.store.get(&group_named(name));
@@ -370,7 +372,7 @@ impl Complete {
                 let id = all.iter().find(|m| m.title.eq_ignore_ascii_case(name)).map(|m| m.id);
                 let answered = project.as_ref().is_none_or(|project| {
                     let rows = view.store.list(&milestones(project, name));
-                    rows.known || rows.error.is_some()
+                    rows.is_known || rows.error.is_some()
                 });
                 by(id, answered)
             }
@@ -422,7 +424,7 @@ fn fitting(all: Vec<Candidate>, typed: &str) -> Vec<Candidate> {
         }
     }
     ranked.sort_by_key(|(rank, _)| *rank);
-    ranked.into_iter().map(|(_, candidate)| candidate).take(MOST).collect()
+    ranked.into_iter().map(|(_, candidate)| candidate).take(MAX_CANDIDATES).collect()
 }
 
 #[cfg(test)]
@@ -430,7 +432,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_with_the_letters_comes_first_and_each_comes_once() {
+    fn prefix_matches_come_first_and_candidates_are_unique() {
         let all = ["tests/bug", "bug", "debugger", "Bugs", "bug", "other"];
         let all = all.iter().map(|value| Candidate { value: (*value).into(), note: String::new() }).collect();
         let values: Vec<String> = fitting(all, "bug").into_iter().map(|c| c.value).collect();

@@ -11,7 +11,7 @@ use crate::api::issues::Issue;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::projects::Project;
-use crate::api::types::Known;
+use crate::api::types::ExtraValue;
 use crate::api::{Host, Id};
 use crate::ui::ansi;
 use std::collections::{BTreeMap, VecDeque};
@@ -35,11 +35,11 @@ pub const VALUES: [&str; 13] = [
 ];
 
 /// The maximum number of output lines kept of a command; the last ones are kept.
-const MOST_LINES: usize = 10_000;
+const MAX_LINES: usize = 10_000;
 /// The maximum number of bytes of a line that has not ended yet.
-const MOST_BYTES: usize = 64 * 1024;
+const MAX_LINE_BYTES: usize = 64 * 1024;
 /// The maximum number of commands whose output is kept.
-const MOST_RUNS: usize = 8;
+const MAX_RUNS: usize = 8;
 
 /// Values by name: those that the item under the cursor has.
 pub type Values = BTreeMap<&'static str, String>;
@@ -275,7 +275,7 @@ impl Started {
     fn take(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.rest.extend_from_slice(part.strip_suffix(b"\n").unwrap_or(part));
-            if part.ends_with(b"\n") || self.rest.len() > MOST_BYTES {
+            if part.ends_with(b"\n") || self.rest.len() > MAX_LINE_BYTES {
                 self.end_line();
             }
         }
@@ -284,7 +284,7 @@ impl Started {
     fn end_line(&mut self) {
         let line = ansi::parse_line(&mut self.sgr_state, &std::mem::take(&mut self.rest));
         self.lines.push_back(line.text);
-        if self.lines.len() > MOST_LINES {
+        if self.lines.len() > MAX_LINES {
             self.lines.pop_front();
         }
     }
@@ -334,7 +334,7 @@ impl App {
             put("ref", place.git_ref.clone());
             put("path", place.path.clone());
             put("line", place.line.map(|line| line.to_string()));
-            let name = match registry::thing(self.registry, place) {
+            let name = match registry::subject(self.registry, place) {
                 Some(Subject::MergeRequest | Subject::Issue | Subject::Epic) => "iid",
                 Some(Subject::Job) => "job_id",
                 Some(Subject::Commit) => "sha",
@@ -358,7 +358,7 @@ impl App {
                 put("project_id", Some(issue.project_id.to_string()));
             }
         }
-        let is_job = |place: &&&Place| registry::thing(self.registry, place) == Some(Subject::Job);
+        let is_job = |place: &&&Place| registry::subject(self.registry, place) == Some(Subject::Job);
         if let Some(number) = places.iter().find(is_job).and_then(|place| place.item.as_deref()) {
             let mut jobs = view.store.known::<Job>().map(|(_, job)| job);
             if let Some(job) = jobs.find(|job| job.id.to_string() == number) {
@@ -411,7 +411,7 @@ impl App {
         self.last_run += 1;
         let number = self.last_run;
         let ended = |(number, run): (&u64, &Started)| run.ended.is_some().then_some(*number);
-        while self.runs.len() >= MOST_RUNS
+        while self.runs.len() >= MAX_RUNS
             && let Some(oldest) = self.runs.iter().find_map(ended)
         {
             self.runs.remove(&oldest);
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_one_argument_whatever_is_in_it() {
+    fn a_value_is_always_one_argument() {
         let hostile = "x'; rm -rf / #\"`id`$(id)\n{url}";
         let run =
             program(&["git", "worktree", "add", "../{source_branch}", "{source_branch}", "stash@{0}", "{}", "{A}"]);
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_gets_values_as_variables_only() {
+    fn shells_receive_values_only_as_variables() {
         let line = "echo \"$LABSCOPE_TITLE\" {title}";
         let (run, given) = (Run::Shell(line.into()), values(&[("title", "$(id)")]));
         let (words, variables) = (run.program(&given).unwrap(), run.variables(&given));
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_never_an_option_unless_two_hyphens_stand_before_it() {
+    fn values_cannot_be_options_without_two_hyphens() {
         let hostile = values(&[("ref", "--upload-pack=x")]);
         let why = program(&["git", "fetch", "{ref}"]).program(&hostile).unwrap_err();
         assert!(why.contains("option"), "{why}");
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn output_is_read_as_a_terminal_shows_it_and_bounded() {
+    fn output_is_interpreted_and_bounded() {
         let order =
             RunOrder { title: "x".into(), program: Vec::new(), variables: Vec::new(), folder: None, show: Show::Pane };
         let mut run = Started::new(&order);
@@ -548,6 +548,6 @@ mod tests {
         assert_eq!(run.lines, ["red", "half", "", "last"]);
         assert_eq!(run.last_words(), Some("last"));
         run.take(&b"y\n".repeat(20_000));
-        assert_eq!(run.lines.len(), MOST_LINES);
+        assert_eq!(run.lines.len(), MAX_LINES);
     }
 }

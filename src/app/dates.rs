@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read_as_people_type_them() {
+    fn dates_are_parsed_in_common_notations() {
         let now: Timestamp = "2026-06-15T12:34:56Z".parse().expect("a time");
         let at = |text: &str| parse(text, now).map(|time| time.0);
         assert_eq!(at("2026-01-31").as_deref(), Some("2026-01-31"));

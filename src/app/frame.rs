@@ -166,7 +166,7 @@ impl App {
             Some(heard) => {
                 let wants = self.nav.top().map(|pane| pane.wants(view)).unwrap_or_default();
                 let at = self.clock(self.store.oldest(&wants).unwrap_or(heard));
-                match self.store.is_outlived(&wants) {
+                match self.store.is_outdated(&wants) {
                     true => (format!("{} {at}", glyph::wrong()), theme.style(Role::Warning)),
                     false => (format!("{} {at}", glyph::done()), theme.style(Role::Success)),
                 }
@@ -326,7 +326,7 @@ impl App {
             spans.push((chart::bar(part, columns), tint));
             spans.push((format!(" {:.0}% ", (part * 100.0).min(100.0).floor()), theme.style(Role::Text)));
         }
-        let facts = transfer.facts(view.here);
+        let facts = transfer.facts(view.local_now);
         // If there is little room, the rate is the most useful part.
         let short = facts.split(" · ").nth(1).unwrap_or(&facts).to_owned();
         spans.push((format!("{}  ", if width >= 120 { &facts } else { &short }), theme.style(Role::Dim)));

@@ -19,9 +19,9 @@ pub const GLOBAL: &[Command<()>] = &[
         cx.act(Action::Move(Motion::PageDown));
     }),
     Command::new("move.page_up", &["PageUp", "C-b"], "Move page up", |(), cx| cx.act(Action::Move(Motion::PageUp))),
-    Command::new("seek", &["/"], "Filter or search", |(), cx| cx.act(Action::Seek)),
-    Command::new("seek.next", &["n"], "Next match", |(), cx| cx.act(Action::SeekNext(true))),
-    Command::new("seek.prev", &["N"], "Previous match", |(), cx| cx.act(Action::SeekNext(false))),
+    Command::new("seek", &["/"], "Filter or search", |(), cx| cx.act(Action::OpenSearch)),
+    Command::new("seek.next", &["n"], "Next match", |(), cx| cx.act(Action::NextMatch(true))),
+    Command::new("seek.prev", &["N"], "Previous match", |(), cx| cx.act(Action::NextMatch(false))),
     Command::new("panel.next", &["Tab"], "Next panel", |(), cx| cx.act(Action::Panel(true))),
     Command::new("panel.prev", &["S-Tab"], "Previous panel", |(), cx| cx.act(Action::Panel(false))),
     Command::new("panel.zoom", &["z"], "Zoom panel", |(), cx| cx.act(Action::Zoom)),
@@ -36,7 +36,7 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("tab.9", &["9"], "Go to ninth tab", |(), cx| cx.act(Action::Tab(8))),
     Command::new("close", &["q"], "Close or go back", |(), cx| cx.act(Action::Close)),
     Command::new("back", &["Backspace", "C-o", "M-Left"], "Go back", |(), cx| cx.act(Action::Back)),
-    Command::new("escape", &["Esc"], "Cancel search or go back", |(), cx| cx.act(Action::Halt)),
+    Command::new("escape", &["Esc"], "Cancel search or go back", |(), cx| cx.act(Action::Escape)),
     Command::new("forward", &["C-i", "M-Right"], "Go forward", |(), cx| cx.act(Action::Forward)),
     Command::new("palette", &[":"], "Open command palette", |(), cx| cx.act(Action::Palette)),
     Command::new("anything", &["C-p"], "Go to anything…", |(), cx| cx.act(Action::Anything)),
@@ -50,7 +50,7 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("theme", &[], "Change theme…", |(), cx| {
         cx.act(Action::Open(Box::new(Themes::new(&cx.view))));
     }),
-    Command::new("transfers", &["g d"], "Show downloads", |(), cx| cx.act(Action::Saves)),
+    Command::new("transfers", &["g d"], "Show downloads", |(), cx| cx.act(Action::ListTransfers)),
     Command::new("drafts", &["g k"], "Show all drafts", |(), cx| {
         cx.act(Action::Drafts);
     }),

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_drawn_last_lies_on_top() {
+    fn the_last_drawn_area_is_on_top() {
         let hits = Hits::default();
         hits.add(Rect::new(0, 0, 10, 1), Hit::Tab(0));
         hits.add(Rect::new(4, 0, 2, 1), Hit::Tab(1));

@@ -47,7 +47,7 @@ impl App {
         }
         self.message = self.message.take().filter(|message| message.until.is_some());
         // From the first key on, a missing place is no longer replaced by the nearest existing one.
-        self.nav.named = false;
+        self.nav.from_target = false;
         let pane = self.nav.id();
         self.presses.keys.push(key);
         match self.bindings.meaning(pane, &self.presses.keys) {
@@ -118,7 +118,7 @@ impl App {
     /// Performs the effect of a click on a clickable area; returns `false` if the pane must handle it as any other
     /// click.
     pub(super) fn hit(&mut self, hit: Hit, effects: &mut Vec<Effect>) -> bool {
-        self.nav.named = false;
+        self.nav.from_target = false;
         self.presses.keys.clear();
         match hit {
             Hit::Run(id) => self.act(Action::Run(id), effects),

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_spelling_reads_back_as_it_was_written() {
+    fn key_notation_round_trips() {
         for text in ["a", "G", "C-d", "S-Tab", "Enter", "F5", "Space", "M-x", "-", "C--", "?", "[", "PageDown"] {
             let key = Key::parse(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(key.to_string(), text);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_s_event_has_one_spelling() {
+    fn equivalent_key_events_have_one_notation() {
         let event = |code, modifiers| Key::of(KeyEvent::new(code, modifiers)).to_string();
         assert_eq!(event(KeyCode::Char('G'), KeyModifiers::SHIFT), "G");
         assert_eq!(event(KeyCode::BackTab, KeyModifiers::SHIFT), "S-Tab");

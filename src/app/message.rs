@@ -24,8 +24,8 @@ pub(super) struct Message {
 
 impl App {
     pub(super) fn say(&mut self, tone: Tone, text: String) {
-        if self.elsewhere.away {
-            return self.elsewhere.tell(tone, text);
+        if self.server_switch.in_background {
+            return self.server_switch.queue_message(tone, text);
         }
         let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
         // Listening takes longer than reading: in accessible mode, the message stays until the next key.

@@ -70,7 +70,7 @@ use transfer::Transfers;
 use writes::{KeptKey, Writes};
 
 /// The factor by which live lists are polled less often while the terminal window has no focus.
-const UNFOCUSED: u32 = 6;
+const UNFOCUSED_SLOWDOWN: u32 = 6;
 
 /// The state of the whole user interface.
 pub struct App {
@@ -97,7 +97,7 @@ pub struct App {
     /// The offset of the server's clock from the local one; positive if the server is ahead.
     skew: SignedDuration,
     /// The tickets of paused streams.
-    held_up: HashSet<Ticket>,
+    paused_streams: HashSet<Ticket>,
     writes: Writes,
     saved: Saved,
     outbox: Outbox,
@@ -107,7 +107,7 @@ pub struct App {
     /// The custom commands that were started.
     runs: Runs,
     last_run: u64,
-    elsewhere: ServerSwitch,
+    server_switch: ServerSwitch,
     /// Watched jobs and pipelines.
     watched: Vec<watch::Watched>,
     /// The images of the last frame.
@@ -115,14 +115,14 @@ pub struct App {
     /// The clickable areas of the last frame.
     hits: Hits,
     /// Actions deferred until no overlay is open.
-    behind: VecDeque<Action>,
+    deferred: VecDeque<Action>,
     now: Timestamp,
     size: (u16, u16),
     dirty: bool,
     quitting: bool,
     wake: Option<Timestamp>,
     /// Whether the user was warned that the token expires soon.
-    expiry_is_told: bool,
+    has_warned_expiry: bool,
     /// The requests of the last refresh whose data was known before, until the refresh completes or fails.
     refreshing: Vec<Request>,
     /// Whether messages were received since panes were last notified of changes.
@@ -172,7 +172,7 @@ impl App {
             turn: 0,
             in_flight: HashSet::new(),
             skew: SignedDuration::ZERO,
-            held_up: HashSet::new(),
+            paused_streams: HashSet::new(),
             writes: Writes::default(),
             saved: Saved::new(setup.kept),
             outbox: Outbox::default(),
@@ -180,23 +180,23 @@ impl App {
             transfers: Transfers::default(),
             runs: Runs::new(),
             last_run: 0,
-            elsewhere: ServerSwitch::default(),
+            server_switch: ServerSwitch::default(),
             watched: Vec::new(),
             images: Images::default(),
             hits: Hits::default(),
-            behind: VecDeque::new(),
+            deferred: VecDeque::new(),
             now: setup.now,
             size: setup.size,
             dirty: true,
             quitting: false,
             wake: None,
-            expiry_is_told: false,
+            has_warned_expiry: false,
             refreshing: Vec::new(),
             unsettled: false,
         };
         let mut effects = Vec::new();
         app.open(setup.place);
-        app.nav.named = true;
+        app.nav.from_target = true;
         if setup.greets && !app.saved.state.settings.greeted {
             app.greet(&mut effects);
         }
@@ -281,7 +281,7 @@ impl App {
             store: &self.store,
             theme: &self.theme,
             now: self.now.checked_add(self.skew).unwrap_or(self.now),
-            here: self.now,
+            local_now: self.now,
             session: &self.session,
             drafts: &self.saved.drafts,
             settings: &self.saved.state.settings,
@@ -314,7 +314,7 @@ impl App {
             Msg::Focus(focused) => {
                 self.unfocused = !focused;
                 if focused {
-                    self.look_again();
+                    self.mark_stale();
                 }
             }
             Msg::Key(event) if event.kind == KeyEventKind::Release => {}
@@ -325,17 +325,17 @@ impl App {
                 AfterKey::Open
             }),
             Msg::Mouse(event) => self.mouse(event, effects),
-            Msg::Of(..) => {
-                if let Some(msg) = msg.heard() {
+            Msg::FromTask(..) => {
+                if let Some(msg) = msg.into_active() {
                     self.take(msg, effects);
                 }
             }
             Msg::Arrived(ticket, outcome) => self.arrived(ticket, outcome),
-            Msg::Recalled(ticket, reply, at) => self.recalled(&ticket, reply, at),
-            Msg::Learned(request, outcome) => self.store.arrived(&request, 0, outcome, self.now),
+            Msg::Cached(ticket, reply, at) => self.add_cached(&ticket, reply, at),
+            Msg::StatusRead(request, outcome) => self.store.record_reply(&request, 0, outcome, self.now),
             Msg::Clock(ahead) => self.skew = ahead,
             Msg::Bytes { request, bytes, restart } => {
-                self.store.note_reach(None, self.now);
+                self.store.record_contact(None, self.now);
                 self.store.grow(&request, &bytes, restart);
             }
             Msg::Progress(key, progress) => {
@@ -371,24 +371,24 @@ impl App {
     }
 
     fn arrived(&mut self, ticket: Ticket, outcome: Result<Outcome, crate::api::Error>) {
-        self.held_up.remove(&ticket);
+        self.paused_streams.remove(&ticket);
         // Drop the reply to a request that is no longer wanted.
         if !self.in_flight.remove(&ticket) {
             return;
         }
         match (ticket, outcome) {
             (Ticket::Load(request, page), Ok(Outcome::Reply(reply))) => {
-                self.store.arrived(&request, page, Ok(reply), self.now);
+                self.store.record_reply(&request, page, Ok(reply), self.now);
             }
-            (Ticket::Load(request, page), Err(error)) => self.store.arrived(&request, page, Err(error), self.now),
-            (Ticket::Follow(request), Ok(_)) => self.store.ended(&request, None),
+            (Ticket::Load(request, page), Err(error)) => self.store.record_reply(&request, page, Err(error), self.now),
+            (Ticket::Follow(request), Ok(_)) => self.store.end_stream(&request, None),
             (Ticket::Follow(request), Err(error)) => {
-                self.store.note_reach(Some(&error), self.now);
-                self.store.ended(&request, Some(error));
+                self.store.record_contact(Some(&error), self.now);
+                self.store.end_stream(&request, Some(error));
             }
-            (Ticket::Work(key) | Ticket::Parts(key), Ok(Outcome::Made(made))) => self.store.keep(key, made),
+            (Ticket::Work(key) | Ticket::Parts(key), Ok(Outcome::Result(result))) => self.store.keep(key, result),
             (Ticket::Parts(key), Err(error)) => {
-                self.store.note_reach(Some(&error), self.now);
+                self.store.record_contact(Some(&error), self.now);
                 self.store.fail(key, error);
             }
             (Ticket::Work(key), Err(error)) => {
@@ -399,20 +399,20 @@ impl App {
         }
     }
 
-    fn recalled(&mut self, ticket: &Ticket, reply: crate::store::Arrival, at: Timestamp) {
+    fn add_cached(&mut self, ticket: &Ticket, reply: crate::store::Arrival, at: Timestamp) {
         if let Ticket::Load(request, page) = ticket
             && self.in_flight.contains(ticket)
         {
-            self.store.recalled(request, *page, reply, at);
+            self.store.add_cached(request, *page, reply, at);
         }
     }
 
     /// Runs an action that follows from a reply. An action that would take the focus from a user who is typing, or
     /// replace the place below, is deferred until no overlay is open.
-    fn act_behind(&mut self, action: Action, effects: &mut Vec<Effect>) {
-        let is_typing = self.overlays.last().is_some_and(|overlay| !overlay.gives_way());
+    fn act_or_defer(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        let is_typing = self.overlays.last().is_some_and(|overlay| !overlay.allows_popups());
         if matches!(action, Action::Open(_) | Action::Go(_)) && is_typing {
-            self.behind.push_back(action);
+            self.deferred.push_back(action);
         } else {
             self.act(action, effects);
         }
@@ -439,12 +439,12 @@ impl App {
             Action::GoTo(target) => match target::parse(self.registry, &target, &self.session.web_url) {
                 Ok(place) => {
                     self.act(Action::Go(place), effects);
-                    self.nav.named = true;
+                    self.nav.from_target = true;
                 }
-                Err(TargetError::OtherHost(..)) if self.go_elsewhere(&target, effects) => {}
+                Err(TargetError::OtherHost(..)) if self.open_on_other_server(&target, effects) => {}
                 Err(error) => self.say(Tone::Warning, error.to_string()),
             },
-            Action::Elsewhere(host, place) => effects.push(Effect::Elsewhere(host, place)),
+            Action::SwitchServer(host, place) => effects.push(Effect::SwitchServer(host, place)),
             Action::Hosts => self.hosts(),
             Action::Theme(theme) => {
                 self.theme = *theme;
@@ -464,15 +464,15 @@ impl App {
                 None => self.say(Tone::Info, "No forward history.".into()),
             },
             Action::Close => self.escape(false, effects),
-            Action::Halt => self.escape(true, effects),
+            Action::Escape => self.escape(true, effects),
             Action::Quit if self.asks_before_quitting() => {}
             Action::Quit | Action::QuitAnyway => self.quit(effects),
             Action::Open(overlay) => self.overlays.push(overlay),
             Action::Run(id) => self.run(id, effects),
             Action::Move(motion) => self.with_pane(effects, |pane, cx| pane.motion(motion, cx)),
-            Action::Seek => self.open_search(),
-            Action::SeekNext(forward) => self.with_pane(effects, |pane, cx| pane.seek_next(forward, cx)),
-            Action::Sought(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
+            Action::OpenSearch => self.open_search(),
+            Action::NextMatch(forward) => self.with_pane(effects, |pane, cx| pane.next_match(forward, cx)),
+            Action::SetFilter(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
             Action::Answer(answer) => self.with_pane(effects, |pane, cx| pane.answer(answer, cx)),
             Action::Send(write) => self.send(write, KeptKey::Nothing, None, effects),
             Action::SendKept(key, write) => {
@@ -521,7 +521,7 @@ impl App {
             Action::SaveAgain(number, replace) => self.save_again(number, replace, effects),
             Action::StopSave(number) => self.stop_save(number, effects),
             Action::ForgetSave(number) => self.forget_save(number, effects),
-            Action::Saves => self.overlays.push(Box::<overlay::transfers::List>::default()),
+            Action::ListTransfers => self.overlays.push(Box::<overlay::transfers::List>::default()),
             Action::Drafts => self.all_drafts(),
             Action::Say(tone, text) => self.say(tone, text),
             Action::Refuse(command, why) => self.refuse(&command, why),
@@ -532,7 +532,7 @@ impl App {
                 self.watch_refresh(&wants);
                 self.store.refresh(&wants);
             }
-            Action::Renew(wants) => self.store.refresh(&wants),
+            Action::Refetch(wants) => self.store.refresh(&wants),
             Action::Panel(forward) => match self.nav.panes.last_mut().and_then(|pane| pane.panels()) {
                 Some(panels) if panels.count() > 1 => {
                     if forward {
@@ -554,7 +554,7 @@ impl App {
                 if self.nav.top().is_some_and(|p| index < p.tabs().titles.len()) {
                     self.forget_message();
                     self.with_pane(effects, |pane, cx| pane.select_tab(index, cx));
-                    self.look_again();
+                    self.mark_stale();
                 }
             }
             Action::Suspend => effects.push(Effect::Suspend),
@@ -605,11 +605,11 @@ impl App {
         let view = self.view_of();
         let mut wants = self.outbox_wants(&view);
         wants.extend(self.watch_wants(&view));
-        if self.elsewhere.away && wants.is_empty() {
+        if self.server_switch.in_background && wants.is_empty() {
             return wants;
         }
         wants.extend(reconcile::session_wants(&view));
-        if self.elsewhere.away {
+        if self.server_switch.in_background {
             return wants;
         }
         let mut shown: Vec<Want> = self.nav.top().map(|pane| pane.wants(&view)).unwrap_or_default();
@@ -618,7 +618,7 @@ impl App {
         }
         // Poll less often while the window has no focus; watched jobs are polled as usual.
         if self.unfocused {
-            shown.iter_mut().for_each(|want| want.slow_down(UNFOCUSED));
+            shown.iter_mut().for_each(|want| want.slow_down(UNFOCUSED_SLOWDOWN));
         }
         wants.extend(shown);
         wants

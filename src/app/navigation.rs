@@ -8,9 +8,9 @@ use crate::api::Id;
 use jiff::SignedDuration;
 
 /// The maximum number of places in the history.
-const HISTORY: usize = 100;
+const MAX_HISTORY: usize = 100;
 /// The maximum age, in seconds, of data that is not fetched again when a place is opened.
-const FRESH: i64 = 10;
+const FRESH_SECONDS: i64 = 10;
 
 /// The open places, and the history.
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(super) struct Navigation {
     pub ahead: Vec<Place>,
     /// Whether the current place was named by a target, so that the nearest existing place replaces it if it is
     /// missing.
-    pub named: bool,
+    pub from_target: bool,
 }
 
 impl Navigation {
@@ -43,31 +43,31 @@ impl App {
         }
         self.nav.ahead.clear();
         self.open(place);
-        if self.nav.panes.len() > HISTORY {
+        if self.nav.panes.len() > MAX_HISTORY {
             self.nav.panes.remove(0);
-            self.elsewhere.forget_first();
+            self.server_switch.forget_first();
         }
     }
 
     pub(super) fn open(&mut self, place: Place) {
         self.presses.keys.clear();
-        self.nav.named = false;
+        self.nav.from_target = false;
         let Some(entry) = registry::find(self.registry, &place.pane) else {
             return self.say(Tone::Warning, format!("There is no place called \"{}\".", place.pane));
         };
         let pane = (entry.open)(&place, &self.view_of());
         self.nav.panes.push(pane);
         self.forget_message();
-        self.look_again();
+        self.mark_stale();
     }
 
     /// Marks cached data of the current place as stale if it is old: it is shown at once and fetched again in the
     /// background.
-    pub(super) fn look_again(&mut self) {
+    pub(super) fn mark_stale(&mut self) {
         self.refreshing.clear();
         let wants = self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
-        let before = self.now.checked_sub(SignedDuration::from_secs(FRESH)).unwrap_or(self.now);
-        self.store.outdate(&wants, before);
+        let before = self.now.checked_sub(SignedDuration::from_secs(FRESH_SECONDS)).unwrap_or(self.now);
+        self.store.invalidate_older(&wants, before);
     }
 
     pub(super) fn go_named(&mut self, name: &'static str) {
@@ -92,7 +92,7 @@ impl App {
     }
 
     /// Returns the group under the cursor, or the group of the current place.
-    fn group_at_hand(&self) -> Option<Id> {
+    fn current_group(&self) -> Option<Id> {
         let here = self.place();
         match self.under_cursor() {
             _ if here.project.is_some() => None,
@@ -103,7 +103,7 @@ impl App {
     }
 
     /// Returns the project of the item under the cursor, else the one opened last.
-    pub(super) fn project_at_hand(&self) -> Option<Id> {
+    pub(super) fn current_project(&self) -> Option<Id> {
         let open = self.nav.panes.iter().rev().find_map(|pane| pane.place().project);
         let recent = || self.saved.state.recents.places.iter().find_map(|place| place.project.clone());
         self.under_cursor().and_then(|place| place.project).or(open).or_else(recent)
@@ -114,7 +114,7 @@ impl App {
         let here = self.place();
         let mut place = Place::new(entry.id);
         if entry.is_of_groups()
-            && let Some(group) = self.group_at_hand()
+            && let Some(group) = self.current_group()
         {
             return Ok(place.group(group));
         }
@@ -131,7 +131,7 @@ impl App {
                     Ok(place)
                 }
                 None => {
-                    let project = self.project_at_hand().ok_or("select a project first")?;
+                    let project = self.current_project().ok_or("select a project first")?;
                     Ok(place.project(project))
                 }
             },
@@ -141,7 +141,7 @@ impl App {
 
     /// Goes back; at the topmost place, asks whether to quit if `asks` is set.
     pub(super) fn back(&mut self, asks: bool, effects: &mut Vec<Effect>) {
-        if self.goes_out() {
+        if self.pop_server_entry() {
             return effects.push(Effect::Return);
         }
         if self.nav.panes.len() > 1 {
@@ -149,9 +149,9 @@ impl App {
                 self.nav.ahead.push(pane.place());
             }
             self.presses.keys.clear();
-            self.nav.named = false;
+            self.nav.from_target = false;
             self.forget_message();
-            self.look_again();
+            self.mark_stale();
             return;
         }
         // The first place may have been named by a target: the place above it comes next.
@@ -168,15 +168,15 @@ impl App {
         }
     }
 
-    /// Leaves the innermost mode, else goes back. With `halt` (Esc), a running transfer is stopped before going back;
+    /// Leaves the innermost mode, else goes back. With `is_esc` (Esc), a running transfer is stopped before going back;
     /// without it (`q`), the first place asks whether to quit.
-    pub(super) fn escape(&mut self, halt: bool, effects: &mut Vec<Effect>) {
+    pub(super) fn escape(&mut self, is_esc: bool, effects: &mut Vec<Effect>) {
         let mut done = false;
         self.with_pane(effects, |pane, cx| done = pane.escape(cx));
         let running = self.transfers.running().next_back().map(|t| t.number);
-        match running.filter(|_| halt && !done) {
+        match running.filter(|_| is_esc && !done) {
             Some(number) => self.stop_save(number, effects),
-            None if !done => self.back(!halt, effects),
+            None if !done => self.back(!is_esc, effects),
             None => {}
         }
     }

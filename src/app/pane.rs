@@ -40,7 +40,7 @@ pub struct Session {
     /// The custom sections of the home place, in order.
     pub sections: Vec<Section>,
     /// The settings for reading job traces.
-    pub reading: Arc<Reading>,
+    pub trace_settings: Arc<TraceSettings>,
     /// The custom commands, in order.
     pub commands: Arc<Vec<CustomCommand>>,
     /// The other known servers, in order.
@@ -61,16 +61,16 @@ pub struct OtherServer {
 
 /// The settings for reading job traces.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct TraceSettings {
     /// The patterns for errors and warnings.
     pub patterns: Patterns,
     /// The number of bytes of one trace kept in memory; the rest is written to disk.
     pub memory: u64,
 }
 
-impl Default for Reading {
-    fn default() -> Reading {
-        Reading { patterns: Patterns::default(), memory: 64 << 20 }
+impl Default for TraceSettings {
+    fn default() -> TraceSettings {
+        TraceSettings { patterns: Patterns::default(), memory: 64 << 20 }
     }
 }
 
@@ -98,7 +98,7 @@ pub struct View<'a> {
     /// The time of this update by the server's clock, to compute the age of what the server dates.
     pub now: Timestamp,
     /// The time of this update by the local clock, for local events.
-    pub here: Timestamp,
+    pub local_now: Timestamp,
     /// The session with the server.
     pub session: &'a Session,
     /// The texts saved until the server has them, by key: those of this server and account.
@@ -304,7 +304,7 @@ pub trait Pane: Sized + 'static {
     /// Sets the search or filter text; an empty text ends the search.
     fn set_filter_text(&mut self, _text: &str, _cx: &mut Cx) {}
     /// Goes to the next match, or to the previous one.
-    fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
+    fn next_match(&mut self, _forward: bool, _cx: &mut Cx) {}
     /// Handles the result of an overlay that the pane opened.
     fn answer(&mut self, _answer: Answer, _cx: &mut Cx) {}
     /// Handles Esc: leaves the innermost mode (a filter, a mark); returns `false` if there is none.
@@ -359,7 +359,7 @@ pub trait AnyPane {
     fn grammar(&self) -> Option<Grammar>;
     fn filter_text(&self) -> String;
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx);
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx);
+    fn next_match(&mut self, forward: bool, cx: &mut Cx);
     fn answer(&mut self, answer: Answer, cx: &mut Cx);
     fn escape(&mut self, cx: &mut Cx) -> bool;
     fn url(&self, view: &View) -> Option<String>;
@@ -426,8 +426,8 @@ impl<P: Pane> AnyPane for P {
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         Pane::set_filter_text(self, text, cx);
     }
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
-        Pane::seek_next(self, forward, cx);
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
+        Pane::next_match(self, forward, cx);
     }
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
         Pane::answer(self, answer, cx);

@@ -9,7 +9,7 @@ use super::state::{Change, Kept, State, StateFile};
 use std::collections::{BTreeMap, HashMap};
 
 /// The owner of texts typed before it is known who is signed in.
-const NOBODY: &str = "";
+const NO_OWNER: &str = "";
 
 /// Returns the key on disk of an account's text.
 fn whole(account: &str, key: &str) -> String {
@@ -50,13 +50,13 @@ impl Saved {
         let state = |account: &str| kept.states.get(account).cloned().unwrap_or_default();
         let mut saved = Saved {
             drafts: of_account(&kept.texts, &kept.account),
-            state: if kept.account == NOBODY { State::default() } else { state(&kept.account) },
-            unowned_state: state(NOBODY),
+            state: if kept.account == NO_OWNER { State::default() } else { state(&kept.account) },
+            unowned_state: state(NO_OWNER),
             account: kept.account.clone(),
             ..Saved::default()
         };
         saved.state.absorb(&saved.unowned_state);
-        for (key, text) in of_account(&kept.texts, NOBODY) {
+        for (key, text) in of_account(&kept.texts, NO_OWNER) {
             let text = Some(text).filter(|text| !text.is_empty());
             saved.set(&key, text.as_ref());
             saved.unowned.insert(key, text);
@@ -72,7 +72,7 @@ impl Saved {
 
     /// Returns the account that owns the texts saved from now on.
     fn owner(&self) -> &str {
-        if self.account_is_known { &self.account } else { NOBODY }
+        if self.account_is_known { &self.account } else { NO_OWNER }
     }
 
     /// Returns the key under which the text `key` is written to disk from now on.
@@ -100,7 +100,7 @@ impl Saved {
             return effects.push(Effect::Keep(on_disk, text));
         }
         // An empty text records that the text of the account that was signed in last is deleted.
-        let hides = self.account != NOBODY && self.others.texts.contains_key(&whole(&self.account, &key));
+        let hides = self.account != NO_OWNER && self.others.texts.contains_key(&whole(&self.account, &key));
         effects.push(Effect::Keep(on_disk, text.clone().or(hides.then(String::new))));
         self.unowned.insert(key, text);
     }
@@ -135,7 +135,7 @@ impl Saved {
             if text.is_some() || !is_other {
                 self.keep(key.clone(), text, effects);
             }
-            effects.push(Effect::Keep(whole(NOBODY, &key), None));
+            effects.push(Effect::Keep(whole(NO_OWNER, &key), None));
         }
         // The same for the state.
         let on_disk = others.states.get(&self.account).cloned().unwrap_or_default();
@@ -143,7 +143,7 @@ impl Saved {
         effects.extend(files.into_iter().map(|file| Effect::KeepState(self.account.clone(), file)));
         if unowned_state != State::default() {
             let names = StateFile::NAMES.iter();
-            effects.extend(names.map(|name| Effect::Keep(StateFile::key(name, NOBODY), None)));
+            effects.extend(names.map(|name| Effect::Keep(StateFile::key(name, NO_OWNER), None)));
         }
     }
 }
@@ -170,7 +170,7 @@ impl App {
 
     /// Asks for confirmation if quitting would lose texts, and says why; returns whether it does.
     pub(super) fn asks_before_quitting(&mut self) -> bool {
-        let Some(why) = self.at_risk().cloned() else { return false };
+        let Some(why) = self.write_error().cloned() else { return false };
         let question =
             format!("Your drafts are kept only in memory, writing to disk failed: {why}. Quit and lose them?");
         self.overlays.push(Box::new(super::Confirm::new("Drafts not saved", question, Action::QuitAnyway)));

@@ -134,7 +134,7 @@ pub enum QueryResult<E> {
     /// The query can be sent.
     Ready(E),
     /// The server has not resolved a name yet: see [`Grammar::wants`].
-    Naming,
+    Pending,
     /// The query is invalid.
     Wrong(QueryError),
 }
@@ -144,7 +144,7 @@ impl<E> QueryResult<E> {
     pub fn ready(self) -> Option<E> {
         match self {
             QueryResult::Ready(endpoint) => Some(endpoint),
-            QueryResult::Naming | QueryResult::Wrong(_) => None,
+            QueryResult::Pending | QueryResult::Wrong(_) => None,
         }
     }
 }
@@ -237,7 +237,7 @@ impl Grammar {
     /// Parses `text` into the operation to send; `given` are the inputs that do not come from the text.
     pub fn ask<E: Endpoint>(&self, text: &str, given: Map<String, Value>, view: &View) -> QueryResult<E> {
         match self.inputs(text, given, view) {
-            Ok(None) => QueryResult::Naming,
+            Ok(None) => QueryResult::Pending,
             Ok(Some(inputs)) => match serde_json::from_value(Value::Object(inputs)) {
                 Ok(endpoint) => QueryResult::Ready(endpoint),
                 Err(error) => QueryResult::Wrong(QueryError { word: text.to_owned(), why: error.to_string() }),
@@ -258,7 +258,7 @@ impl Grammar {
         view: &View,
     ) -> Result<Option<Map<String, Value>>, QueryError> {
         let mut search: Vec<String> = Vec::new();
-        let mut naming = false;
+        let mut is_pending = false;
         for word in words(text) {
             let wrong =
                 |why: String| QueryError { word: text.get(word.at.clone()).unwrap_or_default().to_owned(), why };
@@ -279,14 +279,14 @@ impl Grammar {
                 continue;
             }
             if excluded.is_none() {
-                self.set(term, value, &mut inputs, &mut naming, view).map_err(wrong)?;
+                self.set(term, value, &mut inputs, &mut is_pending, view).map_err(wrong)?;
                 continue;
             }
             let mut left_out = match inputs.remove(NOT) {
                 Some(Value::Object(left_out)) => left_out,
                 _ => Map::new(),
             };
-            self.set(term, value, &mut left_out, &mut naming, view).map_err(wrong)?;
+            self.set(term, value, &mut left_out, &mut is_pending, view).map_err(wrong)?;
             // Each value is sent as a string.
             let word = |value: Value| if value.is_string() { value } else { json!(value.to_string()) };
             inputs.insert(NOT.to_owned(), left_out.into_iter().map(|(name, value)| (name, word(value))).collect());
@@ -299,7 +299,7 @@ impl Grammar {
             }
             _ => {}
         }
-        Ok((!naming).then_some(inputs))
+        Ok((!is_pending).then_some(inputs))
     }
 
     fn set(
@@ -307,7 +307,7 @@ impl Grammar {
         term: &Term,
         value: &str,
         inputs: &mut Map<String, Value>,
-        naming: &mut bool,
+        is_pending: &mut bool,
         view: &View,
     ) -> Result<(), String> {
         let input = term.input.to_owned();
@@ -366,7 +366,7 @@ impl Grammar {
             ValueKind::User | ValueKind::Project | ValueKind::Group => {
                 match self.complete(term.takes).find(view, value) {
                     Found::Id(id) => _ = inputs.insert(input, json!(id)),
-                    Found::Asked => *naming = true,
+                    Found::Pending => *is_pending = true,
                     Found::Missing => {
                         return Err(match term.takes {
                             ValueKind::User => "no user with that name".into(),
@@ -379,7 +379,7 @@ impl Grammar {
                 let name =
                     if value == "@me" { view.me().map(|me| me.username.clone()) } else { Some(value.to_owned()) };
                 let Some(name) = name else {
-                    *naming = true;
+                    *is_pending = true;
                     return Ok(());
                 };
                 let name = json!(name.trim_start_matches('@'));
@@ -585,7 +585,7 @@ mod tests {
             store: &store,
             theme: &theme,
             now: "2026-06-15T12:00:00Z".parse().expect("a time"),
-            here: "2026-06-15T12:00:00Z".parse().expect("a time"),
+            local_now: "2026-06-15T12:00:00Z".parse().expect("a time"),
             session: &session,
             drafts: &drafts,
             settings: &Default::default(),
@@ -608,13 +608,13 @@ mod tests {
     fn line(text: &str) -> String {
         match requests(text) {
             QueryResult::Ready(list) => list.request().line(),
-            QueryResult::Naming => "naming".into(),
+            QueryResult::Pending => "pending".into(),
             QueryResult::Wrong(mistake) => mistake.to_string(),
         }
     }
 
     #[test]
-    fn words_with_a_key_set_inputs_and_the_rest_is_searched_for() {
+    fn terms_set_inputs_and_other_words_are_searched() {
         assert_eq!(
             line("state:opened label:bug label:\"needs work\" updated:>2w sort:updated-asc fast rows"),
             "GET /merge_requests?labels=bug%2Cneeds%20work&order_by=updated_at&search=fast%20rows&sort=asc&state=opened&updated_after=2026-06-01"
@@ -626,7 +626,7 @@ mod tests {
         assert_eq!(line("author:17 updated:<1m"), "GET /merge_requests?author_id=17&updated_before=2026-05-16");
         assert_eq!(line("\"state:odd\" http://x"), "GET /merge_requests?search=state%3Aodd%20http%3A%2F%2Fx");
         assert_eq!(line("label:"), "GET /merge_requests");
-        assert_eq!(line("author:@me"), "naming");
+        assert_eq!(line("author:@me"), "pending");
     }
 
     #[test]
@@ -643,7 +643,7 @@ mod tests {
             let asked = asking(|view| Grammar::new(GROUPS, Some("search"), None).ask(text, Map::new(), view));
             match asked {
                 QueryResult::Ready(list) => ListGroups::request(&list).line(),
-                QueryResult::Naming => "naming".into(),
+                QueryResult::Pending => "pending".into(),
                 QueryResult::Wrong(mistake) => mistake.to_string(),
             }
         };
@@ -655,7 +655,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_or_a_time_of_day_is_a_word_for_who_shows_a_query_too() {
+    fn addresses_and_times_are_highlighted_as_words() {
         let keyed = |text: &str| parts(text).into_iter().map(|(_, keyed)| keyed).collect::<Vec<_>>();
         assert_eq!(keyed("author:ada 12:30 http://x \"a:b\" rows author:"), [true, false, false, false, false, true]);
     }
@@ -675,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_not_known_is_named_with_one_colon() {
+    fn unknown_keys_are_reported_with_one_colon() {
         assert!(line("autor:").starts_with("autor: no such key; use "), "{}", line("autor:"));
         assert!(line("-state:").starts_with("-state: cannot exclude by state"));
     }
@@ -694,13 +694,13 @@ mod tests {
                     ValueKind::Sort(_) => _ = (input("order_by"), input("sort")),
                     ValueKind::Moment => assert_eq!(input(term.input).kind, InputKind::Time, "{}", term.name),
                     ValueKind::YesNo | ValueKind::Flag => {
-                        assert_eq!(input(term.input).kind, InputKind::YesNo, "{}", term.name)
+                        assert_eq!(input(term.input).kind, InputKind::Bool, "{}", term.name)
                     }
                     ValueKind::User | ValueKind::Project | ValueKind::Group => {
                         assert_eq!(input(term.input).kind, InputKind::Number, "{}", term.name);
                     }
                     ValueKind::Numbers => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
-                    ValueKind::Pair => assert_eq!(input(term.input).kind, InputKind::Other, "{}", term.name),
+                    ValueKind::Pair => assert_eq!(input(term.input).kind, InputKind::Structured, "{}", term.name),
                     ValueKind::Several(_) | ValueKind::UserNames => {
                         assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name);
                     }
@@ -724,7 +724,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_takes_the_place_of_the_word_under_the_cursor() {
+    fn candidates_replace_the_word_under_the_cursor() {
         let grammar = Grammar::new(MERGE_REQUESTS, Some("search"), None);
         let values = |text: &str| -> Vec<String> {
             asking(|view| grammar.offers(view, text, text.len()).into_iter().map(|c| c.value).collect())
@@ -739,7 +739,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_one_end_alone() {
+    fn a_time_bounds_one_end_only() {
         let grammar = Grammar::new(COMMITS, None, Some("7".into()));
         let asked = |text: &str| {
             asking(|view| grammar.ask::<ListCommits>(text, Map::from_iter([("id".into(), json!("7"))]), view))

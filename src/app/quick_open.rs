@@ -21,9 +21,9 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 /// The time without typing before the server is queried.
-const PAUSE: Duration = Duration::from_millis(150);
+const TYPING_DELAY: Duration = Duration::from_millis(150);
 /// The maximum number of suggestions of one kind.
-const MOST: usize = 1_000;
+const MAX_SUGGESTIONS: usize = 1_000;
 
 /// The source of "go to anything": everything that is cached, and the server.
 pub struct QuickOpen {
@@ -112,10 +112,12 @@ impl QuickOpen {
     fn numbered(&self, view: &View, typed: &str, offers: &mut Suggestions) {
         let Some(project) = &self.here.project else { return };
         for entry in view.panes {
-            let (Some(sign), Some(thing)) = (entry.sign.filter(|sign| !sign.in_group), entry.thing) else { continue };
+            let (Some(sign), Some(subject)) = (entry.sign.filter(|sign| !sign.in_group), entry.subject) else {
+                continue;
+            };
             if let Some(number) = typed.trim().strip_prefix(sign.mark).filter(|rest| rest.parse::<u64>().is_ok()) {
                 let place = Place::new(entry.id).project(project.clone()).item(number);
-                offers.add(registry::label(view.panes, &place), "", thing.word(), place);
+                offers.add(registry::label(view.panes, &place), "", subject.word(), place);
             }
         }
     }
@@ -124,41 +126,42 @@ impl QuickOpen {
         let path = |project: &Project| (project.id, Id::from(&*project.full_path()));
         let paths: HashMap<u64, Id> = view.store.known().map(|(_, project)| path(project)).collect();
         let start = offers.items.len();
-        let of = |thing: Subject| registry::place_of(view.panes, thing);
-        for (_, project) in view.store.known::<Project>().take(MOST) {
+        let of = |subject: Subject| registry::place_of(view.panes, subject);
+        for (_, project) in view.store.known::<Project>().take(MAX_SUGGESTIONS) {
             let path = project.full_path();
             let about = project.description().lines().next().unwrap_or_default();
             let place = of(Subject::Project).project(&*path);
             offers.add(path.into_owned(), about, "project", place);
         }
-        for (_, group) in view.store.known::<Group>().take(MOST) {
+        for (_, group) in view.store.known::<Group>().take(MAX_SUGGESTIONS) {
             let path = if group.full_path.is_empty() { &group.path } else { &group.full_path };
             offers.add(path.clone(), &group.name, "group", of(Subject::Group).group(path.as_str()));
         }
-        for (_, request) in view.store.known::<MergeRequest>().take(MOST) {
+        for (_, request) in view.store.known::<MergeRequest>().take(MAX_SUGGESTIONS) {
             let project = Self::path(&paths, &request.project_id.into());
             let place = of(Subject::MergeRequest).project(project).item(request.iid);
             offers.add(registry::label(view.panes, &place), &request.title, "merge request", place);
         }
-        for (request, job) in view.store.known::<Job>().take(MOST) {
+        for (request, job) in view.store.known::<Job>().take(MAX_SUGGESTIONS) {
             let Some(project) = project_of(request) else { continue };
             let project = Self::path(&paths, &project);
             let place = of(Subject::Job).project(project).item(job.id);
             let about = format!("{} {}{}{}", job.name, job.status.as_str(), glyph::separator(), job.r#ref);
             offers.add(registry::label(view.panes, &place), &about, "job", place);
         }
-        for (_, user) in view.store.known::<User>().take(MOST) {
+        for (_, user) in view.store.known::<User>().take(MAX_SUGGESTIONS) {
             offers.add(format!("@{}", user.username), &user.name, "user", of(Subject::User).item(&user.username));
         }
-        for (request, branch) in view.store.known::<Branch>().take(MOST) {
+        for (request, branch) in view.store.known::<Branch>().take(MAX_SUGGESTIONS) {
             let place = Self::at_ref(view, &paths, request, &branch.name);
             offers.add_labeled(view, "branch", place);
         }
-        for (request, tag) in view.store.known::<Tag>().take(MOST) {
+        for (request, tag) in view.store.known::<Tag>().take(MAX_SUGGESTIONS) {
             let place = Self::at_ref(view, &paths, request, &tag.name);
             offers.add_labeled(view, "tag", place);
         }
-        for (request, entry) in view.store.known::<TreeEntry>().filter(|(_, e)| e.r#type == EntryKind::Blob).take(MOST)
+        for (request, entry) in
+            view.store.known::<TreeEntry>().filter(|(_, e)| e.r#type == EntryKind::Blob).take(MAX_SUGGESTIONS)
         {
             // Only files of the current project and ref: those of others have the same names.
             let Some(project) = project_of(request).filter(|project| Some(project) == self.here.project.as_ref())
@@ -189,14 +192,14 @@ impl Source for QuickOpen {
         if words.is_empty() {
             return wants;
         }
-        wants.push(Load::list(&Self::projects(typed), 1).after(PAUSE).into());
-        wants.push(Load::list(&Self::groups(typed), 1).after(PAUSE).into());
+        wants.push(Load::list(&Self::projects(typed), 1).after(TYPING_DELAY).into());
+        wants.push(Load::list(&Self::groups(typed), 1).after(TYPING_DELAY).into());
         if view.session.signed_in && words.len() > 1 {
-            wants.push(Load::list(&Self::users(typed), 1).after(PAUSE).into());
-            wants.push(Load::list(&Self::requests(typed), 1).after(PAUSE).into());
-            wants.extend(self.requests_here(typed).map(|list| Load::list(&list, 1).after(PAUSE).into()));
+            wants.push(Load::list(&Self::users(typed), 1).after(TYPING_DELAY).into());
+            wants.push(Load::list(&Self::requests(typed), 1).after(TYPING_DELAY).into());
+            wants.extend(self.requests_here(typed).map(|list| Load::list(&list, 1).after(TYPING_DELAY).into()));
         }
-        wants.extend(self.branches_here(typed).map(|list| Load::list(&list, 1).after(PAUSE).into()));
+        wants.extend(self.branches_here(typed).map(|list| Load::list(&list, 1).after(TYPING_DELAY).into()));
         wants
     }
 
@@ -214,7 +217,7 @@ impl Source for QuickOpen {
         }
         self.known(view, &mut offers);
         for other in &view.session.others {
-            let action = Action::Elsewhere(other.host.clone(), None);
+            let action = Action::SwitchServer(other.host.clone(), None);
             offers.items.push(Item::act(other.host.name(), action).note("server"));
         }
         offers.items
@@ -242,7 +245,7 @@ impl Source for ProjectChoice {
     fn wants(&self, _: &View, typed: &str) -> Vec<Want> {
         let mut wants: Vec<Want> = vec![Load::list(&QuickOpen::projects(""), 1).into()];
         if !typed.trim().is_empty() {
-            wants.push(Load::list(&QuickOpen::projects(typed), 1).after(PAUSE).into());
+            wants.push(Load::list(&QuickOpen::projects(typed), 1).after(TYPING_DELAY).into());
         }
         wants
     }
@@ -250,7 +253,7 @@ impl Source for ProjectChoice {
     fn items(&self, view: &View, _: &str) -> Vec<Item> {
         let mut seen = HashSet::new();
         let known = view.store.known::<Project>().map(|(_, project)| project);
-        let each = known.filter(|project| seen.insert(project.id)).take(MOST).map(|project| {
+        let each = known.filter(|project| seen.insert(project.id)).take(MAX_SUGGESTIONS).map(|project| {
             let (path, about) = (project.full_path(), project.description().lines().next().unwrap_or_default());
             let place = self.place.clone().project(&*path);
             Item::act(path.clone().into_owned(), Action::Go(place)).detail(about.to_owned())

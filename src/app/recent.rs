@@ -15,8 +15,8 @@ pub fn toggle_pin(cx: &mut Cx, path: &str) {
 }
 
 /// Returns whether a place is kept as a recent one: the files of a project, or a single item.
-fn is_worth_it(panes: &[Entry], place: &Place) -> bool {
-    match registry::thing(panes, place) {
+fn belongs_in_recents(panes: &[Entry], place: &Place) -> bool {
+    match registry::subject(panes, place) {
         Some(Subject::Project) => place.project.is_some(),
         None | Some(Subject::Home | Subject::Group | Subject::User) => false,
         Some(_) => place.item.is_some(),
@@ -26,19 +26,19 @@ fn is_worth_it(panes: &[Entry], place: &Place) -> bool {
 impl App {
     /// Adds the current place to the recent ones.
     pub(super) fn remember(&mut self, effects: &mut Vec<Effect>) {
-        self.note_place(true, effects);
+        self.update_recents(true, effects);
     }
 
     /// Removes the current place, which does not exist, from the recent ones.
     pub(super) fn forget(&mut self, effects: &mut Vec<Effect>) {
-        self.note_place(false, effects);
+        self.update_recents(false, effects);
     }
 
     /// Adds the current place to the recent ones, or removes it. Does nothing until the signed-in account is known, so
     /// that no other account's list is changed.
-    fn note_place(&mut self, exists: bool, effects: &mut Vec<Effect>) {
+    fn update_recents(&mut self, exists: bool, effects: &mut Vec<Effect>) {
         let place = Place { tab: None, line: None, query: None, ..self.place() };
-        if !is_worth_it(self.registry, &place) || self.session.signed_in && !self.saved.has_owner() {
+        if !belongs_in_recents(self.registry, &place) || self.session.signed_in && !self.saved.has_owner() {
             return;
         }
         let change = if exists { RecentsChange::Visit(place) } else { RecentsChange::Forget(place) };
@@ -52,10 +52,10 @@ mod tests {
     use crate::panes::PANES;
 
     #[test]
-    fn things_and_files_are_worth_coming_back_to_and_lists_are_not() {
-        assert!(is_worth_it(PANES, &Place::new("mr").project("a/b").item(1)));
-        assert!(is_worth_it(PANES, &Place::new("files").project("a/b")));
-        assert!(!is_worth_it(PANES, &Place::new("snippets").project("a/b")));
-        assert!(!is_worth_it(PANES, &Place::new("projects")));
+    fn items_and_files_are_recent_places_and_lists_are_not() {
+        assert!(belongs_in_recents(PANES, &Place::new("mr").project("a/b").item(1)));
+        assert!(belongs_in_recents(PANES, &Place::new("files").project("a/b")));
+        assert!(!belongs_in_recents(PANES, &Place::new("snippets").project("a/b")));
+        assert!(!belongs_in_recents(PANES, &Place::new("projects")));
     }
 }

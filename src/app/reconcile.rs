@@ -6,7 +6,7 @@ use super::{AnyPane, App, Cx, registry};
 use crate::api::identity::GetOwnToken;
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
-use crate::store::{HeldState, Load, Ticket, Want, earliest};
+use crate::store::{KnownState, Load, Ticket, Want, earliest};
 use crate::ui::glyph;
 use crate::ui::theme::Role;
 use jiff::SignedDuration;
@@ -20,14 +20,14 @@ pub fn offline() -> Fault {
 /// Returns the wants of every place: the signed-in user, and the permissions of the token.
 pub fn session_wants(view: &View) -> Vec<Want> {
     match view.session.signed_in {
-        true => vec![Load::one(&GetCurrentUser::default()).into(), token_want()],
+        true => vec![Load::single(&GetCurrentUser::default()).into(), token_want()],
         false => Vec::new(),
     }
 }
 
 /// Returns the want for the details of the token, which are fetched once because they do not change.
 pub fn token_want() -> Want {
-    Load::one(&GetOwnToken {}).into()
+    Load::single(&GetOwnToken {}).into()
 }
 
 impl App {
@@ -38,9 +38,9 @@ impl App {
         self.store.turn();
         self.claim(effects);
         self.deliver(effects);
-        self.tell_ends(effects);
-        self.tell_expiry();
-        self.tell_refresh();
+        self.notify_ended(effects);
+        self.warn_expiry();
+        self.report_refresh();
         if let Some(mut pane) = self.nav.panes.pop() {
             let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
             pane.changed(&mut cx);
@@ -63,11 +63,11 @@ impl App {
             self.act(action, effects);
         }
         while self.overlays.is_empty()
-            && let Some(action) = self.behind.pop_front()
+            && let Some(action) = self.deferred.pop_front()
         {
             self.act(action, effects);
         }
-        self.give_way(effects);
+        self.replace_missing_place(effects);
         self.reconcile(effects);
         self.check_refusal();
     }
@@ -84,7 +84,7 @@ impl App {
     }
 
     /// Reports why a refresh failed, as soon as any part of it does.
-    fn tell_refresh(&mut self) {
+    fn report_refresh(&mut self) {
         let failed = self.refreshing.iter().find_map(|request| self.store.error_of(request));
         if failed.is_none() && self.refreshing.iter().any(|request| !self.store.is_fresh(request)) {
             return;
@@ -97,20 +97,20 @@ impl App {
     }
 
     /// Warns once that the token expires soon.
-    fn tell_expiry(&mut self) {
-        if self.expiry_is_told {
+    fn warn_expiry(&mut self) {
+        if self.has_warned_expiry {
             return;
         }
         let view = self.view_of();
         let Some(token) = view.token() else { return };
         let Some(when) = token.expires_soon(view.now) else { return };
-        self.expiry_is_told = true;
+        self.has_warned_expiry = true;
         self.say(Tone::Warning, format!("Your token expires {when}. Create another: labscope auth login"));
     }
 
     /// Replaces a place that was named by a target and does not exist with the nearest one that does, and reports it.
-    fn give_way(&mut self, effects: &mut Vec<Effect>) {
-        if !self.nav.named || self.elsewhere.away {
+    fn replace_missing_place(&mut self, effects: &mut Vec<Effect>) {
+        if !self.nav.from_target || self.server_switch.in_background {
             return;
         }
         let Some(pane) = self.nav.top() else { return };
@@ -121,14 +121,14 @@ impl App {
             }
             _ => None,
         });
-        let (Some(_), Some(above)) = (missing, registry::instead(self.registry, &place)) else { return };
-        let thing = place.item.is_some() || place.path.is_some() || place.git_ref.is_some();
-        let within = place.project.as_ref().or(place.group.as_ref()).filter(|_| !thing);
+        let (Some(_), Some(above)) = (missing, registry::replacement(self.registry, &place)) else { return };
+        let is_part = place.item.is_some() || place.path.is_some() || place.git_ref.is_some();
+        let within = place.project.as_ref().or(place.group.as_ref()).filter(|_| !is_part);
         let what = within.map_or_else(|| registry::label(self.registry, &place), Id::to_string);
         self.forget(effects);
         self.nav.panes.pop();
         self.open(above);
-        self.nav.named = true;
+        self.nav.from_target = true;
         self.say(Tone::Warning, format!("Not found: {what}. Showing the nearest that exists."));
     }
 
@@ -155,7 +155,7 @@ impl App {
                             break;
                         }
                         let ticket = Ticket::Load(load.request.clone(), page);
-                        let known = HeldState::from(u64::from(self.store.knows(&load.request, page)));
+                        let known = KnownState::from(u64::from(self.store.knows(&load.request, page)));
                         self.start(ticket, want.clone(), known, &mut wanted, effects);
                     }
                 }
@@ -163,21 +163,21 @@ impl App {
                     if self.store.follows(follow) {
                         self.store.open_stream(follow);
                         let ticket = Ticket::Follow(follow.request.clone());
-                        let held = || self.store.held(&follow.request);
-                        let held = if self.in_flight.contains(&ticket) { HeldState::default() } else { held() };
+                        let state = || self.store.known_state(&follow.request);
+                        let known = if self.in_flight.contains(&ticket) { KnownState::default() } else { state() };
                         let full = self.store.is_full(&follow.request);
-                        self.start(ticket.clone(), want, held, &mut wanted, effects);
+                        self.start(ticket.clone(), want, known, &mut wanted, effects);
                         self.hold(ticket, full, effects);
                     }
                 }
                 Want::Parts(read) => {
-                    if self.store.lacks(&read.key) {
-                        self.start(Ticket::Parts(read.key.clone()), want, HeldState::default(), &mut wanted, effects);
+                    if self.store.is_result_missing(&read.key) {
+                        self.start(Ticket::Parts(read.key.clone()), want, KnownState::default(), &mut wanted, effects);
                     }
                 }
                 Want::Work(work) => {
-                    if self.store.lacks(&work.key) {
-                        self.start(Ticket::Work(work.key.clone()), want, HeldState::default(), &mut wanted, effects);
+                    if self.store.is_result_missing(&work.key) {
+                        self.start(Ticket::Work(work.key.clone()), want, KnownState::default(), &mut wanted, effects);
                     }
                 }
             }
@@ -185,7 +185,7 @@ impl App {
         let unwanted: Vec<Ticket> = self.in_flight.iter().filter(|t| !wanted.contains(t)).cloned().collect();
         for ticket in unwanted {
             self.in_flight.remove(&ticket);
-            self.held_up.remove(&ticket);
+            self.paused_streams.remove(&ticket);
             self.store.set_loading(&ticket, false);
             effects.push(Effect::Cancel(ticket));
         }
@@ -200,20 +200,21 @@ impl App {
         &mut self,
         ticket: Ticket,
         want: Want,
-        held: HeldState,
+        known: KnownState,
         wanted: &mut HashSet<Ticket>,
         effects: &mut Vec<Effect>,
     ) {
         wanted.insert(ticket.clone());
         if self.in_flight.insert(ticket.clone()) {
             self.store.set_loading(&ticket, true);
-            effects.push(Effect::Start(ticket, want, held));
+            effects.push(Effect::Start(ticket, want, known));
         }
     }
 
     /// Pauses a stream when there is no room for its data, and resumes it when there is.
     fn hold(&mut self, ticket: Ticket, full: bool, effects: &mut Vec<Effect>) {
-        let changed = if full { self.held_up.insert(ticket.clone()) } else { self.held_up.remove(&ticket) };
+        let changed =
+            if full { self.paused_streams.insert(ticket.clone()) } else { self.paused_streams.remove(&ticket) };
         if changed {
             effects.push(Effect::Hold(ticket, full));
         }
@@ -222,12 +223,12 @@ impl App {
     /// Returns whether the screen shows something that changes every second.
     pub(super) fn runs_a_clock(&self) -> bool {
         // In accessible mode, nothing changes by itself.
-        if self.elsewhere.away || glyph::is_accessible() {
+        if self.server_switch.in_background || glyph::is_accessible() {
             return false;
         }
         let view = self.view_of();
         // Data that could not be refreshed may be of something that ended long ago.
-        let ticks = |pane: &dyn AnyPane| pane.ticks(&view) && !self.store.is_outlived(&pane.wants(&view));
+        let ticks = |pane: &dyn AnyPane| pane.ticks(&view) && !self.store.is_outdated(&pane.wants(&view));
         self.transfers.running().next().is_some() || self.nav.top().is_some_and(ticks)
     }
 

@@ -52,7 +52,7 @@ pub enum Above {
     /// The place with this name in the same project.
     Place(&'static str),
     /// The place with this name for the same item; if there is no item, the place above that place.
-    SameThing(&'static str),
+    SameItem(&'static str),
 }
 
 /// The notation of a number in a project or a group: `acme/rocket-ui!42`.
@@ -73,7 +73,7 @@ pub struct Entry {
     /// See [`Pane::NEEDS`].
     pub needs: Needs,
     /// The kind of object that it shows.
-    pub thing: Option<Subject>,
+    pub subject: Option<Subject>,
     /// The notation of what it shows, if that has one of its own.
     pub sign: Option<Sign>,
     /// The place above it.
@@ -100,7 +100,7 @@ impl Entry {
             id: P::ID,
             title: P::TITLE,
             needs: P::NEEDS,
-            thing: None,
+            subject: None,
             sign: None,
             above: Above::Surroundings,
             routes: &[],
@@ -129,8 +129,8 @@ impl Entry {
     }
 
     /// Sets the kind of object that it shows.
-    pub const fn shows(self, thing: Subject) -> Entry {
-        Entry { thing: Some(thing), ..self }
+    pub const fn shows(self, subject: Subject) -> Entry {
+        Entry { subject: Some(subject), ..self }
     }
 
     /// Sets the notation of what it shows: project, mark and number.
@@ -175,8 +175,8 @@ pub fn find<'a>(panes: &'a [Entry], id: &str) -> Option<&'a Entry> {
 }
 
 /// Returns the place that shows that kind of object, with all other fields empty.
-pub fn place_of(panes: &[Entry], thing: Subject) -> Place {
-    panes.iter().find(|entry| entry.thing == Some(thing)).map(|entry| Place::new(entry.id)).unwrap_or_default()
+pub fn place_of(panes: &[Entry], subject: Subject) -> Place {
+    panes.iter().find(|entry| entry.subject == Some(subject)).map(|entry| Place::new(entry.id)).unwrap_or_default()
 }
 
 /// Returns the place above all others: the first of the registry.
@@ -185,8 +185,8 @@ pub fn root(panes: &[Entry]) -> Place {
 }
 
 /// Returns the kind of object that `place` shows.
-pub fn thing(panes: &[Entry], place: &Place) -> Option<Subject> {
-    find(panes, &place.pane)?.thing
+pub fn subject(panes: &[Entry], place: &Place) -> Option<Subject> {
+    find(panes, &place.pane)?.subject
 }
 
 /// Returns the name of a place, as shown to the user: `acme/rocket-ui!42`, `acme/rocket-ui@main:src/x.rs`,
@@ -196,7 +196,7 @@ pub fn label(panes: &[Entry], place: &Place) -> String {
     let item = place.item.as_deref().unwrap_or_default();
     let short = item.get(..8).filter(|_| item.len() == 40).unwrap_or(item);
     match find(panes, &place.pane) {
-        Some(Entry { thing: Some(Subject::Project), .. }) => {
+        Some(Entry { subject: Some(Subject::Project), .. }) => {
             let at = place.git_ref.as_ref().map(|at| format!("@{at}")).unwrap_or_default();
             let path = place.path.as_ref().map(|path| format!(":{path}")).unwrap_or_default();
             format!("{within}{at}{path}")
@@ -220,10 +220,10 @@ pub fn above(panes: &[Entry], place: &Place) -> Option<Place> {
         [&place.item, &place.git_ref, &place.path].into_iter().any(Option::is_some) || place.group.is_some();
     match find(panes, &place.pane).map_or(Above::Surroundings, |entry| entry.above) {
         Above::Place(name) => in_project(name),
-        Above::SameThing(name) if place.item.is_some() && place.git_ref.is_none() => {
+        Above::SameItem(name) if place.item.is_some() && place.git_ref.is_none() => {
             in_project(name).map(|above| Place { item: place.item.clone(), ..above })
         }
-        Above::SameThing(name) => above(panes, &in_project(name)?),
+        Above::SameItem(name) => above(panes, &in_project(name)?),
         Above::Folder if place.path.is_some() => {
             let path = place.path.as_ref().and_then(|path| path.rsplit_once('/')).map(|(folder, _)| folder.to_owned());
             Some(Place { path, line: None, ..place.clone() })
@@ -244,8 +244,8 @@ fn surroundings(panes: &[Entry], place: &Place) -> Option<Place> {
 
 /// Returns the place that replaces one that was named and does not exist: the path of a missing project may be that of
 /// a group.
-pub fn instead(panes: &[Entry], place: &Place) -> Option<Place> {
-    match (thing(panes, place), &place.project) {
+pub fn replacement(panes: &[Entry], place: &Place) -> Option<Place> {
+    match (subject(panes, place), &place.project) {
         (Some(Subject::Project), Some(path))
             if place.path.is_none() && place.git_ref.is_none() && path.number().is_none() =>
         {
@@ -264,7 +264,7 @@ mod tests {
     use crate::panes::PANES;
 
     #[test]
-    fn above_a_thing_is_its_list_then_its_project_then_all_projects() {
+    fn items_are_below_their_list_and_project() {
         let way = |from: Place| {
             let next = |place: &Place| above(PANES, place);
             std::iter::successors(Some(from), next).map(|place| place.pane).collect::<Vec<_>>()
@@ -280,13 +280,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_no_project_may_be_a_group() {
-        let way = instead(PANES, &Place::new("files").project("acme/tools"));
+    fn a_missing_project_is_replaced_with_a_group() {
+        let way = replacement(PANES, &Place::new("files").project("acme/tools"));
         assert_eq!(way, Some(Place::new("groups").group("acme/tools")));
-        assert_eq!(way.and_then(|group| instead(PANES, &group)), Some(Place::new("projects")));
-        assert_eq!(instead(PANES, &Place::new("files").project("7")), Some(Place::new("projects")));
+        assert_eq!(way.and_then(|group| replacement(PANES, &group)), Some(Place::new("projects")));
+        assert_eq!(replacement(PANES, &Place::new("files").project("7")), Some(Place::new("projects")));
         assert_eq!(above(PANES, &Place::new("user").item("ada")), Some(Place::new("users")));
-        assert_eq!(instead(PANES, &Place::new("home")), None);
+        assert_eq!(replacement(PANES, &Place::new("home")), None);
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_called_what_a_target_would_name() {
+    fn labels_of_places_are_targets() {
         let called = |place: Place| label(PANES, &place);
         assert_eq!(called(Place::new("mr").project("a/b").item(1)), "a/b!1");
         assert_eq!(called(Place::new("epic").group("a").item(1)), "a&1");
@@ -306,9 +306,9 @@ mod tests {
     }
 
     #[test]
-    fn every_place_that_a_row_names_is_there() {
+    fn places_named_by_the_registry_exist() {
         for entry in PANES {
-            if let Above::Place(name) | Above::SameThing(name) = entry.above {
+            if let Above::Place(name) | Above::SameItem(name) = entry.above {
                 assert!(find(PANES, name).is_some(), "{} lies below {name}", entry.id);
             }
         }

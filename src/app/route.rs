@@ -170,7 +170,7 @@ mod tests {
     use crate::panes::PANES;
 
     #[test]
-    fn every_slot_of_every_route_is_one_of_a_place() {
+    fn slots_of_routes_are_fields_of_places() {
         for route in PANES.iter().flat_map(|entry| entry.routes) {
             let pattern = route.strip_prefix(PROJECT).unwrap_or(route);
             for slot in pattern.split('{').skip(1).filter_map(|rest| rest.split('}').next()) {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pattern_that_says_most_counts() {
+    fn the_most_specific_pattern_wins() {
         let read = |path| in_project(PANES, &Address { path, query: "state=all", fragment: None }).map(|p| p.pane);
         assert_eq!(read("merge_requests/12"), Some("mr".into()));
         assert_eq!(read("merge_requests/new"), Some("mrs".into()));

@@ -30,7 +30,7 @@ impl App {
     }
 
     pub(super) fn save_again(&mut self, number: u64, replace: bool, effects: &mut Vec<Effect>) {
-        if let Some(order) = self.transfers.again(number, replace) {
+        if let Some(order) = self.transfers.restart(number, replace) {
             effects.push(Effect::Save(number, order));
         }
     }
@@ -55,17 +55,17 @@ impl App {
 
     /// Handles an event of a transfer.
     pub(super) fn transferred(&mut self, number: u64, news: &TransferEvent, effects: &mut Vec<Effect>) {
-        let Some(transfer) = self.transfers.hear(number, news, self.now) else { return };
+        let Some(transfer) = self.transfers.apply(number, news, self.now) else { return };
         let name = text::sanitize(&transfer.order.save.name).into_owned();
         let path = text::sanitize(&transfer.order.path).into_owned();
         match news {
             TransferEvent::Exists(_) => {
                 let question = format!("{path} already exists. Replace it?");
-                if self.elsewhere.away {
+                if self.server_switch.in_background {
                     self.say(Tone::Warning, format!("{path} already exists; come back to decide."));
                 }
                 let confirm = Confirm::new("Replace", question, Action::SaveAgain(number, true));
-                self.act_behind(Action::Open(Box::new(confirm)), effects);
+                self.act_or_defer(Action::Open(Box::new(confirm)), effects);
             }
             TransferEvent::Done { bytes, .. } => {
                 self.say(Tone::Good, format!("Saved {path} ({})", text::bytes(*bytes)))
@@ -88,7 +88,7 @@ impl App {
                 let why = text::sanitize(why).into_owned();
                 self.say(Tone::Bad, format!("Could not save {name}: {why}. {list} retries."));
             }
-            TransferEvent::Began { .. } | TransferEvent::Held(_) | TransferEvent::Unpacking(_) => {}
+            TransferEvent::Began { .. } | TransferEvent::Received(_) | TransferEvent::Unpacking(_) => {}
         }
     }
 }

@@ -14,26 +14,26 @@ use jiff::Timestamp;
 #[derive(Default)]
 pub(super) struct ServerSwitch {
     /// Whether another app is in front.
-    pub away: bool,
+    pub in_background: bool,
     /// The number of open places each time the app was entered from another server: going back beyond that returns
     /// there.
-    doors: Vec<usize>,
+    entry_depths: Vec<usize>,
     /// The messages posted while the app was in the background.
     messages: Vec<(Tone, String)>,
     /// The error that currently prevents the texts of another server from being written to disk.
-    unkept: Option<String>,
+    write_error: Option<String>,
 }
 
 impl ServerSwitch {
     /// Queues a message, to be shown by the app in front.
-    pub fn tell(&mut self, tone: Tone, words: String) {
+    pub fn queue_message(&mut self, tone: Tone, words: String) {
         self.messages.push((tone, words));
     }
 
     /// Adjusts the recorded numbers after the oldest place was removed from the history.
     pub fn forget_first(&mut self) {
-        for door in &mut self.doors {
-            *door = door.saturating_sub(1).max(1);
+        for depth in &mut self.entry_depths {
+            *depth = depth.saturating_sub(1).max(1);
         }
     }
 }
@@ -48,19 +48,19 @@ pub struct UiState {
 
 impl App {
     /// Returns the state to pass on to another server's app.
-    pub fn manner(&self) -> UiState {
+    pub fn ui_state(&self) -> UiState {
         let sections = self.session.sections.clone();
         UiState { now: self.now, size: self.size, theme: self.theme.clone(), sections }
     }
 
     /// Creates the app of another server with the same user interface state, at `place` or at home.
-    pub fn beside(&self, session: Session, kept: Kept, place: Option<Place>) -> (App, Vec<Effect>) {
+    pub fn for_server(&self, session: Session, kept: Kept, place: Option<Place>) -> (App, Vec<Effect>) {
         App::new(Setup {
             registry: self.registry,
             bindings: self.bindings.clone(),
             session: Session {
                 sections: self.session.sections.clone(),
-                reading: self.session.reading.clone(),
+                trace_settings: self.session.trace_settings.clone(),
                 commands: self.session.commands.clone(),
                 ..session
             },
@@ -76,9 +76,9 @@ impl App {
 
     /// Moves the app to the background; returns the effects to run, and a message about what keeps running.
     pub fn leave(&mut self) -> (Vec<Effect>, Option<String>) {
-        self.elsewhere.away = true;
+        self.server_switch.in_background = true;
         // The app in front keeps track of the texts of the others.
-        self.elsewhere.unkept = None;
+        self.server_switch.write_error = None;
         self.presses.keys.clear();
         let (saves, watched) = (self.transfers.running().count(), self.watched.len());
         let goes_on = match (saves, watched) {
@@ -94,39 +94,39 @@ impl App {
 
     /// Brings the app to the front: at `place` if there is one, else as it was. Going back from there returns to the
     /// previous server.
-    pub fn enter(&mut self, manner: UiState, place: Option<Place>) -> Vec<Effect> {
-        self.take_over(manner);
+    pub fn enter(&mut self, ui_state: UiState, place: Option<Place>) -> Vec<Effect> {
+        self.apply_ui_state(ui_state);
         let mut effects = Vec::new();
         match place {
             Some(place) => {
                 self.go(place);
                 self.remember(&mut effects);
-                self.nav.named = true;
+                self.nav.from_target = true;
             }
             None if self.nav.panes.is_empty() => self.open(registry::place_of(self.registry, Subject::Home)),
             None => {}
         }
-        self.elsewhere.doors.push(self.nav.panes.len().max(1));
-        effects.extend(self.settled_in());
+        self.server_switch.entry_depths.push(self.nav.panes.len().max(1));
+        effects.extend(self.refresh_and_settle());
         effects
     }
 
     /// Brings the app to the front again, as it was, because the user went back to it.
-    pub fn come_back(&mut self, manner: UiState) -> Vec<Effect> {
-        self.take_over(manner);
-        self.settled_in()
+    pub fn come_back(&mut self, ui_state: UiState) -> Vec<Effect> {
+        self.apply_ui_state(ui_state);
+        self.refresh_and_settle()
     }
 
-    fn take_over(&mut self, manner: UiState) {
-        self.elsewhere.away = false;
-        (self.now, self.size) = (manner.now, manner.size);
-        (self.theme, self.session.sections) = (manner.theme, manner.sections);
+    fn apply_ui_state(&mut self, ui_state: UiState) {
+        self.server_switch.in_background = false;
+        (self.now, self.size) = (ui_state.now, ui_state.size);
+        (self.theme, self.session.sections) = (ui_state.theme, ui_state.sections);
         // Messages from its time in the background have already been shown.
         self.message = None;
     }
 
-    fn settled_in(&mut self) -> Vec<Effect> {
-        self.look_again();
+    fn refresh_and_settle(&mut self) -> Vec<Effect> {
+        self.mark_stale();
         self.dirty = true;
         self.unsettled = true;
         self.rest()
@@ -135,38 +135,42 @@ impl App {
     /// Returns the messages posted while the app was in the background, with the name of its server.
     pub fn take_messages(&mut self) -> Vec<(Tone, String)> {
         let server = &self.session.server;
-        let messages = std::mem::take(&mut self.elsewhere.messages);
+        let messages = std::mem::take(&mut self.server_switch.messages);
         messages.into_iter().map(|(tone, words)| (tone, format!("{server}: {words}"))).collect()
     }
 
     /// Returns the error because of which typed texts are only in memory, if there is one.
-    pub fn at_risk(&self) -> Option<&String> {
-        self.saved.failure.as_ref().filter(|_| !self.saved.drafts.is_empty()).or(self.elsewhere.unkept.as_ref())
+    pub fn write_error(&self) -> Option<&String> {
+        self.saved
+            .failure
+            .as_ref()
+            .filter(|_| !self.saved.drafts.is_empty())
+            .or(self.server_switch.write_error.as_ref())
     }
 
     /// Sets the error because of which the texts of other servers are only in memory.
-    pub fn set_risk_elsewhere(&mut self, why: Option<String>) {
-        self.elsewhere.unkept = why;
+    pub fn set_other_write_error(&mut self, why: Option<String>) {
+        self.server_switch.write_error = why;
     }
 
     /// Returns whether going back from the current place leads to another server; if so, removes the record of it.
-    pub(super) fn goes_out(&mut self) -> bool {
-        let out = self.elsewhere.doors.last().is_some_and(|door| self.nav.panes.len() <= *door);
+    pub(super) fn pop_server_entry(&mut self) -> bool {
+        let out = self.server_switch.entry_depths.last().is_some_and(|depth| self.nav.panes.len() <= *depth);
         if out {
-            self.elsewhere.doors.pop();
+            self.server_switch.entry_depths.pop();
         }
         out
     }
 
     /// Opens a target on another known server; returns `false` if the target is on none of them.
-    pub(super) fn go_elsewhere(&mut self, target: &str, effects: &mut Vec<Effect>) -> bool {
+    pub(super) fn open_on_other_server(&mut self, target: &str, effects: &mut Vec<Effect>) -> bool {
         let others = self.session.others.iter();
         let on = others.filter(|other| target::below(target, other.host.web_url()).is_some());
         // One server may be below the path of another.
         let nearest = on.max_by_key(|other| other.host.web_url().len());
         let Some(host) = nearest.map(|other| other.host.clone()) else { return false };
         match target::parse(self.registry, target, host.web_url()) {
-            Ok(place) => effects.push(Effect::Elsewhere(host, Some(place))),
+            Ok(place) => effects.push(Effect::SwitchServer(host, Some(place))),
             Err(error) => self.say(Tone::Warning, error.to_string()),
         }
         true
@@ -182,7 +186,7 @@ impl App {
         here.why_not = Some("you are here".into());
         let others = self.session.others.iter().map(|other| {
             let note = if other.signed_in { "" } else { "no token: public content only" };
-            Item::act(other.host.name(), Action::Elsewhere(other.host.clone(), None)).detail(note)
+            Item::act(other.host.name(), Action::SwitchServer(other.host.clone(), None)).detail(note)
         });
         let items = std::iter::once(here).chain(others).collect();
         self.overlays.push(Box::new(Picker::new("Servers", items)));

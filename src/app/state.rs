@@ -12,19 +12,19 @@ use std::sync::Arc;
 /// The version of the file format.
 const VERSION: u64 = 1;
 /// The maximum number of lists whose columns are kept.
-const MOST_LISTS: usize = 200;
+const MAX_LISTS: usize = 200;
 /// The maximum number of pinned projects.
-const MOST_PINS: usize = 1000;
+const MAX_PINS: usize = 1000;
 /// The maximum number of recent places.
-const MOST_PLACES: usize = 20;
+const MAX_PLACES: usize = 20;
 /// The maximum number of projects whose open folders and recent files are kept.
-const MOST_PROJECTS: usize = 50;
+const MAX_PROJECTS: usize = 50;
 /// The maximum number of open folders, and of recent files, kept for a project.
-pub const MOST_PATHS: usize = 60;
+pub const MAX_PATHS: usize = 60;
 /// The maximum number of merge requests whose last seen state is kept.
-const MOST_SEEN: usize = 2000;
+const MAX_SEEN: usize = 2000;
 /// The maximum number of viewed files, of all changes together.
-const MOST_VIEWED: usize = 20_000;
+const MAX_VIEWED: usize = 20_000;
 
 /// Everything that was saved before the start.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -164,10 +164,10 @@ impl Settings {
     }
 
     fn prune(&mut self) {
-        while self.columns.len() > MOST_LISTS {
+        while self.columns.len() > MAX_LISTS {
             self.columns.pop_last();
         }
-        let excess = self.pinned_projects.len().saturating_sub(MOST_PINS);
+        let excess = self.pinned_projects.len().saturating_sub(MAX_PINS);
         self.pinned_projects.drain(..excess);
     }
 }
@@ -261,12 +261,12 @@ impl Recents {
     }
 
     fn prune(&mut self) {
-        self.places.truncate(MOST_PLACES);
+        self.places.truncate(MAX_PLACES);
         self.projects.retain(|project| !project.open_folders.is_empty() || !project.files.is_empty());
-        self.projects.truncate(MOST_PROJECTS);
+        self.projects.truncate(MAX_PROJECTS);
         for project in &mut self.projects {
-            project.open_folders.truncate(MOST_PATHS);
-            project.files.truncate(MOST_PATHS);
+            project.open_folders.truncate(MAX_PATHS);
+            project.files.truncate(MAX_PATHS);
         }
     }
 }
@@ -339,9 +339,9 @@ impl Seen {
     }
 
     fn prune(&mut self) {
-        self.merge_requests.prune(MOST_SEEN, |_| 1);
-        self.heads.prune(MOST_SEEN, |_| 1);
-        self.viewed.prune(MOST_VIEWED, |files| files.len().max(1));
+        self.merge_requests.prune(MAX_SEEN, |_| 1);
+        self.heads.prune(MAX_SEEN, |_| 1);
+        self.viewed.prune(MAX_VIEWED, |files| files.len().max(1));
     }
 }
 
@@ -572,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn of_another_version_is_read_what_can_be_read() {
+    fn files_of_other_versions_are_read_partially() {
         let mut state = State::default();
         let newer = r#"{"version":2,"columns":["other"],"pinned_projects":["a/b"],"more":1}"#;
         assert!(!state.read("settings", newer));
@@ -585,9 +585,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_grows_without_bound() {
+    fn state_is_bounded() {
         let mut state = State::default();
-        for number in 0..MOST_SEEN as u64 + 5 {
+        for number in 0..MAX_SEEN as u64 + 5 {
             let seen = SeenMergeRequest { notes: 1, ..SeenMergeRequest::default() };
             state.apply(&Change::Seen(SeenChange::MergeRequest(number, seen)));
             if number < 200 {
@@ -596,33 +596,33 @@ mod tests {
                 state.apply(&Change::Recents(RecentsChange::OpenFile { project, path }));
             }
         }
-        assert_eq!((state.recents.places.len(), state.recents.projects.len()), (MOST_PLACES, MOST_PROJECTS));
-        assert_eq!(state.seen.merge_requests.0.len(), MOST_SEEN);
+        assert_eq!((state.recents.places.len(), state.recents.projects.len()), (MAX_PLACES, MAX_PROJECTS));
+        assert_eq!(state.seen.merge_requests.0.len(), MAX_SEEN);
         assert!(state.seen.merge_requests.get(&4).is_none() && state.seen.merge_requests.get(&5).is_some());
         for changes in ["old", "new"] {
-            let files = (0..MOST_VIEWED).map(|file| (format!("{file}"), 1)).collect();
+            let files = (0..MAX_VIEWED).map(|file| (format!("{file}"), 1)).collect();
             state.apply(&Change::Seen(SeenChange::Viewed { changes: changes.into(), files }));
         }
         assert!(state.seen.viewed.get("old").is_none() && state.seen.viewed.get("new").is_some());
-        for number in 0..MOST_PINS + 5 {
+        for number in 0..MAX_PINS + 5 {
             let choice = Some(ColumnChoice { columns: vec!["name".into()], order: None, down: false });
             state.apply(&Change::Settings(SettingsChange::Pin { project: format!("a/{number}"), pinned: true }));
-            if number < MOST_LISTS + 5 {
+            if number < MAX_LISTS + 5 {
                 let place = format!("list {number:03}");
                 state.apply(&Change::Settings(SettingsChange::Columns { place, choice }));
             }
         }
-        assert_eq!((state.settings.pinned_projects.len(), state.settings.columns.len()), (MOST_PINS, MOST_LISTS));
-        assert_eq!(state.settings.pinned_projects.last(), Some(&format!("a/{}", MOST_PINS + 4)), "the latest stay");
+        assert_eq!((state.settings.pinned_projects.len(), state.settings.columns.len()), (MAX_PINS, MAX_LISTS));
+        assert_eq!(state.settings.pinned_projects.last(), Some(&format!("a/{}", MAX_PINS + 4)), "the latest stay");
         // The content of a file is also bounded, whoever wrote it.
         let places: Vec<Place> = (0..50).map(|number| Place::new("mr").item(number)).collect();
         let text = serde_json::json!({"version": 1, "places": places}).to_string();
         assert!(state.read("recents", &text));
-        assert_eq!(state.recents.places.len(), MOST_PLACES);
+        assert_eq!(state.recents.places.len(), MAX_PLACES);
     }
 
     #[test]
-    fn every_change_of_what_was_open_in_a_project_is_written() {
+    fn changes_of_open_folders_are_written() {
         let mut state = State::default();
         let open = |state: &mut State, project: &str, path: &str| {
             let (project, path) = (project.to_owned(), path.to_owned());
@@ -634,7 +634,7 @@ mod tests {
     }
 
     #[test]
-    fn taking_back_is_written_once_too() {
+    fn reverted_changes_are_written_once() {
         let mut state = state();
         for change in [
             Change::Seen(SeenChange::Viewed { changes: "a/b!1".into(), files: ViewedFiles::new() }),
@@ -650,7 +650,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_changed_goes_to_an_account() {
+    fn unowned_state_is_assigned_to_the_account() {
         let (mut account, mut nobody) = (state(), State::default());
         nobody.apply(&Change::Settings(SettingsChange::Pin { project: "c/d".into(), pinned: true }));
         nobody.apply(&Change::Recents(RecentsChange::OpenFile { project: "a/b".into(), path: "y".into() }));

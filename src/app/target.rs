@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_target_says_so() {
+    fn invalid_targets_are_reported() {
         for other in ["http://other/a/b", "http://h:12/a/b", "http://h:1.other/a/b", "https://h:1/a/b"] {
             assert!(matches!(parse(PANES, other, "http://h:1"), Err(TargetError::OtherHost(..))), "{other}");
         }

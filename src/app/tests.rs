@@ -10,7 +10,7 @@ use super::place::Place;
 use super::registry::{Entry, Subject};
 use super::{App, Setup};
 use crate::api::branches::{Branch, DeleteBranch, ListBranches};
-use crate::api::{Endpoint, Error, Fault, Nothing};
+use crate::api::{Endpoint, Error, Fault, NoContent};
 use crate::store::{Arrival, Load, Ticket, Value, Want, Write};
 use crate::ui::theme::{Background, Role, Theme};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -58,7 +58,7 @@ impl Pane for Probe {
     fn wants(&self, _: &View) -> Vec<Want> {
         let load = Load::list(&self.list(), 1);
         let live = self.filter.as_deref() == Some("live");
-        vec![if live { load.every(Duration::from_secs(2)) } else { load }.into()]
+        vec![if live { load.refresh_after(Duration::from_secs(2)) } else { load }.into()]
     }
     fn view(&self, _: &View, _: Rect, _: &mut Buffer) {}
     fn motion(&mut self, _: Motion, _: &mut Cx) {}
@@ -144,7 +144,7 @@ fn screen(app: &App) -> String {
 }
 
 #[test]
-fn what_a_pane_wants_is_started_once() {
+fn wants_are_started_once() {
     let (mut app, effects) = start(Session::default());
     assert_eq!(started(&effects), [branches("1", None)]);
     assert_eq!(started(&press(&mut app, 'j')), []);
@@ -157,11 +157,11 @@ fn a_changed_want_cancels_the_old_request_and_its_late_reply_is_dropped() {
     assert_eq!(started(&effects), [branches("1", Some("x"))]);
     assert!(effects.contains(&Effect::Cancel(branches("1", None))));
     app.update(Msg::Arrived(branches("1", None), Ok(Outcome::Reply(nothing()))));
-    assert!(!app.store.list(&ListBranches { id: "1".into(), search: None }).known);
+    assert!(!app.store.list(&ListBranches { id: "1".into(), search: None }).is_known);
 }
 
 #[test]
-fn leaving_a_place_cancels_what_it_wanted_and_coming_back_asks_again() {
+fn leaving_a_place_cancels_its_requests_and_returning_restarts_them() {
     let (mut app, _) = start(Session::default());
     let effects = press(&mut app, 'p');
     assert!(effects.contains(&Effect::Cancel(branches("1", None))));
@@ -169,7 +169,7 @@ fn leaving_a_place_cancels_what_it_wanted_and_coming_back_asks_again() {
 }
 
 #[test]
-fn a_live_list_is_polled_in_its_time_and_nothing_else_wakes_the_app() {
+fn only_live_lists_wake_the_app() {
     let (mut app, _) = start(Session::default());
     app.update(Msg::Arrived(branches("1", None), Ok(Outcome::Reply(nothing()))));
     assert_eq!(app.wake_at(), None);
@@ -181,18 +181,18 @@ fn a_live_list_is_polled_in_its_time_and_nothing_else_wakes_the_app() {
 }
 
 #[test]
-fn a_write_makes_what_it_touches_stale_and_says_what_was_done() {
+fn writes_make_touched_replies_stale_and_are_reported() {
     let (mut app, _) = start(signed_in());
     app.update(Msg::Arrived(branches("1", None), Ok(Outcome::Reply(nothing()))));
     let effects = press(&mut app, 'd');
     assert!(matches!(effects.as_slice(), [Effect::Send(1, _)]));
-    let effects = app.update(Msg::Sent(1, Ok(Arc::new(Nothing) as Value)));
+    let effects = app.update(Msg::Sent(1, Ok(Arc::new(NoContent) as Value)));
     assert_eq!(started(&effects), [branches("1", None)]);
     assert!(screen(&app).contains("Deleted branch x"));
 }
 
 #[test]
-fn a_failed_write_says_why_and_changes_nothing() {
+fn failed_writes_report_the_reason_and_change_nothing() {
     let (mut app, _) = start(signed_in());
     press(&mut app, 'd');
     let error = Error { tried: "DELETE /x".into(), fault: Fault::Denied("it is protected".into()) };
@@ -201,7 +201,7 @@ fn a_failed_write_says_why_and_changes_nothing() {
 }
 
 #[test]
-fn read_only_sends_no_write_and_says_so() {
+fn read_only_mode_refuses_writes() {
     let (mut app, _) = start(Session { read_only: true, ..Session::default() });
     assert_eq!(press(&mut app, 'd'), []);
     let screen = screen(&app);
@@ -217,12 +217,12 @@ fn without_a_token_no_write_is_sent_and_the_reason_is_named() {
 }
 
 #[test]
-fn offline_shows_what_was_known_with_its_age_and_is_never_woken() {
+fn offline_mode_shows_cached_data_and_never_wakes() {
     let (mut app, _) = start(Session { offline: true, ..Session::default() });
     let list = ListBranches { id: "1".into(), search: None };
     let ticket = branches("1", None);
     let known = Arrival { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
-    app.update(Msg::Recalled(ticket.clone(), known, at(-40 * 86_400)));
+    app.update(Msg::Cached(ticket.clone(), known, at(-40 * 86_400)));
     let error = Error { tried: "connect to http://h".into(), fault: super::reconcile::offline() };
     app.update(Msg::Arrived(ticket, Err(error)));
     assert_eq!(app.wake_at(), None);
@@ -231,21 +231,21 @@ fn offline_shows_what_was_known_with_its_age_and_is_never_woken() {
 }
 
 #[test]
-fn what_was_kept_gives_way_to_what_the_server_says_and_never_the_other_way() {
+fn cached_replies_never_replace_newer_ones() {
     let (mut app, effects) = start(Session::default());
     let list = ListBranches { id: "1".into(), search: None };
     let [ticket] = started(&effects).try_into().expect("one list is asked for");
     let known = Arrival { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
-    app.update(Msg::Recalled(ticket.clone(), known.clone(), at(-60)));
-    assert!(app.store.list(&list).loading, "what was kept is shown while the server is asked");
+    app.update(Msg::Cached(ticket.clone(), known.clone(), at(-60)));
+    assert!(app.store.list(&list).is_loading, "what was kept is shown while the server is asked");
     assert_eq!(app.store.list(&list).len(), 1);
     app.update(Msg::Arrived(ticket.clone(), Ok(Outcome::Reply(nothing()))));
-    app.update(Msg::Recalled(ticket, known, at(-60)));
+    app.update(Msg::Cached(ticket, known, at(-60)));
     assert_eq!(app.store.list(&list).len(), 0);
 }
 
 #[test]
-fn a_target_that_does_not_exist_gives_way_to_the_nearest_that_does() {
+fn a_missing_target_is_replaced_with_the_nearest_existing_place() {
     let (mut app, _) = start(Session::default());
     let error = Error { tried: "GET /projects/1/repository/branches".into(), fault: Fault::Missing("404".into()) };
     app.update(Msg::Arrived(branches("1", None), Err(error)));
@@ -254,7 +254,7 @@ fn a_target_that_does_not_exist_gives_way_to_the_nearest_that_does() {
 }
 
 #[test]
-fn a_message_goes_away_in_its_time() {
+fn messages_expire() {
     let (mut app, _) = start(Session::default());
     app.update(Msg::Arrived(branches("1", None), Ok(Outcome::Reply(nothing()))));
     app.update(Msg::Say(Tone::Info, "for a moment".into()));
@@ -266,7 +266,7 @@ fn a_message_goes_away_in_its_time() {
 }
 
 #[test]
-fn the_start_of_a_sequence_shows_how_it_goes_on() {
+fn a_key_prefix_lists_its_continuations() {
     let (mut app, _) = start(Session::default());
     press(&mut app, 'g');
     let screen = screen(&app);
@@ -274,7 +274,7 @@ fn the_start_of_a_sequence_shows_how_it_goes_on() {
 }
 
 #[test]
-fn nothing_is_drawn_again_when_nothing_changed() {
+fn an_unchanged_screen_is_not_redrawn() {
     let (mut app, _) = start(Session::default());
     assert!(app.take_dirty());
     app.update(Msg::Now(at(1)));
@@ -284,7 +284,7 @@ fn nothing_is_drawn_again_when_nothing_changed() {
 }
 
 #[test]
-fn no_size_of_the_terminal_is_too_small_to_draw() {
+fn any_terminal_size_can_be_drawn() {
     let (mut app, _) = start(Session::default());
     press(&mut app, '?');
     for (width, height) in [(0, 0), (1, 1), (20, 5), (44, 12), (300, 4)] {
@@ -294,7 +294,7 @@ fn no_size_of_the_terminal_is_too_small_to_draw() {
 }
 
 #[test]
-fn what_was_stopped_is_not_taken_for_what_was_started_anew() {
+fn messages_of_stopped_tasks_are_ignored() {
     let (mut app, effects) = start(Session::default());
     let ticket = |effects: &[Effect]| {
         effects.iter().find_map(|effect| match effect {
@@ -314,16 +314,16 @@ fn what_was_stopped_is_not_taken_for_what_was_started_anew() {
     let said = |stop: &Cancel, names: &[&str]| {
         let rows: Vec<Branch> = names.iter().map(|name| Branch { name: (*name).into(), ..Branch::default() }).collect();
         let reply = Arrival { len: rows.len(), value: Arc::new(rows), next: None, total: None, digest: 0, size: 0 };
-        Msg::Of(stop.clone(), Box::new(Msg::Arrived(first.clone(), Ok(Outcome::Reply(reply)))))
+        Msg::FromTask(stop.clone(), Box::new(Msg::Arrived(first.clone(), Ok(Outcome::Reply(reply)))))
     };
     app.update(said(&old, &["old"]));
-    assert!(!app.store.list(&list).known);
+    assert!(!app.store.list(&list).is_known);
     app.update(said(&new, &["new", "newer"]));
     assert_eq!(app.store.list(&list).len(), 2);
 }
 
 #[test]
-fn what_servers_say_is_settled_together_and_before_what_a_person_does() {
+fn server_messages_are_settled_together_before_user_input() {
     let (mut app, _) = start(Session::default());
     let list = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
     let rows = vec![Branch::default()];

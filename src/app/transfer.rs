@@ -8,11 +8,11 @@ use std::fs::File;
 use std::path::Path;
 
 /// The number of seconds over which the rate is measured: long enough to be steady, short enough to be current.
-const WINDOW: f64 = 6.0;
+const RATE_SECONDS: f64 = 6.0;
 /// The maximum number of measurements in the window.
-const SAMPLES: usize = 64;
+const MAX_SAMPLES: usize = 64;
 /// The maximum number of listed transfers; beyond that, ended ones are removed.
-const LISTED: usize = 50;
+const MAX_LISTED: usize = 50;
 
 /// A download that can be saved.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,7 +129,7 @@ pub enum TransferEvent {
     /// be.
     Began { from: u64, total: Option<u64> },
     /// This many bytes are on disk.
-    Held(u64),
+    Received(u64),
     /// The file is complete, under that name.
     Done { path: String, bytes: u64 },
     /// Everything has arrived, and this many bytes of it will be unpacked.
@@ -167,7 +167,7 @@ pub struct Transfer {
     /// The save and its destination.
     pub order: SaveOrder,
     /// The number of bytes on disk.
-    pub held: u64,
+    pub received: u64,
     /// The total number of bytes, if known.
     pub total: Option<u64>,
     /// The current state.
@@ -185,28 +185,29 @@ impl Transfer {
     pub fn rate(&self, now: Timestamp) -> Option<f64> {
         let (first, from) = self.samples.front()?;
         let seconds = now.duration_since(*first).as_secs_f64();
-        (seconds > 0.3).then(|| self.held.saturating_sub(*from) as f64 / seconds)
+        (seconds > 0.3).then(|| self.received.saturating_sub(*from) as f64 / seconds)
     }
 
     /// Returns the completed fraction, from 0 to 1; `None` if the total is not known.
     pub fn fraction(&self) -> Option<f64> {
-        self.total.filter(|total| *total > 0).map(|total| self.held as f64 / total as f64)
+        self.total.filter(|total| *total > 0).map(|total| self.received as f64 / total as f64)
     }
 
     /// Formats bytes, rate and time left: `12.4 of 80.0 MB · 3.1 MB/s · 22s left`.
     pub fn facts(&self, now: Timestamp) -> String {
-        let held = text::bytes(self.held);
+        let received = text::bytes(self.received);
         let mut facts = match self.total {
             Some(total) => {
                 let total = text::bytes(total);
-                let same = held.rsplit_once(' ').filter(|(_, unit)| total.ends_with(unit)).map(|(number, _)| number);
-                format!("{} of {total}", same.unwrap_or(&held))
+                let same =
+                    received.rsplit_once(' ').filter(|(_, unit)| total.ends_with(unit)).map(|(number, _)| number);
+                format!("{} of {total}", same.unwrap_or(&received))
             }
-            None => held.clone(),
+            None => received.clone(),
         };
         if let Some(rate) = self.rate(now).filter(|_| self.is_running()) {
             facts.push_str(&format!(" · {}/s", text::bytes(rate as u64)));
-            if let Some(left) = self.total.map(|total| total.saturating_sub(self.held) as f64 / rate.max(1.0)) {
+            if let Some(left) = self.total.map(|total| total.saturating_sub(self.received) as f64 / rate.max(1.0)) {
                 let left = text::duration(left.ceil());
                 facts.push_str(&format!(" · {left} left"));
             }
@@ -215,10 +216,10 @@ impl Transfer {
     }
 
     fn sample(&mut self, now: Timestamp) {
-        self.samples.push_back((now, self.held));
-        while self.samples.len() > SAMPLES
+        self.samples.push_back((now, self.received));
+        while self.samples.len() > MAX_SAMPLES
             || self.samples.len() > 2
-                && self.samples.front().is_some_and(|(at, _)| now.duration_since(*at).as_secs_f64() > WINDOW)
+                && self.samples.front().is_some_and(|(at, _)| now.duration_since(*at).as_secs_f64() > RATE_SECONDS)
         {
             self.samples.pop_front();
         }
@@ -251,19 +252,19 @@ impl Transfers {
     /// Adds a transfer for an order, and returns its number.
     pub fn begin(&mut self, order: SaveOrder) -> u64 {
         self.last += 1;
-        if self.list.len() >= LISTED
+        if self.list.len() >= MAX_LISTED
             && let Some(over) = self.list.iter().position(|t| !t.is_running())
         {
             self.list.remove(over);
         }
         let (number, total) = (self.last, order.save.size);
         let samples = VecDeque::new();
-        self.list.push(Transfer { number, order, held: 0, total, state: State::Waiting, samples });
+        self.list.push(Transfer { number, order, received: 0, total, state: State::Waiting, samples });
         number
     }
 
     /// Restarts a transfer that is not in progress, or resumes it where it stopped; returns the order to run.
-    pub fn again(&mut self, number: u64, replace: bool) -> Option<SaveOrder> {
+    pub fn restart(&mut self, number: u64, replace: bool) -> Option<SaveOrder> {
         let transfer = self.list.iter_mut().find(|t| t.number == number && !t.is_running())?;
         transfer.order.replace |= replace;
         transfer.state = State::Waiting;
@@ -286,7 +287,7 @@ impl Transfers {
     }
 
     /// Applies an event. Late events of a stopped transfer change nothing.
-    pub fn hear(&mut self, number: u64, news: &TransferEvent, now: Timestamp) -> Option<&Transfer> {
+    pub fn apply(&mut self, number: u64, news: &TransferEvent, now: Timestamp) -> Option<&Transfer> {
         let transfer = self.list.iter_mut().find(|t| t.number == number && t.is_running())?;
         match news {
             TransferEvent::Exists(path) => {
@@ -295,29 +296,29 @@ impl Transfers {
             }
             TransferEvent::Began { from, total } => {
                 transfer.state = State::Running;
-                transfer.held = *from;
+                transfer.received = *from;
                 transfer.total = total.or(transfer.order.save.size);
                 transfer.samples.clear();
                 transfer.sample(now);
             }
-            TransferEvent::Held(bytes) => {
-                transfer.held = *bytes;
+            TransferEvent::Received(bytes) => {
+                transfer.received = *bytes;
                 transfer.sample(now);
             }
             TransferEvent::Done { path, bytes } => {
                 transfer.order.path.clone_from(path);
-                (transfer.held, transfer.total) = (*bytes, Some(*bytes));
+                (transfer.received, transfer.total) = (*bytes, Some(*bytes));
                 transfer.state = State::Done;
             }
             TransferEvent::Unpacking(total) => {
                 transfer.state = State::Unpacking;
-                (transfer.held, transfer.total) = (0, Some(*total));
+                (transfer.received, transfer.total) = (0, Some(*total));
                 transfer.samples.clear();
                 transfer.sample(now);
             }
             TransferEvent::Unpacked { path, unpacked } => {
                 transfer.order.path.clone_from(path);
-                (transfer.held, transfer.total) = (unpacked.bytes, Some(unpacked.bytes));
+                (transfer.received, transfer.total) = (unpacked.bytes, Some(unpacked.bytes));
                 transfer.state = State::Done;
             }
             TransferEvent::Failed(why) => transfer.state = State::Failed(why.clone()),
@@ -342,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_gets_no_name_that_leads_elsewhere_or_hides() {
+    fn file_names_are_sanitized() {
         for (name, file) in [
             ("a/b/c.txt", "c.txt"),
             ("../../etc/passwd", "passwd"),
@@ -365,26 +366,26 @@ mod tests {
     }
 
     #[test]
-    fn bytes_rate_and_time_left_are_said() {
+    fn facts_contain_bytes_rate_and_time_left() {
         let mut transfers = Transfers::default();
         let number = transfers.begin(order());
-        transfers.hear(number, &TransferEvent::Began { from: 10_000_000, total: Some(80_000_000) }, at(0));
-        transfers.hear(number, &TransferEvent::Held(20_000_000), at(2));
+        transfers.apply(number, &TransferEvent::Began { from: 10_000_000, total: Some(80_000_000) }, at(0));
+        transfers.apply(number, &TransferEvent::Received(20_000_000), at(2));
         let transfer = transfers.get(number).unwrap();
         assert_eq!(transfer.facts(at(2)), "20.0 of 80.0 MB · 5.0 MB/s · 12s left");
         assert_eq!(transfer.fraction(), Some(0.25));
-        transfers.hear(number, &TransferEvent::Done { path: "/t/a.zip".into(), bytes: 80_000_000 }, at(14));
+        transfers.apply(number, &TransferEvent::Done { path: "/t/a.zip".into(), bytes: 80_000_000 }, at(14));
         assert_eq!(transfers.get(number).unwrap().facts(at(14)), "80.0 of 80.0 MB");
     }
 
     #[test]
-    fn what_was_stopped_hears_nothing_and_goes_on_when_asked() {
+    fn stopped_transfers_ignore_events_and_can_be_restarted() {
         let mut transfers = Transfers::default();
         let number = transfers.begin(order());
         assert!(transfers.stop(number));
-        assert!(transfers.hear(number, &TransferEvent::Held(5), at(1)).is_none());
-        assert!(transfers.again(number, true).is_some_and(|order| order.replace));
-        assert!(transfers.hear(number, &TransferEvent::Failed("no".into()), at(1)).is_some());
+        assert!(transfers.apply(number, &TransferEvent::Received(5), at(1)).is_none());
+        assert!(transfers.restart(number, true).is_some_and(|order| order.replace));
+        assert!(transfers.apply(number, &TransferEvent::Failed("no".into()), at(1)).is_some());
         assert_eq!(transfers.running().count(), 0);
         assert!(transfers.drop(number).is_some());
     }

@@ -10,11 +10,11 @@ use crate::ui::text;
 use std::time::Duration;
 
 /// The polling interval while a job or pipeline is running.
-const QUICK: Duration = Duration::from_secs(3);
+const RUNNING_INTERVAL: Duration = Duration::from_secs(3);
 /// The polling interval while it is not running yet.
-const SLOW: Duration = Duration::from_secs(15);
+const WAITING_INTERVAL: Duration = Duration::from_secs(15);
 /// The maximum number of failed jobs named in a notification.
-const NAMED: usize = 4;
+const MAX_NAMED_JOBS: usize = 4;
 
 /// A watched job or pipeline.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,13 +67,13 @@ impl Watched {
 
     fn want(&self, view: &View) -> Option<Want> {
         let load = match (self.job(), self.jobs()) {
-            (Some(query), _) => Load::one(&query),
+            (Some(query), _) => Load::single(&query),
             (None, Some(query)) => Load::list(&query, 1),
             (None, None) => return None,
         };
         let load = match self.status(view) {
-            Some(status) if status.is_running() => load.every(QUICK),
-            Some(_) => load.every(SLOW),
+            Some(status) if status.is_running() => load.refresh_after(RUNNING_INTERVAL),
+            Some(_) => load.refresh_after(WAITING_INTERVAL),
             None => load,
         };
         Some(load.into())
@@ -101,9 +101,9 @@ impl Watched {
             let rows = view.store.list(&query);
             let names: Vec<String> =
                 rows.iter().filter(failed).map(|job| text::sanitize(&job.name).into_owned()).collect();
-            let more = if names.len() > NAMED { ", \u{2026}" } else { "" };
+            let more = if names.len() > MAX_NAMED_JOBS { ", \u{2026}" } else { "" };
             if !names.is_empty() {
-                words.push_str(&format!(": {}{more}", names.get(..NAMED).unwrap_or(&names).join(", ")));
+                words.push_str(&format!(": {}{more}", names.get(..MAX_NAMED_JOBS).unwrap_or(&names).join(", ")));
             }
         }
         Some(Ending { tone, words })
@@ -131,12 +131,12 @@ impl App {
     }
 
     /// Notifies the user of what has ended since.
-    pub(super) fn tell_ends(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn notify_ended(&mut self, effects: &mut Vec<Effect>) {
         let mut ended: Vec<(usize, Ending)> = Vec::new();
         let view = self.view_of();
         for (at, watched) in self.watched.iter().enumerate() {
             let gone = watched.want(&view).and_then(|want| match want {
-                Want::Load(load) => view.store.error_of(&load.request).filter(|error| !error.is_passing()),
+                Want::Load(load) => view.store.error_of(&load.request).filter(|error| !error.is_temporary()),
                 _ => None,
             });
             match (watched.end(&view), gone) {

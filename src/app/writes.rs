@@ -79,7 +79,7 @@ impl App {
 
     pub(super) fn sent(&mut self, number: u64, outcome: Result<Value, Error>, effects: &mut Vec<Effect>) {
         let Some(pending) = self.writes.pending.remove(&number) else { return };
-        self.store.note_reach(outcome.as_ref().err(), self.now);
+        self.store.record_contact(outcome.as_ref().err(), self.now);
         let mut shown = false;
         let mut overlays = std::mem::take(&mut self.overlays);
         let before = overlays.len();
@@ -92,7 +92,7 @@ impl App {
         let actions = cx.actions;
         self.set_overlays(overlays, before);
         if outcome.is_ok() {
-            self.store.touch(pending.write.touches);
+            self.store.invalidate_routes(pending.write.touches);
         }
         match &outcome {
             // The outbox reports the results of its own writes.
@@ -111,7 +111,10 @@ impl App {
             Err(error) if !shown => {
                 let kept = if matches!(pending.carries, KeptKey::Kept(..)) { " Your text is saved." } else { "" };
                 let said = error.message();
-                self.say(Tone::Bad, format!("Could not {}: {said}.{kept} {}", pending.write.what, error.next()));
+                self.say(
+                    Tone::Bad,
+                    format!("Could not {}: {said}.{kept} {}", pending.write.what, error.write_advice()),
+                );
             }
             Err(_) => {}
         }
@@ -125,7 +128,7 @@ impl App {
             let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
             then(&outcome, &mut cx);
             for action in cx.actions {
-                self.act_behind(action, effects);
+                self.act_or_defer(action, effects);
             }
         }
     }

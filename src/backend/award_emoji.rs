@@ -7,7 +7,7 @@ use super::notes::{self, NoteTarget};
 use super::records::{self, Noteable};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::award_emoji::*;
 use crate::backend::presenters::time;
 use jiff::Timestamp;
@@ -169,7 +169,7 @@ fn create(call: &mut WriteCall, on: &NoteTarget, note: Option<u64>, name: &str) 
     ok(show(call, award))
 }
 
-fn delete(call: &mut WriteCall, on: &NoteTarget, note: Option<u64>, id: u64) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, on: &NoteTarget, note: Option<u64>, id: u64) -> Outcome<NoContent> {
     check_note(call, on, note)?;
     let (caller, is_admin) = (call.signed_in()?.id, call.signed_in()?.admin);
     let award = call.world.awards.get(id).filter(|award| award.on == on.on && award.note == note);
@@ -179,5 +179,5 @@ fn delete(call: &mut WriteCall, on: &NoteTarget, note: Option<u64>, id: u64) -> 
     }
     call.check_unmodified(award.created_at)?;
     call.world.awards.remove(id);
-    Ok(Answer::new(Nothing))
+    Ok(Answer::new(NoContent))
 }

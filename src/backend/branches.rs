@@ -9,7 +9,7 @@ use super::records::{MergeRequest, Project, ProtectedBranch, Range, State, level
 use super::rejection::Rejection;
 use super::store::repository_path;
 use super::world::World;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::branches::*;
 use crate::backend::presenters::contains_ignore_case;
 use git2::Oid;
@@ -130,7 +130,7 @@ pub fn record_project_activity(world: &mut World, project: u64, now: Timestamp) 
     Ok(project)
 }
 
-fn delete(call: &mut WriteCall, input: DeleteBranch) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteBranch) -> Outcome<NoContent> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let id = project.id;
     let head = head(&git, &input.branch)?;
@@ -144,7 +144,7 @@ fn delete(call: &mut WriteCall, input: DeleteBranch) -> Outcome<Nothing> {
     remove(call.world, &git, &call.repositories, id, &head)?;
     record_project_activity(call.world, id, call.now)?;
     call.record_push(id, &git, &format!("refs/heads/{}", head.name), Some(head.commit), None);
-    ok(Nothing)
+    ok(NoContent)
 }
 
 /// Removes a branch; open merge requests from and into it keep their diff.
@@ -186,11 +186,11 @@ pub fn store_diff_ranges(world: &mut World, repositories: &Path, loses: impl Fn(
     }
 }
 
-fn accepted() -> Outcome<Nothing> {
-    Ok(Answer::new(Nothing).status(202).with_body(json!({ "message": "202 Accepted" })))
+fn accepted() -> Outcome<NoContent> {
+    Ok(Answer::new(NoContent).status(202).with_body(json!({ "message": "202 Accepted" })))
 }
 
-fn delete_merged(call: &mut WriteCall, input: DeleteMergedBranches) -> Outcome<Nothing> {
+fn delete_merged(call: &mut WriteCall, input: DeleteMergedBranches) -> Outcome<NoContent> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let id = project.id;
     let open = |name: &str| {

@@ -358,7 +358,7 @@ fn set_status(call: &mut WriteCall, input: SetCommitStatus) -> Outcome<CommitSta
     if input.coverage.is_some_and(|coverage| !coverage.is_finite()) {
         return Err(Rejection::invalid("coverage"));
     }
-    let known = StatusState::KNOWN.contains(&input.state.as_str());
+    let known = CommitStatusState::KNOWN.contains(&input.state.as_str());
     let status = Status::from_name(&input.state).filter(|_| known).ok_or_else(|| Rejection::no_valid_value("state"))?;
     let id = find(&git, &input.sha)?;
     let sha = id.to_string();

@@ -12,7 +12,7 @@ use super::records::{
 use super::rejection::Rejection;
 use super::world::World;
 use super::{members, runner};
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::decisions::*;
 use crate::api::merge_requests::MergeRequest as View;
 use crate::backend::auth::Rights;
@@ -251,7 +251,7 @@ fn approve(call: &mut WriteCall, input: Approve) -> Outcome<Approvals> {
     ok(call.show_approvals(&mr))
 }
 
-fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<Nothing> {
+fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<NoContent> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user) = (mr.id, call.signed_in()?.id);
     if !mr.approvals.contains_key(&user) {
@@ -264,7 +264,7 @@ fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<Nothing> {
     call.add_system_note(id, user, "unapproved this merge request");
     call.record_merge_request_event(&mr, "unapproved");
     let left = serde_json::to_value(call.show_approvals(&mr)).map_err(Rejection::internal_error)?;
-    Ok(Answer::new(Nothing).status(201).with_body(left))
+    Ok(Answer::new(NoContent).status(201).with_body(left))
 }
 
 fn merge(call: &mut WriteCall, input: Merge) -> Outcome<View> {

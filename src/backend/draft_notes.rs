@@ -10,7 +10,7 @@ use super::rejection::Rejection;
 use super::world::World;
 use crate::api::draft_notes::*;
 use crate::api::notes::{NewPosition, Position};
-use crate::api::{Id, Nothing};
+use crate::api::{Id, NoContent};
 use serde_json::json;
 use std::ops::Deref;
 
@@ -153,34 +153,34 @@ fn update(call: &mut WriteCall, input: UpdateDraftNote) -> Outcome<DraftNote> {
     ok(show(find(call, mr, user, id)?))
 }
 
-fn delete(call: &mut WriteCall, input: DeleteDraftNote) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteDraftNote) -> Outcome<NoContent> {
     let (_, mr, user) = target(call, &input.id, input.merge_request_iid)?;
     let id = find(call, mr, user, input.draft_note_id)?.id;
     call.world.draft_notes.remove(id);
     if call.world.drafts(mr, user).next().is_none() {
         set_review(call, mr, user, ReviewState::Unreviewed);
     }
-    ok(Nothing)
+    ok(NoContent)
 }
 
-fn publish_one(call: &mut WriteCall, input: PublishDraftNote) -> Outcome<Nothing> {
+fn publish_one(call: &mut WriteCall, input: PublishDraftNote) -> Outcome<NoContent> {
     let (on, mr, user) = target(call, &input.id, input.merge_request_iid)?;
     let id = find(call, mr, user, input.draft_note_id)?.id;
     publish(call, &on, &[id])?;
     if call.world.drafts(mr, user).next().is_none() {
         set_review(call, mr, user, ReviewState::Reviewed);
     }
-    ok(Nothing)
+    ok(NoContent)
 }
 
-fn publish_all(call: &mut WriteCall, input: PublishReview) -> Outcome<Nothing> {
+fn publish_all(call: &mut WriteCall, input: PublishReview) -> Outcome<NoContent> {
     let (on, mr, user) = target(call, &input.id, input.merge_request_iid)?;
     let ids: Vec<u64> = call.world.drafts(mr, user).map(|draft| draft.id).collect();
     if !ids.is_empty() {
         publish(call, &on, &ids)?;
         set_review(call, mr, user, ReviewState::Reviewed);
     }
-    ok(Nothing)
+    ok(NoContent)
 }
 
 /// Publishes drafts as notes. A draft that cannot be published, for example because its line is not in the diff, is

@@ -9,7 +9,7 @@ use super::records::{self, DirectoryLink, Group, Member, Membership, Namespace, 
 use super::rejection::Rejection;
 use super::views::BRIEF_GROUP;
 use super::world::World;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::groups::Group as GroupView;
 use crate::api::groups::{
     AddLdapLink, Common, CreateGroup, DeleteGroup, DeleteLdapLink, DeleteLdapProviderLink, GetGroup, GroupStatistics,
@@ -251,10 +251,10 @@ fn update(call: &mut WriteCall, input: UpdateGroup) -> Outcome<GroupView> {
     ok(call.show_group_detail(&group, false))
 }
 
-fn delete(call: &mut WriteCall, input: DeleteGroup) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteGroup) -> Outcome<NoContent> {
     let id = call.group_as(&input.id, level::OWNER)?.id;
     remove(call.world, &call.ref_updates, &call.repositories, id);
-    Ok(Answer::new(Nothing))
+    Ok(Answer::new(NoContent))
 }
 
 /// Removes a group with its subgroups and projects.
@@ -285,13 +285,13 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     }
 }
 
-fn sync(call: &mut WriteCall, input: SyncLdap) -> Outcome<Nothing> {
+fn sync(call: &mut WriteCall, input: SyncLdap) -> Outcome<NoContent> {
     let group = call.group_as(&input.id, level::OWNER)?;
     // Without a link there is no directory to synchronize with.
     if group.directory_links.is_empty() {
         return Err(Rejection::error(404, "404 Not Found"));
     }
-    Ok(Answer::new(Nothing).status(202).with_body(202))
+    Ok(Answer::new(NoContent).status(202).with_body(202))
 }
 
 fn add_link(call: &mut WriteCall, input: AddLdapLink) -> Outcome<LdapGroupLink> {
@@ -306,15 +306,15 @@ fn add_link(call: &mut WriteCall, input: AddLdapLink) -> Outcome<LdapGroupLink> 
     ok(LdapGroupLink { cn: Some(input.cn), group_access: input.group_access, provider: input.provider })
 }
 
-fn delete_link(call: &mut WriteCall, input: DeleteLdapLink) -> Outcome<Nothing> {
+fn delete_link(call: &mut WriteCall, input: DeleteLdapLink) -> Outcome<NoContent> {
     unlink(call, &input.id, |link| link.cn == input.cn)
 }
 
-fn delete_provider_link(call: &mut WriteCall, input: DeleteLdapProviderLink) -> Outcome<Nothing> {
+fn delete_provider_link(call: &mut WriteCall, input: DeleteLdapProviderLink) -> Outcome<NoContent> {
     unlink(call, &input.id, |link| link.cn == input.cn && link.provider == input.provider)
 }
 
-fn unlink(call: &mut WriteCall, id: &crate::api::Id, is_it: impl Fn(&DirectoryLink) -> bool) -> Outcome<Nothing> {
+fn unlink(call: &mut WriteCall, id: &crate::api::Id, is_it: impl Fn(&DirectoryLink) -> bool) -> Outcome<NoContent> {
     let id = call.group_as(id, level::OWNER)?.id;
     let Some(group) = call.world.groups.get_mut(id) else { return Err(Rejection::not_found("Group")) };
     let before = group.directory_links.len();
@@ -322,5 +322,5 @@ fn unlink(call: &mut WriteCall, id: &crate::api::Id, is_it: impl Fn(&DirectoryLi
     if group.directory_links.len() == before {
         return Err(Rejection::message(404, "Linked LDAP group not found"));
     }
-    ok(Nothing)
+    ok(NoContent)
 }

@@ -7,7 +7,7 @@ use super::mount::Mount;
 use super::records;
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::hooks::*;
 use crate::backend::presenters::time;
 use git2::Oid;
@@ -178,10 +178,10 @@ impl WriteCall<'_> {
     }
 }
 
-fn delete(call: &mut WriteCall, input: DeleteHook) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteHook) -> Outcome<NoContent> {
     call.require_admin()?;
     let (id, at) = find(call, input.id).map(|hook| (hook.id, hook.created_at))?;
     call.check_unmodified(at)?;
     call.world.hooks.remove(id);
-    ok(Nothing)
+    ok(NoContent)
 }

@@ -9,7 +9,7 @@ use super::world::World;
 use crate::api::issues::*;
 use crate::api::merge_requests::{MergeRequest, References};
 use crate::api::users::User;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -521,7 +521,7 @@ fn update(call: &mut WriteCall, input: UpdateIssue) -> Outcome<Issue> {
     ok(call.show_issue(&issue, false))
 }
 
-fn delete(call: &mut WriteCall, input: DeleteIssue) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteIssue) -> Outcome<NoContent> {
     let (project, issue) = call.issue(&input.id, input.issue_iid)?;
     let (id, iid, at, project_id) = (issue.id, issue.iid, issue.updated_at, project.id);
     if call.rights.level(call.world, project) < level::OWNER {
@@ -534,7 +534,7 @@ fn delete(call: &mut WriteCall, input: DeleteIssue) -> Outcome<Nothing> {
     }
     call.world.remove_notes(|note| note.on == Noteable::Issue(id));
     call.world.remove_orphans();
-    Ok(Answer::new(Nothing))
+    Ok(Answer::new(NoContent))
 }
 
 /// The words before a reference that make a merge close the issue.

@@ -5,7 +5,7 @@ use super::mount::Mount;
 use super::records;
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::users::*;
 use crate::backend::presenters::time;
 use base64::Engine;
@@ -115,11 +115,11 @@ fn add(call: &mut WriteCall, user: u64, title: String, key: String) -> Outcome<S
     ok(show(call.world.ssh_keys.get(id).ok_or_else(Rejection::no_record)?))
 }
 
-fn delete(call: &mut WriteCall, user: u64, id: u64) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, user: u64, id: u64) -> Outcome<NoContent> {
     let key = call.world.ssh_keys.get(id).filter(|key| key.user == user);
     let id = key.ok_or_else(|| Rejection::not_found("Key"))?.id;
     call.world.ssh_keys.remove(id);
-    ok(Nothing)
+    ok(NoContent)
 }
 
 fn show_gpg(key: &records::GpgKey) -> GpgKey {
@@ -150,10 +150,10 @@ fn add_gpg(call: &mut WriteCall, input: AddGpgKey) -> Outcome<GpgKey> {
     ok(show_gpg(call.world.gpg_keys.get(id).ok_or_else(Rejection::no_record)?))
 }
 
-fn delete_gpg(call: &mut WriteCall, input: DeleteGpgKey) -> Outcome<Nothing> {
+fn delete_gpg(call: &mut WriteCall, input: DeleteGpgKey) -> Outcome<NoContent> {
     let user = call.signed_in()?.id;
     let key = call.world.gpg_keys.get(input.key_id).filter(|key| key.user == user);
     let id = key.ok_or_else(|| Rejection::not_found("GPG Key"))?.id;
     call.world.gpg_keys.remove(id);
-    ok(Nothing)
+    ok(NoContent)
 }

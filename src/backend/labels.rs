@@ -5,7 +5,7 @@ use super::mount::Mount;
 use super::records::{self, Namespace, Project, Record, State, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::labels::*;
 use crate::backend::presenters::contains_ignore_case;
 use serde_json::json;
@@ -321,10 +321,10 @@ fn rename(world: &mut World, owner: Owner, before: &str, after: Option<&str>) {
     }
 }
 
-fn delete(call: &mut WriteCall, owner: Owner, which: &str) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, owner: Owner, which: &str) -> Outcome<NoContent> {
     let id = find(call, owner, which)?;
     if let Some(label) = call.world.labels.remove(id) {
         rename(call.world, owner, &label.name, None);
     }
-    Ok(Answer::new(Nothing))
+    Ok(Answer::new(NoContent))
 }

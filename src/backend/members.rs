@@ -8,7 +8,7 @@ use super::records::{self, Membership, Namespace, Project, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::members::*;
-use crate::api::{Id, Nothing};
+use crate::api::{Id, NoContent};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
@@ -202,7 +202,7 @@ fn update(
 }
 
 /// Removes a member; `manager` is `None` for users who leave by themselves.
-fn remove(call: &mut WriteCall, manager: Option<Manager>, place: Membership, user: u64) -> Outcome<Nothing> {
+fn remove(call: &mut WriteCall, manager: Option<Manager>, place: Membership, user: u64) -> Outcome<NoContent> {
     let member = find(call.world, place, user)?;
     if manager.is_some_and(|manager| member.level > manager.level) {
         return Err(Rejection::forbidden());
@@ -210,7 +210,7 @@ fn remove(call: &mut WriteCall, manager: Option<Manager>, place: Membership, use
     check_owners(call.world, member)?;
     let id = member.id;
     call.world.members.remove(id);
-    ok(Nothing)
+    ok(NoContent)
 }
 
 /// Removes the memberships that have expired by `now`. Returns the time when the next one expires.

@@ -13,8 +13,9 @@ use crate::api::commits::Commit;
 use crate::api::jobs::PipelineBrief;
 use crate::api::merge_requests::{Abilities, MergeRequest as View};
 use crate::api::merge_requests::{
-    Common, CreateMergeRequest, GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines,
-    ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, TimeStats, UpdateMergeRequest,
+    Common, CreateMergeRequest, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits,
+    ListMergeRequestPipelines, ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, TimeStats,
+    UpdateMergeRequest,
 };
 use crate::api::users::User as UserView;
 use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, present, time};
@@ -36,7 +37,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<GetMergeRequest>(get)
         .read_signed_in::<ListParticipants>(participants)
         .read_signed_in::<ListMergeRequestCommits>(commits)
-        .read_signed_in::<GetChanges>(changes)
+        .read_signed_in::<GetMergeRequestChanges>(changes)
         .read_signed_in::<ListMergeRequestPipelines>(pipelines)
         .write::<CreateMergeRequest>(create)
         .write::<UpdateMergeRequest>(update)
@@ -438,7 +439,7 @@ fn commits(call: &ReadCall, input: ListMergeRequestCommits) -> Outcome<Vec<Commi
     call.try_page(ids, |id| git.show(id))
 }
 
-fn changes(call: &ReadCall, input: GetChanges) -> Outcome<View> {
+fn changes(call: &ReadCall, input: GetMergeRequestChanges) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let mut view = call.show_merge_request_detail(mr, &git)?;
     let (entries, overflow) = match call.diff_ends(mr, &git) {

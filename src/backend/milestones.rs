@@ -9,7 +9,7 @@ use super::world::World;
 use crate::api::issues::Issue;
 use crate::api::merge_requests::{MergeRequest, Milestone};
 use crate::api::milestones::*;
-use crate::api::{Id, Nothing, Time};
+use crate::api::{Id, NoContent, Time};
 use crate::backend::presenters::contains_ignore_case;
 use jiff::civil::Date;
 use serde_json::json;
@@ -275,7 +275,7 @@ fn update(call: &mut WriteCall, owner: Owner, id: u64, change: Change) -> Outcom
     ok(call.listed_milestone(find(call, owner, id)?))
 }
 
-fn delete(call: &mut WriteCall, owner: Owner, id: u64) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, owner: Owner, id: u64) -> Outcome<NoContent> {
     let iid = find(call, owner, id)?.iid;
     call.world.milestones.remove(id);
     owner.keep_iid(call.world, iid);
@@ -293,7 +293,7 @@ fn delete(call: &mut WriteCall, owner: Owner, id: u64) -> Outcome<Nothing> {
             mr.milestone = None;
         }
     }
-    Ok(Answer::new(Nothing))
+    Ok(Answer::new(NoContent))
 }
 
 fn sees(call: &ReadCall, project: &Id) -> bool {

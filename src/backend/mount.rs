@@ -15,7 +15,7 @@ use super::stream::Stream;
 use super::views;
 use super::world::World;
 use crate::api::views::{Fields, Views};
-use crate::api::{Endpoint, Nothing, Raw};
+use crate::api::{Endpoint, NoContent, Raw};
 use crate::backend::ref_updates::RefUpdates;
 use axum::Router;
 use axum::body::Body;
@@ -62,7 +62,7 @@ impl Render for Raw {
     }
 }
 
-impl Render for Nothing {
+impl Render for NoContent {
     fn render(self, _: Views, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Rejection> {
         Ok(None)
     }
@@ -200,7 +200,7 @@ impl Mount {
     }
 
     fn mount<E: Endpoint>(mut self, purpose: Purpose, run: Handler) -> Mount {
-        if !(self.only_specified && E::IS_NEWER) {
+        if !(self.only_specified && E::IS_UNSPECIFIED) {
             self.route(E::METHOD, E::ROUTE, purpose, run);
             self.mounted.push(E::NAME);
         }

@@ -8,7 +8,7 @@ use super::rejection::Rejection;
 use super::suggestions;
 use super::world::World;
 use crate::api::notes::*;
-use crate::api::{Id, Nothing};
+use crate::api::{Id, NoContent};
 use crate::backend::presenters::{optional_time, parse_time, time};
 use jiff::Timestamp;
 use serde_json::json;
@@ -350,9 +350,9 @@ fn update(call: &mut WriteCall, target: &NoteTarget, id: u64, body: String) -> O
     ok(show(call, target, find(call, target, id)?))
 }
 
-fn delete(call: &mut WriteCall, target: &NoteTarget, id: u64) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, target: &NoteTarget, id: u64) -> Outcome<NoContent> {
     let id = authorize_edit(call, target, id)?;
     call.check_unmodified(find(call, target, id)?.updated_at)?;
     call.world.remove_notes(|note| note.id == id);
-    Ok(Answer::new(Nothing))
+    Ok(Answer::new(NoContent))
 }

@@ -9,7 +9,7 @@ use super::rejection::Rejection;
 use super::runner::{self, PipelinePlan};
 use super::world::World;
 use crate::api::pipelines::*;
-use crate::api::{Id, Nothing};
+use crate::api::{Id, NoContent};
 use crate::backend::presenters::{Bounds, optional_time, time};
 use git2::Oid;
 use jiff::Timestamp;
@@ -289,13 +289,13 @@ fn cancel(call: &mut WriteCall, input: CancelPipeline) -> Outcome<Pipeline> {
     Ok(show_by_id(call, &project, id)?.status(200))
 }
 
-fn delete(call: &mut WriteCall, input: DeletePipeline) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeletePipeline) -> Outcome<NoContent> {
     call.project_as(&input.id, level::OWNER)?;
     let (_, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
     call.check_unmodified(updated_at(pipeline))?;
     let id = pipeline.id;
     runner::remove_pipeline(call.world, id);
-    Ok(Answer::new(Nothing))
+    Ok(Answer::new(NoContent))
 }
 
 fn variables(call: &ReadCall, input: ListPipelineVariables) -> Outcome<Vec<Variable>> {

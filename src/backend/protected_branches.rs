@@ -4,7 +4,7 @@ use super::call::{Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::{ProtectedBranch, level};
 use super::rejection::Rejection;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::protected_branches::*;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -113,7 +113,7 @@ fn update(call: &mut WriteCall, input: UpdateProtectionRule) -> Outcome<Protecti
     ok(show(rule))
 }
 
-fn delete(call: &mut WriteCall, input: DeleteProtectionRule) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteProtectionRule) -> Outcome<NoContent> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
     let before = project.protected_branches.len();
@@ -121,5 +121,5 @@ fn delete(call: &mut WriteCall, input: DeleteProtectionRule) -> Outcome<Nothing>
     if project.protected_branches.len() == before {
         return Err(Rejection::message(404, "404 Not found"));
     }
-    ok(Nothing)
+    ok(NoContent)
 }

@@ -14,16 +14,16 @@ use crate::api::releases::*;
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read::<ListReleases>(list)
-        .write::<CreateProjectRelease>(create)
-        .write::<UpdateProjectRelease>(update)
-        .write::<DeleteProjectRelease>(delete)
+        .write::<CreateRelease>(create)
+        .write::<UpdateRelease>(update)
+        .write::<DeleteRelease>(delete)
         .read::<ListAssetLinks>(list_links)
         .write::<CreateAssetLink>(create_link)
         .write::<UpdateAssetLink>(update_link)
         .write::<DeleteAssetLink>(delete_link)
 }
 
-fn list(call: &ReadCall, input: ListReleases) -> Outcome<Vec<ProjectRelease>> {
+fn list(call: &ReadCall, input: ListReleases) -> Outcome<Vec<Release>> {
     let project = call.project(&input.id)?;
     let mut rows: Vec<&records::Release> =
         call.world.releases.iter().filter(|release| release.project == project.id).collect();
@@ -35,7 +35,7 @@ fn show<W: std::ops::Deref<Target = super::world::World>>(
     call: &super::call::Call<W>,
     project: &Project,
     release: &records::Release,
-) -> ProjectRelease {
+) -> Release {
     let can_read_code = call.rights.can_read_code(&call.world, project);
     let source = |format: &str| AssetSource {
         format: format.into(),
@@ -47,7 +47,7 @@ fn show<W: std::ops::Deref<Target = super::world::World>>(
         ),
     };
     let sources = ["zip", "tar.gz", "tar.bz2", "tar"].map(source).into_iter().filter(|_| can_read_code);
-    ProjectRelease {
+    Release {
         tag_name: release.tag.clone(),
         name: Some(if release.name.is_empty() { release.tag.clone() } else { release.name.clone() }),
         description: Some(release.description.clone()),
@@ -56,7 +56,7 @@ fn show<W: std::ops::Deref<Target = super::world::World>>(
         author: release.author.map(|author| call.user_summary(author)),
         upcoming_release: Some(release.created_at > call.now),
         assets: Some(Assets { sources: sources.collect(), links: release.links.clone() }),
-        ..ProjectRelease::default()
+        ..Release::default()
     }
 }
 
@@ -65,7 +65,7 @@ fn find(call: &WriteCall, project: u64, tag: &str) -> Result<u64, Rejection> {
     found.map(|release| release.id).ok_or_else(|| Rejection::message(404, "404 Not Found"))
 }
 
-fn create(call: &mut WriteCall, input: CreateProjectRelease) -> Outcome<ProjectRelease> {
+fn create(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project: Project = project.clone();
     if find(call, project.id, &input.tag_name).is_ok() {
@@ -96,7 +96,7 @@ fn create(call: &mut WriteCall, input: CreateProjectRelease) -> Outcome<ProjectR
     ok(show(call, &project, &release))
 }
 
-fn update(call: &mut WriteCall, input: UpdateProjectRelease) -> Outcome<ProjectRelease> {
+fn update(call: &mut WriteCall, input: UpdateRelease) -> Outcome<Release> {
     let project = call.repository_to_write(&input.id)?.0.clone();
     let id = find(call, project.id, &input.tag_name)?;
     if input.name.is_none() && input.description.is_none() {
@@ -109,7 +109,7 @@ fn update(call: &mut WriteCall, input: UpdateProjectRelease) -> Outcome<ProjectR
     ok(show(call, &project, &release))
 }
 
-fn delete(call: &mut WriteCall, input: DeleteProjectRelease) -> Outcome<ProjectRelease> {
+fn delete(call: &mut WriteCall, input: DeleteRelease) -> Outcome<Release> {
     let project = call.repository_to_write(&input.id)?.0.clone();
     let id = find(call, project.id, &input.tag_name)?;
     let release = call.world.releases.remove(id).ok_or_else(|| Rejection::message(404, "404 Not Found"))?;

@@ -35,7 +35,7 @@ pub fn mount(mount: Mount) -> Mount {
         .also_stream::<GetArchive>("/projects/{id}/repository/archive.bz2", ("format", "bz2"), archive)
         .also_stream::<GetArchive>("/projects/{id}/repository/archive.tar", ("format", "tar"), archive)
         .also_stream::<GetArchive>("/projects/{id}/repository/archive.zip", ("format", "zip"), archive)
-        .read::<Compare>(compare)
+        .read::<CompareRefs>(compare)
         .read::<ListContributors>(contributors)
 }
 
@@ -126,7 +126,7 @@ fn archive(call: &ReadCall, input: GetArchive) -> Outcome<Stream> {
         .header("content-transfer-encoding", "binary"))
 }
 
-fn compare(call: &ReadCall, input: Compare) -> Outcome<Comparison> {
+fn compare(call: &ReadCall, input: CompareRefs) -> Outcome<Comparison> {
     let (_, git) = call.repository(&input.id)?;
     let from = git.commit_at(Some(&input.from), "Commit")?.id;
     let to = git.commit_at(Some(&input.to), "Commit")?.id;

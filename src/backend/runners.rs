@@ -5,7 +5,7 @@ use super::mount::Mount;
 use super::records::{self, RunnerAccess, Status, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::jobs::Job;
 use crate::api::runners::*;
 use crate::backend::presenters::{optional_time, present};
@@ -154,14 +154,14 @@ fn update(call: &mut WriteCall, input: UpdateRunner) -> Outcome<Runner> {
     ok(call.show_runner_detail(&runner))
 }
 
-fn delete(call: &mut WriteCall, input: DeleteRunner) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteRunner) -> Outcome<NoContent> {
     let runner = call.runner(input.id, true)?;
     if !call.rights.admin && runner.projects.len() > 1 {
         return Err(Rejection::forbidden_because("Runner associated with more than one project"));
     }
     let id = runner.id;
     call.world.runners.remove(id);
-    ok(Nothing)
+    ok(NoContent)
 }
 
 fn jobs(call: &ReadCall, input: ListRunnerJobs) -> Outcome<Vec<Job>> {
@@ -219,7 +219,7 @@ fn enable(call: &mut WriteCall, input: EnableRunner) -> Outcome<Runner> {
     ok(call.show_runner(&runner))
 }
 
-fn disable(call: &mut WriteCall, input: DisableRunner) -> Outcome<Nothing> {
+fn disable(call: &mut WriteCall, input: DisableRunner) -> Outcome<NoContent> {
     let project = call.project_as(&input.id, level::MAINTAINER)?.id;
     let found = call.world.runners.get(input.runner_id).filter(|runner| runner.projects.contains(&project));
     let runner = found.ok_or_else(|| Rejection::not_found("Runner"))?;
@@ -232,5 +232,5 @@ fn disable(call: &mut WriteCall, input: DisableRunner) -> Outcome<Nothing> {
     if let Some(runner) = call.world.runners.get_mut(id) {
         runner.projects.remove(&project);
     }
-    ok(Nothing)
+    ok(NoContent)
 }

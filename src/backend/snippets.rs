@@ -6,7 +6,7 @@ use super::records::{self, Noteable, Project, Visibility, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::snippets::*;
-use crate::api::{Id, Nothing, Raw};
+use crate::api::{Id, NoContent, Raw};
 use crate::backend::presenters::time;
 use axum::http::header;
 use serde_json::json;
@@ -127,12 +127,12 @@ fn update(call: &mut WriteCall, input: UpdateSnippet) -> Outcome<Snippet> {
     ok(call.show_snippet(&snippet))
 }
 
-fn delete(call: &mut WriteCall, input: DeleteSnippet) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteSnippet) -> Outcome<NoContent> {
     let id = call.snippet_to_change(&input.id, input.snippet_id)?;
     call.check_unmodified(call.snippet(&input.id, id)?.1.updated_at)?;
     call.world.snippets.remove(id);
     call.world.remove_notes(|note| note.on == Noteable::Snippet(id));
-    ok(Nothing)
+    ok(NoContent)
 }
 
 fn text(call: &ReadCall, input: GetSnippetText) -> Outcome<Raw> {

@@ -7,7 +7,7 @@ use super::mount::Mount;
 use super::records::{self, Project};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::tags::*;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -16,8 +16,8 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<GetTag>(get)
         .write::<CreateTag>(create)
         .write::<DeleteTag>(delete)
-        .write::<CreateRelease>(release)
-        .write::<UpdateRelease>(update_release)
+        .write::<CreateTagRelease>(release)
+        .write::<UpdateTagRelease>(update_release)
 }
 
 fn show(world: &World, git: &Git, project: u64, tag: &TagRef) -> Result<Tag, Rejection> {
@@ -31,8 +31,8 @@ fn show(world: &World, git: &Git, project: u64, tag: &TagRef) -> Result<Tag, Rej
     })
 }
 
-fn show_release(release: &records::Release) -> Release {
-    Release { tag_name: release.tag.clone(), description: Some(release.description.clone()) }
+fn show_release(release: &records::Release) -> TagRelease {
+    TagRelease { tag_name: release.tag.clone(), description: Some(release.description.clone()) }
 }
 
 fn list(call: &ReadCall, input: ListTags) -> Outcome<Vec<Tag>> {
@@ -95,7 +95,7 @@ fn create(call: &mut WriteCall, input: CreateTag) -> Outcome<Tag> {
     ok(show(call.world, &git, project.id, &tag)?)
 }
 
-fn delete(call: &mut WriteCall, input: DeleteTag) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteTag) -> Outcome<NoContent> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.id;
     let tag = git.tag(&input.tag_name).ok_or_else(|| Rejection::not_found("Tag"))?;
@@ -104,10 +104,10 @@ fn delete(call: &mut WriteCall, input: DeleteTag) -> Outcome<Nothing> {
     call.world.releases.remove_where(|release| release.project == project && release.tag == tag.name);
     record_project_activity(call.world, project, call.now)?;
     call.record_push(project, &git, &format!("refs/tags/{}", tag.name), Some(tag.target), None);
-    ok(Nothing)
+    ok(NoContent)
 }
 
-fn release(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
+fn release(call: &mut WriteCall, input: CreateTagRelease) -> Outcome<TagRelease> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.id;
     if git.tag(&input.tag_name).is_none() {
@@ -127,7 +127,7 @@ fn release(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
     ok(show_release(&release))
 }
 
-fn update_release(call: &mut WriteCall, input: UpdateRelease) -> Outcome<Release> {
+fn update_release(call: &mut WriteCall, input: UpdateTagRelease) -> Outcome<TagRelease> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.id;
     if git.tag(&input.tag_name).is_none() {

@@ -6,7 +6,7 @@ use super::mount::Mount;
 use super::records::{self, Namespace, Noteable, Record, State, Status, TodoAction};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::todos::*;
 use crate::backend::presenters::time;
 use jiff::Timestamp;
@@ -302,10 +302,10 @@ fn mark_as_done(call: &mut WriteCall, input: MarkTodoAsDone) -> Outcome<Todo> {
     ok(call.show_todo(todo))
 }
 
-fn mark_all_as_done(call: &mut WriteCall, _: MarkAllTodosAsDone) -> Outcome<Nothing> {
+fn mark_all_as_done(call: &mut WriteCall, _: MarkAllTodosAsDone) -> Outcome<NoContent> {
     let user = call.signed_in()?.id;
     call.world.mark_done(|todo| todo.user == user);
-    Ok(Answer::new(Nothing))
+    Ok(Answer::new(NoContent))
 }
 
 #[cfg(test)]

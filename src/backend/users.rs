@@ -8,7 +8,7 @@ use super::projects::{Filter, filter};
 use super::records::{Identity, Membership, Namespace, User, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Nothing;
+use crate::api::NoContent;
 use crate::api::projects::Project as ProjectView;
 use crate::api::users::*;
 use crate::backend::presenters::{
@@ -309,7 +309,7 @@ fn update(call: &mut WriteCall, input: UpdateUser) -> Outcome<Profile> {
     ok(call.profile(&user, View::Administrator, false))
 }
 
-fn delete(call: &mut WriteCall, input: DeleteUser) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteUser) -> Outcome<NoContent> {
     call.require_admin()?;
     let (id, at) = user(call, input.id).map(|user| (user.id, user.updated_at))?;
     call.check_unmodified(at)?;
@@ -343,5 +343,5 @@ fn delete(call: &mut WriteCall, input: DeleteUser) -> Outcome<Nothing> {
     super::ghost::reassign_contributions(world, id, now);
     avatars::remove(world, AvatarOwner::User(id));
     world.users.remove(id);
-    Ok(Answer::new(Nothing))
+    Ok(Answer::new(NoContent))
 }

@@ -1,13 +1,13 @@
 //! `labscope api`: sends one raw request. The exit code is 0 for 2xx, 4 for 4xx, 5 for 5xx, and 1 for everything else.
 
 use super::args::{Api, Global};
-use super::failure::{FAILED, Failure};
-use super::{configuration, json, print, server, threads};
+use super::failure::{EXIT_FAILURE, Failure};
+use super::{async_runtime, json, load_config, server, write_stdout};
 use crate::api::Reply;
 use crate::api::client::{Client, Response};
 use crate::api::endpoint::Method;
-use crate::api::error::{Error, Fault, words_of};
-use crate::api::weight::Weight;
+use crate::api::error::{Error, Fault, error_message};
+use crate::api::reply_limits::ReplyCounter;
 use crate::system::files;
 use futures::TryStreamExt;
 use serde::de::IgnoredAny;
@@ -25,13 +25,13 @@ const MAX_BYTES: usize = 512 << 20;
 pub fn run(global: &Global, api: &Api) -> Result<(), Failure> {
     // This command documents its own exit codes, so configuration errors must not use another one.
     call(global, api).map_err(|failure| match failure.code {
-        super::failure::USAGE => Failure { code: FAILED, ..failure },
+        super::failure::EXIT_USAGE => Failure { code: EXIT_FAILURE, ..failure },
         _ => failure,
     })
 }
 
 fn call(global: &Global, api: &Api) -> Result<(), Failure> {
-    let config = configuration(global)?;
+    let config = load_config(global)?;
     let method = method(&api.method)?;
     let fields = api.fields.iter().map(|field| parse_field(field)).collect::<Result<Vec<_>, _>>()?;
     if api.paginate && method != Method::GET {
@@ -42,8 +42,8 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     if global.offline {
         return Err(Failure::failed("nothing was sent because of --offline"));
     }
-    let threads = threads()?;
-    let response = threads.block_on(async {
+    let runtime = async_runtime()?;
+    let response = runtime.block_on(async {
         let client = Client::new(server)?;
         match (api.paginate, &api.output) {
             (true, _) => all_pages(&client, &api.path, fields).await,
@@ -64,12 +64,12 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     if success {
         return Ok(());
     }
-    let reason = words_of(&response.body);
+    let reason = error_message(&response.body);
     let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
     let code = match response.status {
         400..500 => 4,
         500..600 => 5,
-        _ => FAILED,
+        _ => EXIT_FAILURE,
     };
     let message = format!("{} {} returned {}{reason}", api.method, masked(&api.path), response.status);
     Err(Failure { code, message })
@@ -109,7 +109,7 @@ async fn all_pages(client: &Client, path: &str, mut fields: Vec<(String, String)
             return Ok(response);
         }
         let too_large = |reason| Error { tried: format!("GET {}", masked(path)), fault: Fault::TooLarge(reason) };
-        Weight::default().add(&response.body).map_err(too_large)?;
+        ReplyCounter::default().add(&response.body).map_err(too_large)?;
         bytes += response.body.len();
         if bytes > MAX_BYTES {
             return Err(too_large(format!("all pages together are larger than {} MB", MAX_BYTES >> 20)).into());
@@ -145,7 +145,7 @@ fn write_body(body: &[u8], output: Option<&Path>) -> Result<(), Failure> {
         json::for_terminal(body, &mut out)?;
         return Ok(out.flush()?);
     }
-    print(body)?;
+    write_stdout(body)?;
     let is_json = matches!(body.first(), Some(b'{' | b'['));
-    if is_json && !body.ends_with(b"\n") { print(b"\n") } else { Ok(()) }
+    if is_json && !body.ends_with(b"\n") { write_stdout(b"\n") } else { Ok(()) }
 }

@@ -12,10 +12,10 @@ use std::path::Path;
 pub struct Appearance {
     pub theme: Theme,
     /// Whether the user selected the theme, so that it does not follow the terminal's background.
-    pub chosen: bool,
+    pub is_theme_chosen: bool,
     pub depth: Depth,
     /// Whether the terminal may be queried for its background color.
-    pub ask: bool,
+    pub query_background: bool,
     /// The set of symbols to draw with.
     pub alphabet: Alphabet,
 }
@@ -28,7 +28,7 @@ impl Appearance {
     pub fn find(global: &Global, config: &Config, var: impl Fn(&str) -> Option<String>) -> Result<Appearance, Failure> {
         let depth = depth(&var);
         let term = var("TERM").unwrap_or_default();
-        let (theme, chosen) = match (&global.theme, &config.theme) {
+        let (theme, is_theme_chosen) = match (&global.theme, &config.theme) {
             (Some(name), _) => {
                 let theme = named(name, config.folder()).map_err(|why| Failure::usage(format!("--theme: {why}")))?;
                 (theme, true)
@@ -41,7 +41,7 @@ impl Appearance {
         };
         // The Linux console would print the query. The query is also sent if a theme was selected, because the theme
         // may be made for the other background.
-        let ask = depth != Depth::None && term != "linux";
+        let query_background = depth != Depth::None && term != "linux";
         let ascii = match config.glyphs.as_ref().map(|glyphs| (glyphs.get_ref().as_str(), glyphs.span())) {
             None => is_ascii(&var),
             Some(("ascii", _)) => true,
@@ -53,7 +53,7 @@ impl Appearance {
             (false, true) => Alphabet::Ascii,
             (false, false) => Alphabet::Unicode,
         };
-        Ok(Appearance { theme: theme.with_depth(depth), chosen, depth, ask, alphabet })
+        Ok(Appearance { theme: theme.with_depth(depth), is_theme_chosen, depth, query_background, alphabet })
     }
 }
 
@@ -145,13 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn the_background_is_guessed_then_asked_unless_a_theme_was_chosen() {
+    fn the_background_is_guessed_and_queried() {
         let guessed = appearance(&[("TERM", "xterm-256color"), ("COLORFGBG", "0;15")]);
-        assert_eq!((guessed.theme.background, guessed.ask), (Background::Light, true));
-        assert!(!appearance(&[("TERM", "xterm"), ("NO_COLOR", "1")]).ask);
+        assert_eq!((guessed.theme.background, guessed.query_background), (Background::Light, true));
+        assert!(!appearance(&[("TERM", "xterm"), ("NO_COLOR", "1")]).query_background);
         let global = Global { theme: Some("light".into()), ..Global::default() };
-        let chosen = Appearance::find(&global, &Config::default(), |_| None).expect("an appearance");
-        assert!(chosen.chosen && chosen.ask);
+        let selected = Appearance::find(&global, &Config::default(), |_| None).expect("an appearance");
+        assert!(selected.is_theme_chosen && selected.query_background);
         let global = Global { theme: Some("../dark".into()), ..Global::default() };
         let missing = Appearance::find(&global, &Config::default(), |_| None).expect_err("no such theme");
         assert!(missing.message.contains("dark, light"), "{}", missing.message);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_or_the_configuration_asks_for_words() {
+    fn accessible_mode_selects_words() {
         let option = Global { accessible: true, ..Global::default() };
         let mut file = Config::default();
         file.accessible = Some(true);

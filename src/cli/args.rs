@@ -108,7 +108,7 @@ pub enum Command {
     /// Manage the token for a server
     Auth {
         #[command(subcommand)]
-        what: Auth,
+        command: AuthCommand,
     },
     /// Print all keys
     Keys {
@@ -168,7 +168,7 @@ pub struct Api {
 
 /// The subcommands of `labscope auth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
-pub enum Auth {
+pub enum AuthCommand {
     /// Read a token from the terminal or standard input, verify it, and store it
     ///
     /// In a terminal, the server's page for creating a token is opened in the browser first.

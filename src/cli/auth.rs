@@ -4,9 +4,9 @@ mod device;
 mod identity;
 pub mod input;
 
-use super::args::{Auth, Global};
+use super::args::{AuthCommand, Global};
 use super::failure::Failure;
-use super::{configuration, print, server, threads};
+use super::{async_runtime, load_config, server, write_stdout};
 use crate::api::client::{Client, Server};
 use crate::config::token::StoredToken;
 use crate::config::{Config, host, token};
@@ -18,46 +18,46 @@ use std::io::{self, IsTerminal, Write};
 use url::Url;
 
 /// The note about an unverified token under `--offline`.
-const UNTRIED: &str = "It was not verified because of --offline.";
+const UNVERIFIED: &str = "It was not verified because of --offline.";
 
 /// Runs one of the subcommands.
-pub fn run(global: &Global, what: Auth) -> Result<(), Failure> {
-    let config = configuration(global)?;
+pub fn run(global: &Global, command: AuthCommand) -> Result<(), Failure> {
+    let config = load_config(global)?;
     let url = server::require(global, &config)?.url;
-    match what {
-        Auth::Login { device: true } => login_device(global, &config, &url),
-        Auth::Login { device: false } => login(global, &config, &url),
-        Auth::Status => status(global, &config, &url),
-        Auth::Logout => logout(&config, &url),
+    match command {
+        AuthCommand::Login { device: true } => login_device(global, &config, &url),
+        AuthCommand::Login { device: false } => login(global, &config, &url),
+        AuthCommand::Status => status(global, &config, &url),
+        AuthCommand::Logout => logout(&config, &url),
     }
 }
 
 fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
     let name = host::display_name(url);
-    let asks = io::stdin().is_terminal();
-    if asks {
+    let is_interactive = io::stdin().is_terminal();
+    if is_interactive {
         show_token_page(global, url)?;
     }
     let (text, username) = loop {
         let text = input::read_token(&name)?;
         let text = text.trim();
-        match owner(global, url, text) {
+        match verify_token(global, url, text) {
             Ok(username) => break (text.to_owned(), username),
             // The user can try again after a typo, or cancel.
-            Err(failure) if asks => failure.report(),
+            Err(failure) if is_interactive => failure.report(),
             Err(failure) => return Err(failure),
         }
     };
-    let place = store(config, url, &text)?;
+    let location_message = store(config, url, &text)?;
     let message = match username {
-        Some(username) => format!("Signed in to {name} as {username}.\n{place}\n"),
-        None => format!("Stored the token for {name}. {UNTRIED}\n{place}\n"),
+        Some(username) => format!("Signed in to {name} as {username}.\n{location_message}\n"),
+        None => format!("Stored the token for {name}. {UNVERIFIED}\n{location_message}\n"),
     };
-    print(message.as_bytes())
+    write_stdout(message.as_bytes())
 }
 
 /// Returns the username of the token's owner, according to the server; `None` under `--offline`.
-fn owner(global: &Global, url: &Url, token: &str) -> Result<Option<String>, Failure> {
+fn verify_token(global: &Global, url: &Url, token: &str) -> Result<Option<String>, Failure> {
     if token.is_empty() {
         return Err(Failure::failed("no token given; nothing was stored"));
     }
@@ -67,7 +67,7 @@ fn owner(global: &Global, url: &Url, token: &str) -> Result<Option<String>, Fail
     let mut server = Server::new(url.clone());
     server.token = Some(SecretString::from(token.to_owned()));
     server.ca_cert = global.ca_cert.clone();
-    threads()?.block_on(async { identity::username(&Client::new(server)?).await }).map(Some)
+    async_runtime()?.block_on(async { identity::username(&Client::new(server)?).await }).map(Some)
 }
 
 fn login_device(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
@@ -75,9 +75,9 @@ fn login_device(global: &Global, config: &Config, url: &Url) -> Result<(), Failu
         return Err(Failure::usage("--device needs the server; leave out --offline"));
     }
     let server = Server { ca_cert: global.ca_cert.clone(), ..Server::new(url.clone()) };
-    let (sign_in, username) = threads()?.block_on(device::sign_in(config, server))?;
-    let place = store(config, url, &sign_in.text())?;
-    print(format!("Signed in to {} as {username}.\n{place}\n", host::display_name(url)).as_bytes())
+    let (sign_in, username) = async_runtime()?.block_on(device::sign_in(config, server))?;
+    let location_message = store(config, url, &sign_in.to_text())?;
+    write_stdout(format!("Signed in to {} as {username}.\n{location_message}\n", host::display_name(url)).as_bytes())
 }
 
 /// Stores a token, and returns a message that says where.
@@ -98,7 +98,7 @@ fn show_token_page(global: &Global, url: &Url) -> Result<(), Failure> {
     if global.offline {
         return announce(&identity::current_token_page(url));
     }
-    threads()?.block_on(async {
+    async_runtime()?.block_on(async {
         let page = identity::token_page(url, global.ca_cert.clone()).await?;
         announce(&page)?;
         // The URL was printed above, in case no browser can be opened.
@@ -118,13 +118,13 @@ fn status(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
         return Err(Failure::failed(format!("no token for {name}; sign in with labscope auth login")));
     };
     if global.offline {
-        return print(format!("Found a token for {name} (from {origin}). {UNTRIED}\n").as_bytes());
+        return write_stdout(format!("Found a token for {name} (from {origin}). {UNVERIFIED}\n").as_bytes());
     }
-    let (username, facts) = threads()?.block_on(async {
+    let (username, facts) = async_runtime()?.block_on(async {
         let client = Client::new(server)?;
         Ok::<_, Failure>((identity::username(&client).await?, identity::describe(&client, Timestamp::now()).await))
     })?;
-    print(format!("Signed in to {name} as {username} (token from {origin}).\n{facts}").as_bytes())
+    write_stdout(format!("Signed in to {name} as {username} (token from {origin}).\n{facts}").as_bytes())
 }
 
 fn logout(config: &Config, url: &Url) -> Result<(), Failure> {
@@ -135,5 +135,7 @@ fn logout(config: &Config, url: &Url) -> Result<(), Failure> {
     if !removed.map_err(|e| Failure::failed(format!("cannot remove the token: {e}")))? {
         return Err(Failure::failed(format!("no token is stored for {name}")));
     }
-    print(format!("Removed the token for {name}. It stays valid on the server until you revoke it there.\n").as_bytes())
+    write_stdout(
+        format!("Removed the token for {name}. It stays valid on the server until you revoke it there.\n").as_bytes(),
+    )
 }

@@ -41,16 +41,16 @@ fn is_on_home(config: &Config, url: &Url) -> bool {
 
 /// Returns the function that connects to other servers: each with its own token, never with one that an option or an
 /// environment variable set for the current server.
-pub fn dial(global: &Global, config: &Config) -> DialServer {
+pub fn server_dialer(global: &Global, config: &Config) -> DialServer {
     let (options, config) = (Options::new(global, config), config.clone());
     Box::new(move |host| match host::address(host.web_url()) {
-        Ok(url) => connection(&options, url.clone(), Secret::configured(&config, url)),
+        Ok(url) => connection(&options, url.clone(), LazyToken::configured(&config, url)),
         Err(why) => Connection::new(Box::new(|| Err(token_error(why))), None),
     })
 }
 
 /// Returns the function that prepares switching to another server; `here` is the current session.
-pub fn open(global: &Global, config: &Config, here: &Session) -> OpenServer {
+pub fn server_opener(global: &Global, config: &Config, here: &Session) -> OpenServer {
     let (read_only, offline) = (global.read_only, global.offline);
     let current = OtherServer {
         host: Host::new(&here.web_url),
@@ -83,7 +83,7 @@ pub struct Options {
     read_only: bool,
     offline: bool,
     /// Whether replies are cached on disk.
-    caches: bool,
+    use_cache: bool,
     /// The configuration, in whose folder sign-ins are stored.
     config: Config,
 }
@@ -91,8 +91,8 @@ pub struct Options {
 impl Options {
     /// Collects the options from the command line and the configuration.
     pub fn new(global: &Global, config: &Config) -> Options {
-        let (ca_cert, caches) = (global.ca_cert.clone(), config.cache.unwrap_or(true));
-        Options { ca_cert, read_only: global.read_only, offline: global.offline, caches, config: config.clone() }
+        let (ca_cert, use_cache) = (global.ca_cert.clone(), config.cache.unwrap_or(true));
+        Options { ca_cert, read_only: global.read_only, offline: global.offline, use_cache, config: config.clone() }
     }
 }
 
@@ -104,15 +104,15 @@ pub fn offline(web_url: &str) -> api::Error {
 
 /// The token of a server. It is looked up once, on a worker thread.
 #[derive(Clone)]
-pub struct Secret {
+pub struct LazyToken {
     result: Arc<OnceLock<Result<Option<Token>, String>>>,
     find: Arc<dyn Fn() -> Result<Option<Token>, String> + Send + Sync>,
 }
 
-impl Secret {
+impl LazyToken {
     /// Uses the token that was found for the server at `url`, and reads the keyring if it is there.
-    pub fn new(found: Option<FoundToken>, url: Url) -> Secret {
-        Secret::from(move || match &found {
+    pub fn new(found: Option<FoundToken>, url: Url) -> LazyToken {
+        LazyToken::from(move || match &found {
             Some(FoundToken::Token(token)) => Ok(Some(token.clone())),
             Some(FoundToken::Keyring) => token::from_keyring(&url),
             None => Ok(None),
@@ -120,17 +120,17 @@ impl Secret {
     }
 
     /// Looks up the token that is configured for the server at `url`.
-    fn configured(config: &Config, url: Url) -> Secret {
+    fn configured(config: &Config, url: Url) -> LazyToken {
         let config = config.clone();
-        Secret::from(move || match token::configured(&config, &url)? {
+        LazyToken::from(move || match token::configured(&config, &url)? {
             Some(FoundToken::Token(token)) => Ok(Some(token)),
             Some(FoundToken::Keyring) => token::from_keyring(&url),
             None => Ok(None),
         })
     }
 
-    fn from(find: impl Fn() -> Result<Option<Token>, String> + Send + Sync + 'static) -> Secret {
-        Secret { result: Arc::default(), find: Arc::new(find) }
+    fn from(find: impl Fn() -> Result<Option<Token>, String> + Send + Sync + 'static) -> LazyToken {
+        LazyToken { result: Arc::default(), find: Arc::new(find) }
     }
 
     fn get(&self) -> Result<Option<Token>, String> {
@@ -143,11 +143,11 @@ fn token_error(why: String) -> api::Error {
 }
 
 /// Returns the connection to the server at `url`; the client and the cache folder are created on first use.
-pub fn connection(options: &Options, url: Url, secret: Secret) -> Connection {
+pub fn connection(options: &Options, url: Url, secret: LazyToken) -> Connection {
     let (ca_cert, read_only) = (options.ca_cert.clone(), options.read_only);
     let cache_url = url.clone();
     let cache_secret = secret.clone();
-    let (offline, caches, config) = (options.offline, options.caches, options.config.clone());
+    let (offline, use_cache, config) = (options.offline, options.use_cache, options.config.clone());
     let client = move || {
         if offline {
             return Err(self::offline(url.as_str()));
@@ -160,7 +160,7 @@ pub fn connection(options: &Options, url: Url, secret: Secret) -> Connection {
         Client::new(Server { token, oauth, renewal, ca_cert, read_only, ..Server::new(url) })
     };
     let replies = move || {
-        if caches { reply_folder(&cache_url, cache_secret.get().ok()?.as_ref()) } else { None }
+        if use_cache { reply_folder(&cache_url, cache_secret.get().ok()?.as_ref()) } else { None }
     };
     Connection { client: Box::new(client), replies: Box::new(replies) }
 }
@@ -242,9 +242,9 @@ mod tests {
         // The error appears with the first request.
         assert_eq!(signed_in("gone.example"), Some(true));
         let options =
-            Options { ca_cert: None, read_only: false, offline: false, caches: false, config: config.clone() };
+            Options { ca_cert: None, read_only: false, offline: false, use_cache: false, config: config.clone() };
         let url = host::address("gone.example").expect("an address");
-        let connection = connection(&options, url.clone(), Secret::configured(&config, url));
+        let connection = connection(&options, url.clone(), LazyToken::configured(&config, url));
         let error = (connection.client)().expect_err("there is no such file");
         assert!(error.message().contains("/nowhere/token") && (connection.replies)().is_none(), "{error}");
     }

@@ -2,8 +2,8 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use super::interface::{self, Opening, Preferences};
-use super::{connect, server, threads};
+use super::interface::{self, Preferences, UiOptions};
+use super::{async_runtime, connect, server};
 use crate::api;
 use crate::api::Fault;
 use crate::api::client::{Client, Server};
@@ -95,8 +95,8 @@ fn web_url(listener: &TcpListener) -> Result<String, Failure> {
 
 fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) -> Result<(), Failure> {
     let preferences = Preferences::read(global)?;
-    interface::need_terminal()?;
-    let threads = threads()?;
+    interface::require_terminal()?;
+    let runtime = async_runtime()?;
     let session = Session {
         server: launch.name.to_owned(),
         web_url: web_url.clone(),
@@ -110,11 +110,11 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
     let slot: Arc<Mutex<Option<RunningServer>>> = Arc::default();
     let (options, user) = (launch.options, launch.user);
     let start = Start { listener, options, user, slot: slot.clone(), read_only: global.read_only };
-    let handle = threads.handle().clone();
+    let handle = runtime.handle().clone();
     // With --offline, only creating the client fails; everything else is the same.
     let offline = global.offline.then(|| connect::offline(&web_url));
     let client = move || offline.map_or_else(|| start.client(&handle), Err);
-    let opening = Opening {
+    let ui_options = UiOptions {
         session,
         place: launch.place,
         connection: Connection::new(Box::new(client), None),
@@ -123,12 +123,12 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
         open: None,
         drafts: launch.drafts,
     };
-    let ended = interface::run(preferences, opening, &threads);
+    let ended = interface::run(preferences, ui_options, &runtime);
     let running = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(running) = running {
-        threads.block_on(running.stop());
+        runtime.block_on(running.stop());
     }
-    threads.shutdown_timeout(Duration::from_secs(1));
+    runtime.shutdown_timeout(Duration::from_secs(1));
     ended
 }
 

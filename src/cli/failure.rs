@@ -6,9 +6,9 @@ use std::fmt;
 use std::io::{self, Write};
 
 /// The exit code for a failure.
-pub const FAILED: u8 = 1;
+pub const EXIT_FAILURE: u8 = 1;
 /// The exit code for an invalid command line or configuration.
-pub const USAGE: u8 = 2;
+pub const EXIT_USAGE: u8 = 2;
 
 /// The reason why a command failed.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,12 +22,12 @@ pub struct Failure {
 impl Failure {
     /// Creates a failure for an invalid command line or configuration.
     pub fn usage(message: impl fmt::Display) -> Failure {
-        Failure { code: USAGE, message: message.to_string() }
+        Failure { code: EXIT_USAGE, message: message.to_string() }
     }
 
-    /// Creates a failure with the exit code [`FAILED`].
+    /// Creates a failure with the exit code [`EXIT_FAILURE`].
     pub fn failed(message: impl fmt::Display) -> Failure {
-        Failure { code: FAILED, message: message.to_string() }
+        Failure { code: EXIT_FAILURE, message: message.to_string() }
     }
 
     /// Creates a failure with an exit code and no message.
@@ -49,7 +49,7 @@ impl From<api::Error> for Failure {
     /// Formats the error with its title, message and request, and with its advice unless that mentions keys of the
     /// interface.
     fn from(error: api::Error) -> Failure {
-        let advice = if error.is_passing() { "" } else { error.advice() };
+        let advice = if error.is_temporary() { "" } else { error.advice() };
         Failure::failed(format!("{}: {} ({}). {advice}", error.title(), error.message(), error.tried).trim_end())
     }
 }

@@ -1,14 +1,14 @@
 //! Starts the interface: assembles app, panes, keys, theme and saved drafts, and runs them.
 
 use super::args::Global;
-use super::configuration;
 use super::failure::Failure;
+use super::load_config;
 use crate::api::Host;
 use crate::app::action::{Msg, Tone};
 use crate::app::bindings::{BindingError, Bindings};
 use crate::app::custom::{CustomCommand, Run, Show};
 use crate::app::keymap::parse_chord;
-use crate::app::pane::{Reading, Section, Session};
+use crate::app::pane::{Section, Session, TraceSettings};
 use crate::app::{App, Place, Setup};
 use crate::cli::appearance::Appearance;
 use crate::config::{Config, commands, sections};
@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Runtime;
 
 /// The server and the place that the interface opens.
-pub struct Opening {
+pub struct UiOptions {
     pub session: Session,
     /// The initial place.
     pub place: Place,
@@ -49,7 +49,7 @@ pub struct Preferences {
     pub appearance: Appearance,
     bindings: Bindings,
     commands: Vec<CustomCommand>,
-    reading: Reading,
+    trace_settings: TraceSettings,
     notify: Notify,
     mouse: bool,
 }
@@ -60,7 +60,7 @@ impl Preferences {
     /// # Errors
     /// Returns a failure for an invalid option, variable or configuration.
     pub fn read(global: &Global) -> Result<Preferences, Failure> {
-        let config = configuration(global)?;
+        let config = load_config(global)?;
         let appearance = Appearance::find(global, &config, |name| std::env::var(name).ok())?;
         let commands = custom_commands(&config)?;
         let bindings = bindings(&config)?.with_custom(&commands).map_err(|(index, why)| {
@@ -68,14 +68,14 @@ impl Preferences {
             let at = key.map(toml::Spanned::span).unwrap_or_default();
             Failure::usage(config.mistake(at, "commands.key", &why))
         })?;
-        let reading = reading(&config)?;
+        let trace_settings = trace_settings(&config)?;
         let notify = match &config.notify {
             Some(word) => Notify::named(word.get_ref())
                 .map_err(|why| Failure::usage(config.mistake(word.span(), "notify", &why)))?,
             None => Notify::Bell,
         };
         let mouse = !global.no_mouse && config.mouse.unwrap_or(true);
-        Ok(Preferences { config, appearance, bindings, commands, reading, notify, mouse })
+        Ok(Preferences { config, appearance, bindings, commands, trace_settings, notify, mouse })
     }
 }
 
@@ -83,7 +83,7 @@ impl Preferences {
 ///
 /// # Errors
 /// Returns a failure if it is not a terminal, or a dumb one.
-pub fn need_terminal() -> Result<(), Failure> {
+pub fn require_terminal() -> Result<(), Failure> {
     if !io::stdout().is_terminal() {
         return Err(Failure::failed(
             "the interface needs a terminal, and standard output is not one; labscope api and labscope serve work without",
@@ -96,26 +96,26 @@ pub fn need_terminal() -> Result<(), Failure> {
 }
 
 /// Runs the interface until it ends.
-pub fn run(preferences: Preferences, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
-    let Preferences { config, appearance, bindings, commands, reading, notify, mouse } = preferences;
-    let (sections, reading, commands) = (sections(&config), Arc::new(reading), Arc::new(commands));
-    let session = Session { sections, reading, commands, ..opening.session };
+pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -> Result<(), Failure> {
+    let Preferences { config, appearance, bindings, commands, trace_settings, notify, mouse } = preferences;
+    let (sections, trace_settings, commands) = (sections(&config), Arc::new(trace_settings), Arc::new(commands));
+    let session = Session { sections, trace_settings, commands, ..ui_options.session };
     // Without a drafts folder nothing may be written to disk, so sections are not saved.
-    let configure = opening.drafts.as_ref().map(|_| configure(config.path().to_path_buf()));
+    let configure = ui_options.drafts.as_ref().map(|_| section_writer(config.path().to_path_buf()));
     glyph::set_alphabet(appearance.alphabet);
-    let saved = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
+    let saved = ui_options.drafts.as_deref().map(journal::load).unwrap_or_default();
     let warning = damage_warning(&saved);
     let here = Host::new(&session.web_url);
-    let connections = Connections::new(opening.dial).with(here.clone(), opening.connection);
+    let connections = Connections::new(ui_options.dial).with(here.clone(), ui_options.connection);
     let (mut app, mut first) = App::new(Setup {
         registry: PANES,
         bindings,
         session,
         theme: appearance.theme,
-        theme_is_chosen: appearance.chosen,
+        theme_is_chosen: appearance.is_theme_chosen,
         kept: saved.kept,
         greets: true,
-        place: opening.place,
+        place: ui_options.place,
         now: Timestamp::now(),
         size: crossterm::terminal::size().unwrap_or((80, 24)),
     });
@@ -125,15 +125,15 @@ pub fn run(preferences: Preferences, opening: Opening, threads: &Runtime) -> Res
     let options = Options {
         connections,
         here,
-        open: opening.open,
+        open: ui_options.open,
         mouse,
         depth: appearance.depth,
-        query_background: appearance.ask,
-        drafts: opening.drafts,
+        query_background: appearance.query_background,
+        drafts: ui_options.drafts,
         configure,
         notify,
     };
-    let ended = threads.block_on(runtime::run(app, first, options));
+    let ended = runtime.block_on(runtime::run(app, first, options));
     ended.map_err(|e| Failure::failed(format!("cannot use the terminal: {e}")))
 }
 
@@ -204,7 +204,7 @@ fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
 }
 
 /// Returns the function that saves a section to the configuration file at `path`; concurrent calls are serialized.
-fn configure(path: PathBuf) -> Configure {
+fn section_writer(path: PathBuf) -> Configure {
     let path = Mutex::new(path);
     Arc::new(move |name: &str, section: Option<&Section>| {
         let section = section.cloned().map(|Section { name, query, project, group }| sections::Section {
@@ -219,7 +219,7 @@ fn configure(path: PathBuf) -> Configure {
 }
 
 /// Reads the trace settings from the configuration.
-fn reading(config: &Config) -> Result<Reading, Failure> {
+fn trace_settings(config: &Config) -> Result<TraceSettings, Failure> {
     let words = |all: &[toml::Spanned<String>]| all.iter().map(|one| one.get_ref().clone()).collect::<Vec<_>>();
     let trace = &config.trace;
     let patterns = Patterns::new(&words(&trace.errors), &words(&trace.warnings)).map_err(|(expression, why)| {
@@ -229,9 +229,9 @@ fn reading(config: &Config) -> Result<Reading, Failure> {
         let (name, at) = found.map_or(("errors", 0..0), |(name, one)| (name, one.span()));
         Failure::usage(config.mistake(at, &format!("trace.{name}"), &format!("invalid regular expression: {why}")))
     })?;
-    let default = Reading::default();
+    let default = TraceSettings::default();
     let memory = trace.memory.map_or(default.memory, |megabytes| megabytes.saturating_mul(1 << 20));
-    Ok(Reading { patterns, memory })
+    Ok(TraceSettings { patterns, memory })
 }
 
 /// Returns the default key bindings, with those of the configuration applied.

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use std::io::{self, Write};
 
 /// The maximum indentation in levels; deeper levels would be mostly spaces.
-const LEVELS: usize = 32;
+const MAX_LEVELS: usize = 32;
 
 /// Writes JSON indented, anything else as sanitized text, followed by a line feed.
 ///
@@ -73,7 +73,7 @@ fn indent(json: &str, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn begin_line(out: &mut impl Write, depth: usize) -> io::Result<()> {
-    write!(out, "\n{:1$}", "", 2 * depth.min(LEVELS))
+    write!(out, "\n{:1$}", "", 2 * depth.min(MAX_LEVELS))
 }
 
 fn put_char(out: &mut impl Write, c: char) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use super::args::Global;
 use super::failure::Failure;
 use super::interface::bindings;
-use super::{configuration, print};
+use super::{load_config, write_stdout};
 use crate::app::bindings::Bindings;
 use crate::app::command::Info;
 use crate::app::global;
@@ -13,9 +13,9 @@ use std::fmt::Write;
 
 /// Prints the key bindings, including those of the configuration.
 pub fn run(global: &Global, as_markdown: bool) -> Result<(), Failure> {
-    let bindings = bindings(&configuration(global)?)?;
+    let bindings = bindings(&load_config(global)?)?;
     let text = if as_markdown { markdown(&bindings) } else { plain(&bindings) };
-    print(text.as_bytes())
+    write_stdout(text.as_bytes())
 }
 
 /// Lists the global commands, followed by those of each place.

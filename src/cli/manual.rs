@@ -2,14 +2,14 @@
 
 use super::args::Cli;
 use super::failure::Failure;
-use super::print;
+use super::write_stdout;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use std::io;
 
 /// Prints the manual page.
 pub fn run() -> Result<(), Failure> {
-    print(&page()?)
+    write_stdout(&page()?)
 }
 
 fn page() -> io::Result<Vec<u8>> {

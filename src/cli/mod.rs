@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::system::files;
 use args::{Cli, Command, Global};
 use clap::{CommandFactory, Parser};
-use failure::{FAILED, Failure, USAGE};
+use failure::{EXIT_FAILURE, EXIT_USAGE, Failure};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
@@ -39,7 +39,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Requests for help or the version are also reported as errors here.
             let _ = error.print();
-            let code = if is_api_command() { FAILED } else { USAGE };
+            let code = if is_api_command() { EXIT_FAILURE } else { EXIT_USAGE };
             return ExitCode::from(if error.use_stderr() { code } else { 0 });
         }
     };
@@ -60,7 +60,7 @@ fn is_api_command() -> bool {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     if let Some(path) = &cli.global.log {
-        log_to(path)?;
+        init_logging(path)?;
     }
     let global = &cli.global;
     if let (Some(target), Some(_)) = (&cli.target, &cli.command) {
@@ -69,7 +69,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         )));
     }
     match cli.command {
-        None => match cli.target.as_deref().and_then(mistyped) {
+        None => match cli.target.as_deref().and_then(suggest_command) {
             Some(why) => Err(Failure::usage(why)),
             None => open::run(global, cli.target.as_deref()),
         },
@@ -77,12 +77,12 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Local { path, target }) => embedded_server::local(global, &path, target.as_deref()),
         Some(Command::Serve(serve)) => serve::run(serve),
         Some(Command::Api(api)) => api::run(global, &api),
-        Some(Command::Auth { what }) => auth::run(global, what),
+        Some(Command::Auth { command }) => auth::run(global, command),
         Some(Command::Keys { markdown }) => keys::run(global, markdown),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "labscope", &mut text);
-            print(&text)
+            write_stdout(&text)
         }
         Some(Command::Man) => manual::run(),
     }
@@ -90,7 +90,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
 
 /// Returns a message if the target is a single word that resembles the name of a command and would be opened as a
 /// group.
-fn mistyped(target: &str) -> Option<String> {
+fn suggest_command(target: &str) -> Option<String> {
     if target.len() < 3 || !target.chars().all(|c| c.is_ascii_lowercase()) {
         return None;
     }
@@ -113,25 +113,25 @@ fn mistyped(target: &str) -> Option<String> {
 }
 
 /// Loads the configuration file that the options specify.
-fn configuration(global: &Global) -> Result<Config, Failure> {
+fn load_config(global: &Global) -> Result<Config, Failure> {
     Config::load(global.config.as_deref()).map_err(Failure::usage)
 }
 
 /// Writes to standard output.
-fn print(bytes: &[u8]) -> Result<(), Failure> {
+fn write_stdout(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     Ok(out.flush()?)
 }
 
 /// Creates the async runtime. Two threads are enough because computations run on blocking workers.
-fn threads() -> Result<Runtime, Failure> {
+fn async_runtime() -> Result<Runtime, Failure> {
     let built = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     built.map_err(|e| Failure::failed(format!("cannot start threads: {e}")))
 }
 
 /// Writes the log to a file that only its owner can read. `LABSCOPE_LOG` sets the filter, for example `labscope=trace`.
-fn log_to(path: &Path) -> Result<(), Failure> {
+fn init_logging(path: &Path) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
     options.append(true);
     #[cfg(unix)]
@@ -152,12 +152,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_word_that_is_almost_a_command_is_a_mistake() {
+    fn misspelled_commands_are_suggested() {
         for (typed, meant) in [("dmeo", "demo"), ("lcoal", "local"), ("serv", "serve"), ("login", "auth login")] {
-            assert!(mistyped(typed).is_some_and(|why| why.contains(&format!("labscope {meant}\n"))), "{typed}");
+            assert!(suggest_command(typed).is_some_and(|why| why.contains(&format!("labscope {meant}\n"))), "{typed}");
         }
         for target in ["acme", "gitlab-org", "a/b", "me", "tools", "demo/web", "documentation"] {
-            assert_eq!(mistyped(target), None, "{target}");
+            assert_eq!(suggest_command(target), None, "{target}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `labscope [TARGET]`: opens the interface on a server.
 
 use super::args::Global;
-use super::connect::{self, Options, Secret};
+use super::connect::{self, LazyToken, Options};
 use super::failure::Failure;
-use super::interface::{self, Opening, Preferences};
-use super::{server, threads, welcome};
+use super::interface::{self, Preferences, UiOptions};
+use super::{async_runtime, server, welcome};
 use crate::app::checkout::CloneFolder;
 use crate::app::pane::Session;
 use crate::app::registry::{self, Subject};
@@ -29,7 +29,7 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     let token =
         token::locate(global.token_file.as_deref(), &var, &preferences.config, &found.url).map_err(Failure::usage)?;
     let place = place(&found, text, token.is_some())?;
-    interface::need_terminal()?;
+    interface::require_terminal()?;
     let config = &preferences.config;
     let session = Session {
         server: host::display_name(&found.url),
@@ -42,14 +42,14 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         ..Session::default()
     };
     let drafts = server::drafts(&session.server);
-    let secret = Secret::new(token, found.url.clone());
+    let secret = LazyToken::new(token, found.url.clone());
     let connection = connect::connection(&Options::new(global, config), found.url, secret);
-    let (dial, open) = (connect::dial(global, config), connect::open(global, config, &session));
-    let opening = Opening { session, place, connection, dial, open: Some(open), drafts };
-    let threads = threads()?;
-    let ended = interface::run(preferences, opening, &threads);
+    let (dial, open) = (connect::server_dialer(global, config), connect::server_opener(global, config, &session));
+    let ui_options = UiOptions { session, place, connection, dial, open: Some(open), drafts };
+    let runtime = async_runtime()?;
+    let ended = interface::run(preferences, ui_options, &runtime);
     // A keyring that waits for the user must not delay the exit.
-    threads.shutdown_timeout(Duration::from_secs(1));
+    runtime.shutdown_timeout(Duration::from_secs(1));
     ended
 }
 

@@ -44,7 +44,7 @@ fn renew(config: &Config, server: &Server, refused: Option<&SecretString>) -> Re
     let grant = Handle::current().block_on(client.renew(&stored.client_id, &stored.refresh_token))?;
     let expires_at = expiry(&grant);
     let renewed = stored.renewed(grant.access_token, grant.refresh_token, expires_at);
-    token::store(config, &server.base_url, &renewed.text()).map_err(disk)?;
+    token::store(config, &server.base_url, &renewed.to_text()).map_err(disk)?;
     Ok(renewed)
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::Serve;
 use super::failure::Failure;
-use super::{print, threads};
+use super::{async_runtime, write_stdout};
 use crate::backend::{self, RunningServer, WorldKind};
 use crate::config::token::write_private;
 use crate::runtime::signals::{Signal, Signals};
@@ -25,8 +25,8 @@ pub fn run(serve: Serve) -> Result<(), Failure> {
         only_specified: serve.api.is_some(),
         ..backend::Options::default()
     };
-    let threads = threads()?;
-    let ended = threads.block_on(async {
+    let runtime = async_runtime()?;
+    let ended = runtime.block_on(async {
         // Signals are handled from the start, so that an early signal also stops the server cleanly.
         let mut signals = Signals::new()?;
         let running = tokio::select! {
@@ -40,7 +40,7 @@ pub fn run(serve: Serve) -> Result<(), Failure> {
         running.stop().await;
         announced
     });
-    threads.shutdown_timeout(Duration::from_secs(1));
+    runtime.shutdown_timeout(Duration::from_secs(1));
     ended
 }
 
@@ -72,7 +72,7 @@ fn announce(running: &RunningServer, ready_file: Option<&Path>) -> Result<(), Fa
         write_private(path, format!("{ready}\n").as_bytes())
             .map_err(|e| Failure::failed(format!("--ready-file: {} cannot be written: {e}", path.display())))?;
     }
-    match print(format!("labscope serves {}\n", running.base_url).as_bytes()) {
+    match write_stdout(format!("labscope serves {}\n", running.base_url).as_bytes()) {
         // The server keeps running if standard output is closed.
         Err(Failure { code: 0, .. }) => Ok(()),
         other => other,

@@ -1,10 +1,10 @@
 //! The welcome screen of `labscope` if no server is configured: a menu of ways to get started.
 
-use super::args::{Auth, Global};
+use super::args::{AuthCommand, Global};
 use super::auth::input;
 use super::failure::Failure;
 use super::interface::{self, Preferences};
-use super::{auth, embedded_server, open, threads};
+use super::{async_runtime, auth, embedded_server, open};
 use crate::backend;
 use crate::runtime::welcome;
 use crate::ui::theme::{Role, Theme};
@@ -14,9 +14,9 @@ use ratatui::layout::Rect;
 use std::path::Path;
 
 /// A menu entry: a command and its description.
-type Way = (&'static str, &'static str);
+type MenuEntry = (&'static str, &'static str);
 
-const WAYS: [Way; 3] = [
+const MENU: [MenuEntry; 3] = [
     ("labscope demo", "Explore demo data, without an account or a network"),
     ("labscope local", "Browse the git repository of this folder; it is never changed"),
     ("labscope auth login --host HOST", "Sign in to a server such as git.example.com"),
@@ -30,16 +30,16 @@ const SERVER: &str = "Server, such as git.example.com (Esc goes back): ";
 /// # Errors
 /// Returns the failure of the selected command, or a failure if the terminal cannot be used.
 pub fn run(global: &Global, preferences: &Preferences) -> Result<(), Failure> {
-    interface::need_terminal()?;
+    interface::require_terminal()?;
     glyph::set_alphabet(preferences.appearance.alphabet);
     let theme = &preferences.appearance.theme;
     let here = backend::local_project(Path::new(".")).is_ok();
     let draw = |selected: usize, area: Rect, buf: &mut Buffer| draw(theme, here, selected, area, buf);
     loop {
-        let threads = threads()?;
-        let chosen = threads.block_on(welcome::choose(WAYS.len(), draw));
+        let runtime = async_runtime()?;
+        let chosen = runtime.block_on(welcome::choose(MENU.len(), draw));
         let chosen = chosen.map_err(|e| Failure::failed(format!("cannot use the terminal: {e}")))?;
-        drop(threads);
+        drop(runtime);
         return match chosen {
             Some(0) => embedded_server::demo(global, None, None),
             Some(1) => embedded_server::local(global, Path::new("."), None),
@@ -54,13 +54,13 @@ pub fn run(global: &Global, preferences: &Preferences) -> Result<(), Failure> {
 
 /// Prompts for a server and signs in, until it succeeds; returns `None` if the user canceled.
 fn sign_in(global: &Global) -> Result<Option<Global>, Failure> {
-    while let Some(line) = input::ask(SERVER, true)? {
+    while let Some(line) = input::prompt_line(SERVER, true)? {
         let host = line.trim();
         if host.is_empty() {
             continue;
         }
         let global = Global { host: Some(host.to_owned()), ..global.clone() };
-        match auth::run(&global, Auth::Login { device: false }) {
+        match auth::run(&global, AuthCommand::Login { device: false }) {
             Ok(()) => return Ok(Some(global)),
             Err(failure) => failure.report(),
         }
@@ -83,7 +83,7 @@ fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer
     put(&[("No server is configured yet. To begin:".into(), words)]);
     put(&[]);
     let mut cursor = None;
-    for (index, (command, about)) in WAYS.iter().enumerate() {
+    for (index, (command, about)) in MENU.iter().enumerate() {
         let about = if index == 1 && !here { "Browse a git repository; this folder is not one" } else { about };
         let (mark, style) = match index == selected {
             true => (glyph::mark(), theme.style(Role::Title)),
@@ -91,12 +91,12 @@ fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer
         };
         let number = format!("{} ", index + 1);
         // For screen readers, the line of the cursor contains the whole entry.
-        let beside = if glyph::is_accessible() { format!(": {about}") } else { String::new() };
+        let description = if glyph::is_accessible() { format!(": {about}") } else { String::new() };
         let at = put(&[
             (format!("{mark} "), theme.style(Role::Mark)),
             (number, dim),
             ((*command).to_owned(), style),
-            (beside, words),
+            (description, words),
         ]);
         if index == selected {
             cursor = Some((at.x, at.y));
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_way_is_named_at_any_size() {
+    fn menu_entries_are_shown_at_any_size() {
         for (width, height) in [(80, 24), (160, 45), (44, 12), (1, 1), (0, 0)] {
             let area = Rect::new(0, 0, width, height);
             let mut buf = Buffer::empty(area);

@@ -45,7 +45,7 @@ impl Remote {
             }
             let port = url.port_or_known_default().filter(|_| web);
             let (name, host) = (String::new(), url.host_str()?.to_owned());
-            return Some(Remote { name, host, port, path: plain(url.path()) });
+            return Some(Remote { name, host, port, path: project_path(url.path()) });
         }
         let (host, path) = text.split_once(':')?;
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
@@ -53,7 +53,7 @@ impl Remote {
         if host.contains('/') || host.len() < 2 {
             return None;
         }
-        Some(Remote { name: String::new(), host: host.to_owned(), port: None, path: plain(path) })
+        Some(Remote { name: String::new(), host: host.to_owned(), port: None, path: project_path(path) })
     }
 
     /// Returns the full path of the project if the remote is on the server at `url`.
@@ -74,7 +74,7 @@ impl Remote {
     }
 }
 
-fn plain(path: &str) -> String {
+fn project_path(path: &str) -> String {
     let path = path.trim_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
     crate::api::endpoint::decode(path.trim_end_matches('/'))

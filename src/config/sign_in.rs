@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The remaining lifetime below which a token is renewed.
-const MARGIN: SignedDuration = SignedDuration::from_secs(60);
+const RENEWAL_MARGIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// An access token and its refresh token.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,18 +38,18 @@ impl SignIn {
     }
 
     /// Parses the stored text; returns `None` for a plain token.
-    pub fn read(text: &str) -> Option<SignIn> {
+    pub fn parse(text: &str) -> Option<SignIn> {
         serde_json::from_str(text).ok()
     }
 
     /// Returns the text to store.
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Returns whether the token stays valid for longer than the renewal margin.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
-        self.expires_at.is_none_or(|at| at.duration_since(now) > MARGIN)
+        self.expires_at.is_none_or(|at| at.duration_since(now) > RENEWAL_MARGIN)
     }
 }
 
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sign_in_is_read_as_it_was_stored_and_shows_no_secret() {
+    fn sign_ins_round_trip_and_hide_secrets() {
         let at: Timestamp = "2026-11-23T12:00:00Z".parse().expect("a time");
         let sign_in = SignIn {
             access_token: "secret-1".into(),
@@ -74,8 +74,8 @@ mod tests {
             client_id: "app".into(),
             id: "1".into(),
         };
-        assert_eq!(SignIn::read(&sign_in.text()), Some(sign_in.clone()));
-        assert_eq!(SignIn::read("glpat-secret"), None);
+        assert_eq!(SignIn::parse(&sign_in.to_text()), Some(sign_in.clone()));
+        assert_eq!(SignIn::parse("glpat-secret"), None);
         assert!(!format!("{sign_in:?}").contains("secret"));
         assert!(sign_in.is_fresh(at - SignedDuration::from_secs(61)));
         assert!(!sign_in.is_fresh(at - SignedDuration::from_secs(60)));

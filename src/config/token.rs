@@ -30,7 +30,7 @@ impl Token {
     /// Parses a stored token: a sign-in or a plain token.
     fn stored(text: String, origin: &str) -> Token {
         let origin = origin.to_owned();
-        match SignIn::read(&text) {
+        match SignIn::parse(&text) {
             Some(sign_in) => {
                 let secret = sign_in.access_token.clone().into();
                 Token { secret, oauth: true, sign_in: Some(sign_in), origin }
@@ -45,7 +45,7 @@ impl Token {
 #[serde(untagged)]
 enum TokenPlace {
     /// In the token file itself.
-    Here(String),
+    Inline(String),
     /// In the system keyring.
     Keyring { keyring: bool },
 }
@@ -94,7 +94,7 @@ pub fn locate(
     url: &Url,
 ) -> Result<Option<FoundToken>, String> {
     if let Some(path) = option {
-        let secret = from_file(path).map_err(|why| format!("--token-file: {why}"))?;
+        let secret = from_file(path).map_err(|reason| format!("--token-file: {reason}"))?;
         return Ok(Some(FoundToken::Token(Token {
             secret,
             oauth: false,
@@ -133,12 +133,12 @@ pub fn configured(config: &Config, url: &Url) -> Result<Option<FoundToken>, Stri
     for (name, host) in config.hosts.iter().filter(|(_, host)| matches(host.url.get_ref())) {
         let Some(path) = &host.token_file else { continue };
         let secret = from_file(&expand(path.get_ref()))
-            .map_err(|why| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &why))?;
+            .map_err(|reason| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &reason))?;
         let origin = format!("hosts.{name}.token_file in the configuration");
         return Ok(Some(FoundToken::Token(Token { secret, oauth: false, sign_in: None, origin })));
     }
     match places(config).remove(url.as_str()) {
-        Some(TokenPlace::Here(token)) => {
+        Some(TokenPlace::Inline(token)) => {
             return Ok(Some(FoundToken::Token(Token::stored(token, "labscope auth login"))));
         }
         Some(TokenPlace::Keyring { keyring: true }) => return Ok(Some(FoundToken::Keyring)),
@@ -152,17 +152,17 @@ pub fn configured(config: &Config, url: &Url) -> Result<Option<FoundToken>, Stri
 /// # Errors
 /// Returns the reason why the keyring cannot be opened.
 pub fn from_keyring(url: &Url) -> Result<Option<Token>, String> {
-    let token = keyring::token(url).map_err(|why| format!("cannot read the token from the keyring: {why}"))?;
+    let token = keyring::token(url).map_err(|reason| format!("cannot read the token from the keyring: {reason}"))?;
     Ok(token.map(|token| Token::stored(token, "labscope auth login, in the keyring")).or_else(|| from_glab(url)))
 }
 
 /// Returns the sign-in that is currently stored for a server, if it can be read.
 pub fn stored_sign_in(config: &Config, url: &Url) -> Option<SignIn> {
     let text = match places(config).remove(url.as_str())? {
-        TokenPlace::Here(text) => text,
+        TokenPlace::Inline(text) => text,
         TokenPlace::Keyring { keyring } => keyring::token(url).ok().flatten().filter(|_| keyring)?,
     };
-    SignIn::read(&text)
+    SignIn::parse(&text)
 }
 
 /// Acquires an exclusive lock on the stored tokens across processes; blocks until it is free. Dropping the file
@@ -232,7 +232,7 @@ pub fn store(config: &Config, url: &Url, token: &str) -> io::Result<StoredToken>
     };
     let (place, stored) = match stored {
         Ok(()) => (TokenPlace::Keyring { keyring: true }, StoredToken::Keyring),
-        Err(why) => (TokenPlace::Here(token.to_owned()), StoredToken::File(path.clone(), why)),
+        Err(reason) => (TokenPlace::Inline(token.to_owned()), StoredToken::File(path.clone(), reason)),
     };
     all.insert(url.to_string(), place);
     write(&path, &all)?;
@@ -248,7 +248,7 @@ pub fn remove(config: &Config, url: &Url) -> io::Result<bool> {
     let mut all = read(&path)?;
     let Some(place) = all.remove(url.as_str()) else { return Ok(false) };
     if matches!(place, TokenPlace::Keyring { keyring: true }) {
-        keyring::remove(url).map_err(|why| io::Error::other(format!("the keyring: {why}")))?;
+        keyring::remove(url).map_err(|reason| io::Error::other(format!("the keyring: {reason}")))?;
     }
     write(&path, &all)?;
     Ok(true)

@@ -20,8 +20,8 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
     let packed = archive.metadata().map_err(unreadable)?.len();
     let parts = Parts::file(archive.try_clone().map_err(unreadable)?, packed);
     let list = match zip::list(&parts, &|| false) {
-        Step::Made(Ok(list)) => list,
-        Step::Made(Err(refusal)) => return Err(refusal.why()),
+        Step::Done(Ok(list)) => list,
+        Step::Done(Err(refusal)) => return Err(refusal.why()),
         Step::Need(_) => return Err("the archive is truncated".into()),
     };
     let chosen: Vec<(&Entry, &str)> =

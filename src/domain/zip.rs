@@ -164,12 +164,12 @@ fn bytes_of<T>(parts: &Parts, range: Range<u64>) -> Result<Bytes, Outcome<T>> {
         Ok(Some(bytes)) => Ok(bytes),
         Ok(None) if range.end <= parts.total() && !parts.is_whole() => Err(Step::Need(range)),
         Ok(None) => Err(broken("it points past its own end")),
-        Err(error) => Err(Step::Made(Err(Refusal::Disk(error.to_string())))),
+        Err(error) => Err(Step::Done(Err(Refusal::Disk(error.to_string())))),
     }
 }
 
 fn broken<T>(why: &'static str) -> Outcome<T> {
-    Step::Made(Err(Refusal::Broken(why)))
+    Step::Done(Err(Refusal::Broken(why)))
 }
 
 /// Reads the central directory of an archive.
@@ -179,7 +179,7 @@ pub fn list(parts: &Parts, canceled: Canceled<'_>) -> Outcome<List> {
 
 /// Like [`list`], but returns an early result as an `Err`, for the `?` operator.
 fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Outcome<List>> {
-    let not_zip = || Step::Made(Err(Refusal::NotZip));
+    let not_zip = || Step::Done(Err(Refusal::NotZip));
     let total = parts.total();
     if total < END_BYTES as u64 {
         return Err(not_zip());
@@ -214,7 +214,7 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
         return Err(broken("it is one of several volumes"));
     }
     if size > MAX_DIRECTORY_BYTES {
-        return Err(Step::Made(Err(Refusal::TooLarge(size))));
+        return Err(Step::Done(Err(Refusal::TooLarge(size))));
     }
     // Data before the archive, as in a self-extracting one, shifts all offsets.
     let Some(before) = list_end.checked_sub(size).and_then(|begin| begin.checked_sub(start)) else {
@@ -238,7 +238,7 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
         at += length;
         list.entries.push(entry);
     }
-    Ok(Step::Made(Ok(list)))
+    Ok(Step::Done(Ok(list)))
 }
 
 /// Parses the entry at the start of `bytes`; also returns its length.
@@ -323,10 +323,10 @@ pub fn entry_range(entry: &Entry, total: u64) -> Range<u64> {
 /// Unpacks an entry of at most `max_bytes` bytes and checks it against the central directory.
 pub fn extract(parts: &Parts, entry: &Entry, max_bytes: u64) -> Outcome<Bytes> {
     if let Some(anomaly) = entry.anomaly {
-        return Step::Made(Err(Refusal::Anomaly(anomaly)));
+        return Step::Done(Err(Refusal::Anomaly(anomaly)));
     }
     if entry.size > max_bytes {
-        return Step::Made(Err(Refusal::TooLarge(entry.size)));
+        return Step::Done(Err(Refusal::TooLarge(entry.size)));
     }
     unpack(parts, entry).unwrap_or_else(|step| step)
 }
@@ -365,7 +365,7 @@ fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>
     if (bytes.len() as u64) < entry.size || crc.sum() != entry.crc {
         return Err(broken(WRONG_CHECKSUM));
     }
-    Ok(Step::Made(Ok(bytes.into())))
+    Ok(Step::Done(Ok(bytes.into())))
 }
 
 /// The reason why extracting an entry failed.

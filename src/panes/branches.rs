@@ -132,7 +132,7 @@ impl Branches {
         let Some(base) = self.source.base(view) else {
             // A missing default branch must not close the pane: the request is not repeated after it failed.
             let failed = view.store.error_of(&query.request()).is_some();
-            return if failed { Vec::new() } else { vec![Load::one(&query).into()] };
+            return if failed { Vec::new() } else { vec![Load::single(&query).into()] };
         };
         let tips = self
             .visible_rows(view)
@@ -145,7 +145,7 @@ impl Branches {
         self.source.is_confirming_delete_merged = true;
         // The server deletes the branches that are merged now, which may differ from the list as it was loaded. The
         // question must name the current ones.
-        cx.act(Action::Renew(vec![Load::list(&self.source.list(""), MERGED_PAGES).into()]));
+        cx.act(Action::Refetch(vec![Load::list(&self.source.list(""), MERGED_PAGES).into()]));
         cx.say(Tone::Info, "Looking for merged branches…");
     }
 
@@ -154,15 +154,15 @@ impl Branches {
         let view = &{ cx.view };
         let rows = view.store.list(&self.source.list(""));
         if let Some(error) =
-            rows.error.filter(|_| self.source.is_confirming_delete_merged && rows.settled(MERGED_PAGES))
+            rows.error.filter(|_| self.source.is_confirming_delete_merged && rows.is_settled(MERGED_PAGES))
         {
             self.source.is_confirming_delete_merged = false;
             return cx.say(Tone::Bad, format!("Could not list merged branches: {}.", error.message()));
         }
         if !self.source.is_confirming_delete_merged
-            || !rows.known
-            || !rows.settled(MERGED_PAGES)
-            || (rows.more && rows.pages() < MERGED_PAGES)
+            || !rows.is_known
+            || !rows.is_settled(MERGED_PAGES)
+            || (rows.has_more && rows.pages() < MERGED_PAGES)
         {
             return;
         }
@@ -171,7 +171,7 @@ impl Branches {
         let going: Vec<String> = merged().filter(|b| !b.protected).map(|b| sanitize(&b.name).into_owned()).collect();
         let kept = merged().filter(|b| b.protected).count();
         let default = project::default_branch(view, &self.source.project).unwrap_or("the default branch");
-        if going.is_empty() && !rows.more {
+        if going.is_empty() && !rows.has_more {
             let why = if kept > 0 { format!("{kept} protected") } else { "none are merged".to_owned() };
             return cx.say(Tone::Info, format!("No merged branch can be deleted: {why}."));
         }
@@ -183,7 +183,7 @@ impl Branches {
         if kept > 0 {
             question.push_str(&format!(" {kept} protected stay."));
         }
-        if rows.more {
+        if rows.has_more {
             question.push_str(" The server also deletes merged branches that are not loaded yet.");
         }
         let delete = DeleteMergedBranches { id: self.source.project.clone() };

@@ -86,7 +86,7 @@ impl CommitPane {
             return cx.act(Action::Replace(place));
         }
         // The commit may be on a page that is not loaded yet: the step stays pending while there are more.
-        let over = rows.error.is_some() || (rows.known && !rows.more) || rows.pages() >= MAX_LOG_PAGES;
+        let over = rows.error.is_some() || (rows.is_known && !rows.has_more) || rows.pages() >= MAX_LOG_PAGES;
         if over || (at.is_some() && !forward) {
             self.pending_step = None;
             let words = match at {
@@ -291,7 +291,7 @@ impl Pane for CommitPane {
             wants.push(Load::list(&self.shown.refs_query(), 1).into());
             wants.push(Load::list(&self.shown.statuses_query(), 1).into());
             wants.push(Load::list(&self.shown.merge_requests_query(), 1).optional().into());
-            wants.push(Load::one(&self.shown.signature_query()).optional().into());
+            wants.push(Load::single(&self.shown.signature_query()).optional().into());
         }
         if self.pending_step.is_some() {
             let log = self.log();
@@ -367,7 +367,7 @@ impl Pane for CommitPane {
         self.shown.changes.set_filter_text(text);
     }
 
-    fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
         self.shown.changes.next_match(forward);
     }
 

@@ -1,7 +1,7 @@
 //! A comparison of two refs: the commits that only one of them has, and the changes they made.
 
 use crate::api::commits::Commit;
-use crate::api::repository::{Compare, Comparison};
+use crate::api::repository::{CompareRefs, Comparison};
 use crate::api::{Endpoint, Id};
 use crate::app::action::{Action, Answer};
 use crate::app::command::{Command, Disabled, Motion};
@@ -73,9 +73,9 @@ impl ComparePane {
         Some((self.from(view)?, self.to.as_deref()?))
     }
 
-    fn query(&self, view: &View) -> Option<Compare> {
+    fn query(&self, view: &View) -> Option<CompareRefs> {
         let (from, to) = self.pair(view)?;
-        Some(Compare { id: self.project.clone(), from: from.to_owned(), to: to.to_owned(), straight: None })
+        Some(CompareRefs { id: self.project.clone(), from: from.to_owned(), to: to.to_owned(), straight: None })
     }
 
     fn reply<'a>(&self, view: &View<'a>) -> Option<Remote<'a, Comparison>> {
@@ -298,7 +298,7 @@ impl Pane for ComparePane {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.project)];
         if let (Some(query), Some((from, to))) = (self.query(view), self.pair(view)) {
-            wants.push(Load::one(&query).into());
+            wants.push(Load::single(&query).into());
             // The reverse comparison is less important: it is requested only after the first has arrived.
             if self.comparison.is_some() {
                 wants.extend(ahead_behind::want(view, &self.project, to, from));
@@ -424,7 +424,7 @@ impl Pane for ComparePane {
         self.changes.set_filter_text(text);
     }
 
-    fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
         self.changes.next_match(forward);
     }
 

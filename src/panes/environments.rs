@@ -186,7 +186,7 @@ impl ListSource for EnvironmentSource {
 
 impl FactsSource for EnvironmentSource {
     fn load(&self, environment: &ProjectEnvironment) -> Option<Load> {
-        Some(Load::one(&self.one(environment)))
+        Some(Load::single(&self.one(environment)))
     }
 
     fn facts_title(&self, environment: &ProjectEnvironment) -> String {

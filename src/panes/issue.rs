@@ -209,7 +209,7 @@ impl IssuePane {
     fn head_input(&self, view: &View) -> HeadInput {
         let reply = |search: &SearchProject| {
             let rows = view.store.list(search);
-            (rows.revision, rows.known, rows.error.map(|error| error.message()))
+            (rows.revision, rows.is_known, rows.error.map(|error| error.message()))
         };
         let issue = self.issue(view);
         let age = |time: Option<&Time>| time.map(|time| age(view, Some(time))).unwrap_or_default();
@@ -257,7 +257,7 @@ impl IssuePane {
             let searches = self.searches();
             let asked = searches.last().map(|search| view.store.list(search));
             let words = match asked {
-                Some(rows) if rows.known => "Search does not find its text; o opens its page.".to_owned(),
+                Some(rows) if rows.is_known => "Search does not find its text; o opens its page.".to_owned(),
                 Some(rows) => match rows.error {
                     Some(error) => format!("Its text cannot be read: {}. o opens its page.", error.message()),
                     None => "…".to_owned(),
@@ -560,13 +560,13 @@ impl Pane for IssuePane {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = self.project.iter().map(project::want).collect();
         if !self.is_searched(view) {
-            wants.extend(self.request().map(|get| Want::from(Load::one(&get))));
+            wants.extend(self.request().map(|get| Want::from(Load::single(&get))));
         }
         for search in self.searches().into_iter().filter(|_| self.is_searched(view)) {
             let rows = view.store.list(&search);
             wants.push(Load::list(&search, 1).into());
             // The words are searched only if the search by number did not find the issue.
-            if self.issue(view).is_some() || !(rows.known || rows.error.is_some()) {
+            if self.issue(view).is_some() || !(rows.is_known || rows.error.is_some()) {
                 break;
             }
         }

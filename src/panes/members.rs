@@ -77,7 +77,7 @@ impl MemberSource {
     /// Returns whether a member is inherited from a parent group; `false` while that is unknown.
     fn is_inherited(&self, member: &Member, view: &View) -> bool {
         let Some(rows) = self.direct(None).map(|query| view.store.rows(&query)) else { return false };
-        rows.known && !rows.more && !rows.iter().any(|direct| direct.id == member.id)
+        rows.is_known && !rows.has_more && !rows.iter().any(|direct| direct.id == member.id)
     }
 }
 

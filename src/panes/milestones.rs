@@ -108,7 +108,7 @@ impl MilestoneSource {
         if all == 0 {
             return Cell::empty();
         }
-        let more = if rows.more { "+" } else { "" };
+        let more = if rows.has_more { "+" } else { "" };
         let [(full, success), (left, dim)] = bar(closed, all, SHORT_BAR_WIDTH);
         Cell::from((full, success)).and(left, dim).and(format!(" {closed}/{all}{more}"), Role::Dim)
     }
@@ -324,7 +324,7 @@ fn bar(done: usize, all: usize, steps: usize) -> [(String, Role); 2] {
 
 /// Returns a bar with the number of done and of all loaded rows, or the loading state.
 fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &str) -> Vec<(String, Role)> {
-    if !rows.known {
+    if !rows.is_known {
         let words =
             rows.error.map_or_else(|| "…".to_owned(), |error| format!("{}: {}", error.title(), error.message()));
         return vec![(words, Role::Dim)];
@@ -333,7 +333,7 @@ fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &st
     if all == 0 {
         return vec![("none".into(), Role::Dim)];
     }
-    let more = if rows.more { " of those that are loaded" } else { "" };
+    let more = if rows.has_more { " of those that are loaded" } else { "" };
     let words = (format!("  {closed} of {all} {word}{more}"), Role::Text);
     bar(closed, all, BAR_WIDTH).into_iter().chain([words]).collect()
 }

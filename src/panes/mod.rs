@@ -141,7 +141,7 @@ pub const PANES: &[Entry] = &[
         .reached_by("go.pipelines", &["g l"], "Go to pipelines"),
     Entry::of::<test_report::TestReportPane>()
         .known_as(&["test report", "tests", "junit"])
-        .below(Above::SameThing("jobs"))
+        .below(Above::SameItem("jobs"))
         .at(&["{project}/-/pipelines/{item:number}/test_report"]),
     Entry::of::<job::JobTrace>()
         .known_as(&["job", "job log", "log", "trace"])
@@ -149,7 +149,7 @@ pub const PANES: &[Entry] = &[
         .below(Above::Place("jobs"))
         .at(&["{project}/-/jobs|builds/{item:number}/.."]),
     Entry::of::<traces::Traces>().known_as(&["job logs", "logs", "traces"]).below(Above::Place("jobs")),
-    Entry::of::<artifacts::Artifacts>().known_as(&["artifacts", "test report"]).below(Above::SameThing("job")).at(&[
+    Entry::of::<artifacts::Artifacts>().known_as(&["artifacts", "test report"]).below(Above::SameItem("job")).at(&[
         "{project}/-/jobs|builds/{item:number}/artifacts/..",
         "{project}/-/jobs|builds/{item:number}/artifacts/browse|file|raw|download/{path:rest}",
         "{project}/-/jobs|builds/artifacts/{ref:rest}/browse|file|raw|download/{path:rest}?job={item}",

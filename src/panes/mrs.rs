@@ -2,7 +2,7 @@
 //! selected one.
 
 use crate::api::merge_requests::MergeRequest;
-use crate::api::{Id, Known};
+use crate::api::{ExtraValue, Id};
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
 use crate::app::overlay::batch::Batch;

@@ -3,7 +3,7 @@
 use crate::api::commits::{Commit, ListCommits};
 use crate::api::projects::{GetLanguages, GetProject, Project, StarProject, UnstarProject};
 use crate::api::repository::{Contributor, GetRawBlob, ListContributors, ListTree, TreeEntry};
-use crate::api::{Id, Known};
+use crate::api::{ExtraValue, Id};
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion};
 use crate::app::overlay::picker::Picker;
@@ -251,7 +251,7 @@ impl Overview {
             self.facts.field("", who, None);
         }
         if let Some((line, back)) = self.history.activity(view, 30) {
-            let back = format!("  {back}{}", if log.more && log.pages() >= ACTIVITY_PAGES { "+" } else { "" });
+            let back = format!("  {back}{}", if log.has_more && log.pages() >= ACTIVITY_PAGES { "+" } else { "" });
             self.facts.field("activity", vec![(line, Role::Chart), (back, Role::Dim)], None);
         }
         let people: Rows<'_, Contributor> = view.store.list(&self.contributors());
@@ -277,8 +277,8 @@ impl Overview {
             self.facts.field(if index == 0 { "people" } else { "" }, pieces, None);
         }
         let rest = people.len().saturating_sub(MAX_CONTRIBUTORS);
-        if rest > 0 || people.more {
-            let more = format!("{}{} more", text::count(rest as u64), if people.more { "+" } else { "" });
+        if rest > 0 || people.has_more {
+            let more = format!("{}{} more", text::count(rest as u64), if people.has_more { "+" } else { "" });
             self.facts.field("", vec![(more, Role::Dim)], None);
         }
     }
@@ -303,7 +303,7 @@ impl Overview {
         self.readme_area.set(body);
         let root = view.store.list(&self.root());
         let Some(readme) = readme else {
-            return match (root.error, root.known) {
+            return match (root.error, root.is_known) {
                 (None, false) => state::skeleton(buf, body, view.theme),
                 (Some(error), false) if !error.is_missing() => draw_error(view, body, buf, error),
                 (_, true) if !root.is_empty() => {
@@ -409,9 +409,9 @@ impl Pane for Overview {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let load = Load::one(&self.query());
+        let load = Load::single(&self.query());
         let comes = view.store.get(&self.query()).value.is_some_and(is_coming);
-        let load = if comes { load.every(POLL_INTERVAL) } else { load };
+        let load = if comes { load.refresh_after(POLL_INTERVAL) } else { load };
         let mut wants = vec![project::want(&self.project), load.into()];
         let log = view.store.list(&self.log());
         let old = |commit: &Commit| {
@@ -422,9 +422,9 @@ impl Pane for Overview {
         let pages = if last.is_some_and(old) { log.pages() } else { (log.pages() + 1).min(ACTIVITY_PAGES) };
         wants.push(Load::list(&self.log(), pages).optional().into());
         wants.push(Load::list(&self.contributors(), 1).optional().into());
-        wants.push(Load::one(&self.languages()).optional().into());
+        wants.push(Load::single(&self.languages()).optional().into());
         wants.push(Load::list(&self.root(), 1).optional().into());
-        wants.extend(self.readme(view).map(|readme| Load::one(&self.text_of(readme)).optional().into()));
+        wants.extend(self.readme(view).map(|readme| Load::single(&self.text_of(readme)).optional().into()));
         wants.extend(self.history.wants());
         wants.extend(self.rendering(view));
         wants

@@ -288,8 +288,8 @@ impl ListSource for PipelineSource {
     fn wants(pane: &Pipelines, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = ci::want_path(&pane.source.project).into_iter().collect();
         if let Some(pipeline) = pane.current(view) {
-            let load = Load::one(&pipelines::query(&pane.source.project, pipeline.id)).after(FETCH_DELAY);
-            wants.push(if pipeline.status.is_live() { load.every(POLL_INTERVAL).into() } else { load.into() });
+            let load = Load::single(&pipelines::query(&pane.source.project, pipeline.id)).after(FETCH_DELAY);
+            wants.push(if pipeline.status.is_live() { load.refresh_after(POLL_INTERVAL).into() } else { load.into() });
         }
         wants
     }

@@ -2,7 +2,7 @@
 
 use crate::api::groups::ListGroupProjects;
 use crate::api::projects::{ListProjects, Project};
-use crate::api::{Id, Known};
+use crate::api::{ExtraValue, Id};
 use crate::app::command::Command;
 use crate::app::pane::{Breadcrumb, Cx, View};
 use crate::app::place::Place;

@@ -194,7 +194,7 @@ impl FactsSource for ProtectionSource {
             facts.field("from", vec![("the group".to_owned(), Role::Dim)], None);
         }
         let branches: Rows<'_, Branch> = view.store.list(&self.branches());
-        if !branches.known {
+        if !branches.is_known {
             return;
         }
         facts.line(Vec::new());
@@ -204,7 +204,7 @@ impl FactsSource for ProtectionSource {
             let name = if index == 0 { "covers" } else { "" };
             facts.field(name, vec![(branch.name.clone(), Role::Ref)], Some(LinkTarget::Place(place)));
         }
-        let more = if branches.more { " among the branches read so far" } else { "" };
+        let more = if branches.has_more { " among the branches read so far" } else { "" };
         match covered.len() {
             0 => facts.field("covers", vec![(format!("no branch{more}"), Role::Dim)], None),
             count if count > MAX_LISTED => {

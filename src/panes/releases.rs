@@ -1,6 +1,6 @@
 //! The releases of a project, and the description and assets of the selected one.
 
-use crate::api::releases::{DeleteProjectRelease, ListReleases, ProjectRelease};
+use crate::api::releases::{DeleteRelease, ListReleases, Release};
 use crate::api::{Id, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
@@ -24,22 +24,22 @@ use crate::ui::theme::Role;
 const DESCRIPTION_WIDTH: usize = 60;
 const MAX_DESCRIPTION_LINES: usize = 60;
 
-const COLUMNS: Columns<ProjectRelease> = Columns {
+const COLUMNS: Columns<Release> = Columns {
     place: "releases",
     fields: &[
         Field::new("title", Column::new("Title", Size::Fill { min: 14, weight: 2 }))
-            .loaded(|a: &ProjectRelease, b| a.title().to_lowercase().cmp(&b.title().to_lowercase())),
+            .loaded(|a: &Release, b| a.title().to_lowercase().cmp(&b.title().to_lowercase())),
         Field::new("tag", Column::new("Tag", Size::Fit { min: 4, max: 24 }))
-            .loaded(|a: &ProjectRelease, b| a.tag_name.cmp(&b.tag_name)),
+            .loaded(|a: &Release, b| a.tag_name.cmp(&b.tag_name)),
         Field::new("author", Column::new("Author", Size::Fit { min: 0, max: 16 }).priority(2)),
         Field::new("released", Column::new("Released", Size::Fixed(8)).right().priority(1))
-            .loaded(|a: &ProjectRelease, b| at(a).cmp(&at(b)))
+            .loaded(|a: &Release, b| at(a).cmp(&at(b)))
             .newest_first(),
     ],
     order: None,
 };
 
-fn at(release: &ProjectRelease) -> Option<jiff::Timestamp> {
+fn at(release: &Release) -> Option<jiff::Timestamp> {
     release.released_at.as_ref().or(release.created_at.as_ref()).and_then(Time::instant)
 }
 
@@ -77,19 +77,19 @@ impl Releases {
         let question =
             format!("Delete the release {} of {id}? Its tag stays. This cannot be undone.", sanitize(release.title()));
         let what = format!("delete release {tag_name}");
-        let write = Write::new(&DeleteProjectRelease { id, tag_name }, what);
+        let write = Write::new(&DeleteRelease { id, tag_name }, what);
         cx.act(App::confirm("Delete a release", question, Action::Send(write)));
     }
 }
 
 impl ListSource for ReleaseSource {
-    type Row = ProjectRelease;
+    type Row = Release;
     type Detail = FactsDetail;
     const ID: &'static str = "releases";
     const TITLE: &'static str = "Releases";
     const NEEDS: Needs = Needs::Project;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
-    const COLUMNS: Columns<ProjectRelease> = COLUMNS;
+    const COLUMNS: Columns<Release> = COLUMNS;
     const COMMANDS: &'static [Command<Releases>] = &[
         Command::new("releases.open", &["Enter"], "Open files of release", Releases::open_selection)
             .footer("open")
@@ -131,21 +131,21 @@ impl ListSource for ReleaseSource {
         out
     }
 
-    fn query(&self, _: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<ProjectRelease>> {
+    fn query(&self, _: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Release>> {
         Some(ListQuery::new(&ListReleases { id: self.project.clone() }))
     }
 
-    fn filter(&self, _: &Input<'_>) -> Filter<ProjectRelease> {
+    fn filter(&self, _: &Input<'_>) -> Filter<Release> {
         Filter::Loaded(|release, words| {
             release.title().to_lowercase().contains(words) || release.tag_name.to_lowercase().contains(words)
         })
     }
 
-    fn key(release: &ProjectRelease) -> String {
+    fn key(release: &Release) -> String {
         release.tag_name.clone()
     }
 
-    fn row(&self, view: &View, _: usize, release: &ProjectRelease) -> Row {
+    fn row(&self, view: &View, _: usize, release: &Release) -> Row {
         let author = release.author.as_ref().map(|author| author.username.clone()).unwrap_or_default();
         let when = age(view, release.released_at.as_ref().or(release.created_at.as_ref()));
         let when = if release.upcoming_release == Some(true) { "upcoming".to_owned() } else { when };
@@ -178,22 +178,22 @@ impl ListSource for ReleaseSource {
         }
     }
 
-    fn url(&self, view: &View, release: &ProjectRelease) -> Option<String> {
+    fn url(&self, view: &View, release: &Release) -> Option<String> {
         let tag = crate::api::endpoint::encode(&release.tag_name);
         Some(project::page(view, &self.project, &format!("/-/releases/{tag}")))
     }
 
-    fn copies(&self, _view: &View, release: &ProjectRelease) -> Vec<(&'static str, String)> {
+    fn copies(&self, _view: &View, release: &Release) -> Vec<(&'static str, String)> {
         vec![("tag", release.tag_name.clone()), ("title", release.title().to_owned())]
     }
 }
 
 impl FactsSource for ReleaseSource {
-    fn facts_title(&self, release: &ProjectRelease) -> String {
+    fn facts_title(&self, release: &Release) -> String {
         release.title().to_owned()
     }
 
-    fn facts(&self, facts: &mut Details, view: &View, release: &ProjectRelease) {
+    fn facts(&self, facts: &mut Details, view: &View, release: &Release) {
         let files = Place::new("files").project(self.project.clone()).at(release.tag_name.as_str());
         facts.field("tag", vec![(release.tag_name.clone(), Role::Ref)], Some(LinkTarget::Place(files)));
         let released = ago(&age(view, release.released_at.as_ref().or(release.created_at.as_ref())));

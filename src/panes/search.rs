@@ -3,7 +3,7 @@
 mod hit;
 
 use crate::api::search::{Hit, Search, SearchGroup, SearchProject};
-use crate::api::{Error, Fault, Id, Known};
+use crate::api::{Error, ExtraValue, Fault, Id};
 use crate::app::action::{Action, Tone};
 use crate::app::command::Command;
 use crate::app::pane::{Breadcrumb, Cx, View};

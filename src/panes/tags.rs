@@ -1,7 +1,7 @@
 //! The tags of a project, and the annotation and release notes of the selected one.
 
 use crate::api::Id;
-use crate::api::tags::{CreateRelease, DeleteTag, GetTag, ListTags, Tag, UpdateRelease};
+use crate::api::tags::{CreateTagRelease, DeleteTag, GetTag, ListTags, Tag, UpdateTagRelease};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
@@ -123,8 +123,8 @@ impl Tags {
         let make: Make = Box::new(move |description, base| {
             let (id, tag_name, what) = (id.clone(), name.clone(), format!("release {name}"));
             match base {
-                Some(_) => Write::new(&UpdateRelease { id, tag_name, description }, what),
-                None => Write::new(&CreateRelease { id, tag_name, description }, what),
+                Some(_) => Write::new(&UpdateTagRelease { id, tag_name, description }, what),
+                None => Write::new(&CreateTagRelease { id, tag_name, description }, what),
             }
         });
         let composer = Composer::new(title, key, &text, make).in_place_of(known, get, |tag| {

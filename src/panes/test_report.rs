@@ -28,7 +28,7 @@ pub struct TestReportPane {
 impl TestReportPane {
     /// Returns the request for the report. Its reply is converted to a [`Report`] in the background, when it is parsed.
     fn load(&self) -> Load {
-        let load = Load::one(&GetTestReport { id: self.project.clone(), pipeline_id: self.pipeline });
+        let load = Load::single(&GetTestReport { id: self.project.clone(), pipeline_id: self.pipeline });
         Load {
             request: load.request.read_as::<Report>(),
             read: |body, kind| {
@@ -128,7 +128,7 @@ impl Pane for TestReportPane {
     fn wants(&self, _view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = vec![self.load().into()];
         wants.extend(ci::want_path(&self.project));
-        wants.push(Load::one(&pipelines::query(&self.project, self.pipeline)).optional().into());
+        wants.push(Load::single(&pipelines::query(&self.project, self.pipeline)).optional().into());
         wants
     }
 
@@ -187,7 +187,7 @@ impl Pane for TestReportPane {
         }
     }
 
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         if self.query.is_empty() {
             return cx.say(Tone::Info, "No search yet: / starts one.");
         }

@@ -35,7 +35,7 @@ const COLUMNS: Columns<Todo> = Columns {
         Field::new("title", Column::new("Title", Size::Fill { min: 24, weight: 1 }))
             .loaded(|a: &Todo, b| a.title().to_lowercase().cmp(&b.title().to_lowercase())),
         Field::new("project", Column::new("Project", Size::Fit { min: 8, max: 26 }).middle().priority(2))
-            .loaded(|a: &Todo, b| a.within().cmp(b.within())),
+            .loaded(|a: &Todo, b| a.container_path().cmp(b.container_path())),
         Field::new("ID", Column::new("ID", Size::Fit { min: 2, max: 7 }).right().priority(3)),
         Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 14 }).priority(4))
             .loaded(|a: &Todo, b| author(a).cmp(author(b))),
@@ -72,7 +72,7 @@ fn state(input: &Input<'_>) -> usize {
 }
 
 fn contains_word(todo: &Todo, word: &str) -> bool {
-    let texts = [todo.title(), todo.within(), author(todo), todo.body.as_str()];
+    let texts = [todo.title(), todo.container_path(), author(todo), todo.body.as_str()];
     let reference = todo.reference();
     texts.into_iter().chain([reference.as_str()]).any(|text| text.to_lowercase().contains(word))
 }
@@ -118,7 +118,7 @@ impl Todos {
 
     fn finish_all(&mut self, cx: &mut Cx) {
         let rows = todos::waiting(&cx.view);
-        let all = match (rows.total, rows.more) {
+        let all = match (rows.total, rows.has_more) {
             (Some(total), _) => text::count_noun(total, "pending to-do"),
             (None, false) => text::count_noun(rows.len() as u64, "pending to-do"),
             (None, true) => format!("{} pending to-dos", list::at_least(rows.len(), true)),
@@ -210,7 +210,7 @@ impl ListSource for TodoSource {
             state.map_or_else(Cell::empty, |state| Cell::from(glyph::status(state))),
             Cell::from((todos::reason(todo), role)),
             Cell::from((todo.title().to_owned(), Role::Text)),
-            Cell::from((todo.within().to_owned(), Role::Dim)),
+            Cell::from((todo.container_path().to_owned(), Role::Dim)),
             Cell::from((todo.reference(), Role::Ref)),
             Cell::from((author(todo).to_owned(), Role::User)),
             Cell::from((age(view, todo.created_at.as_ref()), Role::Dim)),

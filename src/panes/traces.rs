@@ -281,7 +281,7 @@ impl Pane for Traces {
         for query in queries {
             let live = view.store.list(&query).iter().any(ci::may_change);
             let load = Load::list(&query, 1);
-            wants.push(if live { load.every(POLL_INTERVAL * 2).into() } else { load.into() });
+            wants.push(if live { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() });
         }
         wants
     }
@@ -345,7 +345,7 @@ impl Pane for Traces {
         self.with_focused(|viewer| viewer.set_query(text, cx));
     }
 
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         self.with_focused(|viewer| viewer.next_match(forward, cx));
     }
 

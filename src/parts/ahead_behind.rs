@@ -1,7 +1,7 @@
 //! The number of commits a ref is ahead of and behind another, from comparing the two in both directions on the server.
 
 use crate::api::endpoint::Request;
-use crate::api::repository::{Compare, Comparison};
+use crate::api::repository::{CompareRefs, Comparison};
 use crate::api::{Endpoint, Id, Reply};
 use crate::app::pane::View;
 use crate::parts::request_limit;
@@ -26,8 +26,8 @@ fn request(project: &Id, from: &str, to: &str) -> Request {
     query(project, from, to).request().read_as::<CommitCount>()
 }
 
-fn query(project: &Id, from: &str, to: &str) -> Compare {
-    Compare { id: project.clone(), from: from.to_owned(), to: to.to_owned(), straight: None }
+fn query(project: &Id, from: &str, to: &str) -> CompareRefs {
+    CompareRefs { id: project.clone(), from: from.to_owned(), to: to.to_owned(), straight: None }
 }
 
 fn load(project: &Id, from: &str, to: &str) -> Load {
@@ -39,7 +39,7 @@ fn load(project: &Id, from: &str, to: &str) -> Load {
                 (Arc::new(counted) as Value, 1)
             })
         },
-        ..Load::one(&query(project, from, to))
+        ..Load::single(&query(project, from, to))
     }
 }
 

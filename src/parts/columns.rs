@@ -248,7 +248,8 @@ impl<T: 'static> ColumnState<T> {
 
     /// Returns a breadcrumb that warns that only the loaded rows are sorted, if there are more.
     pub fn breadcrumb(&self, rows: &Rows<'_, T>) -> Option<Breadcrumb> {
-        let (field, _) = self.field().filter(|(field, _)| matches!(field.order, SortOrder::Loaded(_)) && rows.more)?;
+        let (field, _) =
+            self.field().filter(|(field, _)| matches!(field.order, SortOrder::Loaded(_)) && rows.has_more)?;
         Some(Breadcrumb::new(format!("sorted locally by {} (loaded rows)", field.name), Role::Warning))
     }
 }

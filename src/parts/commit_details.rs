@@ -4,7 +4,7 @@ use super::commit_view::CommitView;
 use super::list::{age, ago, date};
 use crate::api::commits::{Commit, CommitRef, CommitStatus};
 use crate::api::merge_requests::MergeRequest;
-use crate::api::{Known, Time};
+use crate::api::{ExtraValue, Time};
 use crate::app::pane::View;
 use crate::app::place::Place;
 use crate::parts::facts::{Details, LinkTarget};
@@ -119,7 +119,7 @@ fn refs(shown: &CommitView, view: &View, details: &mut Details) {
         let pieces = vec![(format!("{sign} "), Role::Dim), (found.name.clone(), Role::Ref)];
         details.field(if index == 0 { "refs" } else { "" }, pieces, Some(LinkTarget::Place(place)));
     }
-    if rows.more {
+    if rows.has_more {
         details.field("", vec![(format!("{} and more", glyph::cut()), Role::Dim)], None);
     }
 }
@@ -151,7 +151,7 @@ fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
         let link = page.map(|page| LinkTarget::Page(page.to_owned()));
         details.field(if index == 0 { "statuses" } else { "" }, pieces, link);
     }
-    if rows.more {
+    if rows.has_more {
         details.field("", vec![(format!("{} and more", glyph::cut()), Role::Dim)], None);
     }
 }

@@ -7,7 +7,7 @@ use crate::api::commits::{
     ListCommitStatuses,
 };
 use crate::api::notes::path_hash;
-use crate::api::{Endpoint, Id, Known};
+use crate::api::{Endpoint, ExtraValue, Id};
 use crate::app::pane::View;
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
 use crate::parts::facts::Pieces;
@@ -79,7 +79,7 @@ impl CommitView {
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let pages = (self.diff_rows(view).pages() + 1).min(MAX_PAGES);
         let mut wants = vec![
-            Load::one(&self.query()).after(self.delay).into(),
+            Load::single(&self.query()).after(self.delay).into(),
             Load::list(&self.diff(), pages).after(self.delay).into(),
         ];
         wants.extend(self.changes.wants(view, self.input().as_ref()));
@@ -94,7 +94,7 @@ impl CommitView {
     /// Updates the state after a store update: collects the pages, and updates the changes.
     pub fn sync(&mut self, view: &View) {
         let rows = self.diff_rows(view);
-        if rows.known && self.files.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
+        if rows.is_known && self.files.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
             let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
             // A further page does not change the identity, so that the parsed files are kept.
             let identity = format!("{} at {:?}", self.diff().request().line(), rows.since);

@@ -1,7 +1,7 @@
 //! Changes of a merge request since the user last viewed it; its head and number of notes at that time are kept on
 //! disk.
 
-use crate::api::Known;
+use crate::api::ExtraValue;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::action::Action;
 use crate::app::pane::View;

@@ -157,7 +157,7 @@ impl Listing {
     /// Switches to the rows of a filter that is part of the request after a store update; `rows` are those of the typed
     /// filter.
     pub fn filter_loaded<T: 'static>(&mut self, rows: &Rows<'_, T>) {
-        if self.is_filter_pending() && (rows.known || rows.error.is_some()) {
+        if self.is_filter_pending() && (rows.is_known || rows.error.is_some()) {
             self.show_filter();
         }
     }
@@ -258,12 +258,12 @@ impl Listing {
     pub fn sync<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) -> bool {
         self.follow(rows, &key);
         let len = self.len(rows);
-        let whole = rows.settled(self.pages());
+        let whole = rows.is_settled(self.pages());
         let visible_rows = &self.visible_rows;
         let lost =
             self.state.sync_loading(len, whole, |index| visible_rows.at(rows, index).map(&key).unwrap_or_default());
         let near = self.state.selected().max(self.state.top()) + self.state.height() * 2;
-        if rows.more && near >= len && rows.len() < MAX_FILTERED_ROWS.max(len + 1) {
+        if rows.has_more && near >= len && rows.len() < MAX_FILTERED_ROWS.max(len + 1) {
             self.more_pages = self.more_pages.max(rows.pages());
         }
         lost
@@ -272,7 +272,7 @@ impl Listing {
     /// Searches for the row to reveal.
     fn follow<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) {
         let Some(reveal) = self.reveal.as_mut().filter(|reveal| reveal.searched != Some(rows.revision)) else { return };
-        if !rows.known || self.shown != self.filter_text {
+        if !rows.is_known || self.shown != self.filter_text {
             return;
         }
         let changed = reveal.searched.replace(rows.revision).is_some();
@@ -288,10 +288,10 @@ impl Listing {
                 self.state.select_key(wanted);
                 self.reveal = None;
             }
-            None if rows.more && rows.pages() < MAX_REVEAL_PAGES && !expected => {
+            None if rows.has_more && rows.pages() < MAX_REVEAL_PAGES && !expected => {
                 self.more_pages = self.more_pages.max(rows.pages());
             }
-            None if !expected && rows.settled(self.pages()) => self.reveal = None,
+            None if !expected && rows.is_settled(self.pages()) => self.reveal = None,
             None => {}
         }
     }
@@ -372,8 +372,8 @@ impl Listing {
         let body = draw_error_line(view, area, buf, rows.error);
         let len = self.len(rows);
         if len == 0 {
-            let (why, hint) = match rows.more {
-                true if rows.loading => ("Looking further…", "Esc clears the filter"),
+            let (why, hint) = match rows.has_more {
+                true if rows.is_loading => ("Looking further…", "Esc clears the filter"),
                 true => ("Nothing among the rows read so far matches the filter.", "/ changes it, Esc clears it"),
                 false => ("Nothing matches the filter.", "/ changes it, Esc clears it"),
             };
@@ -400,13 +400,13 @@ impl Listing {
 pub fn count<T: 'static>(rows: &Rows<'_, T>, shown: usize, searched: Option<usize>) -> Option<String> {
     let words = match (searched, rows.total) {
         (Some(searched), _) => {
-            let all = at_least(searched, rows.more || searched < rows.len());
+            let all = at_least(searched, rows.has_more || searched < rows.len());
             format!("{} of {all}", text::count(shown as u64))
         }
-        (None, Some(total)) if rows.more => text::count(total),
-        (None, _) => at_least(shown, rows.more),
+        (None, Some(total)) if rows.has_more => text::count(total),
+        (None, _) => at_least(shown, rows.has_more),
     };
-    rows.known.then_some(words)
+    rows.is_known.then_some(words)
 }
 
 /// Returns a number, with a plus sign if there are more: `100+`.
@@ -433,14 +433,14 @@ pub fn draw_placeholder<T: 'static>(
 ) {
     match rows.error {
         Some(error) => draw_error(view, area, buf, error),
-        None if rows.known => state::empty(buf, area, view.theme, empty.0, empty.1),
+        None if rows.is_known => state::empty(buf, area, view.theme, empty.0, empty.1),
         None => state::skeleton(buf, area, view.theme),
     }
 }
 
 /// Returns the row of a command, or the reason why there is none: `none`, unless the list is still loading.
 pub fn need<R, T: 'static>(row: Option<R>, rows: &Rows<'_, T>, none: &'static str) -> Result<R, Disabled> {
-    let coming = rows.loading && !rows.known;
+    let coming = rows.is_loading && !rows.is_known;
     row.ok_or(if coming { "the list is still loading" } else { none }.into())
 }
 
@@ -459,7 +459,7 @@ pub fn draw_error(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api:
 /// Returns the request for the server's version, if the server does not support what is shown.
 pub fn version_want(error: Option<&crate::api::Error>) -> Option<Want> {
     let lacks = error.is_some_and(|error| matches!(error.fault, Fault::Unsupported(_)));
-    lacks.then(|| Load::one(&GetMetadata {}).into())
+    lacks.then(|| Load::single(&GetMetadata {}).into())
 }
 
 /// Returns a sentence with the server's version, if it is known and the server does not support what is shown. It ends
@@ -537,7 +537,7 @@ mod tests {
         let (mut store, list) = (Store::default(), ListTags { id: "7".into(), order_by: None, sort: None });
         let value = Arc::new(vec![Tag::default(); len]);
         let page = Arrival { value, len, next: more.then_some(2), total, digest: 0, size: 0 };
-        store.arrived(&list.request(), 1, Ok(page), Timestamp::UNIX_EPOCH);
+        store.record_reply(&list.request(), 1, Ok(page), Timestamp::UNIX_EPOCH);
         run(&store.list(&list))
     }
 

@@ -114,7 +114,7 @@ impl<S: TextSource> Detail<S> for TextDetail {
     }
 
     fn wants(&self, context: &DetailContext<'_, S>, view: &View) -> Vec<Want> {
-        let Some((row, key)) = context.row.zip(self.key.clone().filter(|key| view.store.lacks(key))) else {
+        let Some((row, key)) = context.row.zip(self.key.clone().filter(|key| view.store.is_result_missing(key))) else {
             return Vec::new();
         };
         vec![context.source.text_work(view, row, measure(context.width), key).into()]

@@ -520,7 +520,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         self.list.set_filter(text, here);
     }
 
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         if self.searches_detail() {
             return self.detail.next_match(forward, cx);
         }

@@ -4,8 +4,8 @@
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListMergeRequestDiscussions};
 use crate::api::endpoint::Request;
-use crate::api::merge_requests::{GetChanges, GetMergeRequest, MergeRequest};
-use crate::api::{Endpoint, Id, Known, Reply};
+use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, MergeRequest};
+use crate::api::{Endpoint, ExtraValue, Id, Reply};
 use crate::app::pane::View;
 use crate::parts::review::threads;
 use crate::parts::{label_colors, request_limit};
@@ -109,8 +109,8 @@ impl<'a> Details<'a> {
         (list, request)
     }
 
-    fn changes_of(&self) -> (GetChanges, Request) {
-        let changes = GetChanges { id: self.project.clone(), merge_request_iid: self.merge_request.iid };
+    fn changes_of(&self) -> (GetMergeRequestChanges, Request) {
+        let changes = GetMergeRequestChanges { id: self.project.clone(), merge_request_iid: self.merge_request.iid };
         let request = changes.request().read_as::<LineCount>();
         (changes, request)
     }
@@ -137,7 +137,7 @@ impl<'a> Details<'a> {
         // The list is newer than a reply with another update time, which is then requested again.
         let changed = full.is_some_and(|full| full.updated_at != self.merge_request.updated_at);
         let works = full.and_then(MergeRequest::pipeline).is_some_and(|pipeline| pipeline.status.is_live());
-        let again = |load: Load, often: bool| if often { load.every(LIVE_INTERVAL) } else { load };
+        let again = |load: Load, often: bool| if often { load.refresh_after(LIVE_INTERVAL) } else { load };
         let mut loads = Vec::new();
         if self.shown.labels && !self.merge_request.labels().is_empty() {
             loads.push(label_colors::load(self.project));
@@ -146,10 +146,10 @@ impl<'a> Details<'a> {
             return loads;
         }
         if self.shown.size || self.merge_request.pipeline().is_none() {
-            loads.push(again(Load::one(&self.single()), changed || works));
+            loads.push(again(Load::single(&self.single()), changed || works));
         }
         if self.shown.approvals {
-            loads.push(again(Load::one(&self.approvals_of()), changed));
+            loads.push(again(Load::single(&self.approvals_of()), changed));
         }
         if self.has_threads() {
             let (list, request) = self.threads_of();
@@ -157,7 +157,7 @@ impl<'a> Details<'a> {
                 Vec::<Discussion>::read(body, kind)
                     .map(|threads| (Arc::new(ThreadCount::of(&threads)) as Value, threads.len()))
             };
-            loads.push(again(Load { request, read, pages: 1, ..Load::one(&list) }, changed));
+            loads.push(again(Load { request, read, pages: 1, ..Load::single(&list) }, changed));
         }
         let is_small = self.files().and_then(|files| files.parse().ok()).is_some_and(|files: u64| files <= MAX_FILES);
         if self.shown.size && is_small {
@@ -165,7 +165,7 @@ impl<'a> Details<'a> {
             let read = |body: &[u8], kind: Option<&str>| {
                 MergeRequest::read(body, kind).map(|changes| (Arc::new(LineCount::of(&changes)) as Value, 1))
             };
-            loads.push(again(Load { request, read, ..Load::one(&changes) }, changed));
+            loads.push(again(Load { request, read, ..Load::single(&changes) }, changed));
         }
         loads
     }

@@ -89,9 +89,9 @@ impl QueryScope {
         let mut rows = query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query));
         if let Some(projects) = self.projects() {
             let projects = view.store.list(&projects);
-            rows.known |= projects.known && projects.is_empty();
+            rows.is_known |= projects.is_known && projects.is_empty();
             rows.error = rows.error.or(projects.error);
-            rows.more |= projects.len() > MAX_PROJECTS || projects.more;
+            rows.has_more |= projects.len() > MAX_PROJECTS || projects.has_more;
         }
         rows
     }

@@ -87,7 +87,7 @@ impl Notes {
         let found = rows.iter().position(|note| note.id == wanted);
         match found.and_then(|index| self.starts.get(index).copied()) {
             Some(row) if row != self.doc.at(self.len()) => self.doc.goto(row, self.len()),
-            None if rows.known && !rows.more => self.wanted = None,
+            None if rows.is_known && !rows.has_more => self.wanted = None,
             _ => {}
         }
     }
@@ -218,7 +218,7 @@ impl Notes {
         }
         self.go_to_wanted(&rows);
         let near = self.at(self.doc.at(self.len()) + 3 * self.doc.height.get().max(1)).unwrap_or(rows.len());
-        if rows.more && (near + 1 >= rows.len() || self.wanted.is_some()) {
+        if rows.has_more && (near + 1 >= rows.len() || self.wanted.is_some()) {
             self.more_pages = self.more_pages.max(rows.pages());
         }
     }
@@ -406,7 +406,7 @@ impl Notes {
         }
         let mut body = draw_error_line(view, area, buf, rows.error);
         let theme = view.theme;
-        if rows.known && rows.is_empty() && body.height > 2 {
+        if rows.is_known && rows.is_empty() && body.height > 2 {
             let at = Rect { x: body.x + 1, y: body.bottom() - 1, width: body.width.saturating_sub(1), height: 1 };
             let words = format!("{} {}", empty.0, empty.1);
             crate::ui::line::draw(buf, at, &[(words, theme.style(Role::Dim))]);

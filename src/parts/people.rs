@@ -68,6 +68,6 @@ impl Source for Members {
     }
 
     fn loading(&self, view: &View, typed: &str) -> bool {
-        view.store.list(&self.query(typed)).loading
+        view.store.list(&self.query(typed)).is_loading
     }
 }

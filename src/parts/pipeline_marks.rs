@@ -56,7 +56,7 @@ impl PipelineMarks {
             return None;
         }
         let load = Load::list(&self.list, pages.clamp(1, MAX_PAGES));
-        Some(if self.is_live && !failed { load.every(POLL_INTERVAL * 2).into() } else { load.into() })
+        Some(if self.is_live && !failed { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() })
     }
 
     /// Updates the marks after a store update, if the list changed.
@@ -71,7 +71,7 @@ impl PipelineMarks {
             self.newest.entry((self.subject)(pipeline).to_owned()).or_insert_with(|| pipeline.status.clone());
         }
         self.is_live = self.newest.values().any(Status::is_live);
-        if !rows.known {
+        if !rows.is_known {
             self.inputs = None;
         }
     }

@@ -47,7 +47,7 @@ impl Overlay for PipelineVariables {
         vec![Load::list(&self.list, 1).into()]
     }
 
-    fn gives_way(&self) -> bool {
+    fn allows_popups(&self) -> bool {
         true
     }
 

@@ -2,7 +2,7 @@
 
 use super::list::{age, ago, day};
 use crate::api::users::Profile;
-use crate::api::{Known, Time};
+use crate::api::{ExtraValue, Time};
 use crate::app::pane::View;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::ui::glyph;

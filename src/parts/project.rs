@@ -13,7 +13,7 @@ pub fn query(project: &Id) -> GetProject {
 
 /// Returns the project itself as the request that every place in it needs.
 pub fn want(project: &Id) -> Want {
-    Load::one(&query(project)).into()
+    Load::single(&query(project)).into()
 }
 
 /// Returns the project, if it is loaded.

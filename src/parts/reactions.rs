@@ -251,7 +251,7 @@ impl Source for Choices {
 
     fn loading(&self, view: &View, _: &str) -> bool {
         let rows = self.0.rows(view);
-        !rows.known && rows.error.is_none()
+        !rows.is_known && rows.error.is_none()
     }
 }
 

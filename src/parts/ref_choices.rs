@@ -89,7 +89,7 @@ impl Source for Refs {
     }
 
     fn loading(&self, view: &View, typed: &str) -> bool {
-        view.store.list(&self.branches(typed)).loading || view.store.list(&self.tags()).loading
+        view.store.list(&self.branches(typed)).is_loading || view.store.list(&self.tags()).is_loading
     }
 }
 

@@ -51,7 +51,7 @@ pub fn key(view: &View, identity: &str, width: usize) -> String {
 /// Returns the computation that renders the text of `identity`, unless it is done.
 pub fn work(view: &View, identity: &str, text: &str, width: usize) -> Option<Work> {
     let key = key(view, identity, width);
-    view.store.lacks(&key).then(|| render(view, key, text.to_owned(), width))
+    view.store.is_result_missing(&key).then(|| render(view, key, text.to_owned(), width))
 }
 
 /// Returns the computation that renders a text under the given key.

@@ -16,7 +16,7 @@ pub fn wants(store: &Store, loads: impl IntoIterator<Item = Load>) -> Vec<Want> 
     let mut waiting: Vec<Request> = Vec::new();
     let mut wants = Vec::new();
     for load in loads {
-        let is_refused = store.error_of(&load.request).is_some_and(|error| !error.is_passing());
+        let is_refused = store.error_of(&load.request).is_some_and(|error| !error.is_temporary());
         let waits = !store.is_fresh(&load.request);
         if is_refused || waits && (waiting.len() >= MAX_IN_FLIGHT || waiting.contains(&load.request)) {
             continue;

@@ -39,7 +39,7 @@ pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
 pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
     match (view.outbox.progress(key), &draft.state) {
         (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
-        (Some(Progress::Looking), _) => ("checking whether it arrived…".into(), Role::Running),
+        (Some(Progress::Checking), _) => ("checking whether it arrived…".into(), Role::Running),
         (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
         (None, State::Begun) => ("begun, kept".into(), Role::Dim),
         (None, State::Kept) if drafts::on_server(key).is_some() => ("in your review".into(), Role::Warning),

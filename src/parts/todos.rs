@@ -47,8 +47,8 @@ pub fn place(todo: &Todo, view: &View) -> Option<Place> {
     let place = match (todo.target_type.as_str(), iid, project, &todo.group) {
         ("MergeRequest", Some(iid), Some(project), _) => Place::new("mr").project(project).item(iid),
         ("Issue" | "WorkItem", Some(iid), Some(project), _) => Place::new("issue").project(project).item(iid),
-        ("Epic", Some(iid), _, Some(_)) if !todo.within().is_empty() => {
-            Place::new("epic").group(todo.within()).item(iid)
+        ("Epic", Some(iid), _, Some(_)) if !todo.container_path().is_empty() => {
+            Place::new("epic").group(todo.container_path()).item(iid)
         }
         _ => return parsed(),
     };
@@ -57,7 +57,7 @@ pub fn place(todo: &Todo, view: &View) -> Option<Place> {
 
 /// Returns the reference of the target, such as `acme/rocket-ui!42`, as far as it is known.
 pub fn label(todo: &Todo) -> String {
-    let label = format!("{}{}", todo.within(), todo.reference());
+    let label = format!("{}{}", todo.container_path(), todo.reference());
     if label.is_empty() { todo.title().to_owned() } else { label }
 }
 

@@ -107,11 +107,13 @@ impl<'a> Download<'a> {
     }
 
     async fn run(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
-        let received =
-            match client.fill(&self.order.save.request, &self.part, &report_progress(number, sender.clone())).await {
-                Ok(received) => received,
-                Err(error) => return TransferEvent::Failed(error.message()),
-            };
+        let received = match client
+            .download_into(&self.order.save.request, &self.part, &report_progress(number, sender.clone()))
+            .await
+        {
+            Ok(received) => received,
+            Err(error) => return TransferEvent::Failed(error.message()),
+        };
         match self.order.save.size {
             Some(known) if known != received => {
                 let _ = fs::remove_file(&self.part).await;
@@ -164,7 +166,7 @@ impl<'a> Download<'a> {
                 }
                 if reported.elapsed() >= REPORT_INTERVAL {
                     reported = Instant::now();
-                    let _ = sender.blocking_send(Msg::Transfer(number, TransferEvent::Held(done)));
+                    let _ = sender.blocking_send(Msg::Transfer(number, TransferEvent::Received(done)));
                 }
                 !stop.is_stopped()
             };
@@ -197,7 +199,7 @@ fn report_progress(number: u64, sender: mpsc::Sender<Msg>) -> OnProgress {
         let event = match *last {
             Some((at, _)) if !began && at.elapsed() < REPORT_INTERVAL => return,
             _ if began => TransferEvent::Began { from: now.done, total: now.total },
-            _ => TransferEvent::Held(now.done),
+            _ => TransferEvent::Received(now.done),
         };
         if sender.try_send(Msg::Transfer(number, event)).is_ok() {
             *last = Some((Instant::now(), now));

@@ -22,7 +22,7 @@ use crate::runtime::download::{self, PartNames};
 use crate::runtime::range_reader;
 use crate::store;
 use crate::store::want::Reader;
-use crate::store::{Arrival, HeldState, Load, PER_PAGE, Ticket, Want, Work, Write};
+use crate::store::{Arrival, KnownState, Load, PER_PAGE, Ticket, Want, Work, Write};
 use futures::FutureExt;
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ pub(super) struct MsgSender {
 impl MsgSender {
     /// Sends a message. Waits while the queue is full.
     pub async fn send(&self, msg: Msg) {
-        let _ = self.sender.send(Msg::Of(self.stop.clone(), Box::new(msg))).await;
+        let _ = self.sender.send(Msg::FromTask(self.stop.clone(), Box::new(msg))).await;
     }
 }
 
@@ -244,7 +244,7 @@ impl Executor {
             | Effect::Browse(_)
             | Effect::Edit { .. }
             | Effect::Page(_)
-            | Effect::Elsewhere(..)
+            | Effect::SwitchServer(..)
             | Effect::Return
             | Effect::Suspend
             | Effect::Quit => return Some(effect),
@@ -271,13 +271,13 @@ impl Executor {
         self.tasks.values().for_each(Task::stop);
     }
 
-    fn start(&mut self, ticket: Ticket, want: Want, known: HeldState) {
+    fn start(&mut self, ticket: Ticket, want: Want, known: KnownState) {
         // Tasks that ended by themselves remain in the map only by name.
         self.tasks.retain(|_, task| !task.abort.is_finished());
         let (connection, stop) = (self.connection(want.host()), Cancel::default());
         let sender = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
         // The store's data is newer than the disk cache.
-        let use_cache = known.amount == 0;
+        let use_cache = known.received == 0;
         let (hold, paused) = watch::channel(false);
         let backpressure = Backpressure { paused, queue_capacity: self.queue_capacity.clone() };
         let name = ticket.clone();
@@ -297,7 +297,7 @@ impl Executor {
                             && let Some(cache) = &cache
                             && let Some((arrival, at)) = cached_reply(cache, &load, &request).await
                         {
-                            to.send(Msg::Recalled(inner, arrival, at)).await;
+                            to.send(Msg::Cached(inner, arrival, at)).await;
                         }
                         reply(&connection, &load, &request, cache.as_deref()).await.map(Outcome::Reply)
                     }
@@ -394,12 +394,12 @@ fn at_page(load: &Load, page: u32) -> Request {
 /// Returns the reply from the disk cache and the time at which it arrived, or `None` if it cannot be read.
 async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(Arrival, Timestamp)> {
     let path = cache.lock().unwrap_or_else(PoisonError::into_inner).path(request);
-    let (request, reader, has_parts) = (request.clone(), load.read, load.has_parts);
+    let (request, reader, splits_entries) = (request.clone(), load.read, load.splits_entries);
     let read = move || {
         let cached = cache::read(&path, &request)?;
         let (value, len) = reader(&cached.body, cached.content_type.as_deref()).ok()?;
         let (digest, size) = (store::digest(&cached.body), cached.body.len());
-        let total = cached.total.filter(|_| !has_parts);
+        let total = cached.total.filter(|_| !splits_entries);
         Some((Arrival { value, len, next: cached.next, total, digest, size }, cached.at))
     };
     tokio::task::spawn_blocking(read).await.ok().flatten()
@@ -422,7 +422,7 @@ pub(super) async fn reply(
     }
     let (info, size) = (response.page, response.body.len());
     let (value, len, digest) = read(load.read, response.body, response.content_type, &request.line()).await?;
-    let total = info.total.filter(|_| !load.has_parts);
+    let total = info.total.filter(|_| !load.splits_entries);
     Ok(Arrival { value, len, next: info.next, total, digest, size })
 }
 
@@ -459,7 +459,7 @@ async fn send(connection: &ServerConnection, write: &Write) -> Result<crate::sto
 async fn run_work(work: Work, stop: Cancel) -> Result<Outcome, Error> {
     let name = Ticket::Work(work.key.clone());
     let result = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;
-    result.map(Outcome::Made).map_err(|_| crashed(&name))
+    result.map(Outcome::Result).map_err(|_| crashed(&name))
 }
 
 /// Returns the error of a task that panicked.
@@ -478,7 +478,7 @@ mod tests {
 
     async fn next_message(inbox: &mut mpsc::Receiver<Msg>) -> Msg {
         match inbox.recv().await {
-            Some(Msg::Of(stop, msg)) if !stop.is_stopped() => *msg,
+            Some(Msg::FromTask(stop, msg)) if !stop.is_stopped() => *msg,
             other => panic!("{other:?}"),
         }
     }
@@ -500,9 +500,9 @@ mod tests {
         let gone = || Err(Error { tried: "connect".into(), fault: Fault::Offline("gone".into()) });
         let mut executor = Executor::new(Box::new(gone), sender, None, Some(folder.path().to_owned()));
         let ticket = Ticket::Load(load.request.clone(), 1);
-        let start = Effect::Start(ticket.clone(), load.into(), HeldState::default());
+        let start = Effect::Start(ticket.clone(), load.into(), KnownState::default());
         executor.take(start.clone());
-        let Msg::Recalled(about, arrival, at) = next_message(&mut inbox).await else { panic!("nothing was recalled") };
+        let Msg::Cached(about, arrival, at) = next_message(&mut inbox).await else { panic!("nothing was recalled") };
         assert_eq!((about, at), (ticket, Timestamp::UNIX_EPOCH));
         let rows = arrival.value.downcast_ref::<Vec<Branch>>().expect("branches");
         assert_eq!(rows.first().map(|b| b.name.as_str()), Some("main"));

@@ -5,7 +5,7 @@ use crate::api::client::{Client, Download};
 use crate::api::{Error, Fault};
 use crate::app::action::Msg;
 use crate::runtime::connections::ServerConnection;
-use crate::store::{Follow, HeldState};
+use crate::store::{Follow, KnownState};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -62,25 +62,25 @@ impl Backpressure {
 pub(super) async fn stream(
     connection: &ServerConnection,
     follow: &Follow,
-    known: HeldState,
+    known: KnownState,
     backpressure: Backpressure,
     sender: &MsgSender,
 ) -> Result<(), Error> {
     let client = connection.client().await?;
-    let mut at = Position { follow, sender, backpressure, known: known.amount, tail: known.tail, resent: false };
+    let mut at = Position { follow, sender, backpressure, known: known.received, tail: known.tail, resent: false };
     let mut pause = MIN_PAUSE;
     loop {
         // The status is read first: if it says that the document is complete, the bytes read afterwards are all there
         // are.
         let status = executor::reply(connection, &follow.status, &follow.status.request, None).await;
-        let is_complete = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
+        let is_complete = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
         let failed = status.as_ref().err().cloned();
         let mut requested = failed.as_ref().map_or(Duration::ZERO, requested_pause);
         if let Some(clock) = connection.clock() {
             let _ = sender.sender.send(clock).await;
         }
-        sender.send(Msg::Learned(follow.status.request.clone(), status)).await;
-        if let Some(error) = failed.filter(|e| !e.is_passing()) {
+        sender.send(Msg::StatusRead(follow.status.request.clone(), status)).await;
+        if let Some(error) = failed.filter(|e| !e.is_temporary()) {
             return Err(error);
         }
         let before = at.known;
@@ -98,7 +98,7 @@ pub(super) async fn stream(
                 }
             }
             // A missing trace is treated as empty.
-            Err(error) if error.is_passing() || error.is_missing() && !is_complete => {
+            Err(error) if error.is_temporary() || error.is_missing() && !is_complete => {
                 requested = requested.max(requested_pause(&error));
                 // A transfer that was interrupted after some bytes is resumed soon.
                 pause = if at.known > before { MIN_PAUSE } else { (pause * 2).min(MAX_PAUSE) };
@@ -133,7 +133,7 @@ impl Position<'_> {
         // The last bytes are requested again: a document that was rewritten, and is longer by now, has others there.
         let from = known.saturating_sub(self.tail.len().min(OVERLAP) as u64);
         let mut download = client.stream(&self.follow.request, from).await?;
-        if download.start > known || download.is_nothing() && from < known {
+        if download.start > known || download.is_empty() && from < known {
             // Either bytes in between are missing, or the known ones no longer exist. Reading everything shows which.
             download = client.stream(&self.follow.request, 0).await?;
         }

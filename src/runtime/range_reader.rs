@@ -31,7 +31,7 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
     let first = client.slice(&range_read.request, range_read.begin.clone()).await?;
     let mut parts = match download(first, None, range_read, sender).await? {
         Fetched::Parts(parts) => parts,
-        Fetched::TooLarge(bytes) => return Ok(Outcome::Made((range_read.too_large)(bytes).into())),
+        Fetched::TooLarge(bytes) => return Ok(Outcome::Result((range_read.too_large)(bytes).into())),
     };
     let mut downloaded = 0;
     for _ in 0..MAX_REQUESTS {
@@ -39,20 +39,20 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
         let task = tokio::task::spawn_blocking(move || read(&here, &|| stop.is_stopped()));
         let range =
             match task.await.map_err(|_| unreadable(range_read, "internal error; --log FILE has the details"))? {
-                Step::Made(value) => return Ok(Outcome::Made(value.into())),
+                Step::Done(value) => return Ok(Outcome::Result(value.into())),
                 Step::Need(range) => range.start..range.end.min(parts.total()),
             };
         if range.is_empty() || parts.is_whole() {
             return Err(unreadable(range_read, "it is truncated"));
         }
         downloaded += range.end - range.start;
-        if downloaded > range_read.most {
-            return Ok(Outcome::Made((range_read.too_large)(downloaded).into()));
+        if downloaded > range_read.max_bytes {
+            return Ok(Outcome::Result((range_read.too_large)(downloaded).into()));
         }
         let next = client.slice(&range_read.request, Slice::Span(range)).await?;
         parts = match download(next, Some(parts), range_read, sender).await? {
             Fetched::Parts(parts) => parts,
-            Fetched::TooLarge(bytes) => return Ok(Outcome::Made((range_read.too_large)(bytes).into())),
+            Fetched::TooLarge(bytes) => return Ok(Outcome::Result((range_read.too_large)(bytes).into())),
         };
     }
     Err(unreadable(range_read, "it refers from one place to the next without end"))
@@ -71,7 +71,7 @@ async fn download(
     sender: &MsgSender,
 ) -> Result<Fetched, Error> {
     let expected = download.length.unwrap_or(0);
-    if expected > range_read.most {
+    if expected > range_read.max_bytes {
         return Ok(Fetched::TooLarge(expected));
     }
     let disk = |error: std::io::Error| Error {
@@ -84,11 +84,11 @@ async fn download(
     let mut last_report = Instant::now();
     while let Some(chunk) = download.chunk().await? {
         done += chunk.len() as u64;
-        if done > range_read.most {
+        if done > range_read.max_bytes {
             return Ok(Fetched::TooLarge(done));
         }
         bytes.extend_from_slice(&chunk);
-        if download.whole.is_none() && bytes.len() as u64 > MAX_MEMORY_BYTES {
+        if download.total_size.is_none() && bytes.len() as u64 > MAX_MEMORY_BYTES {
             file = Some(append(file.take(), std::mem::take(&mut bytes)).await.map_err(disk)?);
         }
         if last_report.elapsed() >= PROGRESS_INTERVAL {
@@ -101,7 +101,7 @@ async fn download(
         let message = format!("received {done} bytes instead of {expected}");
         return Err(Error { tried: range_read.request.line(), fault: Fault::Cut(message) });
     }
-    Ok(Fetched::Parts(match (download.whole, file) {
+    Ok(Fetched::Parts(match (download.total_size, file) {
         (Some(total), _) => {
             let mut parts = known.filter(|known| known.total() == total).unwrap_or_else(|| Parts::of(total));
             parts.add(download.start, bytes.into());
@@ -135,7 +135,7 @@ mod tests {
 
     /// A reader that reads the last byte and then the first.
     struct ReadEnds {
-        most: u64,
+        max_bytes: u64,
     }
 
     impl RangeRead for ReadEnds {
@@ -149,8 +149,8 @@ mod tests {
         fn begin(&self) -> Slice {
             Slice::Tail(2)
         }
-        fn most(&self) -> u64 {
-            self.most
+        fn max_bytes(&self) -> u64 {
+            self.max_bytes
         }
         fn too_large(&self, bytes: u64) -> Self::Output {
             Err(bytes)
@@ -163,7 +163,7 @@ mod tests {
                     _ => return Step::Need(range),
                 }
             }
-            Step::Made(Ok((parts.total(), ends)))
+            Step::Done(Ok((parts.total(), ends)))
         }
     }
 
@@ -172,11 +172,11 @@ mod tests {
         [head.as_bytes(), body].concat()
     }
 
-    async fn read(client: &Client, most: u64) -> Result<Result<(u64, Vec<u8>), u64>, Error> {
+    async fn read(client: &Client, max_bytes: u64) -> Result<Result<(u64, Vec<u8>), u64>, Error> {
         let (sender, _inbox) = mpsc::channel(64);
         let sender = MsgSender { sender, stop: Cancel::default() };
-        let outcome = read_ranges(client, &AnyRangeRead::new(ReadEnds { most }), &sender).await?;
-        let Outcome::Made(made) = outcome else { panic!("a result") };
+        let outcome = read_ranges(client, &AnyRangeRead::new(ReadEnds { max_bytes }), &sender).await?;
+        let Outcome::Result(made) = outcome else { panic!("a result") };
         Ok(made.value.downcast_ref::<Result<(u64, Vec<u8>), u64>>().unwrap().clone())
     }
 

@@ -140,7 +140,7 @@ impl Sessions {
         let mut queue = VecDeque::from(tasks);
         while let Some((host, effect)) = queue.pop_front() {
             match effect {
-                Effect::Elsewhere(to, place) => queue.extend(self.go(to, place)),
+                Effect::SwitchServer(to, place) => queue.extend(self.go(to, place)),
                 Effect::Return => queue.extend(self.go_back()),
                 other => left.push((host, other)),
             }
@@ -181,7 +181,7 @@ impl Sessions {
     pub fn rest(&mut self, now: Timestamp) -> Vec<Task> {
         let mut tasks = Vec::new();
         let mut messages = Vec::new();
-        let mut at_risk = None;
+        let mut write_error = None;
         for session in &mut self.background {
             let mut effects = Vec::new();
             if session.app.wake_at().is_some_and(|due| due <= now) {
@@ -189,10 +189,10 @@ impl Sessions {
             }
             effects.extend(session.app.rest());
             messages.extend(session.app.take_messages());
-            at_risk = at_risk.or_else(|| session.app.at_risk().cloned());
+            write_error = write_error.or_else(|| session.app.write_error().cloned());
             tasks.extend(session.hand_over(effects));
         }
-        self.current.app.set_risk_elsewhere(at_risk);
+        self.current.app.set_other_write_error(write_error);
         for (tone, words) in messages {
             tasks.extend(self.say(tone, words));
         }
@@ -260,7 +260,7 @@ impl Sessions {
         if self.session(&host).is_some() {
             return self.go(host, place);
         }
-        let (app, first) = self.current.app.beside(session, kept, place);
+        let (app, first) = self.current.app.for_server(session, kept, place);
         let mut opened = ServerSession::new(&self.shared, host, app, drafts);
         let mut tasks = opened.hand_over(first);
         self.history.push(self.current.host.clone());
@@ -280,7 +280,7 @@ impl Sessions {
 
     fn switch_to(&mut self, at: usize, enter: impl FnOnce(&mut App, UiState) -> Vec<Effect>) -> Vec<Task> {
         let Some(next) = self.background.get_mut(at) else { return Vec::new() };
-        let ui_state = self.current.app.manner();
+        let ui_state = self.current.app.ui_state();
         let (left, summary) = self.current.app.leave();
         let mut tasks = self.current.hand_over(left);
         std::mem::swap(&mut self.current, next);

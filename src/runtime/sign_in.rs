@@ -27,7 +27,7 @@ pub async fn wait(client: &Client, client_id: &str, code: &DeviceCode) -> Result
             Ok(Poll::SlowDown) => pause += SLOW_DOWN_STEP,
             Ok(Poll::Expired) => break,
             Ok(Poll::Denied) => return Err(refused("the sign-in was refused")),
-            Err(error) if error.is_passing() => {}
+            Err(error) if error.is_temporary() => {}
             Err(error) => return Err(error),
         }
     }

@@ -14,20 +14,20 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 pub use want::{
-    Canceled, Derive, Follow, HeldState, ListQuery, Load, Made, PER_PAGE, Sink, Ticket, Value, Want, Work, Write,
+    Canceled, Derive, Follow, KnownState, ListQuery, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, WorkResult, Write,
 };
 
 /// The maximum number of replies, and of results, that are kept although they are not in use.
-const KEPT: usize = 600;
+const MAX_ENTRIES: usize = 600;
 /// The maximum size of the replies in memory, in bytes as received.
-const ROOM: usize = 256 << 20;
+const MAX_REPLY_BYTES: usize = 256 << 20;
 /// The maximum number of growing documents, and of their bytes in memory together.
-const GROWN: usize = 24;
-const GROWN_ROOM: usize = 256 << 20;
+const MAX_DOCUMENTS: usize = 24;
+const MAX_DOCUMENT_BYTES: usize = 256 << 20;
 /// The maximum total size of the results in bytes, by their estimated weight.
-const MADE_ROOM: usize = 256 << 20;
+const MAX_RESULT_BYTES: usize = 256 << 20;
 /// The maximum number of remembered failures; beyond it, all are dropped and retried where they are still wanted.
-const FAILED: usize = 1_000;
+const MAX_FAILURES: usize = 1_000;
 
 /// Identifies one state of the rows of one or several lists; no two states of any lists share a revision. A value
 /// derived from rows is stored with their revision, see [`Derived`].
@@ -119,7 +119,7 @@ pub fn digest(body: &[u8]) -> u64 {
 
 impl Arrival {
     /// Returns whether both replies have the same body and the same paging headers.
-    fn is_as(&self, other: &Arrival) -> bool {
+    fn is_same_reply(&self, other: &Arrival) -> bool {
         self.digest != 0 && (self.digest, self.next, self.total) == (other.digest, other.next, other.total)
     }
 }
@@ -139,9 +139,9 @@ struct Entry {
     replies: usize,
     error: Option<(Error, Timestamp)>,
     stale: bool,
-    loading: bool,
+    is_loading: bool,
     /// Whether the entry became stale while loading, so that the pending reply may be older than the change.
-    again: bool,
+    was_invalidated: bool,
 }
 
 /// Everything received for one request: one entry per page.
@@ -159,10 +159,10 @@ struct Resource {
 }
 
 impl Resource {
-    /// Updates the revision and the row counts after a page arrived; `grew` if the page is new.
-    fn revise(&mut self, revision: Revision, grew: bool) {
+    /// Updates the revision and the row counts after a page arrived; `is_new_page` if the page is new.
+    fn revise(&mut self, revision: Revision, is_new_page: bool) {
         self.revision = revision;
-        if !grew {
+        if !is_new_page {
             self.extends = revision;
         }
         self.recount();
@@ -184,13 +184,13 @@ impl Resource {
 
 struct Stream {
     sink: Box<dyn Sink>,
-    over: bool,
+    is_complete: bool,
     error: Option<Error>,
     used: Cell<u64>,
 }
 
-struct Computed {
-    made: Made,
+struct CachedResult {
+    result: WorkResult,
     used: Cell<u64>,
 }
 
@@ -199,7 +199,7 @@ struct Computed {
 pub struct Store {
     resources: HashMap<Request, Resource>,
     streams: HashMap<Request, Stream>,
-    results: HashMap<String, Computed>,
+    results: HashMap<String, CachedResult>,
     /// Keys of failed computations, which are not retried.
     failed_work: HashSet<String>,
     /// Progress of range reads, by key.
@@ -233,20 +233,20 @@ pub struct Remote<'a, T> {
     /// The error of the last attempt.
     pub error: Option<&'a Error>,
     /// Whether a request is in flight.
-    pub loading: bool,
+    pub is_loading: bool,
     /// Whether the reply is neither stale nor loading.
-    pub settled: bool,
+    pub is_settled: bool,
 }
 
 /// Returns the error if it is permanent: after such errors, requests are not retried automatically.
-fn for_good(error: Option<&Error>) -> Option<&Error> {
-    error.filter(|error| !error.is_passing())
+fn permanent(error: Option<&Error>) -> Option<&Error> {
+    error.filter(|error| !error.is_temporary())
 }
 
 impl<'a, T> Remote<'a, T> {
     /// Returns the error if it is permanent, for example because the value was deleted or is hidden from the user.
     pub fn refused(&self) -> Option<&'a Error> {
-        for_good(self.error)
+        permanent(self.error)
     }
 }
 
@@ -261,11 +261,11 @@ impl<T: Send + Sync + 'static> Remote<'_, T> {
 pub struct Rows<'a, T> {
     parts: Vec<&'a Resource>,
     /// Whether the server has more rows.
-    pub more: bool,
+    pub has_more: bool,
     /// Whether a page is loading.
-    pub loading: bool,
+    pub is_loading: bool,
     /// Whether the first page was ever received.
-    pub known: bool,
+    pub is_known: bool,
     /// The error of the last attempt.
     pub error: Option<&'a Error>,
     /// The number of rows of the whole list, if the server counts them.
@@ -299,7 +299,7 @@ impl Resource {
 impl<'a, T> Rows<'a, T> {
     /// Returns the error if it is permanent, for example because the list was deleted or is hidden from the user.
     pub fn refused(&self) -> Option<&'a Error> {
-        for_good(self.error)
+        permanent(self.error)
     }
 }
 
@@ -307,9 +307,9 @@ impl<'a, T: 'static> Rows<'a, T> {
     /// Chains the rows of several lists.
     pub fn chain(lists: Vec<Rows<'a, T>>) -> Rows<'a, T> {
         Rows {
-            more: lists.iter().any(|list| list.more),
-            loading: lists.iter().any(|list| list.loading),
-            known: !lists.is_empty() && lists.iter().all(|list| list.known || list.error.is_some()),
+            has_more: lists.iter().any(|list| list.has_more),
+            is_loading: lists.iter().any(|list| list.is_loading),
+            is_known: !lists.is_empty() && lists.iter().all(|list| list.is_known || list.error.is_some()),
             error: lists.iter().find_map(|list| list.error),
             total: lists.iter().map(|list| list.total).sum(),
             at: lists.iter().filter_map(|list| list.at).min(),
@@ -364,9 +364,9 @@ impl<'a, T: 'static> Rows<'a, T> {
     }
 
     /// Returns whether none of the first `pages` pages is stale or loading.
-    pub fn settled(&self, pages: u32) -> bool {
+    pub fn is_settled(&self, pages: u32) -> bool {
         let entries = self.parts.iter().flat_map(|part| part.entries.iter().take(pages as usize));
-        entries.into_iter().all(|entry| !entry.loading && !entry.stale)
+        entries.into_iter().all(|entry| !entry.is_loading && !entry.stale)
     }
 
     /// Returns the loaded pages in order as shared pointers, for a worker.
@@ -392,7 +392,7 @@ pub struct GrowingDocument<'a, S> {
     /// The document.
     pub sink: &'a S,
     /// Whether it is complete.
-    pub over: bool,
+    pub is_complete: bool,
     /// The error that stopped the download, if any.
     pub error: Option<&'a Error>,
 }
@@ -412,8 +412,8 @@ impl Store {
             since: entry.and_then(|e| e.since),
             replies: entry.map_or(0, |e| e.replies),
             error: entry.and_then(|e| e.error.as_ref()).map(|(e, _)| e),
-            loading: entry.is_some_and(|e| e.loading),
-            settled: entry.is_some_and(|e| !e.loading && !e.stale),
+            is_loading: entry.is_some_and(|e| e.is_loading),
+            is_settled: entry.is_some_and(|e| !e.is_loading && !e.stale),
         }
     }
 
@@ -447,9 +447,9 @@ impl Store {
         let last = known.checked_sub(1).and_then(|i| entries.get(i)).and_then(|e| e.known.as_ref());
         Rows {
             parts: resource.into_iter().collect(),
-            more: last.is_some_and(|(a, _)| a.next.is_some()),
-            loading: entries.iter().any(|e| e.loading),
-            known: known > 0,
+            has_more: last.is_some_and(|(a, _)| a.next.is_some()),
+            is_loading: entries.iter().any(|e| e.is_loading),
+            is_known: known > 0,
             error: entries.iter().find_map(|e| e.error.as_ref()).map(|(e, _)| e),
             total: entries.first().and_then(|e| e.known.as_ref()).and_then(|(a, _)| a.total),
             at: entries.first().and_then(|e| e.known.as_ref()).map(|(_, at)| *at),
@@ -465,21 +465,21 @@ impl Store {
         let stream = self.streams.get(request)?;
         stream.used.set(self.turn);
         let sink = (stream.sink.as_ref() as &dyn Any).downcast_ref::<S>()?;
-        Some(GrowingDocument { sink, over: stream.over, error: stream.error.as_ref() })
+        Some(GrowingDocument { sink, is_complete: stream.is_complete, error: stream.error.as_ref() })
     }
 
     /// Returns the result of a computation, if it has finished.
     pub fn result<T: 'static>(&self, key: &str) -> Option<&T> {
         let known = self.results.get(key)?;
         known.used.set(self.turn);
-        known.made.value.downcast_ref()
+        known.result.value.downcast_ref()
     }
 
     /// Returns the result of a computation as a shared pointer, if it has finished.
     pub fn shared_result<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
         let known = self.results.get(key)?;
         known.used.set(self.turn);
-        known.made.value.clone().downcast().ok()
+        known.result.value.clone().downcast().ok()
     }
 
     /// Returns the progress of a range read that is running.
@@ -511,7 +511,7 @@ impl Store {
     /// Returns whether a request was answered or failed, and is neither stale nor loading.
     pub fn is_fresh(&self, request: &Request) -> bool {
         let entry = self.resources.get(request).and_then(|resource| resource.entries.first());
-        entry.is_some_and(|e| !e.stale && !e.loading && (e.known.is_some() || e.error.is_some()))
+        entry.is_some_and(|e| !e.stale && !e.is_loading && (e.known.is_some() || e.error.is_some()))
     }
 
     /// Iterates over all values of type `T` from the current server, in lists or alone, with their requests. This takes
@@ -528,7 +528,7 @@ impl Store {
 
     /// Returns whether a request is in flight.
     pub fn is_loading(&self, request: &Request) -> bool {
-        self.resources.get(request).is_some_and(|resource| resource.entries.iter().any(|entry| entry.loading))
+        self.resources.get(request).is_some_and(|resource| resource.entries.iter().any(|entry| entry.is_loading))
     }
 
     /// Returns the reply to a request whose [`Load`] has a custom reader.
@@ -577,7 +577,7 @@ impl Store {
                 break;
             }
             let Some(entry) = resource.and_then(|r| r.entries.get(index)) else { return (Some(page), None) };
-            if entry.loading {
+            if entry.is_loading {
                 loading += 1;
                 if loading >= load.concurrency {
                     return (None, wake);
@@ -588,13 +588,13 @@ impl Store {
                 if entry.stale {
                     return (Some(page), None);
                 }
-                if error.is_passing() {
+                if error.is_temporary() {
                     // Temporary errors are retried after a delay, or when the server allows it.
-                    let asked = match error.fault {
+                    let requested = match error.fault {
                         Fault::Limited(Some(wait)) => wait.as_secs_f64(),
                         _ => 0.0,
                     };
-                    match later(*at, asked.max(RETRY_SECONDS)) {
+                    match later(*at, requested.max(RETRY_SECONDS)) {
                         due if due <= now => return (Some(page), None),
                         due => wake = earliest(wake, Some(due)),
                     }
@@ -605,8 +605,8 @@ impl Store {
             if entry.stale {
                 return (Some(page), None);
             }
-            if let Some(every) = load.every {
-                match later(*at, every.as_secs_f64()) {
+            if let Some(refresh_after) = load.refresh_after {
+                match later(*at, refresh_after.as_secs_f64()) {
                     due if due <= now => return (Some(page), None),
                     due => wake = earliest(wake, Some(due)),
                 }
@@ -620,18 +620,18 @@ impl Store {
 
     /// Returns whether the stream of `follow` is incomplete.
     pub fn follows(&self, follow: &Follow) -> bool {
-        self.streams.get(&follow.request).is_none_or(|s| !s.over && s.error.is_none())
+        self.streams.get(&follow.request).is_none_or(|s| !s.is_complete && s.error.is_none())
     }
 
     /// Returns whether the result `key` is missing.
-    pub fn lacks(&self, key: &str) -> bool {
+    pub fn is_result_missing(&self, key: &str) -> bool {
         !self.results.contains_key(key) && !self.failed_work.contains(key) && !self.failed.contains_key(key)
     }
 
     /// Returns the state of a document before its request starts: the number of bytes received and the tail.
-    pub fn held(&self, request: &Request) -> HeldState {
-        let held = |s: &Stream| HeldState { amount: s.sink.held(), tail: s.sink.tail().to_vec() };
-        self.streams.get(request).map(held).unwrap_or_default()
+    pub fn known_state(&self, request: &Request) -> KnownState {
+        let state = |s: &Stream| KnownState { received: s.sink.received(), tail: s.sink.tail().to_vec() };
+        self.streams.get(request).map(state).unwrap_or_default()
     }
 
     /// Returns whether the download of a stream should pause.
@@ -644,7 +644,7 @@ impl Store {
         match ticket {
             Ticket::Load(request, page) => {
                 if let Some(entry) = self.entry(request, *page) {
-                    entry.loading = loading;
+                    entry.is_loading = loading;
                 }
             }
             Ticket::Parts(key) => drop(self.progress.remove(key)),
@@ -653,30 +653,30 @@ impl Store {
     }
 
     /// Records a reply or an error.
-    pub fn arrived(&mut self, request: &Request, page: u32, outcome: Result<Arrival, Error>, now: Timestamp) {
+    pub fn record_reply(&mut self, request: &Request, page: u32, outcome: Result<Arrival, Error>, now: Timestamp) {
         // Replies of other servers say nothing about the current one.
         if request.host.is_none() {
-            self.note_reach(outcome.as_ref().err(), now);
-            if let Err(Error { fault: Fault::Unsupported(said), .. }) = &outcome {
-                self.unsupported.insert(request.route, said.clone());
+            self.record_contact(outcome.as_ref().err(), now);
+            if let Err(Error { fault: Fault::Unsupported(message), .. }) = &outcome {
+                self.unsupported.insert(request.route, message.clone());
             }
         }
         let Some(entry) = self.entry(request, page) else { return };
-        entry.loading = false;
-        entry.stale = std::mem::take(&mut entry.again);
+        entry.is_loading = false;
+        entry.stale = std::mem::take(&mut entry.was_invalidated);
         let mut changed = false;
-        let mut grew = false;
+        let mut is_new_page = false;
         // Whether an error appeared or disappeared.
-        let news;
+        let error_changed;
         match outcome {
             Ok(arrival) => {
-                news = entry.error.take().is_some();
+                error_changed = entry.error.take().is_some();
                 entry.replies += 1;
                 match &mut entry.known {
                     // The body is identical, so derived values stay valid.
-                    Some((known, at)) if known.is_as(&arrival) => *at = now,
+                    Some((known, at)) if known.is_same_reply(&arrival) => *at = now,
                     known => {
-                        grew = known.is_none();
+                        is_new_page = known.is_none();
                         *known = Some((arrival, now));
                         entry.since = Some(now);
                         changed = true;
@@ -684,31 +684,33 @@ impl Store {
                 }
             }
             Err(error) => {
-                news = true;
+                error_changed = true;
                 entry.error = Some((error, now));
             }
         }
-        self.generation += u64::from(news);
+        self.generation += u64::from(error_changed);
         if let Some(resource) = self.resources.get_mut(request) {
             // A reply without a next page ends the list, which may have become shorter.
             let index = page.saturating_sub(1) as usize;
             let ended = matches!(resource.entries.get(index), Some(e) if e.error.is_none() && e.known.as_ref().is_some_and(|(a, _)| a.next.is_none()));
             if ended {
-                grew &= resource.entries.len() == index + 1;
+                is_new_page &= resource.entries.len() == index + 1;
                 changed |= resource.entries.len() > index + 1;
                 resource.entries.truncate(index + 1);
             }
             if changed {
                 self.generation += 1;
-                resource.revise(Revision(self.generation), grew);
+                resource.revise(Revision(self.generation), is_new_page);
             }
         }
     }
 
     /// Fails a page without a request if its route is known to be unsupported; returns whether it is.
     pub fn fail_unsupported(&mut self, request: &Request, page: u32, now: Timestamp) -> bool {
-        let Some(said) = self.unsupported.get(request.route).filter(|_| request.host.is_none()) else { return false };
-        let error = Error { tried: request.line(), fault: Fault::Unsupported(said.clone()) };
+        let Some(message) = self.unsupported.get(request.route).filter(|_| request.host.is_none()) else {
+            return false;
+        };
+        let error = Error { tried: request.line(), fault: Fault::Unsupported(message.clone()) };
         self.generation += 1;
         if let Some(entry) = self.entry(request, page) {
             entry.stale = false;
@@ -718,7 +720,7 @@ impl Store {
     }
 
     /// Adds a cached reply received `at`, unless a reply is already known.
-    pub fn recalled(&mut self, request: &Request, page: u32, arrival: Arrival, at: Timestamp) {
+    pub fn add_cached(&mut self, request: &Request, page: u32, arrival: Arrival, at: Timestamp) {
         let Some(entry) = self.entry(request, page).filter(|entry| entry.known.is_none()) else { return };
         entry.known = Some((arrival, at));
         entry.since = Some(at);
@@ -738,14 +740,14 @@ impl Store {
     }
 
     /// Returns whether a reply of `wants` may be outdated because it could not be refreshed.
-    pub fn is_outlived(&self, wants: &[Want]) -> bool {
+    pub fn is_outdated(&self, wants: &[Want]) -> bool {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let mut entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
         entries.any(|entry| entry.known.is_some() && entry.error.is_some())
     }
 
     /// Records whether the server is reachable.
-    pub fn note_reach(&mut self, error: Option<&Error>, now: Timestamp) {
+    pub fn record_contact(&mut self, error: Option<&Error>, now: Timestamp) {
         match error {
             // These errors do not come from the network and say nothing about the server.
             Some(Error { fault: Fault::ReadOnly | Fault::Disk(_), .. }) => {}
@@ -764,7 +766,7 @@ impl Store {
         let turn = self.turn;
         self.streams.entry(follow.request.clone()).or_insert_with(|| Stream {
             sink: (follow.sink)(),
-            over: false,
+            is_complete: false,
             error: None,
             used: Cell::new(turn),
         });
@@ -782,22 +784,22 @@ impl Store {
     }
 
     /// Records the end of a stream, or the error that ended it.
-    pub fn ended(&mut self, request: &Request, error: Option<Error>) {
+    pub fn end_stream(&mut self, request: &Request, error: Option<Error>) {
         if let Some(stream) = self.streams.get_mut(request) {
-            stream.over = error.is_none();
+            stream.is_complete = error.is_none();
             stream.error = error;
         }
     }
 
     /// Stores the result of a computation. The part of its key before a tab identifies its subject: a newer result
     /// replaces the older one of the same subject.
-    pub fn keep(&mut self, key: String, made: Made) {
+    pub fn keep(&mut self, key: String, result: WorkResult) {
         if let Some((of, _)) = key.split_once('\t') {
             self.results.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
         }
         let used = Cell::new(self.turn);
         self.progress.remove(&key);
-        self.results.insert(key, Computed { made, used });
+        self.results.insert(key, CachedResult { result, used });
     }
 
     /// Records the progress of a range read.
@@ -808,7 +810,7 @@ impl Store {
     /// Records the error of a range read.
     pub fn fail(&mut self, key: String, error: Error) {
         self.progress.remove(&key);
-        if self.failed.len() >= FAILED {
+        if self.failed.len() >= MAX_FAILURES {
             self.failed.clear();
         }
         self.failed.insert(key, error);
@@ -816,34 +818,34 @@ impl Store {
 
     /// Records that the computation `key` failed; it is not retried.
     pub fn give_up(&mut self, key: String) {
-        if self.failed_work.len() >= FAILED {
+        if self.failed_work.len() >= MAX_FAILURES {
             self.failed_work.clear();
         }
         self.failed_work.insert(key);
     }
 
     /// Marks all replies of these routes as stale after a write, and lets their streams continue.
-    pub fn touch(&mut self, routes: &[&str]) {
+    pub fn invalidate_routes(&mut self, routes: &[&str]) {
         for (_, stream) in self.streams.iter_mut().filter(|(request, _)| routes.contains(&request.route)) {
-            stream.over = false;
+            stream.is_complete = false;
             stream.error = None;
         }
         for (request, resource) in &mut self.resources {
             if routes.contains(&request.route) && request.host.is_none() {
                 for entry in &mut resource.entries {
                     entry.stale = true;
-                    entry.again = entry.loading;
+                    entry.was_invalidated = entry.is_loading;
                 }
             }
         }
     }
 
     /// Marks replies of `wants` older than `before` as stale: they stay visible and are requested again.
-    pub fn outdate(&mut self, wants: &[Want], before: Timestamp) {
+    pub fn invalidate_older(&mut self, wants: &[Want], before: Timestamp) {
         for want in wants {
             let Want::Load(load) = want else { continue };
             let Some(resource) = self.resources.get_mut(&load.request).filter(|_| !load.is_lasting()) else { continue };
-            for entry in resource.entries.iter_mut().filter(|entry| !entry.loading) {
+            for entry in resource.entries.iter_mut().filter(|entry| !entry.is_loading) {
                 let of = entry.known.as_ref().map(|(_, at)| *at).max(entry.error.as_ref().map(|(_, at)| *at));
                 entry.stale |= of.is_some_and(|at| at < before);
             }
@@ -859,13 +861,13 @@ impl Store {
                     if let Some(resource) = self.resources.get_mut(&load.request) {
                         for entry in &mut resource.entries {
                             entry.stale = true;
-                            entry.again = entry.loading;
+                            entry.was_invalidated = entry.is_loading;
                         }
                     }
                 }
                 Want::Follow(follow) => {
                     if let Some(stream) = self.streams.get_mut(&follow.request) {
-                        stream.over = false;
+                        stream.is_complete = false;
                         stream.error = None;
                     }
                 }
@@ -879,10 +881,10 @@ impl Store {
     pub fn turn(&mut self) {
         self.turn += 1;
         let turn = self.turn;
-        forget(&mut self.resources, (KEPT, ROOM), turn, |r| (r.used.get(), r.size));
+        evict(&mut self.resources, (MAX_ENTRIES, MAX_REPLY_BYTES), turn, |r| (r.used.get(), r.size));
         let in_memory = |stream: &Stream| usize::try_from(stream.sink.in_memory()).unwrap_or(usize::MAX);
-        forget(&mut self.streams, (GROWN, GROWN_ROOM), turn, |s| (s.used.get(), in_memory(s)));
-        forget(&mut self.results, (KEPT, MADE_ROOM), turn, |m| (m.used.get(), m.made.weight));
+        evict(&mut self.streams, (MAX_DOCUMENTS, MAX_DOCUMENT_BYTES), turn, |s| (s.used.get(), in_memory(s)));
+        evict(&mut self.results, (MAX_ENTRIES, MAX_RESULT_BYTES), turn, |m| (m.used.get(), m.result.weight));
     }
 
     fn entry(&mut self, request: &Request, page: u32) -> Option<&mut Entry> {
@@ -916,14 +918,14 @@ pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp>
 /// Evicts the least recently used entries, down to half of the limits, if the limit of entries or bytes is exceeded.
 /// Entries used in the last turn are kept, because they would be requested again at once. `of` returns the turn in
 /// which a value was last used, and its size in bytes.
-fn forget<K: Eq + std::hash::Hash, V>(
+fn evict<K: Eq + std::hash::Hash, V>(
     map: &mut HashMap<K, V>,
-    (most, room): (usize, usize),
+    (max_entries, max_bytes): (usize, usize),
     turn: u64,
     of: impl Fn(&V) -> (u64, usize),
 ) {
     let bytes = map.values().fold(0_usize, |sum, value| sum.saturating_add(of(value).1));
-    if map.len() <= most && bytes <= room {
+    if map.len() <= max_entries && bytes <= max_bytes {
         return;
     }
     let mut all: Vec<(u64, usize)> = map.values().map(&of).collect();
@@ -931,7 +933,7 @@ fn forget<K: Eq + std::hash::Hash, V>(
     let (mut count, mut bytes) = (0, 0_usize);
     let too_much = all.iter().find(|(_, size)| {
         (count, bytes) = (count + 1, bytes.saturating_add(*size));
-        count > most / 2 || bytes > room / 2
+        count > max_entries / 2 || bytes > max_bytes / 2
     });
     let gone = too_much.map_or(0, |(used, _)| *used);
     map.retain(|_, value| of(value).0 > gone || of(value).0 + 1 >= turn);
@@ -955,31 +957,34 @@ mod tests {
             self.0
         }
         fn weight(&self, _: &usize) -> usize {
-            MADE_ROOM / 8
+            MAX_RESULT_BYTES / 8
         }
     }
 
     #[test]
-    fn results_that_hold_much_are_forgotten_before_they_hold_too_much() {
+    fn results_are_evicted_by_weight() {
         let mut store = Store::default();
         for number in 0..40 {
             let work = Work::new(Heavy(number));
             store.keep(work.key.clone(), (work.run)(&|| false));
             store.turn();
             assert!(
-                store.results.values().map(|known| known.made.weight).sum::<usize>() <= MADE_ROOM,
+                store.results.values().map(|known| known.result.weight).sum::<usize>() <= MAX_RESULT_BYTES,
                 "after {number}"
             );
         }
         assert_eq!(store.result::<usize>("heavy 39"), Some(&39), "the latest stays");
-        assert!(store.lacks("heavy 0"));
+        assert!(store.is_result_missing("heavy 0"));
     }
 
     #[test]
-    fn failures_are_not_remembered_without_end() {
+    fn failures_are_bounded() {
         let mut store = Store::default();
-        (0..10 * FAILED).for_each(|number| store.give_up(format!("work {number}")));
-        assert!(store.failed_work.len() <= FAILED && !store.lacks(&format!("work {}", 10 * FAILED - 1)));
+        (0..10 * MAX_FAILURES).for_each(|number| store.give_up(format!("work {number}")));
+        assert!(
+            store.failed_work.len() <= MAX_FAILURES
+                && !store.is_result_missing(&format!("work {}", 10 * MAX_FAILURES - 1))
+        );
     }
 
     fn rows(names: &[&str], next: Option<u32>) -> Arrival {
@@ -999,43 +1004,43 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_chained_and_asked_for_in_order() {
+    fn pages_are_chained_and_requested_in_order() {
         let list = ListBranches { id: "1".into(), search: None };
         let load = Load::list(&list, 3);
         let mut store = Store::default();
         assert_eq!(store.due(&load, at(0)).0, Some(1));
-        store.arrived(&load.request, 1, Ok(rows(&["a", "b"], Some(2))), at(0));
+        store.record_reply(&load.request, 1, Ok(rows(&["a", "b"], Some(2))), at(0));
         assert_eq!(store.due(&load, at(0)).0, Some(2));
-        store.arrived(&load.request, 2, Ok(rows(&["c"], None)), at(0));
+        store.record_reply(&load.request, 2, Ok(rows(&["c"], None)), at(0));
         assert_eq!(store.due(&load, at(0)).0, None);
         let known = store.list(&list);
         let names: Vec<_> = (0..known.len()).filter_map(|i| known.get(i)).map(|b| b.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
         assert!(known.get(3).is_none());
-        assert!(!known.more);
+        assert!(!known.has_more);
     }
 
     #[test]
-    fn lists_never_share_a_revision_and_growth_at_the_end_is_told_from_change() {
+    fn revisions_are_unique_and_detect_appends() {
         let list = |search: &str| ListBranches { id: "1".into(), search: Some(search.into()) };
         let mut store = Store::default();
-        store.arrived(&list("a").request(), 1, Ok(rows(&["a"], Some(2))), at(0));
-        store.arrived(&list("b").request(), 1, Ok(rows(&["b"], None)), at(0));
+        store.record_reply(&list("a").request(), 1, Ok(rows(&["a"], Some(2))), at(0));
+        store.record_reply(&list("b").request(), 1, Ok(rows(&["b"], None)), at(0));
         let first = store.list(&list("a")).revision;
         assert_ne!(first, store.list(&list("b")).revision);
-        store.arrived(&list("a").request(), 2, Ok(rows(&["c"], None)), at(0));
+        store.record_reply(&list("a").request(), 2, Ok(rows(&["c"], None)), at(0));
         assert_ne!(store.list(&list("a")).revision, first);
         assert!(store.list(&list("a")).extends(first), "a second page leaves the first rows as they were");
-        store.arrived(&list("a").request(), 1, Ok(rows(&["x"], Some(2))), at(0));
+        store.record_reply(&list("a").request(), 1, Ok(rows(&["x"], Some(2))), at(0));
         assert!(!store.list(&list("a")).extends(first), "another first page is another list");
     }
 
     #[test]
-    fn what_is_derived_from_rows_is_not_read_for_others() {
+    fn derived_values_require_their_revision() {
         let list = |search: &str| ListBranches { id: "1".into(), search: Some(search.into()) };
         let mut store = Store::default();
-        store.arrived(&list("a").request(), 1, Ok(rows(&["a"], None)), at(0));
-        store.arrived(&list("b").request(), 1, Ok(rows(&["b"], None)), at(0));
+        store.record_reply(&list("a").request(), 1, Ok(rows(&["a"], None)), at(0));
+        store.record_reply(&list("b").request(), 1, Ok(rows(&["b"], None)), at(0));
         let (a, b) = (store.list(&list("a")).revision, store.list(&list("b")).revision);
         let mut order = Derived::default();
         assert!(order.update(a, "name", || vec![0]));
@@ -1046,38 +1051,38 @@ mod tests {
     }
 
     #[test]
-    fn a_write_makes_what_it_touches_stale_and_the_old_rows_stay() {
+    fn writes_make_touched_replies_stale_and_keep_their_rows() {
         let list = ListBranches { id: "1".into(), search: None };
         let load = Load::list(&list, 1);
         let mut store = Store::default();
-        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(0));
-        store.touch(&["/projects/{id}/repository/branches"]);
+        store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
+        store.invalidate_routes(&["/projects/{id}/repository/branches"]);
         assert_eq!(store.due(&load, at(0)).0, Some(1));
         assert_eq!(store.list(&list).len(), 1);
     }
 
     #[test]
-    fn a_passing_failure_is_tried_again_in_its_time_and_a_denial_is_not() {
+    fn temporary_errors_are_retried_and_denials_are_not() {
         let list = ListBranches { id: "1".into(), search: None };
         let load = Load::list(&list, 1);
         let mut store = Store::default();
         let error = |fault| Error { tried: "GET /x".into(), fault };
-        store.arrived(&load.request, 1, Err(error(Fault::Offline("gone".into()))), at(0));
+        store.record_reply(&load.request, 1, Err(error(Fault::Offline("gone".into()))), at(0));
         assert_eq!(store.due(&load, at(1)), (None, Some(at(10))));
         assert_eq!(store.due(&load, at(10)).0, Some(1));
         assert!(store.unreachable().is_some());
-        store.arrived(&load.request, 1, Err(error(Fault::Denied("no".into()))), at(11));
+        store.record_reply(&load.request, 1, Err(error(Fault::Denied("no".into()))), at(11));
         assert_eq!(store.due(&load, at(1000)), (None, None));
         assert!(store.unreachable().is_none());
     }
 
     #[test]
-    fn an_error_is_news_when_it_comes_and_when_it_goes() {
+    fn errors_change_the_generation() {
         let list = ListBranches { id: "1".into(), search: None };
         let mut store = Store::default();
         let mut is_news = |outcome| {
             let (before, revision) = (store.generation(), store.list(&list).revision);
-            store.arrived(&list.request(), 1, outcome, at(0));
+            store.record_reply(&list.request(), 1, outcome, at(0));
             (store.generation() != before, store.list(&list).revision != revision)
         };
         let error = || Err(Error { tried: "GET /x".into(), fault: Fault::Offline("gone".into()) });
@@ -1088,170 +1093,171 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_asks_for_a_long_pause_gets_it() {
+    fn a_requested_pause_is_respected() {
         let load = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
         let mut store = Store::default();
         let fault = Fault::Limited(Some(Duration::from_secs(600)));
-        store.arrived(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
+        store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
         assert_eq!(store.due(&load, at(10)), (None, Some(at(600))));
         assert_eq!(store.due(&load, at(600)).0, Some(1));
     }
 
     #[test]
-    fn what_was_refused_here_says_nothing_about_the_server() {
+    fn local_refusals_do_not_change_reachability() {
         let mut store = Store::default();
         let error = |fault| Error { tried: "POST /x".into(), fault };
-        store.note_reach(Some(&error(Fault::Offline("gone".into()))), at(0));
-        store.note_reach(Some(&error(Fault::ReadOnly)), at(1));
+        store.record_contact(Some(&error(Fault::Offline("gone".into()))), at(0));
+        store.record_contact(Some(&error(Fault::ReadOnly)), at(1));
         assert!(store.unreachable().is_some() && store.last_contact().is_none());
     }
 
     #[test]
-    fn a_server_of_small_pages_is_asked_for_all_of_them() {
+    fn all_pages_of_a_server_with_small_pages_are_requested() {
         let load = Load::list(&ListBranches { id: "1".into(), search: None }, 9);
         let mut store = Store::default();
         for page in 1..=3 {
             assert_eq!(store.due(&load, at(0)).0, Some(page));
             let rows = Arrival { total: Some(6), ..rows(&["a", "b"], (page < 3).then_some(page + 1)) };
-            store.arrived(&load.request, page, Ok(rows), at(0));
+            store.record_reply(&load.request, page, Ok(rows), at(0));
         }
         assert_eq!(store.due(&load, at(0)).0, None);
     }
 
     #[test]
-    fn what_a_place_looks_at_is_never_forgotten_however_much_it_is() {
+    fn used_entries_are_not_evicted() {
         let load = |n: usize| Load::list(&ListBranches { id: n.to_string().into(), search: None }, 1);
         let mut store = Store::default();
-        for n in 0..3 * KEPT {
-            store.arrived(&load(n).request, 1, Ok(rows(&["a"], None)), at(0));
+        for n in 0..3 * MAX_ENTRIES {
+            store.record_reply(&load(n).request, 1, Ok(rows(&["a"], None)), at(0));
         }
         let looked_at = |store: &Store| {
-            let all = (KEPT..3 * KEPT).map(|n| store.list(&ListBranches { id: n.to_string().into(), search: None }));
-            all.filter(|rows| rows.known).count()
+            let all = (MAX_ENTRIES..3 * MAX_ENTRIES)
+                .map(|n| store.list(&ListBranches { id: n.to_string().into(), search: None }));
+            all.filter(|rows| rows.is_known).count()
         };
         for _ in 0..3 {
-            assert_eq!(looked_at(&store), 2 * KEPT);
+            assert_eq!(looked_at(&store), 2 * MAX_ENTRIES);
             store.turn();
         }
-        assert!(!store.list(&ListBranches { id: "0".into(), search: None }).known);
+        assert!(!store.list(&ListBranches { id: "0".into(), search: None }).is_known);
     }
 
     #[test]
-    fn what_takes_much_memory_is_forgotten_when_nobody_looks_at_it() {
+    fn large_unused_entries_are_evicted() {
         let list = |n: usize| ListBranches { id: n.to_string().into(), search: None };
         let mut store = Store::default();
         for n in 0..4 {
-            let large = Arrival { size: ROOM / 3, ..rows(&["a"], None) };
-            store.arrived(&Load::list(&list(n), 1).request, 1, Ok(large), at(0));
+            let large = Arrival { size: MAX_REPLY_BYTES / 3, ..rows(&["a"], None) };
+            store.record_reply(&Load::list(&list(n), 1).request, 1, Ok(large), at(0));
             store.turn();
         }
-        let known: Vec<bool> = (0..4).map(|n| store.list(&list(n)).known).collect();
+        let known: Vec<bool> = (0..4).map(|n| store.list(&list(n)).is_known).collect();
         assert_eq!(known, [false, false, false, true], "half the room stays free for what comes");
     }
 
     #[test]
-    fn what_is_old_is_asked_for_again_and_the_same_answer_changes_nothing() {
+    fn old_replies_are_refreshed_and_identical_ones_keep_the_revision() {
         let list = ListBranches { id: "1".into(), search: None };
         let load = Load::list(&list, 1);
         let mut store = Store::default();
-        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(0));
-        store.outdate(&[load.clone().into()], at(0));
+        store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
+        store.invalidate_older(&[load.clone().into()], at(0));
         assert_eq!(store.due(&load, at(1)).0, None);
-        store.outdate(&[load.clone().into()], at(1));
+        store.invalidate_older(&[load.clone().into()], at(1));
         assert_eq!(store.due(&load, at(1)).0, Some(1));
         let revision = store.list(&list).revision;
-        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(2));
+        store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(2));
         let known = store.list(&list);
         assert_eq!((known.revision, known.since, known.at), (revision, Some(at(0)), Some(at(2))));
-        store.arrived(&load.request, 1, Ok(rows(&["b"], None)), at(3));
+        store.record_reply(&load.request, 1, Ok(rows(&["b"], None)), at(3));
         assert_eq!(store.list(&list).since, Some(at(3)));
         assert_ne!(store.list(&list).revision, revision);
     }
 
     #[test]
-    fn what_is_polled_is_due_when_it_is_old_and_says_when() {
+    fn polled_replies_become_due() {
         let list = ListBranches { id: "1".into(), search: None };
-        let load = Load::list(&list, 1).every(Duration::from_secs(3));
+        let load = Load::list(&list, 1).refresh_after(Duration::from_secs(3));
         let mut store = Store::default();
-        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(0));
+        store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
         assert_eq!(store.due(&load, at(1)), (None, Some(at(3))));
         assert_eq!(store.due(&load, at(3)).0, Some(1));
     }
 
     #[test]
-    fn what_a_write_touches_is_asked_for_again_though_it_is_on_its_way() {
+    fn writes_invalidate_requests_in_flight() {
         let list = ListBranches { id: "1".into(), search: None };
         let load = Load::list(&list, 1);
         let mut store = Store::default();
         store.set_loading(&Ticket::Load(load.request.clone(), 1), true);
-        store.touch(&["/projects/{id}/repository/branches"]);
-        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(0));
-        assert!(!store.is_fresh(&load.request) && !store.list(&list).settled(1), "it may be older than the change");
+        store.invalidate_routes(&["/projects/{id}/repository/branches"]);
+        store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
+        assert!(!store.is_fresh(&load.request) && !store.list(&list).is_settled(1), "it may be older than the change");
         assert_eq!(store.due(&load, at(0)).0, Some(1));
-        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(0));
-        assert!(store.is_fresh(&load.request) && store.list(&list).settled(1));
-        store.touch(&["/projects/{id}/repository/tags"]);
+        store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
+        assert!(store.is_fresh(&load.request) && store.list(&list).is_settled(1));
+        store.invalidate_routes(&["/projects/{id}/repository/tags"]);
         assert_eq!(store.due(&load, at(0)).0, None, "another route says nothing of it");
     }
 
     #[test]
-    fn a_list_that_became_shorter_shows_no_rows_of_before() {
+    fn a_shorter_list_drops_old_rows() {
         let list = ListBranches { id: "1".into(), search: None };
         let load = Load::list(&list, 3);
         let mut store = Store::default();
         for (page, name) in [(1, "a"), (2, "b"), (3, "c")] {
-            store.arrived(&load.request, page, Ok(rows(&[name], (page < 3).then_some(page + 1))), at(0));
+            store.record_reply(&load.request, page, Ok(rows(&[name], (page < 3).then_some(page + 1))), at(0));
         }
         let before = store.list(&list).revision;
-        assert_eq!((store.list(&list).len(), store.list(&list).more), (3, false));
-        store.arrived(&load.request, 2, Ok(rows(&["b"], None)), at(1));
+        assert_eq!((store.list(&list).len(), store.list(&list).has_more), (3, false));
+        store.record_reply(&load.request, 2, Ok(rows(&["b"], None)), at(1));
         let known = store.list(&list);
-        assert_eq!((known.len(), known.more, known.get(2).is_none()), (2, false, true));
+        assert_eq!((known.len(), known.has_more, known.get(2).is_none()), (2, false, true));
         assert!(!known.extends(before), "what was derived from three rows is not of these");
         assert_eq!(store.due(&load, at(1)).0, None);
     }
 
     #[test]
-    fn pages_are_asked_for_together_up_to_a_number_and_never_beyond_the_total() {
+    fn concurrent_pages_stay_within_the_total() {
         let load = Load::list(&ListBranches { id: "1".into(), search: None }, 9).concurrency(2);
         let mut store = Store::default();
         let many = vec!["a"; PER_PAGE as usize];
-        store.arrived(&load.request, 1, Ok(Arrival { total: Some(500), ..rows(&many, Some(2)) }), at(0));
+        store.record_reply(&load.request, 1, Ok(Arrival { total: Some(500), ..rows(&many, Some(2)) }), at(0));
         for page in [2, 3] {
             assert_eq!(store.due(&load, at(0)).0, Some(page));
             store.set_loading(&Ticket::Load(load.request.clone(), page), true);
         }
         assert_eq!(store.due(&load, at(0)).0, None, "two are on their way");
         for page in 2..=5 {
-            store.arrived(&load.request, page, Ok(rows(&many, Some(page + 1))), at(0));
+            store.record_reply(&load.request, page, Ok(rows(&many, Some(page + 1))), at(0));
         }
         assert_eq!(store.due(&load, at(0)).0, None, "five pages hold all that the server counts");
     }
 
     #[test]
-    fn a_reply_is_outlived_once_the_server_does_not_renew_it() {
+    fn failed_refresh_marks_replies_outdated() {
         let list = ListBranches { id: "1".into(), search: None };
         let load = Load::list(&list, 1);
         let wants = [Want::from(load.clone())];
         let mut store = Store::default();
         let error = || Err(Error { tried: "GET /x".into(), fault: Fault::Offline("gone".into()) });
-        store.arrived(&load.request, 1, error(), at(0));
-        assert!(!store.is_outlived(&wants), "nothing is shown that could be old");
-        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(1));
-        assert_eq!((store.is_outlived(&wants), store.last_contact()), (false, Some(at(1))));
-        store.arrived(&load.request, 1, error(), at(2));
-        assert_eq!((store.is_outlived(&wants), store.last_contact()), (true, Some(at(1))));
+        store.record_reply(&load.request, 1, error(), at(0));
+        assert!(!store.is_outdated(&wants), "nothing is shown that could be old");
+        store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(1));
+        assert_eq!((store.is_outdated(&wants), store.last_contact()), (false, Some(at(1))));
+        store.record_reply(&load.request, 1, error(), at(2));
+        assert_eq!((store.is_outdated(&wants), store.last_contact()), (true, Some(at(1))));
         assert_eq!(store.oldest(&wants), Some(at(1)));
     }
 
     #[test]
-    fn what_a_server_has_not_is_not_asked_again_until_the_user_does() {
+    fn unsupported_routes_are_not_requested_until_refresh() {
         let list = |id: &str| ListBranches { id: id.into(), search: None };
         let (load, other) = (Load::list(&list("1"), 1), Load::list(&list("2"), 1));
         let mut store = Store::default();
         assert!(!store.fail_unsupported(&other.request, 1, at(0)));
         let fault = Fault::Unsupported("404 Not Found".into());
-        store.arrived(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
+        store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
         assert!(store.is_unsupported::<ListBranches>() && store.fail_unsupported(&other.request, 1, at(0)));
         assert!(store.error_of(&other.request).is_some());
         store.refresh(&[other.clone().into()]);
@@ -1260,54 +1266,54 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_kept_and_what_comes_at_once_beyond_the_room_is_not() {
+    fn entries_are_evicted_only_beyond_the_limits() {
         let list = |n: usize| ListBranches { id: n.to_string().into(), search: None };
         let after = |count: usize, size: usize| {
             let mut store = Store::default();
             for n in 0..count {
                 let large = Arrival { size, ..rows(&["a"], None) };
-                store.arrived(&Load::list(&list(n), 1).request, 1, Ok(large), at(0));
+                store.record_reply(&Load::list(&list(n), 1).request, 1, Ok(large), at(0));
             }
             (0..3).for_each(|_| store.turn());
-            (0..count).filter(|n| store.list(&list(*n)).known).count()
+            (0..count).filter(|n| store.list(&list(*n)).is_known).count()
         };
-        assert_eq!((after(2, ROOM / 3), after(KEPT, 1)), (2, KEPT));
-        assert_eq!(after(2, ROOM / 3 * 2), 0);
+        assert_eq!((after(2, MAX_REPLY_BYTES / 3), after(MAX_ENTRIES, 1)), (2, MAX_ENTRIES));
+        assert_eq!(after(2, MAX_REPLY_BYTES / 3 * 2), 0);
     }
 
     #[test]
-    fn a_failure_is_remembered_beside_others() {
+    fn failures_do_not_replace_each_other() {
         let mut store = Store::default();
         for number in 0..10 {
             store.give_up(format!("work {number}"));
             store.fail(format!("parts {number}"), Error { tried: String::new(), fault: Fault::Offline("gone".into()) });
         }
-        assert!(!store.lacks("work 0") && !store.lacks("work 9"));
-        assert!(store.failed("parts 0").is_some() && !store.lacks("parts 9"));
-        for number in 0..10 * FAILED {
+        assert!(!store.is_result_missing("work 0") && !store.is_result_missing("work 9"));
+        assert!(store.failed("parts 0").is_some() && !store.is_result_missing("parts 9"));
+        for number in 0..10 * MAX_FAILURES {
             let error = Error { tried: String::new(), fault: Fault::Offline("gone".into()) };
             store.fail(format!("parts {number}"), error);
         }
-        assert!(store.failed.len() <= FAILED);
+        assert!(store.failed.len() <= MAX_FAILURES);
     }
 
     #[test]
-    fn several_lists_are_known_once_each_has_answered_or_failed() {
+    fn chained_lists_are_known_once_each_has_a_reply_or_an_error() {
         let list = |search: &str| ListBranches { id: "1".into(), search: Some(search.into()) };
         let (a, b) = (list("a"), list("b"));
         let mut store = Store::default();
-        let both = |store: &Store| Rows::chain(vec![store.list(&a), store.list(&b)]).known;
-        assert!(!both(&store) && !Rows::<Branch>::chain(Vec::new()).known, "nothing has answered");
+        let both = |store: &Store| Rows::chain(vec![store.list(&a), store.list(&b)]).is_known;
+        assert!(!both(&store) && !Rows::<Branch>::chain(Vec::new()).is_known, "nothing has answered");
         assert!(!store.knows(&a.request(), 1));
         store.set_loading(&Ticket::Load(a.request(), 1), true);
         assert!(store.is_loading(&a.request()) && !store.is_loading(&b.request()) && !store.knows(&a.request(), 1));
-        store.arrived(&a.request(), 1, Ok(rows(&["a"], None)), at(0));
+        store.record_reply(&a.request(), 1, Ok(rows(&["a"], None)), at(0));
         assert!(!both(&store) && store.knows(&a.request(), 1) && !store.knows(&a.request(), 2));
         let denied = Error { tried: "GET /x".into(), fault: Fault::Denied(String::new()) };
-        store.arrived(&b.request(), 1, Err(denied), at(0));
+        store.record_reply(&b.request(), 1, Err(denied), at(0));
         assert!(both(&store) && store.list(&b).refused().is_some() && store.list(&a).refused().is_none());
         let gone = Error { tried: "GET /x".into(), fault: Fault::Offline("gone".into()) };
-        store.arrived(&b.request(), 1, Err(gone), at(0));
+        store.record_reply(&b.request(), 1, Err(gone), at(0));
         assert!(store.list(&b).refused().is_none(), "a server that is gone refuses nothing");
     }
 }

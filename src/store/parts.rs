@@ -15,11 +15,11 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Parts {
     total: u64,
-    held: HeldBytes,
+    available: AvailableBytes,
 }
 
 #[derive(Clone, Debug)]
-enum HeldBytes {
+enum AvailableBytes {
     /// Byte ranges with their offsets; the latest is searched first.
     Pieces(Vec<(u64, Bytes)>),
     /// All bytes, on disk.
@@ -29,22 +29,22 @@ enum HeldBytes {
 impl Parts {
     /// Creates a file of `total` bytes of which none is available.
     pub fn of(total: u64) -> Parts {
-        Parts { total, held: HeldBytes::Pieces(Vec::new()) }
+        Parts { total, available: AvailableBytes::Pieces(Vec::new()) }
     }
 
     /// Creates a complete file in memory.
     pub fn whole(bytes: Bytes) -> Parts {
-        Parts { total: bytes.len() as u64, held: HeldBytes::Pieces(vec![(0, bytes)]) }
+        Parts { total: bytes.len() as u64, available: AvailableBytes::Pieces(vec![(0, bytes)]) }
     }
 
     /// Creates a complete file of `total` bytes on disk.
     pub fn file(file: File, total: u64) -> Parts {
-        Parts { total, held: HeldBytes::File(Arc::new(Mutex::new(file))) }
+        Parts { total, available: AvailableBytes::File(Arc::new(Mutex::new(file))) }
     }
 
     /// Adds bytes at offset `start`.
     pub fn add(&mut self, start: u64, bytes: Bytes) {
-        if let HeldBytes::Pieces(pieces) = &mut self.held {
+        if let AvailableBytes::Pieces(pieces) = &mut self.available {
             pieces.insert(0, (start, bytes));
         }
     }
@@ -56,11 +56,11 @@ impl Parts {
 
     /// Returns whether all bytes are available.
     pub fn is_whole(&self) -> bool {
-        match &self.held {
-            HeldBytes::Pieces(pieces) => {
+        match &self.available {
+            AvailableBytes::Pieces(pieces) => {
                 pieces.iter().any(|(start, bytes)| *start == 0 && bytes.len() as u64 == self.total)
             }
-            HeldBytes::File(_) => true,
+            AvailableBytes::File(_) => true,
         }
     }
 
@@ -69,13 +69,13 @@ impl Parts {
         if range.start > range.end || range.end > self.total {
             return Ok(None);
         }
-        match &self.held {
-            HeldBytes::Pieces(pieces) => Ok(pieces.iter().find_map(|(start, bytes)| {
+        match &self.available {
+            AvailableBytes::Pieces(pieces) => Ok(pieces.iter().find_map(|(start, bytes)| {
                 let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
                 let until = usize::try_from(range.end.checked_sub(*start)?).ok()?;
                 (until <= bytes.len()).then(|| bytes.slice(from..until))
             })),
-            HeldBytes::File(file) => {
+            AvailableBytes::File(file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
                 file.seek(SeekFrom::Start(range.start))?;
                 let mut bytes = Vec::new();
@@ -89,7 +89,7 @@ impl Parts {
 /// The outcome of one read.
 pub enum Step<T> {
     /// The result.
-    Made(T),
+    Done(T),
     /// The range of bytes that is needed next.
     Need(Range<u64>),
 }
@@ -105,8 +105,9 @@ pub trait RangeRead: Send + Sync + 'static {
     /// Returns the first range to request. A server without range support sends everything.
     fn begin(&self) -> Slice;
     /// Returns the maximum number of bytes to download; see [`RangeRead::too_large`].
-    fn most(&self) -> u64;
-    /// Returns the result if more than [`RangeRead::most`] bytes are needed; `bytes` is the number needed, if known.
+    fn max_bytes(&self) -> u64;
+    /// Returns the result if more than [`RangeRead::max_bytes`] bytes are needed; `bytes` is the number needed, if
+    /// known.
     fn too_large(&self, bytes: u64) -> Self::Output;
     /// Reads the result from the available bytes, on a worker thread.
     fn read(&self, parts: &Parts, canceled: Canceled<'_>) -> Step<Self::Output>;
@@ -125,7 +126,7 @@ pub struct AnyRangeRead {
     /// The first range to request.
     pub begin: Slice,
     /// The maximum number of bytes to download.
-    pub most: u64,
+    pub max_bytes: u64,
     /// The delay before the request, so that a moving cursor does not send a request at each step.
     pub delay: Duration,
     /// Returns the result for a file that is too large.
@@ -143,11 +144,11 @@ impl AnyRangeRead {
             key: reader.key(),
             request: reader.request(),
             begin: reader.begin(),
-            most: reader.most(),
+            max_bytes: reader.max_bytes(),
             delay: Duration::ZERO,
             too_large: Arc::new(move |bytes| Arc::new(again.too_large(bytes)) as Value),
             read: Arc::new(move |parts, canceled| match reader.read(parts, canceled) {
-                Step::Made(made) => Step::Made(Arc::new(made) as Value),
+                Step::Done(value) => Step::Done(Arc::new(value) as Value),
                 Step::Need(range) => Step::Need(range),
             }),
         }
@@ -178,7 +179,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn bytes_are_found_where_they_are_and_missed_where_they_are_not() {
+    fn reads_return_available_ranges_only() {
         let mut parts = Parts::of(10);
         parts.add(6, Bytes::from_static(b"6789"));
         assert_eq!(parts.read(7..9).unwrap().as_deref(), Some(b"78".as_slice()));

@@ -47,7 +47,7 @@ impl Want {
     /// Multiplies the polling interval by `times`, if there is one.
     pub fn slow_down(&mut self, times: u32) {
         if let Want::Load(load) = self {
-            load.every = load.every.map(|every| every.saturating_mul(times));
+            load.refresh_after = load.refresh_after.map(|refresh_after| refresh_after.saturating_mul(times));
         }
     }
 }
@@ -76,7 +76,7 @@ pub struct Load {
     /// The number of pages needed; 0 for a reply that is not a list.
     pub pages: u32,
     /// The age after which the reply is requested again.
-    pub every: Option<Duration>,
+    pub refresh_after: Option<Duration>,
     /// The maximum number of pages requested concurrently.
     pub concurrency: u32,
     /// The delay before the request, so that typing a filter does not send one per character.
@@ -84,7 +84,7 @@ pub struct Load {
     /// See [`Endpoint::IMMUTABLE_BY`].
     pub immutable_by: Option<&'static str>,
     /// Whether each entry of the reply consists of several rows, so that the server's total does not count rows.
-    pub has_parts: bool,
+    pub splits_entries: bool,
     /// Whether the reply may be missing, see [`Load::optional`].
     pub is_optional: bool,
     /// Parses the reply.
@@ -93,15 +93,15 @@ pub struct Load {
 
 impl Load {
     /// Creates a load of the single reply of `endpoint`.
-    pub fn one<E: Endpoint>(endpoint: &E) -> Load {
+    pub fn single<E: Endpoint>(endpoint: &E) -> Load {
         Load {
             request: endpoint.request(),
             pages: 0,
             concurrency: 1,
-            every: None,
+            refresh_after: None,
             delay: Duration::ZERO,
             immutable_by: E::IMMUTABLE_BY,
-            has_parts: false,
+            splits_entries: false,
             is_optional: false,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
         }
@@ -120,23 +120,23 @@ impl Load {
                     (Arc::new(rows) as Value, len)
                 })
             },
-            ..Load::one(endpoint)
+            ..Load::single(endpoint)
         }
     }
 
     /// Creates a load of up to `pages` pages of the list `endpoint`, with each entry split into its rows.
-    pub fn parts_of<T: Into<Vec<U>>, U: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(
+    pub fn rows_of_entries<T: Into<Vec<U>>, U: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(
         endpoint: &E,
         pages: u32,
     ) -> Load
     where
         Vec<T>: Reply,
     {
-        let load = Load::one(endpoint);
+        let load = Load::single(endpoint);
         Load {
             request: load.request.read_as::<Vec<U>>(),
             pages: pages.max(1),
-            has_parts: true,
+            splits_entries: true,
             read: |body, kind| {
                 <Vec<T> as Reply>::read(body, kind).map(|entries| {
                     let rows: Vec<U> = entries.into_iter().flat_map(Into::into).collect();
@@ -170,8 +170,8 @@ impl Load {
     }
 
     /// Requests the reply again when it is older than `age`.
-    pub fn every(mut self, age: Duration) -> Load {
-        self.every = Some(age);
+    pub fn refresh_after(mut self, age: Duration) -> Load {
+        self.refresh_after = Some(age);
         self
     }
 
@@ -229,10 +229,10 @@ impl<T> ListQuery<T> {
         self.loads
     }
 
-    /// Returns the wants for up to `pages` pages of each list: requested after they have been wanted for `rest`, and
-    /// again when the reply is older than `every`.
-    pub fn wants(&self, pages: u32, rest: Duration, every: Option<Duration>) -> impl Iterator<Item = Want> {
-        self.loads.iter().map(move |load| Load { pages: pages.max(1), delay: rest, every, ..load.clone() }.into())
+    /// Returns the wants for up to `pages` pages of each list: requested after they have been wanted for `delay`, and
+    /// again when the reply is older than `refresh_after`.
+    pub fn wants(&self, pages: u32, delay: Duration, refresh_after: Option<Duration>) -> impl Iterator<Item = Want> {
+        self.loads.iter().map(move |load| Load { pages: pages.max(1), delay, refresh_after, ..load.clone() }.into())
     }
 }
 
@@ -255,10 +255,10 @@ pub trait Sink: Any + Send {
     /// Clears the document.
     fn reset(&mut self);
     /// Returns the number of bytes received.
-    fn held(&self) -> u64;
+    fn received(&self) -> u64;
     /// Returns how many of these bytes are in memory.
     fn in_memory(&self) -> u64 {
-        self.held()
+        self.received()
     }
     /// Returns the last few hundred bytes, after which the download continues.
     fn tail(&self) -> &[u8] {
@@ -272,16 +272,16 @@ pub trait Sink: Any + Send {
 
 /// The data that is known before a request starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeldState {
+pub struct KnownState {
     /// The number of bytes of a stream, or 1 if there was a reply.
-    pub amount: u64,
+    pub received: u64,
     /// The last bytes of a stream.
     pub tail: Vec<u8>,
 }
 
-impl From<u64> for HeldState {
-    fn from(amount: u64) -> HeldState {
-        HeldState { amount, tail: Vec::new() }
+impl From<u64> for KnownState {
+    fn from(received: u64) -> KnownState {
+        KnownState { received, tail: Vec::new() }
     }
 }
 
@@ -293,7 +293,7 @@ pub struct Follow {
     /// The request for the status; it is read before the bytes, so that the last bytes are never missed.
     pub status: Load,
     /// Returns whether the status means that the document is complete.
-    pub over: fn(&Value) -> bool,
+    pub is_complete: fn(&Value) -> bool,
     /// Creates the document.
     pub sink: fn() -> Box<dyn Sink>,
 }
@@ -322,28 +322,28 @@ pub trait Derive: Send + Sync + 'static {
     /// Computes the result on a worker; long computations check regularly whether they were canceled.
     fn run(&self, canceled: Canceled<'_>) -> Self::Output;
     /// Returns the approximate size of the result in bytes: results are evicted when their total exceeds a limit.
-    fn weight(&self, _made: &Self::Output) -> usize {
+    fn weight(&self, _result: &Self::Output) -> usize {
         LIGHT
     }
 }
 
 /// The result of a computation.
 #[derive(Clone)]
-pub struct Made {
+pub struct WorkResult {
     pub value: Value,
     /// The size in bytes, see [`Derive::weight`].
     pub weight: usize,
 }
 
-impl From<Value> for Made {
+impl From<Value> for WorkResult {
     /// Wraps a small result.
-    fn from(value: Value) -> Made {
-        Made { value, weight: LIGHT }
+    fn from(value: Value) -> WorkResult {
+        WorkResult { value, weight: LIGHT }
     }
 }
 
 /// The function of a computation.
-pub type Run = Arc<dyn Fn(Canceled<'_>) -> Made + Send + Sync>;
+pub type Run = Arc<dyn Fn(Canceled<'_>) -> WorkResult + Send + Sync>;
 
 /// A type-erased [`Derive`]. Equal by key.
 #[derive(Clone)]
@@ -359,9 +359,9 @@ impl Work {
     pub fn new<D: Derive>(derive: D) -> Work {
         let key = derive.key();
         let run = move |canceled: Canceled<'_>| {
-            let made = derive.run(canceled);
-            let weight = derive.weight(&made);
-            Made { value: Arc::new(made), weight }
+            let result = derive.run(canceled);
+            let weight = derive.weight(&result);
+            WorkResult { value: Arc::new(result), weight }
         };
         Work { key, run: Arc::new(run) }
     }
@@ -459,8 +459,8 @@ mod tests {
     use crate::api::commits::GetCommitDiff;
 
     #[test]
-    fn only_a_reply_named_by_a_whole_hash_lasts() {
-        let lasts = |sha: &str| Load::one(&GetCommitDiff { id: "a/b".into(), sha: sha.into() }).is_lasting();
+    fn only_replies_named_by_a_full_hash_are_immutable() {
+        let lasts = |sha: &str| Load::single(&GetCommitDiff { id: "a/b".into(), sha: sha.into() }).is_lasting();
         assert!(lasts(&"0123456789abcdef".repeat(4)) && lasts(&"f".repeat(40)));
         assert!(!lasts(&"f".repeat(39)), "a short hash may become another commit's");
         assert!(!lasts("main") && !lasts(&"g".repeat(40)), "a branch moves on, whatever its name");
@@ -471,7 +471,7 @@ mod tests {
     #[test]
     fn wants_of_the_same_request_and_pages_are_one() {
         let of = |id: &str, pages| Load::list(&ListBranches { id: id.into(), search: None }, pages);
-        assert!(of("a/b", 1) == of("a/b", 1).every(Duration::from_secs(5)));
+        assert!(of("a/b", 1) == of("a/b", 1).refresh_after(Duration::from_secs(5)));
         assert!(of("a/b", 1) != of("a/b", 2), "more pages are more to ask for");
         assert!(of("a/b", 1) != of("c/d", 1));
     }

@@ -129,7 +129,7 @@ async fn every_download_resumes_where_the_connection_broke() {
         });
         Client::new(address)
             .unwrap()
-            .fill(&request, &path, &told)
+            .download_into(&request, &path, &told)
             .await
             .unwrap_or_else(|error| panic!("{what}: {error}"));
         assert!(std::fs::read(&path).unwrap() == whole, "{what}: other bytes");

@@ -362,7 +362,7 @@ async fn a_compressed_reply_that_decodes_to_too_much_memory_is_refused() {
     let server = Scripted::start([answer(200, packed).with("content-encoding", "gzip")]).await;
     let error = client(&server).call(&ListBranches::default()).await.unwrap_err();
     assert_eq!(error.fault, Fault::TooLarge("the reply contains more than 100000 objects".into()));
-    assert!(!error.is_passing(), "it is not retried");
+    assert!(!error.is_temporary(), "it is not retried");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Bodies of errors, as old and new servers write them.
 
-use labscope::api::error::{Error, Fault, words_of};
+use labscope::api::error::{Error, Fault, error_message};
 
 #[test]
 fn the_message_of_an_error_is_found_in_every_format() {
@@ -28,7 +28,7 @@ fn the_message_of_an_error_is_found_in_every_format() {
         ("", ""),
         ("null", ""),
     ] {
-        assert_eq!(words_of(body.as_bytes()), words, "{body}");
+        assert_eq!(error_message(body.as_bytes()), words, "{body}");
     }
 }
 

@@ -7,7 +7,7 @@ use labscope::api::jobs::{GetJob, GetTrace, Job};
 use labscope::api::{Endpoint, Error, Fault};
 use labscope::app::action::{Effect, Msg};
 use labscope::runtime::executor::Executor;
-use labscope::store::{Follow, HeldState, Load, Sink, Ticket, Value, Want};
+use labscope::store::{Follow, KnownState, Load, Sink, Ticket, Value, Want};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -113,7 +113,7 @@ struct Nothing;
 impl Sink for Nothing {
     fn push(&mut self, _bytes: &[u8]) {}
     fn reset(&mut self) {}
-    fn held(&self) -> u64 {
+    fn received(&self) -> u64 {
         0
     }
 }
@@ -123,24 +123,24 @@ fn is_over(value: &Value) -> bool {
 }
 
 async fn follow(turns: Vec<Turn>) -> (Heard, Result<(), Error>) {
-    go_on(turns, HeldState::default()).await
+    go_on(turns, KnownState::default()).await
 }
 
 /// Resumes following from `held`.
-async fn go_on(turns: Vec<Turn>, held: HeldState) -> (Heard, Result<(), Error>) {
+async fn go_on(turns: Vec<Turn>, held: KnownState) -> (Heard, Result<(), Error>) {
     let url = serve(turns).await;
     let mut server: Server = at(&url);
     server.timeouts.read = Duration::from_millis(200);
     let (sender, mut inbox) = mpsc::channel(64);
     let mut executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
     let request = GetTrace { id: 1_u64.into(), job_id: 7 }.request();
-    let status = Load::one(&GetJob { id: 1_u64.into(), job_id: 7 });
-    let follow = Follow { request: request.clone(), status, over: is_over, sink: || Box::new(Nothing) };
+    let status = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
+    let follow = Follow { request: request.clone(), status, is_complete: is_over, sink: || Box::new(Nothing) };
     executor.take(Effect::Start(Ticket::Follow(request), Want::Follow(follow), held));
     let mut heard = Heard::default();
     loop {
         let next = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it goes on");
-        let Some(msg) = next.expect("the executor is there").heard() else { continue };
+        let Some(msg) = next.expect("the executor is there").into_active() else { continue };
         match msg {
             Msg::Bytes { bytes, restart, .. } => {
                 if restart {
@@ -258,7 +258,8 @@ async fn a_rewritten_longer_trace_restarts() {
         assert_eq!((&heard.text, heard.restarts), (then, 1));
     }
     // If the trace was rewritten between two visits, the kept last bytes reveal it.
-    let held = |text: &str| HeldState { amount: text.len() as u64, tail: text.as_bytes()[text.len() - 512..].to_vec() };
+    let held =
+        |text: &str| KnownState { received: text.len() as u64, tail: text.as_bytes()[text.len() - 512..].to_vec() };
     let is = new.clone();
     let (heard, outcome) = go_on(vec![turn(move |from| ranged(&is, from))], held(&old)).await;
     assert!(outcome.is_ok());
@@ -314,14 +315,14 @@ async fn a_long_trace_is_throttled_to_its_consumer() {
     let (sender, mut inbox) = mpsc::channel(4096);
     let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
     let request = GetTrace { id: 1_u64.into(), job_id: 7 }.request();
-    let status = Load::one(&GetJob { id: 1_u64.into(), job_id: 7 });
-    let follow = Follow { request: request.clone(), status, over: is_over, sink: || Box::new(Nothing) };
+    let status = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
+    let follow = Follow { request: request.clone(), status, is_complete: is_over, sink: || Box::new(Nothing) };
     let ticket = Ticket::Follow(request);
-    executor.take(Effect::Start(ticket.clone(), Want::Follow(follow), HeldState::default()));
+    executor.take(Effect::Start(ticket.clone(), Want::Follow(follow), KnownState::default()));
     // Messages that have not been processed are bounded, no matter how much room the channel has.
     let mut unheard = Vec::new();
     let size = |msg: &Msg| match msg {
-        Msg::Of(_, msg) => match &**msg {
+        Msg::FromTask(_, msg) => match &**msg {
             Msg::Bytes { bytes, .. } => bytes.len(),
             _ => 0,
         },
@@ -350,7 +351,7 @@ async fn a_long_trace_is_throttled_to_its_consumer() {
     let mut all = waiting + more;
     while let Some(msg) = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it goes on") {
         all += size(&msg);
-        if matches!(msg.heard(), Some(Msg::Arrived(..))) {
+        if matches!(msg.into_active(), Some(Msg::Arrived(..))) {
             break;
         }
     }
@@ -376,15 +377,15 @@ async fn the_clock_offset_of_a_server_is_reported_before_its_reply() {
         });
         let (sender, mut inbox) = mpsc::channel(64);
         let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
-        let load = Load::one(&GetJob { id: 1_u64.into(), job_id: 7 });
+        let load = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
         let ticket = Ticket::Load(load.request.clone(), 0);
         let began = std::time::Instant::now();
-        executor.take(Effect::Start(ticket, load.into(), HeldState::default()));
-        let first = inbox.recv().await.and_then(Msg::heard);
+        executor.take(Effect::Start(ticket, load.into(), KnownState::default()));
+        let first = inbox.recv().await.and_then(Msg::into_active);
         let Some(Msg::Clock(ahead)) = first else { panic!("{first:?}") };
         // A `Date` header has whole seconds, and is as old as the reply was under way.
         let near = 1000 + i128::try_from(began.elapsed().as_millis()).unwrap_or(i128::MAX);
         assert!((ahead.as_millis() - i128::from(off) * 1000).abs() <= near, "{ahead} of {off}");
-        assert!(matches!(inbox.recv().await.and_then(Msg::heard), Some(Msg::Arrived(_, Ok(_)))));
+        assert!(matches!(inbox.recv().await.and_then(Msg::into_active), Some(Msg::Arrived(_, Ok(_)))));
     }
 }

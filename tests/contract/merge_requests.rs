@@ -41,7 +41,7 @@ requests! {
         => "GET /projects/1/merge_requests/5?include_rebase_in_progress=true";
     ListParticipants { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/participants";
     ListMergeRequestCommits { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/commits";
-    GetChanges { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/changes";
+    GetMergeRequestChanges { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/changes";
     ListMergeRequestPipelines { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/pipelines";
     CreateMergeRequest {
         id: 1.into(),

@@ -67,5 +67,5 @@ samples! {
 fn a_note_on_a_diff_has_a_path_and_a_line() {
     let text = r#"{"position": {"old_path": "a", "new_path": "b", "old_line": 3, "new_line": null}}"#;
     let read: Note = serde_json::from_str(text).expect("a note");
-    assert_eq!(read.place(), Some(("b", Some(3))));
+    assert_eq!(read.location(), Some(("b", Some(3))));
 }

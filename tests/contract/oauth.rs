@@ -29,7 +29,7 @@ async fn a_device_requests_a_code_and_polls_for_its_token() {
     ])
     .await;
     let client = client(&server);
-    let code = client.begin_device("app", "api read_user").await.expect("a code");
+    let code = client.request_device_code("app", "api read_user").await.expect("a code");
     assert_eq!((code.interval(), code.lifetime()), (Duration::from_secs(7), Duration::from_secs(300)));
     assert_eq!(code.pages(client.server()).0.path(), "/oauth/device");
     let poll = async || client.poll_device("app", &code.device_code).await;

@@ -1,7 +1,7 @@
 //! Projects.
 
 use crate::sample::{acme, word};
-use labscope::api::Known;
+use labscope::api::ExtraValue;
 use labscope::api::projects::*;
 use std::collections::BTreeMap;
 

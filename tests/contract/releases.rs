@@ -5,16 +5,16 @@ use labscope::api::releases::*;
 
 requests! {
     ListReleases { id: acme() } => "GET /projects/acme%2Fui/releases";
-    CreateProjectRelease {
+    CreateRelease {
         id: acme(),
         tag_name: "v1/rc".into(),
         name: word("One"),
         description: word("d"),
         r#ref: word("main"),
     } => "POST /projects/acme%2Fui/releases | description=d&name=One&ref=main&tag_name=v1/rc";
-    UpdateProjectRelease { id: 1.into(), tag_name: "v1/rc".into(), name: word("One"), description: word("") } =>
+    UpdateRelease { id: 1.into(), tag_name: "v1/rc".into(), name: word("One"), description: word("") } =>
         "PUT /projects/1/releases/v1%2Frc | description=&name=One";
-    DeleteProjectRelease { id: 1.into(), tag_name: "v1/rc".into() } => "DELETE /projects/1/releases/v1%2Frc";
+    DeleteRelease { id: 1.into(), tag_name: "v1/rc".into() } => "DELETE /projects/1/releases/v1%2Frc";
     ListAssetLinks { id: acme(), tag_name: "v1/rc".into() } => "GET /projects/acme%2Fui/releases/v1%2Frc/assets/links";
     CreateAssetLink {
         id: 1.into(),
@@ -36,7 +36,7 @@ requests! {
 }
 
 samples! {
-    ProjectRelease => r#"{
+    Release => r#"{
         "tag_name": "v0.2", "description": "What changed", "name": "Awesome app", "created_at": "2019-01-03T01:56:19.539Z",
         "released_at": "2019-01-03T01:56:19.539Z", "author": {"id": 1, "name": "Ada", "username": "ada",
             "state": "active", "avatar_url": "https://h/a.png", "web_url": "https://h/ada"},
@@ -47,5 +47,5 @@ samples! {
         "assets": {"sources": [{"format": "zip", "url": "http://h/a-v0.2.zip"}],
             "links": [{"id": 2, "name": "awesome-v0.2.msi", "url": "http://h/a.msi", "link_type": "other"}]}
     }"#;
-    ProjectRelease => r#"{"tag_name": "v0.1", "name": null, "description": null, "created_at": null, "released_at": null}"#;
+    Release => r#"{"tag_name": "v0.1", "name": null, "description": null, "created_at": null, "released_at": null}"#;
 }

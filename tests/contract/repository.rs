@@ -14,7 +14,7 @@ requests! {
     GetRawBlob { id: 1.into(), sha: "abc".into() } => "GET /projects/1/repository/blobs/abc/raw";
     GetArchive { id: 1.into(), sha: word("v1"), format: word("zip") } =>
         "GET /projects/1/repository/archive?format=zip&sha=v1";
-    Compare { id: 1.into(), from: "main".into(), to: "feature/a".into(), straight: None } =>
+    CompareRefs { id: 1.into(), from: "main".into(), to: "feature/a".into(), straight: None } =>
         "GET /projects/1/repository/compare?from=main&to=feature%2Fa";
     ListContributors { id: 1.into(), order_by: word("commits"), sort: word("desc") } =>
         "GET /projects/1/repository/contributors?order_by=commits&sort=desc";

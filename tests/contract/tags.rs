@@ -15,9 +15,9 @@ requests! {
         release_description: word("r"),
     } => "POST /projects/1/repository/tags | message=m&ref=main&release_description=r&tag_name=v1";
     DeleteTag { id: 1.into(), tag_name: "v1".into() } => "DELETE /projects/1/repository/tags/v1";
-    CreateRelease { id: 1.into(), tag_name: "v1".into(), description: "d".into() } =>
+    CreateTagRelease { id: 1.into(), tag_name: "v1".into(), description: "d".into() } =>
         "POST /projects/1/repository/tags/v1/release | description=d";
-    UpdateRelease { id: 1.into(), tag_name: "v1".into(), description: "d".into() } =>
+    UpdateTagRelease { id: 1.into(), tag_name: "v1".into(), description: "d".into() } =>
         "PUT /projects/1/repository/tags/v1/release | description=d";
 }
 

@@ -7,7 +7,7 @@ use labscope::api::client::Client;
 use labscope::api::commits::{Commit, CommitStatus, DiffEntry};
 use labscope::api::deployments::Deployment;
 use labscope::api::endpoint::Reply;
-use labscope::api::error::words_of;
+use labscope::api::error::error_message;
 use labscope::api::groups::{DeleteGroup, Group};
 use labscope::api::hooks::{Hook, HookTest, TestHook};
 use labscope::api::identity::GetMetadata;
@@ -23,9 +23,9 @@ use labscope::api::repository::{Comparison, EntryKind, ListTree, TreeEntry};
 use labscope::api::runners::{Runner, RunnerStatus};
 use labscope::api::search::{Hit, SearchProject};
 use labscope::api::snippets::{CreateSnippet, Snippet, UpdateSnippet};
-use labscope::api::tags::{CreateRelease, Tag, UpdateRelease};
+use labscope::api::tags::{CreateTagRelease, Tag, UpdateTagRelease};
 use labscope::api::users::{Profile, SshKey};
-use labscope::api::{Endpoint, Fault, Known};
+use labscope::api::{Endpoint, ExtraValue, Fault};
 
 fn read<T: Reply>(text: &str) -> T {
     T::read(text.as_bytes(), None).unwrap_or_else(|e| panic!("{}: {}\n{text}", e.field, e.reason))
@@ -78,7 +78,11 @@ async fn refusals_are_read_in_the_old_and_new_format() {
         (410, "410 Gone", r#"{"error":"410 Gone"}"#, "410 Gone"),
         (429, "Retry later\n", r#"{"message":{"error":"Retry later"}}"#, "Retry later"),
     ] {
-        assert_eq!((words_of(old.as_bytes()), words_of(new.as_bytes())), (said.into(), said.into()), "{status}");
+        assert_eq!(
+            (error_message(old.as_bytes()), error_message(new.as_bytes())),
+            (said.into(), said.into()),
+            "{status}"
+        );
     }
     let scope = r#"{"error":"insufficient_scope","error_description":"It needs more rights.","scope":"api"}"#;
     let (_server, client) = one(403, scope).await;
@@ -116,9 +120,9 @@ async fn release_writes_fall_back_to_the_releases_endpoint() {
     let done = || answer(201, r#"{"tag_name":"v1/rc","name":"v1/rc","description":"d","created_at":null}"#);
     let server = Scripted::start([gone(), done(), gone(), done()]).await;
     let client = client(&server);
-    let create = CreateRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: "d".into() };
+    let create = CreateTagRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: "d".into() };
     assert_eq!(client.call(&create).await.expect("created").tag_name, "v1/rc");
-    let update = UpdateRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: "d".into() };
+    let update = UpdateTagRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: "d".into() };
     client.call(&update).await.expect("changed");
     let asked: Vec<(String, String)> = server.asked().into_iter().map(|asked| (asked.line, asked.body)).collect();
     let old = "/api/v4/projects/a%2Fb/repository/tags/v1%2Frc/release";
@@ -163,7 +167,7 @@ async fn not_modified_counts_as_success() {
 #[tokio::test]
 async fn a_missing_tag_does_not_trigger_the_releases_fallback() {
     let (server, client) = one(404, r#"{"message":"Tag does not exist"}"#).await;
-    let create = CreateRelease { id: 1_u64.into(), tag_name: "v1".into(), description: "d".into() };
+    let create = CreateTagRelease { id: 1_u64.into(), tag_name: "v1".into(), description: "d".into() };
     assert!(client.call(&create).await.unwrap_err().is_missing());
     assert_eq!(server.asked().len(), 1);
 }
@@ -360,17 +364,17 @@ fn a_note_can_be_on_a_line_a_file_or_an_image() {
     let new = r#"{"id":1,"body":"b","type":"DiscussionNote","noteable_type":"MergeRequest","noteable_iid":2,"author":{"id":1},
         "project_id":1,"commit_id":null,"resolvable":true,"resolved":false,"resolved_by":null,"suggestions":[],
         "confidential":false,"internal":false,"imported":false,"imported_from":"none","commands_changes":{}}"#;
-    both(old, new, |note: Note| assert_eq!((note.noteable_iid, note.place()), (Some(2), None)));
+    both(old, new, |note: Note| assert_eq!((note.noteable_iid, note.location()), (Some(2), None)));
     let line: Note = read(
         r#"{"id":1,"type":"DiffNote","position":{"position_type":"text","old_path":"a","new_path":"b","old_line":null,
         "new_line":7,"line_range":{"start":{"line_code":"x","type":"new","old_line":null,"new_line":5}}}}"#,
     );
-    assert_eq!(line.place(), Some(("b", Some(7))));
+    assert_eq!(line.location(), Some(("b", Some(7))));
     let file: Note = read(r#"{"id":1,"position":{"position_type":"file","old_path":"a","new_path":"a"}}"#);
-    assert_eq!(file.place(), Some(("a", None)));
+    assert_eq!(file.location(), Some(("a", None)));
     let picture: Note =
         read(r#"{"id":1,"position":{"position_type":"image","new_path":"p.png","width":9,"x":1.5,"y":2}}"#);
-    assert_eq!(picture.place(), Some(("p.png", None)));
+    assert_eq!(picture.location(), Some(("p.png", None)));
     let epic: Note = read(r#"{"id":1,"noteable_type":"WikiPage::Meta","noteable_iid":null}"#);
     assert_eq!(epic.noteable_iid, None);
 }

@@ -50,7 +50,7 @@ impl Folder {
 
     async fn fill(&self, server: &Scripted) -> (Result<u64, Error>, Vec<Progress>) {
         let (told, heard) = ear();
-        let saved = client(server).fill(&artifacts(), &self.part(), &told).await;
+        let saved = client(server).download_into(&artifacts(), &self.part(), &told).await;
         let heard = heard.lock().expect("no one panics").clone();
         (saved, heard)
     }
@@ -189,7 +189,7 @@ async fn a_missing_target_folder_is_named() {
     let server = Scripted::start([]).await;
     let (told, _) = ear();
     let path = PathBuf::from("/nonexistent/folder/file");
-    let error = client(&server).fill(&artifacts(), &path, &told).await.expect_err("no folder");
+    let error = client(&server).download_into(&artifacts(), &path, &told).await.expect_err("no folder");
     assert!(matches!(&error.fault, Fault::Disk(said) if said.contains("/nonexistent/folder/file")), "{error}");
     assert!(server.asked().is_empty());
 }
@@ -239,7 +239,7 @@ async fn dropping_a_download_stops_it_and_keeps_the_partial_file() {
     });
     let (request, part) = (artifacts(), folder.part());
     tokio::select! {
-        _ = client.fill(&request, &part, &told) => panic!("it cannot be whole"),
+        _ = client.download_into(&request, &part, &told) => panic!("it cannot be whole"),
         came = receiver => came.expect("five bytes came"),
     }
     assert!(part.exists());

@@ -456,12 +456,12 @@ pub const READERS: &[Reader] = &[
         cost: 1000,
         read: |bytes| {
             let text = lossy(bytes);
-            let Some((spot, rest)) = DiffPosition::read(&text) else { return Ok(()) };
+            let Some((spot, rest)) = DiffPosition::parse_note(&text) else { return Ok(()) };
             must(text.ends_with(rest), || format!("{rest:?} is not its end"))?;
-            let Some(head) = spot.head() else { return Ok(()) };
+            let Some(head) = spot.note_header() else { return Ok(()) };
             let again = format!("{head}{rest}");
-            let read = DiffPosition::read(&again).map(|(spot, rest)| (spot, rest.to_owned()));
-            must(read.as_ref().is_some_and(|(again, _)| again.is_same(&spot)), || {
+            let read = DiffPosition::parse_note(&again).map(|(spot, rest)| (spot, rest.to_owned()));
+            must(read.as_ref().is_some_and(|(again, _)| again.has_same_end(&spot)), || {
                 format!("{again:?} is {read:?}, not {spot:?}")
             })
         },
@@ -475,8 +475,8 @@ pub const READERS: &[Reader] = &[
         },
         words: &["{", "}", "null", "\""],
         cost: 1000,
-        read: |bytes| match SignIn::read(&lossy(bytes)) {
-            Some(sign_in) => must(SignIn::read(&sign_in.text()).is_some(), || "it is not read again".into()),
+        read: |bytes| match SignIn::parse(&lossy(bytes)) {
+            Some(sign_in) => must(SignIn::parse(&sign_in.to_text()).is_some(), || "it is not read again".into()),
             None => Ok(()),
         },
     },
@@ -496,16 +496,16 @@ pub const READERS: &[Reader] = &[
         read: |bytes| {
             let parts = Parts::whole(bytes.to_vec().into());
             let list = match archive::list(&parts, &|| false) {
-                Step::Made(Ok(list)) => list,
-                Step::Made(Err(why)) => return calm(&why.why()),
+                Step::Done(Ok(list)) => list,
+                Step::Done(Err(why)) => return calm(&why.why()),
                 Step::Need(range) => return Err(format!("{range:?} of a whole archive")),
             };
             for entry in list.entries.iter().take(20) {
                 match archive::extract(&parts, entry, 1 << 16) {
-                    Step::Made(Ok(bytes)) => {
+                    Step::Done(Ok(bytes)) => {
                         must(bytes.len() as u64 == entry.size, || format!("{} bytes", bytes.len()))?
                     }
-                    Step::Made(Err(_)) => {}
+                    Step::Done(Err(_)) => {}
                     Step::Need(range) => return Err(format!("{range:?} of a whole archive, for {entry:?}")),
                 }
             }

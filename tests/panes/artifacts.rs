@@ -382,7 +382,7 @@ async fn a_folder_or_the_archive_can_be_unpacked_and_skipped_files_are_listed() 
     assert_eq!((order.path.as_str(), order.save.unpack.map(|unpack| unpack.folder)), ("/t/here", Some("site".into())));
     harness.send(Msg::Transfer(number, TransferEvent::Began { from: 0, total: Some(8_000_000) }));
     harness.send(Msg::Transfer(number, TransferEvent::Unpacking(40_000_000)));
-    harness.pass(2).send(Msg::Transfer(number, TransferEvent::Held(10_000_000)));
+    harness.pass(2).send(Msg::Transfer(number, TransferEvent::Received(10_000_000)));
     harness.expect("10.0 of 40.0 MB").press("g d").expect("unpacking").press("Esc");
     let left_out = vec!["../evil\u{1b}[2J.txt (climbs out)".to_owned(), "link (link)".into()];
     let unpacked = Unpacked { files: 3, bytes: 40_000_000, left_out };

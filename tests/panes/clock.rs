@@ -84,7 +84,7 @@ async fn the_rate_of_a_download_uses_the_local_clock() {
     let number = harness.saves.first().expect("it is saved").0;
     use labscope::app::transfer::TransferEvent;
     for held in [0, 2_000_000, 4_000_000] {
-        harness.send(Msg::Transfer(number, TransferEvent::Held(held)));
+        harness.send(Msg::Transfer(number, TransferEvent::Received(held)));
         harness.pass(1);
         harness.send(Msg::Clock(SignedDuration::from_secs(600)));
     }

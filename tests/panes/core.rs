@@ -51,7 +51,7 @@ impl Pane for Probe {
         vec![Breadcrumb::new("probe", Role::Title)]
     }
     fn wants(&self, _: &View) -> Vec<Want> {
-        vec![Load::one(&GetProject { id: "7".into(), ..GetProject::default() }).into()]
+        vec![Load::single(&GetProject { id: "7".into(), ..GetProject::default() }).into()]
     }
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let known = view.store.get(&GetProject { id: "7".into(), ..GetProject::default() }).value;
@@ -390,12 +390,12 @@ async fn a_late_reply_is_dropped() {
         order_by: Some("last_activity_at".into()),
         ..ListProjects::default()
     };
-    let late = Ticket::Load(Load::one(&of("ro")).request, 1);
+    let late = Ticket::Load(Load::single(&of("ro")).request, 1);
     assert!(harness.canceled.contains(&late), "{:?}", harness.canceled);
     let rows: Vec<labscope::api::projects::Project> = vec![Default::default()];
     let arrival = Arrival { value: Arc::new(rows), len: 1, next: None, total: None, digest: 0, size: 0 };
     harness.send(Msg::Arrived(late, Ok(Outcome::Reply(arrival))));
-    assert!(!harness.app.store.list(&of("ro")).known, "an unexpected reply was kept");
+    assert!(!harness.app.store.list(&of("ro")).is_known, "an unexpected reply was kept");
     harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;
     harness.expect("acme/rocket-ui");
 }

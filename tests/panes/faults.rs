@@ -81,7 +81,7 @@ async fn wrong(world: &mut World, app: &mut Harness, fault: &Fault) -> Option<St
     if !says(app, fault) {
         return Some("nothing is said of it".into());
     }
-    let passes = Error { tried: String::new(), fault: fault.clone() }.is_passing();
+    let passes = Error { tried: String::new(), fault: fault.clone() }.is_temporary();
     let now = body(app);
     // Denied or deleted content may disappear; unreachable content must not. A message may cover a row, and a note
     // about an empty list may be replaced by the error.

@@ -117,7 +117,7 @@ async fn saving_a_file_shows_bytes_rate_and_remaining_time() {
     assert_eq!(order.path, "/t/b.rs");
     assert_eq!(order.save.request.line(), format!("GET {PROJECT}/repository/blobs/sha-of-a.rs/raw"));
     app.send(Msg::Transfer(number, TransferEvent::Began { from: 0, total: Some(80_000_000) }));
-    app.pass(4).send(Msg::Transfer(number, TransferEvent::Held(20_000_000)));
+    app.pass(4).send(Msg::Transfer(number, TransferEvent::Received(20_000_000)));
     app.expect("25%").expect("20.0 of 80.0 MB · 5.0 MB/s · 12s left");
     app.press("g d").expect("Downloads").expect("/t/b.rs").press("Esc");
     app.send(Msg::Transfer(number, TransferEvent::Done { path: "/t/b.rs".into(), bytes: 80_000_000 }));
@@ -157,10 +157,10 @@ async fn esc_stops_a_save_and_the_downloads_list_resumes_it() {
     app.press("s Enter");
     let (number, _) = app.saves.last().cloned().expect("an order");
     app.send(Msg::Transfer(number, TransferEvent::Began { from: 0, total: None }));
-    app.send(Msg::Transfer(number, TransferEvent::Held(5_000)));
+    app.send(Msg::Transfer(number, TransferEvent::Received(5_000)));
     app.press("h Esc").expect("Stopped saving a.rs at 5.0 kB").expect("a.rs");
     assert!(app.saves.is_empty());
-    app.send(Msg::Transfer(number, TransferEvent::Held(9_000)));
+    app.send(Msg::Transfer(number, TransferEvent::Received(9_000)));
     app.press("g d").expect("stopped at 5.0 kB").press("Enter");
     assert_eq!(app.saves.len(), 1);
     app.send(Msg::Transfer(number, TransferEvent::Failed("the disk is full".into())));

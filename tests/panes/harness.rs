@@ -86,7 +86,7 @@ pub struct Begin {
     holds: Option<Holds>,
     refuses: Option<Holds>,
     steps_left: usize,
-    pub reading: Arc<labscope::app::pane::Reading>,
+    pub trace_settings: Arc<labscope::app::pane::TraceSettings>,
     answers: Answers,
 }
 
@@ -113,7 +113,7 @@ impl Begin {
             holds: None,
             refuses: None,
             steps_left: usize::MAX,
-            reading: Arc::default(),
+            trace_settings: Arc::default(),
             answers: Answers::Script(HashMap::new()),
         }
     }
@@ -205,7 +205,7 @@ impl Begin {
                 offline: false,
                 signed_in: self.signed_in,
                 sections: self.sections,
-                reading: self.reading,
+                trace_settings: self.trace_settings,
                 others: self.others,
                 clone: self.clone,
                 commands: Arc::new(self.commands),
@@ -547,7 +547,7 @@ impl Harness {
                     self.sections.retain(|known| known.name != name);
                     self.sections.extend(section);
                 }
-                Effect::Elsewhere(host, place) => self.elsewhere.push((host, place)),
+                Effect::SwitchServer(host, place) => self.elsewhere.push((host, place)),
                 Effect::Return => self.returned += 1,
                 Effect::Edit { .. } | Effect::ForgetSave(_) | Effect::Suspend | Effect::Quit => {}
             }
@@ -600,7 +600,7 @@ impl Harness {
         };
         // Only computed on failure: the picture takes longer than most messages.
         let msg = heard.unwrap_or_else(|| panic!("no reply to {:?}\n{}", self.in_flight, self.picture()));
-        let Some(msg) = msg.heard() else { return };
+        let Some(msg) = msg.into_active() else { return };
         if let Msg::Sent(number, _) = &msg {
             self.pending.retain(|e| !matches!(e, Effect::Send(n, _) if n == number));
         }
@@ -650,7 +650,7 @@ impl Harness {
                 vec![Msg::Arrived(ticket.clone(), outcome.map(Outcome::Reply))]
             }
             Effect::Start(ticket, Want::Work(work), _) => {
-                vec![Msg::Arrived(ticket.clone(), Ok(Outcome::Made((work.run)(&|| false))))]
+                vec![Msg::Arrived(ticket.clone(), Ok(Outcome::Result((work.run)(&|| false))))]
             }
             Effect::Start(ticket, Want::Parts(gleaned), _) => {
                 let Some(outcome) = self.gleaned(gleaned) else { return false };
@@ -793,7 +793,7 @@ impl Harness {
         }
         loop {
             match (gleaned.read)(&parts, &|| false) {
-                Step::Made(value) => return Some(Ok(Outcome::Made(value.into()))),
+                Step::Done(value) => return Some(Ok(Outcome::Result(value.into()))),
                 Step::Need(range) => parts.add(range.start, part(range)),
             }
         }
@@ -802,16 +802,16 @@ impl Harness {
     /// Returns the new part of a stream, and whether it is complete; `None` if there is nothing new.
     fn grown(&mut self, follow: &Follow) -> Option<(Vec<Msg>, bool)> {
         let status = self.arrival(&follow.status, 0)?;
-        let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
-        let learned = |status| Msg::Learned(follow.status.request.clone(), status);
+        let over = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
+        let status_read = |status| Msg::StatusRead(follow.status.request.clone(), status);
         let broken = |error| Msg::Arrived(Ticket::Follow(follow.request.clone()), Err(error));
-        if let Some(error) = status.as_ref().err().filter(|error| !error.is_passing()).cloned() {
-            return Some((vec![learned(status), broken(error)], true));
+        if let Some(error) = status.as_ref().err().filter(|error| !error.is_temporary()).cloned() {
+            return Some((vec![status_read(status), broken(error)], true));
         }
         let bytes = match self.scripted(&follow.request)? {
             Reply::Raw(bytes) => bytes,
-            Reply::Fails(error) if !error.is_passing() && (over || !error.is_missing()) => {
-                return Some((vec![learned(status), broken(error.clone())], true));
+            Reply::Fails(error) if !error.is_temporary() && (over || !error.is_missing()) => {
+                return Some((vec![status_read(status), broken(error.clone())], true));
             }
             _ => return None,
         };
@@ -823,7 +823,7 @@ impl Harness {
         self.held.insert(follow.request.clone(), held + new.len());
         let request = follow.request.clone();
         let mut messages =
-            vec![learned(status), Msg::Bytes { request: request.clone(), bytes: new.into(), restart: false }];
+            vec![status_read(status), Msg::Bytes { request: request.clone(), bytes: new.into(), restart: false }];
         if over {
             messages.push(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
         }

@@ -140,13 +140,13 @@ async fn an_app_in_the_background_pauses_and_resumes_where_it_was() {
     harness.settle().await;
     let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
     let place = Place::new("mr").project("acme/web").item(3);
-    let (mut other, _) = harness.app.beside(session, Kept::default(), Some(place.clone()));
+    let (mut other, _) = harness.app.for_server(session, Kept::default(), Some(place.clone()));
     let (effects, _) = harness.app.leave();
     let waits = |effect: &Effect| matches!(effect, Effect::Start(..));
     assert!(!effects.iter().any(waits), "{effects:?}");
     // Requests in flight are canceled: the other server has not answered yet.
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Cancel(_))), "{effects:?}");
-    other.enter(harness.app.manner(), None);
+    other.enter(harness.app.ui_state(), None);
     assert_eq!(other.place(), place);
     // Messages of an app in the background are shown by the one in front.
     harness.app.receive(Msg::Say(Tone::Good, "Saved x".into()));
@@ -154,7 +154,7 @@ async fn an_app_in_the_background_pauses_and_resumes_where_it_was() {
     let key = |c: char| Msg::Key(crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char(c)));
     let effects = other.update(key('q'));
     assert!(effects.contains(&Effect::Return), "{effects:?}");
-    let effects = harness.app.come_back(other.manner());
+    let effects = harness.app.come_back(other.ui_state());
     assert!(effects.iter().any(waits), "canceled requests are sent again: {effects:?}");
     harness.resize(80, 24).expect("Here");
     // It is the first place of the session, so there is nothing to go back to.
@@ -167,15 +167,15 @@ fn each_switch_to_a_server_can_be_undone() {
     let harness = begin();
     let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
     let request = |iid: u64| Place::new("mr").project("acme/web").item(iid);
-    let (mut other, _) = harness.app.beside(session, Kept::default(), Some(request(1)));
+    let (mut other, _) = harness.app.for_server(session, Kept::default(), Some(request(1)));
     let q = || Msg::Key(crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char('q')));
-    other.enter(harness.app.manner(), None);
+    other.enter(harness.app.ui_state(), None);
     other.leave();
-    other.enter(harness.app.manner(), Some(request(2)));
+    other.enter(harness.app.ui_state(), Some(request(2)));
     assert_eq!(other.place(), request(2));
     assert!(other.update(q()).contains(&Effect::Return));
     other.leave();
-    other.come_back(harness.app.manner());
+    other.come_back(harness.app.ui_state());
     assert_eq!(other.place(), request(2), "it is unchanged");
     // Going back follows its own history, up to the place where it was first entered.
     assert!(!other.update(q()).contains(&Effect::Return));
@@ -186,7 +186,7 @@ fn each_switch_to_a_server_can_be_undone() {
 #[test]
 fn quitting_asks_about_unsaved_texts_of_another_server() {
     let mut harness = begin();
-    harness.app.set_risk_elsewhere(Some("no space left".into()));
+    harness.app.set_other_write_error(Some("no space left".into()));
     harness.press("Q").expect("no space left");
     assert!(!harness.app.is_quitting());
     harness.press("y");

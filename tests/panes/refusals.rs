@@ -5,7 +5,7 @@ use crate::harness::{Begin, Harness};
 use crate::reach::{line_of, shape, walk};
 use crate::served::demo;
 use crate::ways::{How, ways};
-use labscope::api::error::words_of;
+use labscope::api::error::error_message;
 use labscope::api::{Error, Fault};
 use labscope::app::{Place, target};
 use labscope::backend::RunningServer;
@@ -25,7 +25,7 @@ struct Failure {
 
 /// Returns the fault of a reply, as the client reads it.
 fn reply(status: u16, body: &str) -> Fault {
-    Error::from_status("PUT /".into(), status, words_of(body.as_bytes()), None).fault
+    Error::from_status("PUT /".into(), status, error_message(body.as_bytes()), None).fault
 }
 
 fn json(status: u16, body: Value) -> Fault {
@@ -169,7 +169,7 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
     let sends = change.keys.contains("C-s") || change.keys.contains("M-s");
     let comments = ["/notes", "/discussions", "/draft_notes", "/comments"].iter().any(|part| change.row.contains(part));
     let comment = sends && comments && !change.row.ends_with("/bulk_publish");
-    let passing = Error { tried: String::new(), fault: failure.fault.clone() }.is_passing();
+    let passing = Error { tried: String::new(), fault: failure.fault.clone() }.is_temporary();
     let screen = harness.lines().join("\n");
     // When deciding on a merge request, some status codes have another meaning.
     let decides = ["/approve", "/unapprove", "/merge", "_succeeds", "/award_emoji/:award_id"];

@@ -3,7 +3,7 @@
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::{Msg, Outcome};
-use labscope::app::pane::Reading;
+use labscope::app::pane::TraceSettings;
 use labscope::store::Ticket;
 use labscope::ui::trace::Patterns;
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ async fn a_trace_can_be_saved_and_opened_in_the_pager() {
 async fn error_and_warning_patterns_come_from_the_configuration() {
     let mut begin = begin(7);
     let patterns = Patterns::new(&["^BAD".into()], &["^hm".into()]).expect("expressions");
-    begin.reading = Arc::new(Reading { patterns, ..Reading::default() });
+    begin.trace_settings = Arc::new(TraceSettings { patterns, ..TraceSettings::default() });
     let mut harness = open_with(begin, "success", "error: usual\nBAD thing\nhm, odd\nend\n").await;
     harness.press("g g e").settle().await;
     assert!(harness.line_with("BAD thing").starts_with('▌'), "{}", harness.picture());
@@ -141,7 +141,7 @@ async fn error_and_warning_patterns_come_from_the_configuration() {
 #[tokio::test]
 async fn a_trace_larger_than_the_limit_is_scrolled_and_searched_on_disk() {
     let mut begin = begin(7);
-    begin.reading = Arc::new(Reading { memory: 1 << 20, ..Reading::default() });
+    begin.trace_settings = Arc::new(TraceSettings { memory: 1 << 20, ..TraceSettings::default() });
     let words: String = (0..150_000).map(|n| format!("line {n} is one of many\n")).collect();
     let mut harness = open_with(begin, "success", words).await;
     harness.expect("line 149999 is").press("g g").settle().await;
@@ -156,7 +156,7 @@ async fn a_trace_larger_than_the_limit_is_scrolled_and_searched_on_disk() {
 #[tokio::test]
 async fn a_trace_that_arrives_faster_than_the_disk_is_paused() {
     let mut begin = begin(7);
-    begin.reading = Arc::new(Reading { memory: 1 << 20, ..Reading::default() });
+    begin.trace_settings = Arc::new(TraceSettings { memory: 1 << 20, ..TraceSettings::default() });
     let mut harness = open_with(begin, "running", numbered(300_000)).await;
     let request = harness.follows().expect("the trace is followed");
     assert!(harness.holding.is_empty());

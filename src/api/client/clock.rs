@@ -17,19 +17,19 @@ impl Clock {
         SignedDuration::from_millis(self.ahead.load(Ordering::Relaxed))
     }
 
-    /// Updates the estimate from the headers of a reply; `sent` and `came` are the local times of the request and the
-    /// reply.
-    pub(super) fn hear(&self, headers: &HeaderMap, sent: Timestamp, came: Timestamp) {
+    /// Updates the estimate from the headers of a reply; `sent` and `received` are the local times of the request and
+    /// the reply.
+    pub(super) fn update(&self, headers: &HeaderMap, sent: Timestamp, received: Timestamp) {
         // A reply from a cache carries the date at which it was created.
         let Some(date) = date(headers).filter(|_| !headers.contains_key(AGE)) else { return };
         // The server set the date between request and reply, at any moment within that second.
         let date = date.as_millisecond();
-        let (least, most) = (date - came.as_millisecond(), date + 999 - sent.as_millisecond());
+        let (least, most) = (date - received.as_millisecond(), date + 999 - sent.as_millisecond());
         if least <= most {
             // The estimate moves only as far as this reply requires, so a slow reply does not disturb what a quick one
             // has settled.
-            let moved = |ahead: i64| Some(ahead.clamp(least, most));
-            let _ = self.ahead.fetch_update(Ordering::Relaxed, Ordering::Relaxed, moved);
+            let adjusted = |ahead: i64| Some(ahead.clamp(least, most));
+            let _ = self.ahead.fetch_update(Ordering::Relaxed, Ordering::Relaxed, adjusted);
         }
     }
 }
@@ -44,41 +44,41 @@ mod tests {
     use super::*;
 
     /// Returns the estimate in seconds after replies with these dates, request times and arrival times, all in seconds.
-    fn heard(replies: &[(f64, f64, f64)]) -> f64 {
+    fn estimate_after(replies: &[(f64, f64, f64)]) -> f64 {
         let clock = Clock::default();
         let moment = |seconds: f64| Timestamp::from_millisecond(1_781_524_800_000 + (seconds * 1e3) as i64).unwrap();
-        for (dated, sent, came) in replies {
+        for (dated, sent, received) in replies {
             let text = jiff::fmt::rfc2822::to_string(&moment(*dated).to_zoned(jiff::tz::TimeZone::UTC)).unwrap();
             let headers = HeaderMap::from_iter([(DATE, text.parse().unwrap())]);
-            clock.hear(&headers, moment(*sent), moment(*came));
+            clock.update(&headers, moment(*sent), moment(*received));
         }
         clock.ahead().as_secs_f64()
     }
 
     #[test]
-    fn clocks_that_may_agree_are_taken_to_agree() {
-        assert_eq!(heard(&[]), 0.0);
-        assert_eq!(heard(&[(0.9, 0.9, 1.1), (2.0, 2.95, 2.99), (10.0, 4.0, 30.0)]), 0.0);
+    fn consistent_clocks_have_no_offset() {
+        assert_eq!(estimate_after(&[]), 0.0);
+        assert_eq!(estimate_after(&[(0.9, 0.9, 1.1), (2.0, 2.95, 2.99), (10.0, 4.0, 30.0)]), 0.0);
     }
 
     #[test]
-    fn a_clock_that_is_ahead_or_behind_is_known_to_a_second_and_does_not_waver() {
+    fn offset_is_accurate_to_a_second_and_stable() {
         let year: f64 = 365.0 * 86_400.0;
         for off in [600.0, -600.0, year, -year, 3.0, -3.0] {
             // A quick reply, a slow one, and two quick ones.
             let replies = [(0.2, 0.1, 0.3), (31.0, 4.0, 40.0), (50.5, 50.4, 50.6), (61.9, 61.8, 62.0)];
-            let replies = replies.map(|(dated, sent, came)| ((dated + off).floor(), sent, came));
-            let first = heard(&replies[..1]);
+            let replies = replies.map(|(dated, sent, received)| ((dated + off).floor(), sent, received));
+            let first = estimate_after(&replies[..1]);
             assert!((first - off).abs() <= 1.0, "{off}: {first}");
-            assert_eq!(heard(&replies[..2]), first, "{off}");
-            assert!((heard(&replies) - off).abs() <= 1.0, "{off}");
+            assert_eq!(estimate_after(&replies[..2]), first, "{off}");
+            assert!((estimate_after(&replies) - off).abs() <= 1.0, "{off}");
         }
     }
 
     #[test]
-    fn what_was_kept_on_the_way_or_has_no_date_tells_nothing() {
+    fn cached_and_undated_replies_are_ignored() {
         let clock = Clock::default();
-        let (sent, came) = (Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
+        let (sent, received) = (Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
         for headers in [
             HeaderMap::new(),
             HeaderMap::from_iter([(DATE, "soon".parse().unwrap())]),
@@ -87,7 +87,7 @@ mod tests {
                 (AGE, "3600".parse().unwrap()),
             ]),
         ] {
-            clock.hear(&headers, sent, came);
+            clock.update(&headers, sent, received);
             assert!(clock.ahead().is_zero());
         }
     }

@@ -4,9 +4,9 @@ use super::clock;
 use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
-use crate::api::error::{Error, Fault, Unreadable, is_unknown_route, missing_scopes, network_fault, words_of};
+use crate::api::error::{Error, Fault, Unreadable, error_message, is_unknown_route, missing_scopes, network_fault};
 use crate::api::page::PageInfo;
-use crate::api::weight::Weight;
+use crate::api::reply_limits::ReplyCounter;
 use jiff::Timestamp;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderValue, IF_RANGE, LOCATION,
@@ -22,13 +22,13 @@ const MAX_HOPS: usize = 5;
 /// The maximum number of retries of a call.
 pub(super) const MAX_RETRIES: u32 = 3;
 /// The longest pause before a retry. If the server requests a longer one, the call fails and reports it.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// The body size in bytes above which replies are parsed on a separate thread.
-const BIG_BODY: usize = 256 * 1024;
+const LARGE_BODY: usize = 256 * 1024;
 /// The maximum size in bytes of a reply that is kept in memory; larger content is streamed.
-const LARGEST_BODY: usize = 512 * 1024 * 1024;
+const MAX_BODY: usize = 512 * 1024 * 1024;
 /// The maximum number of bytes of an error page that are read for its message.
-const LARGEST_ERROR: usize = 64 * 1024;
+const MAX_ERROR_BODY: usize = 64 * 1024;
 
 /// A call in the form in which it is sent and retried.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub(super) struct Call {
     /// The body of a write.
     pub payload: Option<Payload>,
     /// The part of the reply that is wanted.
-    pub part: Wanted,
+    pub part: WantedPart,
 }
 
 /// A byte range of a resource.
@@ -56,18 +56,18 @@ pub enum Slice {
 
 /// The part of a reply that is wanted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct WantedPart {
     /// The offset of the first byte, unless `slice` sets a range.
     pub from: u64,
     /// A range, which takes precedence over `from`.
     pub slice: Option<Slice>,
     /// The version (`If-Range`) that the range is valid for; if it changed, the whole resource is sent.
-    pub same: Option<HeaderValue>,
+    pub version: Option<HeaderValue>,
     /// Whether to disable compression, so that byte offsets refer to the content itself.
-    pub plain: bool,
+    pub is_uncompressed: bool,
 }
 
-impl Wanted {
+impl WantedPart {
     /// Returns the value of the `Range` header, or `None` for the whole resource.
     fn range(&self) -> Option<String> {
         match &self.slice {
@@ -131,18 +131,18 @@ impl Client {
                 Ok(reply) => match reply.status().as_u16() {
                     // The server refused the request before it did anything, so even a write may be repeated. The pause
                     // is at least as long as for other retries.
-                    429 => wait_asked(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
+                    429 => requested_pause(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
                     502..=504 if reads => retry_after(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
                     _ => return outcome,
                 },
                 Err(error) if reads && matches!(error.fault, Fault::Offline(_)) => pause,
                 Err(_) => return outcome,
             };
-            if wait > LONGEST_PAUSE {
+            if wait > MAX_PAUSE {
                 return outcome;
             }
             tracing::debug!(call = %call.line(), ?wait, attempt, "trying again");
-            pause_for(wait).await;
+            wait_before_retry(wait).await;
         }
     }
 
@@ -171,13 +171,13 @@ impl Client {
                 value.set_sensitive(true);
                 request = request.header(name, value);
             }
-            if call.part.plain {
+            if call.part.is_uncompressed {
                 request = request.header(ACCEPT_ENCODING, "identity");
             }
             if let Some(range) = call.part.range() {
                 request = request.header(RANGE, range);
-                if let Some(same) = &call.part.same {
-                    request = request.header(IF_RANGE, same);
+                if let Some(version) = &call.part.version {
+                    request = request.header(IF_RANGE, version);
                 }
             }
             if let Some(payload) = &call.payload {
@@ -187,10 +187,10 @@ impl Client {
                     .body(payload.body());
             }
             let (began, sent) = (Instant::now(), Timestamp::now());
-            let reply = request.send().await.map_err(|e| self.unsent(&e, &url, call))?;
+            let reply = request.send().await.map_err(|e| self.send_error(&e, &url, call))?;
             tracing::debug!(call = %call.line(), status = reply.status().as_u16(), took = ?began.elapsed(), "answered");
             if url.origin() == home {
-                self.clock.hear(reply.headers(), sent, Timestamp::now());
+                self.clock.update(reply.headers(), sent, Timestamp::now());
             }
             if !matches!(reply.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
                 return Ok(reply);
@@ -209,10 +209,10 @@ impl Client {
         Err(call.failed(Fault::Refused(302, format!("the server redirects more than {MAX_HOPS} times"))))
     }
 
-    fn unsent(&self, error: &reqwest::Error, url: &Url, call: &Call) -> Error {
+    fn send_error(&self, error: &reqwest::Error, url: &Url, call: &Call) -> Error {
         // Files are read while they are sent, and may have been deleted or changed.
-        if let Some(unread) = super::payload::unread(error) {
-            return call.failed(Fault::Disk(unread));
+        if let Some(unreadable) = super::payload::unreadable_file(error) {
+            return call.failed(Fault::Disk(unreadable));
         }
         let timeouts = self.server.timeouts;
         let after = if error.is_connect() { timeouts.connect } else { timeouts.read };
@@ -220,24 +220,30 @@ impl Client {
     }
 
     /// Returns the reply if its status is a success; otherwise returns an error with the server's message.
-    pub(super) async fn accepted(&self, mut reply: reqwest::Response, call: &Call) -> Result<reqwest::Response, Error> {
+    pub(super) async fn check_status(
+        &self,
+        mut reply: reqwest::Response,
+        call: &Call,
+    ) -> Result<reqwest::Response, Error> {
         let status = reply.status();
         // A write that is already in effect is answered with 304.
         if status.is_success() || (status.as_u16() == 304 && !call.is_read()) {
             return Ok(reply);
         }
-        let wait = wait_asked(reply.headers(), Timestamp::now());
+        let wait = requested_pause(reply.headers(), Timestamp::now());
         let mut body = Vec::new();
         // An error page that is cut off may still contain the message.
         while let Ok(Some(chunk)) = reply.chunk().await {
             body.extend_from_slice(&chunk);
-            if body.len() > LARGEST_ERROR {
+            if body.len() > MAX_ERROR_BODY {
                 break;
             }
         }
-        let mut error = Error::from_status(call.line(), status.as_u16(), words_of(&body), wait);
+        let mut error = Error::from_status(call.line(), status.as_u16(), error_message(&body), wait);
         match &mut error.fault {
-            Fault::Missing(said) if is_unknown_route(&body) => error.fault = Fault::Unsupported(std::mem::take(said)),
+            Fault::Missing(message) if is_unknown_route(&body) => {
+                error.fault = Fault::Unsupported(std::mem::take(message))
+            }
             Fault::Denied(_) => {
                 if let Some(scopes) = missing_scopes(&body) {
                     error.fault = Fault::Scope(scopes);
@@ -249,20 +255,22 @@ impl Client {
     }
 
     /// Reads the complete reply.
-    pub(super) async fn whole(&self, mut reply: reqwest::Response, call: &Call) -> Result<Response, Error> {
+    pub(super) async fn read_whole(&self, mut reply: reqwest::Response, call: &Call) -> Result<Response, Error> {
         let status = reply.status().as_u16();
         let page = PageInfo::from_headers(reply.headers());
         let content_type = content_type(reply.headers());
-        let mut body = Vec::with_capacity(reply.content_length().unwrap_or(0).min(BIG_BODY as u64) as usize);
+        let mut body = Vec::with_capacity(reply.content_length().unwrap_or(0).min(LARGE_BODY as u64) as usize);
         let is_json = call.accept == JSON;
-        let mut weight = Weight::default();
-        while let Some(chunk) = reply.chunk().await.map_err(|e| cut(&e, call.line(), self.server.timeouts.read))? {
-            if body.len() + chunk.len() > LARGEST_BODY {
-                let message = format!("the reply is larger than {} MB", LARGEST_BODY / (1024 * 1024));
+        let mut counter = ReplyCounter::default();
+        while let Some(chunk) =
+            reply.chunk().await.map_err(|e| cut_error(&e, call.line(), self.server.timeouts.read))?
+        {
+            if body.len() + chunk.len() > MAX_BODY {
+                let message = format!("the reply is larger than {} MB", MAX_BODY / (1024 * 1024));
                 return Err(call.failed(Fault::TooLarge(message)));
             }
             if is_json {
-                weight.add(&chunk).map_err(|message| call.failed(Fault::TooLarge(message)))?;
+                counter.add(&chunk).map_err(|message| call.failed(Fault::TooLarge(message)))?;
             }
             body.extend_from_slice(&chunk);
         }
@@ -275,29 +283,29 @@ impl Client {
     /// Sends a call and reads the complete reply; a status other than success is an error.
     pub(super) async fn fetch(&self, call: &Call) -> Result<Response, Error> {
         let reply = self.exchange(call).await?;
-        let reply = self.accepted(reply, call).await?;
-        self.whole(reply, call).await
+        let reply = self.check_status(reply, call).await?;
+        self.read_whole(reply, call).await
     }
 
     /// Sends a call and reads the complete reply, whatever its status.
-    pub(super) async fn fetch_any(&self, call: &Call) -> Result<Response, Error> {
+    pub(super) async fn fetch_with_any_status(&self, call: &Call) -> Result<Response, Error> {
         let reply = self.exchange(call).await?;
-        self.whole(reply, call).await
+        self.read_whole(reply, call).await
     }
 }
 
 /// Returns whether the token was refused because it expired or was revoked. The status alone is not enough: a 401 can
 /// also mean a missing permission.
 fn is_token_refused(reply: &reqwest::Response) -> bool {
-    let said = reply.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    reply.status().as_u16() == 401 && said.contains("invalid_token")
+    let challenge = reply.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    reply.status().as_u16() == 401 && challenge.contains("invalid_token")
 }
 
 /// Parses a reply; a large one on a blocking thread, so that the async threads stay responsive.
 pub(super) async fn read<R: Reply>(response: Response, tried: String) -> Result<R, Error> {
-    let big = response.body.len() > BIG_BODY;
+    let is_large = response.body.len() > LARGE_BODY;
     let work = move || R::read(&response.body, response.content_type.as_deref());
-    let result = if big {
+    let result = if is_large {
         let gone = |error: tokio::task::JoinError| Err(Unreadable { field: ".".into(), reason: error.to_string() });
         tokio::task::spawn_blocking(work).await.unwrap_or_else(gone)
     } else {
@@ -307,12 +315,12 @@ pub(super) async fn read<R: Reply>(response: Response, tried: String) -> Result<
 }
 
 /// Waits before a retry.
-pub(super) async fn pause_for(pause: Duration) {
+pub(super) async fn wait_before_retry(pause: Duration) {
     tokio::time::sleep(pause).await;
 }
 
 /// Returns the error for a reply that ended early.
-pub(super) fn cut(error: &reqwest::Error, tried: String, read_timeout: Duration) -> Error {
+pub(super) fn cut_error(error: &reqwest::Error, tried: String, read_timeout: Duration) -> Error {
     let fault = if error.is_timeout() {
         Fault::Timeout(read_timeout)
     } else {
@@ -345,7 +353,7 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
 }
 
 /// Returns the pause that a server requests after too many requests, from any of its headers.
-fn wait_asked(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+fn requested_pause(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     retry_after(headers, now).or_else(|| {
         let reset = headers.get("ratelimit-reset")?.to_str().ok()?.trim().parse().ok()?;
         Some(until(Timestamp::from_second(reset).ok()?, clock::date(headers).unwrap_or(now)))
@@ -366,30 +374,30 @@ mod tests {
     }
 
     #[test]
-    fn a_server_asks_for_a_pause_in_seconds_by_date_or_by_the_second_of_its_clock() {
+    fn retry_after_formats() {
         let now: Timestamp = "2018-01-01T00:00:00Z".parse().unwrap();
-        assert_eq!(wait_asked(&headers("retry-after", "7"), now), Some(Duration::from_secs(7)));
+        assert_eq!(requested_pause(&headers("retry-after", "7"), now), Some(Duration::from_secs(7)));
         let date = headers("retry-after", "Mon, 01 Jan 2018 00:00:05 GMT");
-        assert_eq!(wait_asked(&date, now), Some(Duration::from_secs(5)));
+        assert_eq!(requested_pause(&date, now), Some(Duration::from_secs(5)));
         let past = headers("retry-after", "Sun, 31 Dec 2017 00:00:05 GMT");
-        assert_eq!(wait_asked(&past, now), Some(Duration::ZERO));
+        assert_eq!(requested_pause(&past, now), Some(Duration::ZERO));
         let reset = headers("ratelimit-reset", &(now.as_second() + 9).to_string());
-        assert_eq!(wait_asked(&reset, now), Some(Duration::from_secs(9)));
-        assert_eq!(wait_asked(&headers("retry-after", "soon"), now), None);
+        assert_eq!(requested_pause(&reset, now), Some(Duration::from_secs(9)));
+        assert_eq!(requested_pause(&headers("retry-after", "soon"), now), None);
         // If the server's clock is ten minutes ahead or a year behind, the pause is just as long.
         for (date, second) in
             [("Mon, 01 Jan 2018 00:10:00 GMT", 1_514_765_400), ("Sun, 01 Jan 2017 00:00:00 GMT", 1_483_228_800)]
         {
             let mut message = headers("date", date);
             message.insert("ratelimit-reset", (second + 9).to_string().parse().unwrap());
-            assert_eq!(wait_asked(&message, now), Some(Duration::from_secs(9)));
+            assert_eq!(requested_pause(&message, now), Some(Duration::from_secs(9)));
             message.insert(RETRY_AFTER, date.replace("00 GMT", "05 GMT").parse().unwrap());
-            assert_eq!(wait_asked(&message, now), Some(Duration::from_secs(5)));
+            assert_eq!(requested_pause(&message, now), Some(Duration::from_secs(5)));
         }
     }
 
     #[test]
-    fn a_range_says_where_it_starts_and_how_much_there_is() {
+    fn content_ranges_are_parsed() {
         assert_eq!(content_range(&headers("content-range", "bytes 5-9/10")), Some((Some(5), Some(10))));
         assert_eq!(content_range(&headers("content-range", "bytes */10")), Some((None, Some(10))));
         assert_eq!(content_range(&headers("content-range", "bytes 5-9/*")), Some((Some(5), None)));
@@ -397,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_below_the_host_is_kept() {
+    fn a_path_prefix_is_kept() {
         let server = super::super::Server::new(Url::parse("https://h.example/gitlab/?x=1").unwrap());
         let client = Client::new(server).unwrap();
         let url = client.url(&client.raw_call(Method::GET, "projects/a%2Fb?page=1", &[]).unwrap()).unwrap();

@@ -3,7 +3,7 @@
 use super::{Client, Response, Server};
 use crate::api::Time;
 use crate::api::endpoint::{Endpoint, JSON, Request};
-use crate::api::error::{Error, Fault, Unreadable, network_fault, words_of};
+use crate::api::error::{Error, Fault, Unreadable, error_message, network_fault};
 use crate::api::identity::{AccessToken, GetOwnToken};
 use crate::api::page::PageInfo;
 use futures::future::BoxFuture;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use url::Url;
 
 /// The maximum size of a reply, in bytes.
-const LARGEST: usize = 64 * 1024;
+const MAX_REPLY_BYTES: usize = 64 * 1024;
 /// The grant type of the device flow.
 const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -145,9 +145,9 @@ impl Client {
     /// # Errors
     /// Returns [`Fault::Missing`] on servers without the device grant, and [`Fault::Unauthorized`] for an unknown
     /// client ID.
-    pub async fn begin_device(&self, client_id: &str, scope: &str) -> Result<DeviceCode, Error> {
+    pub async fn request_device_code(&self, client_id: &str, scope: &str) -> Result<DeviceCode, Error> {
         let path = "/oauth/authorize_device";
-        let (status, body) = self.post_outside(path, &[("client_id", client_id), ("scope", scope)]).await?;
+        let (status, body) = self.post_outside_api(path, &[("client_id", client_id), ("scope", scope)]).await?;
         let code: DeviceCode = granted(&format!("POST {path}"), status, &body)?;
         match code.device_code.is_empty() || code.user_code.is_empty() {
             true => Err(failed(&format!("POST {path}"), unreadable("device_code", "it is missing"))),
@@ -161,7 +161,7 @@ impl Client {
     /// Returns an error if the server refuses for a reason other than those of [`Poll`].
     pub async fn poll_device(&self, client_id: &str, device_code: &str) -> Result<Poll, Error> {
         let form = [("grant_type", DEVICE_GRANT), ("device_code", device_code), ("client_id", client_id)];
-        let (status, body) = self.post_outside("/oauth/token", &form).await?;
+        let (status, body) = self.post_outside_api("/oauth/token", &form).await?;
         let value: Option<Value> = serde_json::from_slice(&body).ok();
         let word = value.as_ref().and_then(|value| value.get("error")?.as_str()).filter(|_| status == 400);
         match word {
@@ -180,16 +180,16 @@ impl Client {
     /// Returns [`Fault::Unauthorized`] if the refresh token was used or revoked.
     pub async fn renew(&self, client_id: &str, refresh_token: &str) -> Result<Grant, Error> {
         let form = [("grant_type", "refresh_token"), ("refresh_token", refresh_token), ("client_id", client_id)];
-        let (status, body) = self.post_outside("/oauth/token", &form).await?;
+        let (status, body) = self.post_outside_api("/oauth/token", &form).await?;
         grant(status, &body).map_err(|error| match error.fault {
-            Fault::Refused(400, said) => Error { fault: Fault::Unauthorized(said), ..error },
+            Fault::Refused(400, message) => Error { fault: Fault::Unauthorized(message), ..error },
             _ => error,
         })
     }
 
     /// Returns whether the server refused to describe an OAuth token because the endpoint supports only personal access
     /// tokens.
-    pub(super) fn asks_for_oauth(&self, request: &Request, error: &Error) -> bool {
+    pub(super) fn needs_token_info(&self, request: &Request, error: &Error) -> bool {
         let refused = matches!(error.fault, Fault::Refused(..) | Fault::Missing(_) | Fault::Unsupported(_));
         refused && self.server.oauth && request.route == GetOwnToken::ROUTE
     }
@@ -206,7 +206,7 @@ impl Client {
         };
         let url = below(&self.server, "/oauth/token/info");
         let request = self.http.get(url).bearer_auth(token.expose_secret().trim());
-        let (status, body) = self.outside(tried, request).await?;
+        let (status, body) = self.send_outside_api(tried, request).await?;
         let info: TokenInfo = granted(tried, status, &body)?;
         let seconds = info.expires_in_seconds.filter(|_| self.server.renewal.is_none());
         let expiry = seconds.and_then(|seconds| {
@@ -220,23 +220,23 @@ impl Client {
     }
 
     /// Sends a form to a path outside the REST API, without the token; returns status and body.
-    async fn post_outside(&self, path: &str, form: &[(&str, &str)]) -> Result<(u16, Vec<u8>), Error> {
+    async fn post_outside_api(&self, path: &str, form: &[(&str, &str)]) -> Result<(u16, Vec<u8>), Error> {
         let request = self.http.post(below(&self.server, path)).form(form);
-        self.outside(&format!("POST {path}"), request).await
+        self.send_outside_api(&format!("POST {path}"), request).await
     }
 
     /// Sends a request outside the REST API; returns status and body.
-    async fn outside(&self, tried: &str, request: reqwest::RequestBuilder) -> Result<(u16, Vec<u8>), Error> {
-        let unsent = |error: reqwest::Error| {
+    async fn send_outside_api(&self, tried: &str, request: reqwest::RequestBuilder) -> Result<(u16, Vec<u8>), Error> {
+        let send_error = |error: reqwest::Error| {
             let timeouts = self.server.timeouts;
             let after = if error.is_connect() { timeouts.connect } else { timeouts.read };
             failed(tried, network_fault(&error, &self.server.base_url, after))
         };
-        let mut reply = request.header(ACCEPT, JSON).send().await.map_err(unsent)?;
+        let mut reply = request.header(ACCEPT, JSON).send().await.map_err(send_error)?;
         let mut body = Vec::new();
-        while let Some(chunk) = reply.chunk().await.map_err(unsent)? {
+        while let Some(chunk) = reply.chunk().await.map_err(send_error)? {
             body.extend_from_slice(&chunk);
-            if body.len() > LARGEST {
+            if body.len() > MAX_REPLY_BYTES {
                 return Err(failed(tried, Fault::TooLarge("the reply is larger than 64 kB".into())));
             }
         }
@@ -251,7 +251,7 @@ fn failed(tried: &str, fault: Fault) -> Error {
 /// Parses a reply; errors never contain its values, which may be secrets.
 fn granted<T: DeserializeOwned>(tried: &str, status: u16, body: &[u8]) -> Result<T, Error> {
     if !(200..300).contains(&status) {
-        return Err(Error::from_status(tried.to_owned(), status, words_of(body), None));
+        return Err(Error::from_status(tried.to_owned(), status, error_message(body), None));
     }
     serde_json::from_slice(body).map_err(|_| failed(tried, unreadable(".", "it is not what OAuth describes")))
 }
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_for_a_code_is_one_of_the_server_and_below_its_root() {
+    fn device_pages_are_on_the_server_and_below_its_prefix() {
         let pages = |root: &str, page: &str, complete: &str| {
             let server = Server::new(root.parse().unwrap());
             let (page, complete) = (page.to_owned(), complete.to_owned());

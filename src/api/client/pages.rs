@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The number of pages in flight at once, if the server sent the number of pages.
-const AHEAD: usize = 4;
+const MAX_IN_FLIGHT: usize = 4;
 
 impl Client {
     /// Reads one page of a list; pages count from 1, and servers limit `per_page` to 100.
@@ -76,7 +76,7 @@ struct PageWalk {
     call: Call,
     /// Whether replies other than successes are returned instead of errors.
     raw: bool,
-    ahead: FuturesOrdered<BoxFuture<'static, (Next, Result<Response, Error>)>>,
+    in_flight: FuturesOrdered<BoxFuture<'static, (Next, Result<Response, Error>)>>,
     /// The first page that has not been requested.
     next: Option<Next>,
     /// The total number of pages, if the server sent it.
@@ -89,7 +89,7 @@ impl PageWalk {
     fn new(client: Client, call: Call, raw: bool) -> PageWalk {
         let first = in_query(&call.target, "page").and_then(|page| page.parse().ok()).unwrap_or(1);
         let next = Some(Next::Page(first));
-        PageWalk { client, call, raw, ahead: FuturesOrdered::new(), next, pages: None, seen: HashSet::new() }
+        PageWalk { client, call, raw, in_flight: FuturesOrdered::new(), next, pages: None, seen: HashSet::new() }
     }
 
     fn responses(self) -> impl Stream<Item = Result<Response, Error>> {
@@ -98,8 +98,8 @@ impl PageWalk {
 
     /// Returns the next page, or `None` after the last.
     async fn step(&mut self) -> Result<Option<Response>, Error> {
-        self.ask();
-        let Some((at, outcome)) = self.ahead.next().await else { return Ok(None) };
+        self.send_requests();
+        let Some((at, outcome)) = self.in_flight.next().await else { return Ok(None) };
         let response = outcome?;
         let is_first = self.seen.is_empty();
         let mut hasher = DefaultHasher::new();
@@ -110,19 +110,19 @@ impl PageWalk {
             return Ok(None);
         }
         self.pages = response.page.total_pages;
-        self.turn(&at, &response, is_empty);
+        self.determine_next(&at, &response, is_empty);
         Ok(Some(response))
     }
 
     /// Determines which page follows the page at `at`.
-    fn turn(&mut self, at: &Next, response: &Response, is_empty: bool) {
-        let over = is_empty || !(200..300).contains(&response.status);
+    fn determine_next(&mut self, at: &Next, response: &Response, is_empty: bool) {
+        let is_last = is_empty || !(200..300).contains(&response.status);
         let here = match at {
             Next::Page(number) => Some(*number),
             Next::Query(_) => None,
         };
         let next = match (&response.page.cursor, response.page.next) {
-            _ if over => None,
+            _ if is_last => None,
             (Some(query), _) => Some(Next::Query(query.clone())),
             (None, Some(number)) => here.is_none_or(|here| number > here).then_some(Next::Page(number)),
             (None, None) => None,
@@ -130,16 +130,16 @@ impl PageWalk {
         let expected = here.and_then(|here| here.checked_add(1)).map(Next::Page);
         // As long as the server's page numbers are consecutive, the next page is already in flight or is requested
         // next.
-        if next.is_none() || next != expected || (self.ahead.is_empty() && self.next.is_none()) {
-            self.ahead = FuturesOrdered::new();
+        if next.is_none() || next != expected || (self.in_flight.is_empty() && self.next.is_none()) {
+            self.in_flight = FuturesOrdered::new();
             self.next = next;
         }
     }
 
     /// Requests as many pages as may be in flight.
-    fn ask(&mut self) {
-        let room = if self.pages.is_some() { AHEAD } else { 1 };
-        while self.ahead.len() < room {
+    fn send_requests(&mut self) {
+        let max_in_flight = if self.pages.is_some() { MAX_IN_FLIGHT } else { 1 };
+        while self.in_flight.len() < max_in_flight {
             let Some(next) = self.next.take() else { return };
             if let (Next::Page(number), Some(pages)) = (&next, self.pages)
                 && u64::from(*number) < pages
@@ -149,10 +149,10 @@ impl PageWalk {
             let call = Call { target: target_of(&self.call.target, &next), ..self.call.clone() };
             let (client, raw) = (self.client.clone(), self.raw);
             let fetch = async move {
-                let outcome = if raw { client.fetch_any(&call).await } else { client.fetch(&call).await };
+                let outcome = if raw { client.fetch_with_any_status(&call).await } else { client.fetch(&call).await };
                 (next, outcome)
             };
-            self.ahead.push_back(fetch.boxed());
+            self.in_flight.push_back(fetch.boxed());
         }
     }
 }

@@ -50,7 +50,7 @@ impl Payload {
     }
 
     /// Creates a multipart form of fields and files. Fails if the size of a file cannot be read.
-    pub async fn parts(fields: &[(String, String)], files: &[(&str, &Path)]) -> io::Result<Payload> {
+    pub async fn multipart(fields: &[(String, String)], files: &[(&str, &Path)]) -> io::Result<Payload> {
         // The boundary is random, so that no file can contain it on purpose.
         let [first, second] = [(); 2].map(|()| RandomState::new().hash_one(fields.len()));
         let boundary = format!("labscope-{first:016x}{second:016x}");
@@ -61,7 +61,7 @@ impl Payload {
             text += &format!("--{boundary}\r\ncontent-disposition: form-data; name={name}\r\n\r\n{value}\r\n");
         }
         for (name, path) in files {
-            let length = tokio::fs::metadata(path).await.map_err(|e| named(path, &e))?.len();
+            let length = tokio::fs::metadata(path).await.map_err(|e| with_path(path, &e))?.len();
             let file = quoted(&path.file_name().unwrap_or_default().to_string_lossy());
             text += &format!("--{boundary}\r\ncontent-disposition: form-data; name={}; ", quoted(name));
             text += &format!("filename={file}\r\ncontent-type: application/octet-stream\r\n\r\n");
@@ -132,9 +132,9 @@ impl Sending {
                     self.open = None;
                     continue;
                 }
-                let read = file.read(&mut chunk).await.map_err(|e| named(path, &e))?;
+                let read = file.read(&mut chunk).await.map_err(|e| with_path(path, &e))?;
                 if read == 0 {
-                    return Err(named(path, &io::Error::new(ErrorKind::UnexpectedEof, "it became shorter")));
+                    return Err(with_path(path, &io::Error::new(ErrorKind::UnexpectedEof, "it became shorter")));
                 }
                 chunk.truncate(read);
                 *left -= read as u64;
@@ -144,7 +144,7 @@ impl Sending {
             match self.pieces.pop_front() {
                 None => return Ok(None),
                 Some(Piece::File { path, length }) => {
-                    let file = tokio::fs::File::open(&path).await.map_err(|e| named(&path, &e))?;
+                    let file = tokio::fs::File::open(&path).await.map_err(|e| with_path(&path, &e))?;
                     self.open = Some((file, path, length));
                 }
                 Some(Piece::Bytes(mut bytes)) => {
@@ -174,17 +174,17 @@ impl fmt::Display for UnreadableFile {
 
 impl StdError for UnreadableFile {}
 
-fn named(path: &Path, error: &io::Error) -> io::Error {
+fn with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), UnreadableFile(format!("{} cannot be read: {error}", path.display())))
 }
 
 /// Returns the message about the file that could not be read, if that is why a call failed.
-pub(super) fn unread(error: &(dyn StdError + 'static)) -> Option<String> {
+pub(super) fn unreadable_file(error: &(dyn StdError + 'static)) -> Option<String> {
     let mut cause = Some(error);
     while let Some(current) = cause {
         let inner = current.downcast_ref::<io::Error>().and_then(|io| io.get_ref());
-        if let Some(unread) = inner.and_then(|inner| inner.downcast_ref::<UnreadableFile>()) {
-            return Some(unread.to_string());
+        if let Some(unreadable) = inner.and_then(|inner| inner.downcast_ref::<UnreadableFile>()) {
+            return Some(unreadable.to_string());
         }
         cause = current.source();
     }

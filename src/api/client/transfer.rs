@@ -1,6 +1,6 @@
 //! Transfers with progress: downloads that resume where they were interrupted, and uploads.
 
-use super::exchange::{Call, MAX_RETRIES, Slice, content_range, content_type, cut, pause_for};
+use super::exchange::{Call, MAX_RETRIES, Slice, content_range, content_type, cut_error, wait_before_retry};
 use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::Request;
@@ -45,7 +45,7 @@ pub struct Download {
     /// The length of the body, if the server sent it.
     pub length: Option<u64>,
     /// The total size of the resource, if the server sends a part of it.
-    pub whole: Option<u64>,
+    pub total_size: Option<u64>,
     /// The `Content-Type` header, if the server sent one.
     pub content_type: Option<String>,
     /// The reply; `None` if there is nothing to read.
@@ -58,11 +58,11 @@ impl Download {
     /// Returns the next bytes, or `None` at the end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         let Some(reply) = &mut self.reply else { return Ok(None) };
-        reply.chunk().await.map_err(|e| cut(&e, self.tried.clone(), self.read_timeout))
+        reply.chunk().await.map_err(|e| cut_error(&e, self.tried.clone(), self.read_timeout))
     }
 
     /// Returns whether there is nothing to read, because the server has no bytes at the requested offset.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.reply.is_none()
     }
 
@@ -90,31 +90,35 @@ impl Client {
     /// download runs.
     ///
     /// `on_progress` is called from the first byte on. I/O errors are returned as [`Fault::Disk`].
-    pub async fn fill(&self, request: &Request, part: &Path, on_progress: &OnProgress) -> Result<u64, Error> {
-        let disk = |e: io::Error| Error { tried: request.line(), fault: Fault::Disk(trouble(part, &e)) };
+    pub async fn download_into(&self, request: &Request, part: &Path, on_progress: &OnProgress) -> Result<u64, Error> {
+        let disk = |e: io::Error| Error { tried: request.line(), fault: Fault::Disk(disk_error(part, &e)) };
         let opened = Part::open(part).await.map_err(disk)?;
-        let (mut best, mut tries) = (opened.held, 0);
-        let mut filling = Filling { client: self, request, on_progress, disk: &disk, part: opened };
+        let (mut max_len, mut tries) = (opened.len, 0);
+        let mut part_download = PartDownload { client: self, request, on_progress, disk: &disk, part: opened };
         let outcome = loop {
-            match filling.go_on().await {
+            match part_download.resume().await {
                 Ok(()) => break Ok(()),
                 Err(error) if tries < MAX_RETRIES && matches!(error.fault, Fault::Cut(_) | Fault::Timeout(_)) => {
                     // A server that does not support ranges and always closes the connection early must not be retried
                     // forever.
-                    (best, tries) = if filling.part.held > best { (filling.part.held, 0) } else { (best, tries + 1) };
-                    pause_for(self.server.timeouts.retry * 2_u32.pow(tries)).await;
+                    (max_len, tries) = if part_download.part.len > max_len {
+                        (part_download.part.len, 0)
+                    } else {
+                        (max_len, tries + 1)
+                    };
+                    wait_before_retry(self.server.timeouts.retry * 2_u32.pow(tries)).await;
                 }
                 Err(error) => break Err(error),
             }
         };
         // However the download ended, the received bytes are kept for the next attempt.
-        let bytes = filling.part.held;
-        let kept = filling.part.keep().await;
+        let bytes = part_download.part.len;
+        let synced = part_download.part.sync().await;
         if outcome.is_err() && bytes == 0 {
             let _ = tokio::fs::remove_file(part).await;
         }
         outcome?;
-        kept.map_err(disk)?;
+        synced.map_err(disk)?;
         Ok(bytes)
     }
 
@@ -133,7 +137,7 @@ impl Client {
         let payload = match call.payload.take() {
             Some(payload) if files.is_empty() => payload,
             _ => {
-                let parts = Payload::parts(&request.fields, files).await;
+                let parts = Payload::multipart(&request.fields, files).await;
                 parts.map_err(|e| call.failed(Fault::Disk(e.to_string())))?
             }
         };
@@ -152,32 +156,37 @@ impl Client {
 
     /// Starts the download of a part of an unchanging resource.
     ///
-    /// A server that supports ranges sends only that part, and the total size ([`Download::whole`]). Others send
-    /// everything, and [`Download::whole`] is `None`.
+    /// A server that supports ranges sends only that part, and the total size ([`Download::total_size`]). Others send
+    /// everything, and [`Download::total_size`] is `None`.
     pub async fn slice(&self, request: &Request, slice: Slice) -> Result<Download, Error> {
         let mut call = self.call_of(request)?;
         call.part.slice = Some(slice);
-        call.part.plain = true;
+        call.part.is_uncompressed = true;
         let mut reply = self.exchange(&call).await?;
         if reply.status() == 416 {
             // The range cannot be satisfied, for example because the resource is empty: request everything.
             call.part.slice = None;
             reply = self.exchange(&call).await?;
         }
-        let reply = self.accepted(reply, &call).await?;
-        let (start, whole) = match (reply.status().as_u16(), content_range(reply.headers())) {
+        let reply = self.check_status(reply, &call).await?;
+        let (start, total_size) = match (reply.status().as_u16(), content_range(reply.headers())) {
             (206, Some((Some(first), Some(total)))) => (first, Some(total)),
             (206, _) => {
-                let said = "the server sent a partial reply without its range".to_owned();
-                return Err(call.failed(Fault::Cut(said)));
+                let message = "the server sent a partial reply without its range".to_owned();
+                return Err(call.failed(Fault::Cut(message)));
             }
             _ => (0, None),
         };
-        Ok(Download { whole, ..self.download(Some(reply), start, &call) })
+        Ok(Download { total_size, ..self.download(Some(reply), start, &call) })
     }
 
     /// Writes the body of a reply to a file.
-    pub(super) async fn keep(&self, mut reply: reqwest::Response, call: &Call, path: &Path) -> Result<Response, Error> {
+    pub(super) async fn write_to_file(
+        &self,
+        mut reply: reqwest::Response,
+        call: &Call,
+        path: &Path,
+    ) -> Result<Response, Error> {
         let disk = |e: io::Error| call.failed(Fault::Disk(format!("{} cannot be written: {e}", path.display())));
         // Pipes and devices are written to directly, because they must not be replaced.
         let part = if files::is_special(path) { None } else { Some(files::temporary_for(path).map_err(disk)?) };
@@ -188,7 +197,9 @@ impl Client {
         let (status, page) = (reply.status().as_u16(), PageInfo::from_headers(reply.headers()));
         let content_type = content_type(reply.headers());
         let written = async {
-            while let Some(chunk) = reply.chunk().await.map_err(|e| cut(&e, call.line(), self.server.timeouts.read))? {
+            while let Some(chunk) =
+                reply.chunk().await.map_err(|e| cut_error(&e, call.line(), self.server.timeouts.read))?
+            {
                 file.write_all(&chunk).await.map_err(disk)?;
             }
             file.flush().await.map_err(disk)
@@ -212,7 +223,7 @@ impl Client {
             call.part.from = 0;
             reply = self.exchange(&call).await?;
         }
-        let reply = self.accepted(reply, &call).await?;
+        let reply = self.check_status(reply, &call).await?;
         let start = match (reply.status().as_u16(), content_range(reply.headers())) {
             (206, Some((first, _))) => first.unwrap_or(from),
             (206, None) => from,
@@ -225,7 +236,7 @@ impl Client {
         Download {
             start,
             length: reply.as_ref().map_or(Some(0), reqwest::Response::content_length),
-            whole: None,
+            total_size: None,
             content_type: reply.as_ref().and_then(|reply| content_type(reply.headers())),
             reply,
             tried: call.line(),
@@ -235,7 +246,7 @@ impl Client {
 }
 
 /// Returns the reason why a partial file cannot be written, and whether it was kept.
-fn trouble(part: &Path, error: &io::Error) -> String {
+fn disk_error(part: &Path, error: &io::Error) -> String {
     let shown = part.display();
     match error.kind() {
         ErrorKind::StorageFull => format!("the disk is full; the partial download is kept in {shown}"),
@@ -250,7 +261,7 @@ fn trouble(part: &Path, error: &io::Error) -> String {
 /// A partial download on disk.
 struct Part {
     file: BufWriter<File>,
-    held: u64,
+    len: u64,
     /// The version of the content, if the server sent it during this call.
     version: Option<HeaderValue>,
 }
@@ -262,8 +273,8 @@ impl Part {
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(ErrorKind::WouldBlock.into());
         }
-        let held = file.metadata()?.len();
-        Ok(Part { file: BufWriter::with_capacity(BUFFER, File::from_std(file)), held, version: None })
+        let len = file.metadata()?.len();
+        Ok(Part { file: BufWriter::with_capacity(BUFFER, File::from_std(file)), len, version: None })
     }
 
     /// Returns the bytes from offset `from` to the end; the next write appends.
@@ -277,24 +288,24 @@ impl Part {
     async fn clear(&mut self) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(0)).await?;
         self.file.get_ref().set_len(0).await?;
-        self.held = 0;
+        self.len = 0;
         Ok(())
     }
 
     async fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes).await?;
-        self.held += bytes.len() as u64;
+        self.len += bytes.len() as u64;
         Ok(())
     }
 
-    async fn keep(&mut self) -> io::Result<()> {
+    async fn sync(&mut self) -> io::Result<()> {
         self.file.flush().await?;
         self.file.get_ref().sync_all().await
     }
 }
 
 /// A download into a partial file.
-struct Filling<'a, D> {
+struct PartDownload<'a, D> {
     client: &'a Client,
     request: &'a Request,
     on_progress: &'a OnProgress,
@@ -302,15 +313,15 @@ struct Filling<'a, D> {
     part: Part,
 }
 
-impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
+impl<D: Fn(io::Error) -> Error> PartDownload<'_, D> {
     /// Downloads the missing bytes.
-    async fn go_on(&mut self) -> Result<(), Error> {
+    async fn resume(&mut self) -> Result<(), Error> {
         // Buffered bytes must be in the file before it is read.
         self.part.file.flush().await.map_err(self.disk)?;
-        let from = self.part.held.saturating_sub(OVERLAP);
+        let from = self.part.len.saturating_sub(OVERLAP);
         if from > 0 {
             let mut download = self.open(from).await?;
-            (self.on_progress)(Progress { done: self.part.held, total: download.total() });
+            (self.on_progress)(Progress { done: self.part.len, total: download.total() });
             if download.start == from && self.matches(&mut download, from).await? {
                 return self.append(download).await;
             }
@@ -329,8 +340,8 @@ impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
     async fn open(&self, from: u64) -> Result<Download, Error> {
         let mut call = self.client.call_of(self.request)?;
         call.part.from = from;
-        call.part.same = self.part.version.clone();
-        call.part.plain = true;
+        call.part.version = self.part.version.clone();
+        call.part.is_uncompressed = true;
         self.client.open(call).await
     }
 
@@ -352,10 +363,10 @@ impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
     async fn append(&mut self, mut download: Download) -> Result<(), Error> {
         let total = download.total();
         self.part.version = download.version();
-        (self.on_progress)(Progress { done: self.part.held, total });
+        (self.on_progress)(Progress { done: self.part.len, total });
         while let Some(chunk) = download.chunk().await? {
             self.part.push(&chunk).await.map_err(self.disk)?;
-            (self.on_progress)(Progress { done: self.part.held, total });
+            (self.on_progress)(Progress { done: self.part.len, total });
         }
         Ok(())
     }

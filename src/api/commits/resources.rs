@@ -30,7 +30,7 @@ crate::resource! {
         /// The ID of the project; only in search results.
         project_id: u64,
     }
-    newer {
+    unspecified {
         web_url: String,
     }
 }
@@ -74,7 +74,7 @@ crate::resource! {
         /// `verified`, `unverified`, `unknown_key`, ….
         verification_status: String,
     }
-    newer {
+    unspecified {
         gpg_key_primary_keyid: String,
         gpg_key_user_name: String,
         gpg_key_user_email: String,
@@ -112,7 +112,7 @@ crate::resource! {
         renamed_file: bool,
         deleted_file: bool,
     }
-    newer {
+    unspecified {
         /// Whether the server omitted the diff because it is long.
         collapsed: bool,
         /// Whether the server omitted the diff because it is too large to compute.

@@ -131,7 +131,7 @@ impl Draft {
             {
                 self.text.clone()
             }
-            (None, Some(position), _) => format!("{}{}", position.head().unwrap_or_default(), self.text),
+            (None, Some(position), _) => format!("{}{}", position.note_header().unwrap_or_default(), self.text),
             (None, None, _) => self.text.clone(),
         }
     }
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_is_kept_and_read_whole() {
+    fn drafts_round_trip() {
         let mut draft = Draft::new(thing());
         draft.text = "one\n\"two\"".into();
         draft.position = Some(DiffPosition { path: "a".into(), lines: Some((1, 2)), ..DiffPosition::default() });
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_one_thing_are_told_from_those_of_another() {
+    fn draft_keys_are_unique_per_object() {
         let mut kept = HashMap::new();
         let first = thing().new_key(&kept, Timestamp::UNIX_EPOCH);
         kept.insert(first.clone(), String::new());
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_is_known_again_though_the_server_trimmed_it() {
+    fn trimmed_notes_are_recognized() {
         assert!(same("Yes.", "Yes.  \n\n"));
         assert!(same("a\nb", "a\r\nb\r\n"));
         assert!(same("Done.", "Done.\n/label ~bug"));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_words_on_another_line_are_another_comment() {
+    fn equal_texts_on_different_lines_are_different_comments() {
         let sha = "9f3c2abd00112233445566778899aabbccddeeff";
         let mut draft = Draft::new(Noteable::Commit { project: "a/b".into(), sha: sha.into() });
         draft.text = "Why?".into();
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_a_note_knows_whether_somebody_else_changed_it_meanwhile() {
+    fn edits_detect_conflicting_changes() {
         let mut draft = Draft::new(thing());
         (draft.edits, draft.base, draft.text) = (Some((7, String::new())), Some("one".into()), "two".into());
         assert_eq!(draft.conflict("one"), None);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_thing_but_a_commit_has_notes_of_its_own() {
+    fn all_objects_except_commits_have_notes() {
         let kinds = [
             (Noteable::MergeRequest { project: "a/b".into(), iid: 4 }, "/projects/a%2Fb/merge_requests/4/notes"),
             (Noteable::Issue { project: "a/b".into(), iid: 4 }, "/projects/a%2Fb/issues/4/notes"),
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_a_commit_has_a_place_of_its_own_and_a_range_says_so_itself() {
+    fn commit_comments_have_a_line_and_ranges_a_header() {
         let sha = "9f3c2abd00112233445566778899aabbccddeeff";
         let mut draft = Draft::new(Noteable::Commit { project: "a/b".into(), sha: sha.into() });
         draft.text = "Why?".into();
@@ -384,11 +384,11 @@ mod tests {
         let fields = draft.write().request.fields;
         assert!(fields.contains(&("line".into(), "3".into())) && fields.contains(&("path".into(), "x.rs".into())));
         draft.position.as_mut().expect("it has one").lines = Some((1, 3));
-        assert_eq!(DiffPosition::read(&draft.body()).expect("a place").0.lines, Some((1, 3)));
+        assert_eq!(DiffPosition::parse_note(&draft.body()).expect("a place").0.lines, Some((1, 3)));
     }
 
     #[test]
-    fn a_draft_note_of_before_with_the_same_words_is_another_one() {
+    fn older_draft_notes_with_the_same_text_are_different() {
         let note = |id: u64, words: &str| {
             let note = serde_json::json!({"id": id, "author_id": 1, "merge_request_id": 4, "note": words});
             serde_json::from_value::<DraftNote>(note).expect("a draft note")
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_went_out_without_an_answer_is_uncertain() {
+    fn only_drafts_without_a_reply_are_uncertain() {
         let mut draft = Draft::new(thing());
         assert!(!draft.is_uncertain(), "it is only written");
         draft.state = State::Unknown { before: 7, why: "cut".into() };

@@ -21,12 +21,12 @@ use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashSet, VecDeque};
 
 /// The time to wait before checking the server after a request without a reply: it may still be processing the request.
-const SETTLE: SignedDuration = SignedDuration::from_secs(3);
+const CHECK_DELAY: SignedDuration = SignedDuration::from_secs(3);
 /// The pause after too many requests, if the server does not name a time.
-const PAUSE: SignedDuration = SignedDuration::from_secs(30);
+const DEFAULT_PAUSE: SignedDuration = SignedDuration::from_secs(30);
 /// The time to wait before the server is checked again after a temporary error, and the maximum number of retries.
-const AGAIN: SignedDuration = SignedDuration::from_secs(4);
-const TRIES: u32 = 3;
+const RETRY_DELAY: SignedDuration = SignedDuration::from_secs(4);
+const MAX_RETRIES: u32 = 3;
 
 /// The evidence on the server of whether a comment arrived.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub enum Step {
     /// Makes sure that no other process sends the draft.
     Claim(String),
     /// Checks the server for the draft.
-    Look(String),
+    Check(String),
     /// Sends the draft.
     Send(String),
     /// Saves the state of the draft.
@@ -89,7 +89,7 @@ pub enum Progress {
     /// The outbox is finding out whether another process has the draft.
     Claiming,
     /// The outbox is checking whether the draft arrived.
-    Looking,
+    Checking,
     /// The draft is in flight.
     Sending,
 }
@@ -102,20 +102,20 @@ struct Job {
     /// A description of the write, as in "could not {what}".
     what: String,
     /// Whether to only find out if the draft arrived, without sending it.
-    only_look: bool,
+    check_only: bool,
     /// The number of failed checks of the server.
     failed: u32,
     /// Whether the server was checked already, right after the start.
-    looked: bool,
+    was_checked: bool,
     /// Whether the server is checked before the draft is sent: it edits a note, or becomes a draft note.
-    looks_first: bool,
+    checks_first: bool,
 }
 
 /// The results of the comments of a batch.
 #[derive(Clone, Debug, Default)]
 struct BatchSummary {
     sent: usize,
-    not: usize,
+    failed: usize,
     /// The reason why the last unsent comment was not sent.
     why: String,
     what: String,
@@ -151,30 +151,30 @@ pub struct Outbox {
 impl Outbox {
     /// Queues a draft to be sent; a draft that is queued already keeps its place.
     pub fn post(&mut self, key: &str, draft: &Draft) {
-        self.line_up(key, draft, false);
+        self.enqueue(key, draft, false);
     }
 
     /// Queues a draft that may have arrived, to find out whether it did.
     pub fn resolve(&mut self, key: &str, draft: &Draft) {
         if draft.state.before().is_some() {
-            self.line_up(key, draft, true);
+            self.enqueue(key, draft, true);
         }
     }
 
-    fn line_up(&mut self, key: &str, draft: &Draft, only_look: bool) {
+    fn enqueue(&mut self, key: &str, draft: &Draft, check_only: bool) {
         if let Some(job) = self.queue.iter_mut().find(|job| job.key == key) {
-            job.only_look &= only_look;
+            job.check_only &= check_only;
         } else if self.current.as_ref().is_none_or(|(job, _)| job.key != key) {
             let what = draft.write().what;
-            let (on, looks_first) = (draft.on.clone(), draft.edits.is_some() || draft.draft_note.is_some());
+            let (on, checks_first) = (draft.on.clone(), draft.edits.is_some() || draft.draft_note.is_some());
             self.queue.push_back(Job {
                 key: key.to_owned(),
                 on,
                 what,
-                only_look,
+                check_only,
                 failed: 0,
-                looked: false,
-                looks_first,
+                was_checked: false,
+                checks_first,
             });
         }
     }
@@ -205,8 +205,8 @@ impl Outbox {
     }
 
     /// Returns the draft that the server is being checked for.
-    pub fn looking(&self) -> Option<&str> {
-        self.current.as_ref().filter(|(_, progress)| *progress == Progress::Looking).map(|(job, _)| job.key.as_str())
+    pub fn checking(&self) -> Option<&str> {
+        self.current.as_ref().filter(|(_, progress)| *progress == Progress::Checking).map(|(job, _)| job.key.as_str())
     }
 
     /// Returns the time at which there is something to do again, if that depends only on time.
@@ -244,19 +244,19 @@ impl Outbox {
             Claimed::Ours(state) => {
                 let uncertain = state.before().is_some();
                 let mark = self.newest.as_ref().filter(|(on, _)| *on == job.on).map(|(_, mark)| *mark);
-                match mark.filter(|_| !uncertain && !job.looks_first) {
+                match mark.filter(|_| !uncertain && !job.checks_first) {
                     Some(mark) => {
                         self.current = Some((job, Progress::Sending));
                         vec![Step::Keep(key.clone(), State::Sending { before: mark }), Step::Send(key)]
                     }
                     None => {
-                        self.current = Some((job, Progress::Looking));
-                        vec![Step::Look(key)]
+                        self.current = Some((job, Progress::Checking));
+                        vec![Step::Check(key)]
                     }
                 }
             }
             // A draft that another process is sending is left alone.
-            Claimed::Elsewhere if job.only_look => Vec::new(),
+            Claimed::Elsewhere if job.check_only => Vec::new(),
             Claimed::Elsewhere => {
                 self.count(&job, Some("another running labscope has it"));
                 Vec::new()
@@ -267,15 +267,15 @@ impl Outbox {
             }
             // Any note of the user with the same text counts as the sent draft.
             Claimed::Gone => {
-                self.current = Some((Job { only_look: true, ..job }, Progress::Looking));
+                self.current = Some((Job { check_only: true, ..job }, Progress::Checking));
                 let why = "another labscope sent or deleted it".to_owned();
-                vec![Step::Keep(key.clone(), State::Unknown { before: 0, why }), Step::Look(key)]
+                vec![Step::Keep(key.clone(), State::Unknown { before: 0, why }), Step::Check(key)]
             }
         }
     }
 
     /// Handles the result of checking the server; `state` is the state of the draft in question.
-    pub fn looked(&mut self, evidence: Evidence, state: &State, now: Timestamp) -> Vec<Step> {
+    pub fn checked(&mut self, evidence: Evidence, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let key = job.key.clone();
         match state.before() {
@@ -283,12 +283,12 @@ impl Outbox {
                 self.count(&job, None);
                 vec![Step::Drop(key)]
             }
-            Some(before) if job.only_look => {
+            Some(before) if job.check_only => {
                 let why = match state {
                     // The program may have ended a moment ago: the server may still be processing the request.
-                    State::Sending { .. } if !job.looked => {
-                        self.pause(now, SETTLE);
-                        self.queue.push_front(Job { looked: true, ..job });
+                    State::Sending { .. } if !job.was_checked => {
+                        self.pause(now, CHECK_DELAY);
+                        self.queue.push_front(Job { was_checked: true, ..job });
                         return Vec::new();
                     }
                     State::Unknown { why, .. } => why.as_str(),
@@ -299,7 +299,7 @@ impl Outbox {
                 self.count(&job, Some(&why));
                 vec![Step::Keep(key, State::Failed { why, before: Some(before) })]
             }
-            None if job.only_look => Vec::new(),
+            None if job.check_only => Vec::new(),
             None if evidence.changed.is_some() => {
                 let now = evidence.changed.unwrap_or_default();
                 self.count(&job, Some("somebody else has changed the note"));
@@ -326,19 +326,19 @@ impl Outbox {
 
     /// Handles a failure to check the server. A temporary error is retried, but not forever: a comment must not be sent
     /// by itself long after the user has forgotten it.
-    pub fn look_failed(&mut self, error: &Error, state: &State, now: Timestamp) -> Vec<Step> {
+    pub fn check_failed(&mut self, error: &Error, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
-        if error.is_passing() && job.failed < TRIES {
+        if error.is_temporary() && job.failed < MAX_RETRIES {
             let pause = match &error.fault {
                 Fault::Limited(after) => pause_of(*after),
-                _ => AGAIN,
+                _ => RETRY_DELAY,
             };
             self.pause(now, pause);
             self.queue.push_front(Job { failed: job.failed + 1, ..job });
             return Vec::new();
         }
         // A draft that was looked for in vain before keeps its state.
-        if job.only_look && matches!(state, State::Failed { .. }) {
+        if job.check_only && matches!(state, State::Failed { .. }) {
             return Vec::new();
         }
         let why = reason(error);
@@ -346,7 +346,7 @@ impl Outbox {
         self.give_up_for(error, &job.on);
         let state = match state {
             // A server that cannot be reached now is checked again later.
-            State::Sending { before } | State::Unknown { before, .. } if error.is_passing() => {
+            State::Sending { before } | State::Unknown { before, .. } if error.is_temporary() => {
                 State::Unknown { before: *before, why }
             }
             state => State::Failed { why, before: state.before() },
@@ -365,7 +365,7 @@ impl Outbox {
         let error = match outcome {
             Ok(number) => {
                 // The ID of an edited note or of a draft note says nothing about the newest note.
-                if !job.looks_first {
+                if !job.checks_first {
                     self.newest = (number > 0).then(|| (job.on.clone(), number));
                 }
                 self.count(&job, None);
@@ -404,9 +404,9 @@ impl Outbox {
             | Fault::Cut(_)
             | Fault::TooLarge(_) => {
                 let before = state.before().unwrap_or(0);
-                self.pause(now, SETTLE);
+                self.pause(now, CHECK_DELAY);
                 self.newest = None;
-                self.queue.push_front(Job { only_look: true, ..job });
+                self.queue.push_front(Job { check_only: true, ..job });
                 vec![Step::Keep(key, State::Unknown { before, why })]
             }
         }
@@ -420,10 +420,10 @@ impl Outbox {
             Fault::Unauthorized(_) | Fault::ReadOnly => self.queue.clear(),
             Fault::Denied(_) | Fault::Missing(_) | Fault::Unsupported(_) => self.queue.retain(|job| job.on != *on),
             // A server that cannot be reached for one comment cannot be reached for the others.
-            _ if error.is_passing() => self.queue.clear(),
+            _ if error.is_temporary() => self.queue.clear(),
             _ => {}
         }
-        self.tally.not += before - self.queue.len();
+        self.tally.failed += before - self.queue.len();
     }
 
     fn count(&mut self, job: &Job, why: Option<&str>) {
@@ -434,7 +434,7 @@ impl Outbox {
                 self.sent.insert(job.key.clone());
             }
             Some(why) => {
-                self.tally.not += 1;
+                self.tally.failed += 1;
                 self.tally.why = why.to_owned();
             }
         }
@@ -443,14 +443,14 @@ impl Outbox {
     /// Reports the results of a batch, once all of it is done.
     fn close(&mut self) -> Vec<Step> {
         self.newest = None;
-        let BatchSummary { sent, not, why, what } = std::mem::take(&mut self.tally);
-        match (sent, not) {
+        let BatchSummary { sent, failed, why, what } = std::mem::take(&mut self.tally);
+        match (sent, failed) {
             (0, 0) => Vec::new(),
             (1, 0) => vec![Step::Say(Tone::Good, past_tense(&what))],
             (sent, 0) => vec![Step::Say(Tone::Good, format!("Sent {sent} comments"))],
             (0, 1) => vec![Step::Say(Tone::Bad, format!("Could not {what}: {why}. Your text is saved."))],
-            (sent, not) => {
-                let words = format!("Sent {sent} of {} comments. Last error: {why}. The rest is saved.", sent + not);
+            (sent, failed) => {
+                let words = format!("Sent {sent} of {} comments. Last error: {why}. The rest is saved.", sent + failed);
                 vec![Step::Say(Tone::Bad, words)]
             }
         }
@@ -459,16 +459,16 @@ impl Outbox {
 
 /// Returns the pause that a server with too many requests asks for.
 fn pause_of(after: Option<std::time::Duration>) -> SignedDuration {
-    after.map_or(PAUSE, |after| SignedDuration::try_from(after).unwrap_or(SignedDuration::MAX).max(AGAIN))
+    after.map_or(DEFAULT_PAUSE, |after| SignedDuration::try_from(after).unwrap_or(SignedDuration::MAX).max(RETRY_DELAY))
 }
 
 /// Returns the error without its final period, to be continued in a sentence. After a temporary error, the outbox
 /// itself checks whether the comment arrived, so the user needs no advice.
 fn reason(error: &Error) -> String {
     let words = format!("{}: {}", error.title(), error.message());
-    match error.is_passing() {
+    match error.is_temporary() {
         true => words,
-        false => format!("{}. {}", words.trim_end_matches('.'), error.next().trim_end_matches('.')),
+        false => format!("{}. {}", words.trim_end_matches('.'), error.write_advice().trim_end_matches('.')),
     }
 }
 

@@ -136,14 +136,15 @@ impl Noteable {
     /// Returns the load for the first pages of its notes, oldest first; by thread, if the server supports threads.
     pub fn load_conversation(&self, view: &View, pages: u32) -> Option<Load> {
         match self {
-            Noteable::MergeRequest { project: id, iid } if self.has_threads(view) => {
-                Some(Load::parts_of(&ListMergeRequestDiscussions { id: id.clone(), merge_request_iid: *iid }, pages))
-            }
+            Noteable::MergeRequest { project: id, iid } if self.has_threads(view) => Some(Load::rows_of_entries(
+                &ListMergeRequestDiscussions { id: id.clone(), merge_request_iid: *iid },
+                pages,
+            )),
             Noteable::Issue { project: id, iid } if self.has_threads(view) => {
-                Some(Load::parts_of(&ListIssueDiscussions { id: id.clone(), issue_iid: *iid }, pages))
+                Some(Load::rows_of_entries(&ListIssueDiscussions { id: id.clone(), issue_iid: *iid }, pages))
             }
             Noteable::Snippet { project: id, id: snippet_id } if self.has_threads(view) => {
-                Some(Load::parts_of(&ListSnippetDiscussions { id: id.clone(), snippet_id: *snippet_id }, pages))
+                Some(Load::rows_of_entries(&ListSnippetDiscussions { id: id.clone(), snippet_id: *snippet_id }, pages))
             }
             _ => self.load_notes(false, pages),
         }
@@ -229,7 +230,7 @@ impl Noteable {
 
     /// Returns whether the server has replied with its draft notes.
     pub fn has_draft_notes(&self, view: &View) -> bool {
-        self.list_draft_notes().is_some_and(|list| view.store.list(&list).known)
+        self.list_draft_notes().is_some_and(|list| view.store.list(&list).is_known)
     }
 
     /// Returns the known notes, sorted by creation time.
@@ -249,7 +250,7 @@ impl Noteable {
     /// Returns the load for one of its notes.
     pub fn load_note(&self, note_id: u64) -> Option<Load> {
         operation!(self, [GetMergeRequestNote GetIssueNote GetSnippetNote GetEpicNote]
-            { note_id: note_id }, get => Load::one(&get))
+            { note_id: note_id }, get => Load::single(&get))
     }
 
     /// Returns the current state of one of its notes.

@@ -18,7 +18,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The maximum length of a quoted line, in bytes.
-const LONGEST: usize = 400;
+const MAX_QUOTED_BYTES: usize = 400;
 
 /// A file, or lines of it, at a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct DiffPosition {
 
 impl DiffPosition {
     /// The maximum number of quoted lines: the last ones of a range.
-    pub const QUOTED: usize = 10;
+    pub const MAX_QUOTED_LINES: usize = 10;
 
     /// Returns the last line.
     pub fn line(&self) -> Option<u32> {
@@ -82,42 +82,47 @@ impl DiffPosition {
     }
 
     /// Returns whether both positions end on the same line of the same commit's change. A hash may be abbreviated.
-    pub fn is_same(&self, other: &DiffPosition) -> bool {
+    pub fn has_same_end(&self, other: &DiffPosition) -> bool {
         let (a, b) = (self.sha.as_str(), other.sha.as_str());
         let same_commit = a.starts_with(b) || b.starts_with(a);
         same_commit && self.path == other.path && self.old == other.old && self.line() == other.line()
     }
 
     /// Returns the quoted text of these lines; empty if one of them cannot be quoted.
-    pub fn quote_of(lines: &[String]) -> Vec<String> {
-        let quote = lines.get(lines.len().saturating_sub(DiffPosition::QUOTED)..).unwrap_or_default().to_vec();
-        if quote.iter().any(|line| line.len() > LONGEST || line.contains(['\n', '\r'])) { Vec::new() } else { quote }
+    pub fn quotable_lines(lines: &[String]) -> Vec<String> {
+        let quote =
+            lines.get(lines.len().saturating_sub(DiffPosition::MAX_QUOTED_LINES)..).unwrap_or_default().to_vec();
+        if quote.iter().any(|line| line.len() > MAX_QUOTED_BYTES || line.contains(['\n', '\r'])) {
+            Vec::new()
+        } else {
+            quote
+        }
     }
 
     /// Returns the beginning of a note at this position; `None` if the position cannot be written in one line.
-    pub fn head(&self) -> Option<String> {
+    pub fn note_header(&self) -> Option<String> {
         if self.path.contains(|c: char| c.is_control()) || !is_hash(&self.sha) {
             return None;
         }
         let name = self.name();
         let ticks = "`".repeat(longest_run(&name) + 1);
         let pad = if name.starts_with('`') || name.ends_with('`') { " " } else { "" };
-        let mut head = format!("{ticks}{pad}{name}{pad}{ticks}{} at {}\n", self.kind(), self.sha);
+        let mut header = format!("{ticks}{pad}{name}{pad}{ticks}{} at {}\n", self.kind(), self.sha);
         if !self.quote.is_empty() {
             let longest = self.quote.iter().map(|line| longest_run(line)).max().unwrap_or(0);
             let fence = "`".repeat((longest + 1).max(3));
-            head.push_str(&format!("> {fence}\n"));
+            header.push_str(&format!("> {fence}\n"));
             for line in &self.quote {
-                head.push_str(&format!("> {line}\n"));
+                header.push_str(&format!("> {line}\n"));
             }
-            head.push_str(&format!("> {fence}\n"));
+            header.push_str(&format!("> {fence}\n"));
         }
-        head.push('\n');
-        Some(head)
+        header.push('\n');
+        Some(header)
     }
 
     /// Parses the position in the first line of a note; returns it with the rest of the note.
-    pub fn read(body: &str) -> Option<(DiffPosition, &str)> {
+    pub fn parse_note(body: &str) -> Option<(DiffPosition, &str)> {
         let (first, mut rest) = body.split_once('\n').unwrap_or((body, ""));
         let ticks = first.len() - first.trim_start_matches('`').len();
         if ticks == 0 || ticks > 8 {
@@ -167,7 +172,7 @@ impl DiffPosition {
 
     /// Finds these lines among `lines` (number and text, ascending), and returns the number of the last one: the same
     /// number if its text is unchanged, else the nearest match.
-    pub fn find(&self, lines: &[(u32, &str)]) -> Option<u32> {
+    pub fn find_moved_line(&self, lines: &[(u32, &str)]) -> Option<u32> {
         let last = self.line()?;
         if self.quote.is_empty() {
             return None;
@@ -239,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_read_as_it_was_written() {
+    fn note_headers_round_trip() {
         for spot in [
             spot("src/a.rs", Some((12, 12)), &["let a = 1;"]),
             spot("src/a.rs", Some((2, 4)), &["a", "", "  ``` b", "> c"]),
@@ -252,14 +257,15 @@ mod tests {
             spot("a``b", None, &[]),
             spot("time:12", None, &[]),
         ] {
-            let note = format!("{}The words.\n\n> a quote of one's own", spot.head().expect("it can be written"));
-            let (read, rest) = DiffPosition::read(&note).expect(&note);
+            let note =
+                format!("{}The words.\n\n> a quote of one's own", spot.note_header().expect("it can be written"));
+            let (read, rest) = DiffPosition::parse_note(&note).expect(&note);
             assert_eq!((read, rest), (spot, "The words.\n\n> a quote of one's own"), "{note}");
         }
     }
 
     #[test]
-    fn ordinary_notes_name_no_place() {
+    fn ordinary_notes_have_no_position() {
         for note in [
             "",
             "`code` at once",
@@ -271,81 +277,89 @@ mod tests {
             "`a.rs:1` at 9f3c2a",
             "```\na\n```",
         ] {
-            assert_eq!(DiffPosition::read(note), None, "{note}");
+            assert_eq!(DiffPosition::parse_note(note), None, "{note}");
         }
     }
 
     #[test]
-    fn a_place_that_cannot_be_written_in_a_line_is_not_written() {
-        assert_eq!(spot("a\nb", Some((1, 1)), &[]).head(), None);
+    fn unrepresentable_positions_have_no_header() {
+        assert_eq!(spot("a\nb", Some((1, 1)), &[]).note_header(), None);
         let elsewhere = DiffPosition { sha: "HEAD".into(), ..spot("a", Some((1, 1)), &[]) };
-        assert_eq!(elsewhere.head(), None);
+        assert_eq!(elsewhere.note_header(), None);
     }
 
     #[test]
-    fn the_same_lines_are_the_same_place_though_a_hash_is_cut() {
+    fn abbreviated_hashes_match() {
         let whole = spot("a", Some((2, 3)), &[]);
         let cut = DiffPosition { sha: SHA[..8].into(), ..whole.clone() };
-        assert!(whole.is_same(&cut) && cut.is_same(&whole));
+        assert!(whole.has_same_end(&cut) && cut.has_same_end(&whole));
         let others = [
             DiffPosition { sha: "0123abcd".into(), ..whole.clone() },
             DiffPosition { path: "b".into(), ..whole.clone() },
             DiffPosition { old: true, ..whole.clone() },
             DiffPosition { lines: Some((2, 4)), ..whole.clone() },
         ];
-        assert!(others.iter().all(|other| !whole.is_same(other)));
+        assert!(others.iter().all(|other| !whole.has_same_end(other)));
     }
 
     #[test]
-    fn lines_are_found_again_where_they_moved() {
+    fn moved_lines_are_found() {
         let place = spot("a", Some((2, 3)), &["two", "three"]);
-        assert_eq!(place.find(&[(1, "one"), (2, "two"), (3, "three")]), Some(3));
-        assert_eq!(place.find(&[(1, "one"), (7, "two"), (8, "three"), (40, "two"), (41, "three")]), Some(8));
-        assert_eq!(place.find(&[(1, "two"), (2, "2.5"), (3, "three")]), None);
+        assert_eq!(place.find_moved_line(&[(1, "one"), (2, "two"), (3, "three")]), Some(3));
+        assert_eq!(place.find_moved_line(&[(1, "one"), (7, "two"), (8, "three"), (40, "two"), (41, "three")]), Some(8));
+        assert_eq!(place.find_moved_line(&[(1, "two"), (2, "2.5"), (3, "three")]), None);
         // The lines must be consecutive in the file, not only in the part that is shown.
-        assert_eq!(place.find(&[(1, "two"), (9, "three")]), None);
+        assert_eq!(place.find_moved_line(&[(1, "two"), (9, "three")]), None);
     }
 
     #[test]
-    fn a_brace_is_only_found_with_what_stands_around_it() {
+    fn short_lines_are_found_only_with_their_context() {
         let mut brace = spot("a", Some((9, 9)), &["}"]);
         let lines = [(3, "}"), (4, "fn b() {"), (5, "}"), (6, "end")];
-        assert_eq!(brace.find(&lines), None);
+        assert_eq!(brace.find_moved_line(&lines), None);
         brace.before = vec!["fn b() {".into()];
         brace.after = vec!["end".into()];
-        assert_eq!(brace.find(&lines), Some(5));
+        assert_eq!(brace.find_moved_line(&lines), Some(5));
         brace.after = vec!["another end".into()];
-        assert_eq!(brace.find(&lines), None, "what stands before it is not enough");
+        assert_eq!(brace.find_moved_line(&lines), None, "what stands before it is not enough");
         brace.before.clear();
         brace.after = vec!["end".into()];
-        assert_eq!(brace.find(&lines), Some(5), "what stands after it is enough, where nothing else is known");
+        assert_eq!(
+            brace.find_moved_line(&lines),
+            Some(5),
+            "what stands after it is enough, where nothing else is known"
+        );
     }
 
     #[test]
-    fn of_alike_lines_those_are_found_that_stand_where_they_stood() {
+    fn equal_lines_are_told_apart_by_their_context() {
         let mut call = spot("a", Some((9, 9)), &["call();"]);
         call.before = vec!["fn b() {".into()];
         let lines = [(3, "fn b() {"), (4, "call();"), (5, "}"), (8, "fn c() {"), (9, "call();"), (10, "}")];
-        assert_eq!(call.find(&lines), Some(4));
+        assert_eq!(call.find_moved_line(&lines), Some(4));
     }
 
     #[test]
-    fn limits_of_what_names_a_place_are_those_that_are_written() {
-        let at =
-            |name: &str, sha: &str| DiffPosition::read(&format!("`{name}` (file) at {sha}")).map(|(spot, _)| spot.path);
+    fn note_headers_have_limits() {
+        let at = |name: &str, sha: &str| {
+            DiffPosition::parse_note(&format!("`{name}` (file) at {sha}")).map(|(spot, _)| spot.path)
+        };
         assert!(at("a", &"f".repeat(7)).is_some() && at("a", &"f".repeat(64)).is_some());
         assert_eq!((at("a", &"f".repeat(6)), at("a", &"f".repeat(65)), at("a", &"g".repeat(40))), (None, None, None));
         assert_eq!(at("  ", SHA), None, "a file has a name");
         let fenced = |ticks: usize| format!("{0}a{0} (file) at {SHA}", "`".repeat(ticks));
-        assert!(DiffPosition::read(&fenced(8)).is_some());
-        assert_eq!(DiffPosition::read(&fenced(9)), None, "no name needs so many");
+        assert!(DiffPosition::parse_note(&fenced(8)).is_some());
+        assert_eq!(DiffPosition::parse_note(&fenced(9)), None, "no name needs so many");
     }
 
     #[test]
-    fn a_line_that_is_too_long_or_none_is_not_quoted() {
-        let quote = |line: &str| DiffPosition::quote_of(&[line.to_owned()]).len();
-        assert_eq!((quote(&"x".repeat(LONGEST)), quote(&"x".repeat(LONGEST + 1)), quote("a\rb")), (1, 0, 0));
-        let lines: Vec<String> = (0..DiffPosition::QUOTED + 3).map(|number| number.to_string()).collect();
-        assert_eq!(DiffPosition::quote_of(&lines), lines[3..], "the last lines");
+    fn long_and_broken_lines_are_not_quoted() {
+        let quote = |line: &str| DiffPosition::quotable_lines(&[line.to_owned()]).len();
+        assert_eq!(
+            (quote(&"x".repeat(MAX_QUOTED_BYTES)), quote(&"x".repeat(MAX_QUOTED_BYTES + 1)), quote("a\rb")),
+            (1, 0, 0)
+        );
+        let lines: Vec<String> = (0..DiffPosition::MAX_QUOTED_LINES + 3).map(|number| number.to_string()).collect();
+        assert_eq!(DiffPosition::quotable_lines(&lines), lines[3..], "the last lines");
     }
 }

@@ -15,7 +15,7 @@ use crate::app::writes::KeptKey;
 use crate::store::{Load, Rows, Value, Want, Write};
 
 /// The maximum number of pages searched for a comment.
-const PAGES: u32 = 20;
+const MAX_PAGES: u32 = 20;
 
 /// Returns the known notes of an object whose notes have IDs, newest first, and the load for them.
 fn notes_of<'a>(view: &View<'a>, on: &Noteable) -> Option<(Rows<'a, Note>, Load)> {
@@ -27,7 +27,7 @@ fn comments_of(project: &crate::api::Id, sha: &str) -> ListCommitComments {
 }
 
 /// Returns the load that is needed to tell whether the draft arrived.
-fn look_of(view: &View, draft: &Draft) -> Option<Load> {
+fn load_for(view: &View, draft: &Draft) -> Option<Load> {
     // An edit is found in the note itself.
     if let Some((note, _)) = &draft.edits {
         return draft.on.load_note(*note);
@@ -39,10 +39,11 @@ fn look_of(view: &View, draft: &Draft) -> Option<Load> {
         (Noteable::Commit { project, sha }, _) => {
             let comments = comments_of(project, sha);
             let rows: Rows<CommitComment> = view.store.list(&comments);
-            Some(Load::list(&comments, if rows.more { (rows.pages() + 1).min(PAGES) } else { rows.pages() }))
+            Some(Load::list(&comments, if rows.has_more { (rows.pages() + 1).min(MAX_PAGES) } else { rows.pages() }))
         }
         (_, Some((rows, load))) => {
-            let pages = if has_all(&rows, draft.state.before()) { rows.pages() } else { (rows.pages() + 1).min(PAGES) };
+            let pages =
+                if has_all(&rows, draft.state.before()) { rows.pages() } else { (rows.pages() + 1).min(MAX_PAGES) };
             Some(Load { pages: pages.max(1), ..load })
         }
         (_, None) => None,
@@ -52,8 +53,10 @@ fn look_of(view: &View, draft: &Draft) -> Option<Load> {
 /// Returns whether all notes since `before` are known.
 fn has_all(rows: &Rows<Note>, before: Option<u64>) -> bool {
     let oldest = rows.len().checked_sub(1).and_then(|last| rows.get(last)).map(|note| note.id);
-    rows.known
-        && (!rows.more || rows.pages() >= PAGES || before.is_none_or(|before| oldest.is_some_and(|id| id <= before)))
+    rows.is_known
+        && (!rows.has_more
+            || rows.pages() >= MAX_PAGES
+            || before.is_none_or(|before| oldest.is_some_and(|id| id <= before)))
 }
 
 /// Returns the state of the server once it has been fetched again, or the error if that failed; `None` while it is
@@ -100,7 +103,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                     let arrived = draft.state.before().is_some_and(|before| mark > before);
                     Ok(Evidence { mark, arrived, changed: None })
                 })
-                .filter(|outcome| outcome.is_err() || !rows.more || rows.pages() >= PAGES)
+                .filter(|outcome| outcome.is_err() || !rows.has_more || rows.pages() >= MAX_PAGES)
         }
         (_, None) => None,
     }
@@ -109,12 +112,12 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
 /// Returns whether the rows are up to date, or the error if they could not be fetched; `None` while they are being
 /// fetched.
 fn fresh<T: 'static>(rows: &Rows<T>) -> Option<Result<(), Error>> {
-    if !rows.settled(u32::MAX) {
+    if !rows.is_settled(u32::MAX) {
         return None;
     }
     match rows.error {
         Some(error) => Some(Err(error.clone())),
-        None => rows.known.then_some(Ok(())),
+        None => rows.is_known.then_some(Ok(())),
     }
 }
 
@@ -155,8 +158,8 @@ impl App {
 
     /// Returns the wants of the outbox.
     pub(in crate::app) fn outbox_wants(&self, view: &View) -> Vec<Want> {
-        let draft = self.outbox.looking().and_then(|key| self.saved.draft(key));
-        draft.and_then(|draft| look_of(view, &draft)).map(Want::from).into_iter().collect()
+        let draft = self.outbox.checking().and_then(|key| self.saved.draft(key));
+        draft.and_then(|draft| load_for(view, &draft)).map(Want::from).into_iter().collect()
     }
 
     /// Submits a review. Comments that are in flight, or have arrived since the review was opened, are not sent again.
@@ -187,7 +190,7 @@ impl App {
 
     /// Performs the actions that waited for drafts which the server has by now; if one of the drafts could not be sent,
     /// the action is dropped.
-    fn go_on_after_posting(&mut self, effects: &mut Vec<Effect>) {
+    fn run_after_posting(&mut self, effects: &mut Vec<Effect>) {
         for (keys, then) in std::mem::take(&mut self.after_posting) {
             if keys.iter().any(|key| self.outbox.progress(key).is_some()) {
                 self.after_posting.push((keys, then));
@@ -204,16 +207,16 @@ impl App {
 
     /// Works through the queue, as far as possible without a reply.
     pub(in crate::app) fn deliver(&mut self, effects: &mut Vec<Effect>) {
-        self.send_in_line(effects);
-        self.go_on_after_posting(effects);
+        self.process_queue(effects);
+        self.run_after_posting(effects);
     }
 
-    fn send_in_line(&mut self, effects: &mut Vec<Effect>) {
+    fn process_queue(&mut self, effects: &mut Vec<Effect>) {
         // Each iteration takes a draft off the queue, or waits.
         for _ in 0..100 {
-            let looking = self.outbox.looking().map(str::to_owned);
-            let looked = looking.is_some();
-            let steps = match looking {
+            let checking = self.outbox.checking().map(str::to_owned);
+            let was_checking = checking.is_some();
+            let steps = match checking {
                 Some(key) => {
                     let Some(draft) = self.saved.draft(&key) else {
                         self.outbox.forget();
@@ -221,8 +224,8 @@ impl App {
                     };
                     match evidence(&self.view_of(), &draft) {
                         None => return,
-                        Some(Ok(evidence)) => self.outbox.looked(evidence, &draft.state, self.now),
-                        Some(Err(error)) => self.outbox.look_failed(&error, &draft.state, self.now),
+                        Some(Ok(evidence)) => self.outbox.checked(evidence, &draft.state, self.now),
+                        Some(Err(error)) => self.outbox.check_failed(&error, &draft.state, self.now),
                     }
                 }
                 None => {
@@ -230,7 +233,7 @@ impl App {
                     self.outbox.begin(self.now, |key| saved.draft(key).is_some())
                 }
             };
-            if steps.is_empty() && !looked {
+            if steps.is_empty() && !was_checking {
                 return;
             }
             for step in steps {
@@ -245,8 +248,8 @@ impl App {
                 let on_disk = self.saved.key_on_disk(&key);
                 effects.push(Effect::Claim(key, on_disk));
             }
-            Step::Look(key) => {
-                if let Some(want) = self.saved.draft(&key).and_then(|draft| look_of(&self.view_of(), &draft)) {
+            Step::Check(key) => {
+                if let Some(want) = self.saved.draft(&key).and_then(|draft| load_for(&self.view_of(), &draft)) {
                     self.store.refresh(&[want.into()]);
                 }
             }
@@ -271,7 +274,7 @@ impl App {
             Step::Drop(key) => {
                 // A comment that arrived without a reply must also become visible.
                 if let Some(draft) = self.saved.draft(&key) {
-                    self.store.touch(draft.write().touches);
+                    self.store.invalidate_routes(draft.write().touches);
                     self.publish(&draft, effects);
                 }
                 self.act(Action::Keep(key, None), effects);

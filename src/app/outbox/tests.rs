@@ -93,23 +93,23 @@ impl World {
                     };
                     steps.extend(self.outbox.claimed(&key, claimed));
                 }
-                Step::Look(_) if self.unseen > 0 => {
+                Step::Check(_) if self.unseen > 0 => {
                     self.unseen -= 1;
-                    let Some(key) = self.outbox.looking().map(str::to_owned) else { continue };
+                    let Some(key) = self.outbox.checking().map(str::to_owned) else { continue };
                     let error = Error { tried: "GET".into(), fault: (self.look_fault)() };
-                    steps.extend(self.outbox.look_failed(&error, &self.disk[&key].clone(), self.now));
+                    steps.extend(self.outbox.check_failed(&error, &self.disk[&key].clone(), self.now));
                 }
                 Step::Keep(key, state) => _ = self.disk.insert(key, state),
                 Step::Drop(key) => _ = self.disk.remove(&key),
                 Step::Say(_, words) => self.said.push(words),
                 Step::Conflict(key, now) => self.said.push(format!("{key} says {now} by now")),
-                Step::Look(key) => {
+                Step::Check(key) => {
                     self.looks += 1;
                     let state = self.disk[&key].clone();
                     let before = state.before().map_or(self.server.len(), |before| before as usize);
                     let arrived = self.server.get(before..).unwrap_or_default().contains(&key);
                     let evidence = Evidence { mark: self.server.len() as u64, arrived, changed: None };
-                    steps.extend(self.outbox.looked(evidence, &state, self.now));
+                    steps.extend(self.outbox.checked(evidence, &state, self.now));
                 }
                 Step::Send(key) => {
                     // The state is on disk before the comment is sent.
@@ -158,7 +158,7 @@ fn broken() -> Fault {
 }
 
 #[test]
-fn ten_drafts_go_out_in_order_after_one_look() {
+fn ten_drafts_are_sent_in_order_after_one_check() {
     let mut world = World::new(10, []);
     world.post_all().all();
     assert_eq!(world.calls, (0..10).map(|n| n.to_string()).collect::<Vec<_>>());
@@ -168,7 +168,7 @@ fn ten_drafts_go_out_in_order_after_one_look() {
 }
 
 #[test]
-fn what_is_refused_is_kept_with_its_reason_and_the_rest_goes_on() {
+fn refused_drafts_keep_the_reason_and_the_rest_is_sent() {
     let mut world = World::new(4, [ServerBehavior::Takes, ServerBehavior::Fails(refused())]);
     world.post_all().all();
     assert_eq!(world.calls.len(), 4);
@@ -180,7 +180,7 @@ fn what_is_refused_is_kept_with_its_reason_and_the_rest_goes_on() {
 }
 
 #[test]
-fn who_may_not_comment_is_not_asked_ten_times() {
+fn a_denied_comment_cancels_the_others_on_the_object() {
     let mut world = World::new(10, [ServerBehavior::Fails(Fault::Denied("403 Forbidden".into()))]);
     world.post_all().all();
     assert_eq!(world.calls, ["0"]);
@@ -190,7 +190,7 @@ fn who_may_not_comment_is_not_asked_ten_times() {
 }
 
 #[test]
-fn a_server_that_asks_for_a_pause_gets_it_and_then_the_same_comment() {
+fn a_requested_pause_delays_the_same_comment() {
     let mut world = World::new(2, [ServerBehavior::Fails(Fault::Limited(Some(Duration::from_secs(42))))]);
     let began = world.now;
     world.post_all().all();
@@ -200,20 +200,20 @@ fn a_server_that_asks_for_a_pause_gets_it_and_then_the_same_comment() {
 }
 
 #[test]
-fn a_server_that_asks_for_no_pause_or_an_endless_one_is_not_sent_to_without_end() {
+fn retries_are_bounded_for_any_requested_pause() {
     let none = || ServerBehavior::Fails(Fault::Limited(Some(Duration::ZERO)));
     let mut world = World::new(1, [none(), none(), none()]);
     let began = world.now;
     world.post_all().all();
     assert_eq!((world.calls.len(), world.arrived("0")), (4, 1));
-    assert_eq!(world.now.duration_since(began), AGAIN * 3);
+    assert_eq!(world.now.duration_since(began), RETRY_DELAY * 3);
     let mut world = World::new(1, [ServerBehavior::Fails(Fault::Limited(Some(Duration::MAX)))]);
     world.post_all().run(6);
     assert_eq!((world.calls.len(), world.outbox.wake()), (1, Some(jiff::Timestamp::MAX)));
 }
 
 #[test]
-fn an_answer_that_is_lost_is_made_up_for_by_looking() {
+fn a_lost_reply_is_replaced_by_a_check() {
     for fault in
         [broken(), Fault::Timeout(Duration::from_secs(30)), Fault::Server(502, "bad".into()), Fault::Cut("".into())]
     {
@@ -226,7 +226,7 @@ fn an_answer_that_is_lost_is_made_up_for_by_looking() {
 }
 
 #[test]
-fn what_did_not_arrive_is_sent_again_only_when_asked_and_after_another_look() {
+fn missing_comments_are_resent_only_on_request_after_a_check() {
     let mut world = World::new(3, [ServerBehavior::Fails(broken())]);
     world.post_all().all();
     assert_eq!(world.calls, ["0", "1", "2"]);
@@ -240,7 +240,7 @@ fn what_did_not_arrive_is_sent_again_only_when_asked_and_after_another_look() {
 
 /// Whatever the server does and wherever the program is killed, nothing is sent twice, and nothing is lost.
 #[test]
-fn nothing_is_lost_or_sent_twice_wherever_the_program_is_killed() {
+fn no_comment_is_lost_or_duplicated_at_any_kill_point() {
     let scripts: [&[ServerBehavior]; 4] = [
         &[],
         &[
@@ -272,7 +272,7 @@ fn nothing_is_lost_or_sent_twice_wherever_the_program_is_killed() {
 
 /// The same at random: several kills in a row, each after any number of steps, with any server.
 #[test]
-fn nothing_is_lost_or_sent_twice_in_a_thousand_random_kills() {
+fn no_comment_is_lost_or_duplicated_in_random_kills() {
     for run in 0..length("LABSCOPE_KILLS", 1_000) {
         let mut dice = Dice(run as u64);
         let mut below = |most: usize| dice.below(most);
@@ -313,7 +313,7 @@ fn nothing_is_lost_or_sent_twice_in_a_thousand_random_kills() {
 }
 
 #[test]
-fn after_a_start_only_what_is_uncertain_is_looked_up_and_nothing_is_sent() {
+fn a_restart_checks_uncertain_drafts_and_sends_nothing() {
     let mut world = World::new(2, []);
     world.disk.insert("1".into(), State::Sending { before: 1 });
     world.resolve_all().all();
@@ -324,7 +324,7 @@ fn after_a_start_only_what_is_uncertain_is_looked_up_and_nothing_is_sent() {
 }
 
 #[test]
-fn what_may_have_arrived_is_resolved_to_one_or_the_other_after_a_start() {
+fn uncertain_drafts_are_resolved_after_a_restart() {
     let unknown = || State::Unknown { before: 1, why: "cut".into() };
     let failed = State::Failed { why: "cut; it has not arrived".into(), before: Some(1) };
     let mut world = World::new(0, []);
@@ -340,7 +340,7 @@ fn what_may_have_arrived_is_resolved_to_one_or_the_other_after_a_start() {
 }
 
 #[test]
-fn what_cannot_be_looked_for_is_looked_for_again_where_that_may_pass() {
+fn failed_checks_are_retried_after_temporary_errors() {
     let mut world = World::new(0, []);
     world.disk.insert("0".into(), State::Unknown { before: 1, why: "cut".into() });
     world.unseen = 10;
@@ -352,7 +352,7 @@ fn what_cannot_be_looked_for_is_looked_for_again_where_that_may_pass() {
 }
 
 #[test]
-fn what_another_program_sends_is_not_sent_here() {
+fn drafts_claimed_by_another_process_are_not_sent() {
     let mut world = World::new(3, []);
     world.elsewhere.insert("0".into(), Claimed::Elsewhere);
     world.elsewhere.insert("1".into(), Claimed::Other);
@@ -363,7 +363,7 @@ fn what_another_program_sends_is_not_sent_here() {
 }
 
 #[test]
-fn what_another_program_sent_is_found_and_what_it_dropped_is_not_lost() {
+fn drafts_sent_by_another_process_are_found_and_dropped_ones_kept() {
     let mut world = World::new(2, []);
     world.elsewhere.insert("0".into(), Claimed::Gone);
     world.elsewhere.insert("1".into(), Claimed::Gone);
@@ -375,7 +375,7 @@ fn what_another_program_sent_is_found_and_what_it_dropped_is_not_lost() {
 }
 
 #[test]
-fn a_server_out_of_reach_is_not_waited_for_for_ever() {
+fn an_unreachable_server_ends_the_batch() {
     let mut world = World::new(3, []);
     world.unseen = 100;
     world.post_all().all();
@@ -390,10 +390,10 @@ fn a_server_out_of_reach_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn what_has_not_gone_out_can_be_stopped() {
+fn unsent_drafts_can_be_stopped() {
     let mut world = World::new(2, []);
     world.post_all().run(2);
-    assert!(world.outbox.looking().is_some());
+    assert!(world.outbox.checking().is_some());
     world.outbox.stop();
     assert!(!world.outbox.is_busy());
     world.all();
@@ -401,7 +401,7 @@ fn what_has_not_gone_out_can_be_stopped() {
 }
 
 #[test]
-fn what_is_refused_on_one_thing_goes_on_for_others() {
+fn a_refusal_affects_only_its_object() {
     let mut world = World::new(3, [ServerBehavior::Fails(Fault::Denied("403 Forbidden".into()))]);
     let other = Noteable::MergeRequest { project: "a/b".into(), iid: 2 };
     for (key, on) in [("0", thing()), ("1", thing()), ("2", other)] {
@@ -413,7 +413,7 @@ fn what_is_refused_on_one_thing_goes_on_for_others() {
 }
 
 #[test]
-fn nothing_goes_out_before_a_pause_has_ended() {
+fn nothing_is_sent_during_a_pause() {
     let mut world = World::new(2, [ServerBehavior::Fails(Fault::Limited(Some(Duration::from_secs(42))))]);
     // Claimed, checked, saved and sent: then the server asks for the pause.
     world.post_all().run(7);
@@ -425,31 +425,31 @@ fn nothing_goes_out_before_a_pause_has_ended() {
 }
 
 #[test]
-fn a_late_answer_about_whose_a_draft_is_sends_nothing() {
+fn late_claims_are_ignored() {
     let mut world = World::new(2, []);
     world.post_all().run(2);
-    assert_eq!(world.outbox.looking(), Some("0"));
+    assert_eq!(world.outbox.checking(), Some("0"));
     assert_eq!(world.outbox.claimed("0", Claimed::Ours(State::Kept)), []);
     assert_eq!(world.outbox.claimed("1", Claimed::Ours(State::Kept)), []);
-    assert_eq!(world.outbox.looking(), Some("0"));
+    assert_eq!(world.outbox.checking(), Some("0"));
 }
 
 #[test]
-fn after_an_answer_without_a_number_the_server_is_looked_at_again() {
+fn a_reply_without_an_id_requires_a_check() {
     let mut world = World::new(2, []);
     world.post_all();
     world.outbox.begin(world.now, |_| true);
     world.outbox.claimed("0", Claimed::Ours(State::Kept));
-    world.outbox.looked(Evidence { mark: 1, ..Evidence::default() }, &State::Kept, world.now);
+    world.outbox.checked(Evidence { mark: 1, ..Evidence::default() }, &State::Kept, world.now);
     let sending = State::Sending { before: 1 };
     assert_eq!(world.outbox.answered(Ok(0), &sending, world.now), [Step::Drop("0".into())]);
     // With a mark of 0, any older comment with the same text would be mistaken for this one.
     world.outbox.begin(world.now, |_| true);
-    assert_eq!(world.outbox.claimed("1", Claimed::Ours(State::Kept)), [Step::Look("1".into())]);
+    assert_eq!(world.outbox.claimed("1", Claimed::Ours(State::Kept)), [Step::Check("1".into())]);
 }
 
 #[test]
-fn a_server_that_cannot_be_looked_at_is_asked_four_times() {
+fn a_failing_check_is_tried_four_times() {
     let mut world = World::new(1, []);
     world.unseen = 100;
     world.post_all().all();
@@ -458,7 +458,7 @@ fn a_server_that_cannot_be_looked_at_is_asked_four_times() {
 }
 
 #[test]
-fn what_failed_before_says_why_it_failed_this_time() {
+fn a_failed_draft_has_its_latest_reason() {
     let mut world = World::new(1, []);
     world.disk.insert("0".into(), State::Failed { why: "the first time".into(), before: Some(1) });
     world.unseen = 100;
@@ -477,7 +477,7 @@ fn what_failed_before_says_why_it_failed_this_time() {
 }
 
 #[test]
-fn what_changes_a_note_looks_at_it_first_however_fresh_the_last_look_is() {
+fn edits_always_check_the_note_first() {
     let edit = Draft { edits: Some((7, String::new())), ..Draft::new(thing()) };
     let draft_note = Draft { draft_note: Some(DraftNoteChange::Create), ..Draft::new(thing()) };
     for draft in [edit, draft_note] {
@@ -491,7 +491,7 @@ fn what_changes_a_note_looks_at_it_first_however_fresh_the_last_look_is() {
 }
 
 #[test]
-fn what_is_posted_while_another_goes_out_follows_it_once() {
+fn a_draft_posted_while_sending_is_queued_once() {
     let mut world = World::new(2, []);
     world.outbox.post("0", &Draft::new(thing()));
     let begun = world.outbox.begin(world.now, |_| true);

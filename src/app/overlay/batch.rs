@@ -38,7 +38,7 @@ struct Check {
 enum Outcome {
     Waiting,
     /// Checking whether somebody else changed the object in the meantime.
-    Looking,
+    Checking,
     /// Somebody else changed the object; the text describes the change.
     Changed(String),
     /// In flight, with its number once it has one.
@@ -49,19 +49,19 @@ enum Outcome {
 
 impl Outcome {
     /// Returns the problem of the write, in full.
-    fn trouble(&self) -> Option<(String, Role)> {
+    fn problem(&self) -> Option<(String, Role)> {
         match self {
             Outcome::Failed(error) => {
-                Some((format!("{}: {}. {}", error.title(), error.message(), error.next()), Role::Failed))
+                Some((format!("{}: {}. {}", error.title(), error.message(), error.write_advice()), Role::Failed))
             }
             Outcome::Changed(what) => Some((format!("Changed by somebody else: {what}."), Role::Warning)),
-            Outcome::Waiting | Outcome::Looking | Outcome::Sending(_) | Outcome::Done => None,
+            Outcome::Waiting | Outcome::Checking | Outcome::Sending(_) | Outcome::Done => None,
         }
     }
 }
 
 /// The number of lines for the problem of the selected write.
-const SAID: u16 = 2;
+const PROBLEM_LINES: u16 = 2;
 
 /// The writes of a batch, and their states.
 pub struct Batch {
@@ -73,50 +73,52 @@ pub struct Batch {
 /// A write of a batch.
 struct Step {
     write: Write,
-    fate: Outcome,
-    look: Option<Check>,
+    outcome: Outcome,
+    check: Option<Check>,
 }
 
 impl Batch {
     /// Creates a batch that sends `writes` one after the other; each has its own description.
     pub fn new(title: impl Into<String>, writes: Vec<Write>) -> Batch {
-        let step = |write| Step { write, fate: Outcome::Waiting, look: None };
+        let step = |write| Step { write, outcome: Outcome::Waiting, check: None };
         Batch { title: title.into(), writes: writes.into_iter().map(step).collect(), list: ListState::new() }
     }
 
     /// Adds a write for an object that is first fetched again by `load`; `read` returns what to send, given that
     /// version.
-    pub fn looking(mut self, write: Write, load: Load, read: impl Fn(&View) -> ChangedInput + 'static) -> Batch {
-        let look = Some(Check { load, read: Box::new(read) });
-        self.writes.push(Step { write, fate: Outcome::Waiting, look });
+    pub fn checked(mut self, write: Write, load: Load, read: impl Fn(&View) -> ChangedInput + 'static) -> Batch {
+        let check = Some(Check { load, read: Box::new(read) });
+        self.writes.push(Step { write, outcome: Outcome::Waiting, check });
         self
     }
 
     fn is_busy(&self) -> bool {
-        self.count(|fate| matches!(fate, Outcome::Sending(_) | Outcome::Looking)) > 0
+        self.count(|outcome| matches!(outcome, Outcome::Sending(_) | Outcome::Checking)) > 0
     }
 
     fn count(&self, of: fn(&Outcome) -> bool) -> usize {
-        self.writes.iter().filter(|step| of(&step.fate)).count()
+        self.writes.iter().filter(|step| of(&step.outcome)).count()
     }
 
     /// Sends the write that is being checked once the server has replied, or reports what somebody else changed.
-    fn look(&mut self, cx: &mut Cx) {
-        let Some(step) = self.writes.iter_mut().find(|step| matches!(step.fate, Outcome::Looking)) else { return };
-        let Some(look) = step.look.as_ref().filter(|look| cx.view.store.is_fresh(&look.load.request)) else { return };
-        let seen = match cx.view.store.error_of(&look.load.request) {
+    fn check(&mut self, cx: &mut Cx) {
+        let Some(step) = self.writes.iter_mut().find(|step| matches!(step.outcome, Outcome::Checking)) else { return };
+        let Some(check) = step.check.as_ref().filter(|check| cx.view.store.is_fresh(&check.load.request)) else {
+            return;
+        };
+        let seen = match cx.view.store.error_of(&check.load.request) {
             // If the object cannot be fetched again, rely on the server's reply to the write.
             Some(_) => ChangedInput::Fits(step.write.clone()),
-            None => (look.read)(&cx.view),
+            None => (check.read)(&cx.view),
         };
         match seen {
             ChangedInput::Coming => {}
             ChangedInput::Fits(write) => {
-                step.fate = Outcome::Sending(None);
+                step.outcome = Outcome::Sending(None);
                 cx.act(Action::Send(write));
             }
             ChangedInput::Changed(what, write) => {
-                (step.fate, step.write, step.look) = (Outcome::Changed(what), write, None);
+                (step.outcome, step.write, step.check) = (Outcome::Changed(what), write, None);
             }
         }
     }
@@ -124,32 +126,34 @@ impl Batch {
 
 impl Overlay for Batch {
     fn wants(&self, _view: &View) -> Vec<Want> {
-        let looked = self.writes.iter().filter(|step| matches!(step.fate, Outcome::Looking));
-        looked.filter_map(|step| step.look.as_ref()).map(|look| look.load.clone().into()).collect()
+        let checks = self.writes.iter().filter(|step| matches!(step.outcome, Outcome::Checking));
+        checks.filter_map(|step| step.check.as_ref()).map(|check| check.load.clone().into()).collect()
     }
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
         let width = (screen.width * 3 / 5).clamp(70, 110);
-        let trouble = self.count(|fate| matches!(fate, Outcome::Failed(_) | Outcome::Changed(_))) > 0;
-        let said = if trouble { SAID + 1 } else { 0 };
-        let height =
-            popup::rows(self.writes.len() + 2).saturating_add(said).min(screen.height.saturating_sub(4)).max(4);
+        let has_problem = self.count(|outcome| matches!(outcome, Outcome::Failed(_) | Outcome::Changed(_))) > 0;
+        let problem_height = if has_problem { PROBLEM_LINES + 1 } else { 0 };
+        let height = popup::rows(self.writes.len() + 2)
+            .saturating_add(problem_height)
+            .min(screen.height.saturating_sub(4))
+            .max(4);
         let inner = popup::draw(buf, screen, theme, &self.title, width, height);
         if inner.height < 3 {
             return None;
         }
-        let said = said.min(inner.height - 3);
-        let body = Rect { height: inner.height - 2 - said, ..inner };
+        let problem_height = problem_height.min(inner.height - 3);
+        let body = Rect { height: inner.height - 2 - problem_height, ..inner };
         let columns = [
             Column::new("", Size::Fixed(1)),
             Column::new("", Size::Fit { min: 10, max: 40 }),
             Column::new("", Size::Fill { min: 8, weight: 1 }),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.writes.len(), |index| {
-            let Some(Step { write, fate, .. }) = self.writes.get(index) else { return Row::default() };
-            let (mark, role, words) = match fate {
-                Outcome::Looking => (glyph::alive(), Role::Running, "checking for changes…".to_owned()),
+            let Some(Step { write, outcome, .. }) = self.writes.get(index) else { return Row::default() };
+            let (mark, role, words) = match outcome {
+                Outcome::Checking => (glyph::alive(), Role::Running, "checking for changes…".to_owned()),
                 Outcome::Changed(what) => (glyph::dot(), Role::Warning, what.clone()),
                 Outcome::Waiting => (glyph::open(), Role::Dim, String::new()),
                 Outcome::Sending(_) => (glyph::alive(), Role::Running, "sending…".to_owned()),
@@ -159,17 +163,17 @@ impl Overlay for Batch {
             Row::new(vec![(mark, role).into(), (write.what.clone(), Role::Text).into(), (words, role).into()])
         });
         // The text that does not fit in a row is shown below the list in full.
-        if let Some((words, role)) = self.writes.get(self.list.selected()).and_then(|step| step.fate.trouble()) {
-            let lines = text::wrap(&words, inner.width.into(), SAID.into());
-            for (words, y) in lines.into_iter().zip(body.bottom() + 1..body.bottom() + said) {
+        if let Some((words, role)) = self.writes.get(self.list.selected()).and_then(|step| step.outcome.problem()) {
+            let lines = text::wrap(&words, inner.width.into(), PROBLEM_LINES.into());
+            for (words, y) in lines.into_iter().zip(body.bottom() + 1..body.bottom() + problem_height) {
                 line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(role))]);
             }
         }
-        let failed = self.count(|fate| matches!(fate, Outcome::Failed(_)));
-        let done = self.count(|fate| matches!(fate, Outcome::Done));
+        let failed = self.count(|outcome| matches!(outcome, Outcome::Failed(_)));
+        let done = self.count(|outcome| matches!(outcome, Outcome::Done));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let mut left = vec![(format!("{done} of {} done", self.writes.len()), dim)];
-        let changed = self.count(|fate| matches!(fate, Outcome::Changed(_)));
+        let changed = self.count(|outcome| matches!(outcome, Outcome::Changed(_)));
         if failed > 0 {
             left.push((format!(", {failed} failed"), theme.style(Role::Failed)));
         }
@@ -193,8 +197,8 @@ impl Overlay for Batch {
             (KeyCode::Enter, _) if !self.is_busy() => return AfterKey::Close,
             (KeyCode::Char('r'), false) if !self.is_busy() => {
                 for step in &mut self.writes {
-                    if matches!(step.fate, Outcome::Failed(_) | Outcome::Changed(_)) {
-                        step.fate = Outcome::Waiting;
+                    if matches!(step.outcome, Outcome::Failed(_) | Outcome::Changed(_)) {
+                        step.outcome = Outcome::Waiting;
                     }
                 }
             }
@@ -213,18 +217,18 @@ impl Overlay for Batch {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        self.look(cx);
+        self.check(cx);
         if self.is_busy() {
             return;
         }
-        let Some(step) = self.writes.iter_mut().find(|step| matches!(step.fate, Outcome::Waiting)) else { return };
-        match &step.look {
-            Some(look) => {
-                step.fate = Outcome::Looking;
-                cx.act(Action::Renew(vec![look.load.clone().into()]));
+        let Some(step) = self.writes.iter_mut().find(|step| matches!(step.outcome, Outcome::Waiting)) else { return };
+        match &step.check {
+            Some(check) => {
+                step.outcome = Outcome::Checking;
+                cx.act(Action::Refetch(vec![check.load.clone().into()]));
             }
             None => {
-                step.fate = Outcome::Sending(None);
+                step.outcome = Outcome::Sending(None);
                 cx.act(Action::Send(step.write.clone()));
             }
         }
@@ -232,15 +236,15 @@ impl Overlay for Batch {
 
     fn sending(&mut self, number: u64) {
         for step in &mut self.writes {
-            if matches!(step.fate, Outcome::Sending(None)) {
-                step.fate = Outcome::Sending(Some(number));
+            if matches!(step.outcome, Outcome::Sending(None)) {
+                step.outcome = Outcome::Sending(Some(number));
             }
         }
     }
 
     fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterKey> {
-        let ours = |step: &&mut Step| matches!(step.fate, Outcome::Sending(Some(n)) if n == number);
-        self.writes.iter_mut().find(ours)?.fate = match outcome {
+        let ours = |step: &&mut Step| matches!(step.outcome, Outcome::Sending(Some(n)) if n == number);
+        self.writes.iter_mut().find(ours)?.outcome = match outcome {
             Ok(_) => Outcome::Done,
             Err(error) => Outcome::Failed(error.clone()),
         };

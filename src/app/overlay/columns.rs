@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sorting_by_a_column_turns_from_small_to_large_to_none() {
+    fn sorting_cycles_through_ascending_descending_none() {
         let mut choice = ColumnChoice::default();
         let mut directions = Vec::new();
         for _ in 0..4 {

@@ -12,13 +12,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// The maximum width, in columns, of a text that is shown only in the table.
-const SHORT: usize = 16;
+const SHORT_WIDTH: usize = 16;
 /// The maximum number of lines of a text shown below the table.
-const LINES: usize = 6;
+const MAX_LINES: usize = 6;
 /// The width of the labels before these lines, in columns.
-const NAMES: usize = 7;
+const LABEL_WIDTH: usize = 7;
 /// The maximum number of characters shown of a line.
-const WIDE: usize = 1000;
+const MAX_LINE_CHARS: usize = 1000;
 
 /// A field whose value has changed in the meantime.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,16 +71,16 @@ struct Excerpt {
 impl Excerpt {
     /// Creates an excerpt of `text`, from where it differs from `other`.
     fn of(text: &str, other: &str) -> Excerpt {
-        let cut = |line: &str| line.trim().chars().take(WIDE).collect::<String>();
+        let cut = |line: &str| line.trim().chars().take(MAX_LINE_CHARS).collect::<String>();
         let count = text.lines().count();
         let same = text.lines().zip(other.lines()).take_while(|(a, b)| a == b).count();
         let from = same.min(count.saturating_sub(1));
-        let lines: Vec<String> = text.lines().skip(from).take(LINES).map(cut).collect();
+        let lines: Vec<String> = text.lines().skip(from).take(MAX_LINES).map(cut).collect();
         let first = lines.first().cloned().unwrap_or_default();
         Excerpt {
             brief: if count < 2 { first } else { format!("{first} ({count} lines)") },
             lines,
-            is_long: text.contains('\n') || text::width_up_to(text, SHORT + 1) > SHORT,
+            is_long: text.contains('\n') || text::width_up_to(text, SHORT_WIDTH + 1) > SHORT_WIDTH,
         }
     }
 }
@@ -129,9 +129,9 @@ impl EditConflict {
         for (name, text, role) in all {
             let wrapped = text.lines.iter().flat_map(|line| match line.as_str() {
                 "" => vec![String::new()],
-                line => text::wrap(line, width.saturating_sub(NAMES).max(8), LINES),
+                line => text::wrap(line, width.saturating_sub(LABEL_WIDTH).max(8), MAX_LINES),
             });
-            for (index, words) in wrapped.take(LINES).enumerate() {
+            for (index, words) in wrapped.take(MAX_LINES).enumerate() {
                 lines.push((if index == 0 { name } else { "" }, words, role));
             }
         }
@@ -179,7 +179,7 @@ impl EditConflict {
             ])
         });
         for ((name, words, role), y) in texts.iter().zip(body.bottom() + 1..body.bottom() + rest) {
-            let spans = [(text::pad(name, NAMES), theme.style(Role::Dim)), (words.clone(), theme.style(*role))];
+            let spans = [(text::pad(name, LABEL_WIDTH), theme.style(Role::Dim)), (words.clone(), theme.style(*role))];
             line::draw(buf, Rect { y, height: 1, ..inner }, &spans);
         }
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_long_text_the_first_line_that_differs_is_shown() {
+    fn the_first_different_line_of_a_long_text_is_shown() {
         let brief = |text: &str, other: &str| Excerpt::of(text, other).brief;
         assert_eq!(brief("one", "two"), "one");
         assert_eq!(brief("a\nb\nc", "a\nx\nc"), "b (3 lines)");
@@ -204,11 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn of_a_large_text_only_what_can_be_shown_is_held() {
+    fn excerpts_of_large_texts_are_bounded() {
         let large = "x".repeat(1 << 20);
         let text = format!("same\n{}", format!("{large}\n").repeat(20));
         let excerpt = Excerpt::of(&text, "same\nother");
-        assert_eq!((excerpt.lines.len(), excerpt.is_long), (LINES, true));
-        assert!(excerpt.lines.iter().all(|line| line.len() == WIDE) && excerpt.brief.ends_with(" (21 lines)"));
+        assert_eq!((excerpt.lines.len(), excerpt.is_long), (MAX_LINES, true));
+        assert!(
+            excerpt.lines.iter().all(|line| line.len() == MAX_LINE_CHARS) && excerpt.brief.ends_with(" (21 lines)")
+        );
     }
 }

@@ -21,9 +21,9 @@ use saving::Saving;
 use std::borrow::Cow;
 
 /// The maximum size of a text in bytes: each key scans the whole text.
-const LARGEST: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// The maximum number of lines of a text.
-const LONGEST: usize = 60_000;
+const MAX_LINES: usize = 60_000;
 
 /// The source of an edited text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub trait Document {
         false
     }
     /// Returns the load to fetch again before saving, so that nobody's text is replaced unseen.
-    fn look(&self) -> Option<Load> {
+    fn check_load(&self) -> Option<Load> {
         None
     }
     /// Returns the message to show when the document opens.
@@ -78,7 +78,7 @@ enum State {
     /// The text cannot be edited, for this reason.
     Refused(String),
     /// The text is open in the user's editor.
-    Outside { origin: String, text: String },
+    External { origin: String, text: String },
     /// The text is edited here.
     Here(Box<TextBuffer>),
 }
@@ -94,7 +94,7 @@ pub struct Editor {
     document: Box<dyn Document>,
     state: State,
     /// Whether to open the text in the user's editor as soon as it is known.
-    outside: bool,
+    is_external: bool,
     ask: Option<(LinePrompt, Input)>,
     /// The message in place of the keys, until the next key.
     note: Option<String>,
@@ -112,7 +112,7 @@ impl Editor {
         Editor {
             document,
             state: State::Reading,
-            outside: false,
+            is_external: false,
             ask: None,
             note,
             kept: None,
@@ -122,8 +122,8 @@ impl Editor {
     }
 
     /// Creates an editor that opens `document` in the user's editor.
-    pub fn outside(document: Box<dyn Document>) -> Editor {
-        Editor { outside: true, ..Editor::new(document) }
+    pub fn external(document: Box<dyn Document>) -> Editor {
+        Editor { is_external: true, ..Editor::new(document) }
     }
 
     /// Starts with the text typed before, if there is any, else with the file.
@@ -138,7 +138,7 @@ impl Editor {
                 let Some((origin, typed)) = typed else { return self.state = State::Refused(why) };
                 self.note = Some(format!("{why} This is your saved text."));
                 let (origin, typed) = (origin.to_owned(), typed.to_owned());
-                self.state = State::sheet(self.document.path(), origin, String::new(), Some(typed));
+                self.state = State::open_here(self.document.path(), origin, String::new(), Some(typed));
                 self.kept = kept;
                 return;
             }
@@ -148,10 +148,10 @@ impl Editor {
             None => (origin, None),
         };
         self.kept = kept;
-        self.state = if self.outside {
-            State::Outside { origin, text: typed.unwrap_or(original) }
+        self.state = if self.is_external {
+            State::External { origin, text: typed.unwrap_or(original) }
         } else {
-            State::sheet(self.document.path(), origin, original, typed)
+            State::open_here(self.document.path(), origin, original, typed)
         };
     }
 
@@ -164,8 +164,8 @@ impl Editor {
 
     /// Saves the typed text as a draft; an unchanged text needs no draft.
     fn keep(&mut self, cx: &mut Cx) {
-        let State::Here(sheet) = &self.state else { return };
-        let text = sheet.is_modified().then(|| format!("{}\n{}", sheet.origin, sheet.text()));
+        let State::Here(buffer) = &self.state else { return };
+        let text = buffer.is_modified().then(|| format!("{}\n{}", buffer.origin, buffer.text()));
         if text != self.kept {
             cx.act(Action::Keep(self.document.key().to_owned(), text.clone()));
             self.kept = text;
@@ -192,13 +192,13 @@ impl Editor {
     }
 
     fn save_here(&mut self, cx: &mut Cx) -> AfterKey {
-        let State::Here(sheet) = &self.state else { return AfterKey::Open };
-        if !sheet.is_modified() && !self.document.takes_unchanged() {
+        let State::Here(buffer) = &self.state else { return AfterKey::Open };
+        if !buffer.is_modified() && !self.document.takes_unchanged() {
             cx.say(Tone::Info, "Nothing was changed.");
             return AfterKey::Close;
         }
-        let (origin, text) = (sheet.origin.clone(), sheet.text());
-        self.look_and_save(origin, text, cx)
+        let (origin, text) = (buffer.origin.clone(), buffer.text());
+        self.check_and_save(origin, text, cx)
     }
 
     fn close(&mut self, cx: &mut Cx) -> AfterKey {
@@ -210,12 +210,12 @@ impl Editor {
         AfterKey::Close
     }
 
-    fn asked(&mut self, key: Key) {
-        let (Some((ask, input)), State::Here(sheet)) = (&mut self.ask, &mut self.state) else { return };
+    fn key_in_prompt(&mut self, key: Key) {
+        let (Some((ask, input)), State::Here(buffer)) = (&mut self.ask, &mut self.state) else { return };
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 if matches!(ask, LinePrompt::Find) {
-                    sheet.find("");
+                    buffer.find("");
                 }
                 self.ask = None;
             }
@@ -223,18 +223,18 @@ impl Editor {
                 let line = input.text().trim().parse::<usize>();
                 match (ask, line) {
                     (LinePrompt::Find, _) => {}
-                    (LinePrompt::Line, Ok(line)) => sheet.go_to(line.saturating_sub(1), 0),
+                    (LinePrompt::Line, Ok(line)) => buffer.go_to(line.saturating_sub(1), 0),
                     (LinePrompt::Line, Err(_)) => {
                         self.note = Some(format!("Invalid line number \"{}\".", text::sanitize(input.text())));
                     }
                 }
                 self.ask = None;
             }
-            (KeyCode::Down, _) | (KeyCode::Char('g' | 'n'), true) => sheet.next_match(true),
-            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => sheet.next_match(false),
+            (KeyCode::Down, _) | (KeyCode::Char('g' | 'n'), true) => buffer.next_match(true),
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => buffer.next_match(false),
             _ => {
                 if edit(input, key) && matches!(ask, LinePrompt::Find) {
-                    sheet.find(input.text());
+                    buffer.find(input.text());
                 }
             }
         }
@@ -256,7 +256,7 @@ impl Editor {
             line::draw(buf, area, &[(" checking for changes…", theme.style(Role::Running))]);
             return None;
         }
-        if let (Some(note), State::Here(_) | State::Outside { .. }) = (&self.note, &self.state) {
+        if let (Some(note), State::Here(_) | State::External { .. }) = (&self.note, &self.state) {
             line::draw(buf, area, &[(format!(" {note}"), theme.style(Role::Warning))]);
             return None;
         }
@@ -308,10 +308,10 @@ fn readable(origin: Origin) -> Result<(String, String), String> {
 }
 
 impl State {
-    fn sheet(path: &str, origin: String, original: String, typed: Option<String>) -> State {
+    fn open_here(path: &str, origin: String, original: String, typed: Option<String>) -> State {
         let text = typed.as_ref().unwrap_or(&original);
         let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
-        if text.len() > LARGEST || lines > LONGEST {
+        if text.len() > MAX_BYTES || lines > MAX_LINES {
             let size = text::bytes(text.len() as u64);
             return State::Refused(format!(
                 "{size} in {} lines is too large for this editor; E opens it in $EDITOR.",
@@ -324,13 +324,13 @@ impl State {
 
 impl Overlay for Editor {
     fn wants(&self, view: &View) -> Vec<Want> {
-        if let Some(Saving::Looking { .. }) = self.saving {
-            return self.document.look().into_iter().map(Want::from).collect();
+        if let Some(Saving::Checking { .. }) = self.saving {
+            return self.document.check_load().into_iter().map(Want::from).collect();
         }
         match &self.state {
             State::Reading => self.document.wants(view),
-            State::Here(sheet) => sheet.wants(view),
-            State::Refused(_) | State::Outside { .. } => Vec::new(),
+            State::Here(buffer) => buffer.wants(view),
+            State::Refused(_) | State::External { .. } => Vec::new(),
         }
     }
 
@@ -341,14 +341,14 @@ impl Overlay for Editor {
         let mut left = vec![(" edit ".to_owned(), theme.style(Role::Dim))];
         left.push((text::fit_middle(self.document.path(), usize::from(head.width / 2)), theme.style(Role::Title)));
         let mut right = Vec::new();
-        if let State::Here(sheet) = &self.state {
-            if sheet.is_modified() {
+        if let State::Here(buffer) = &self.state {
+            if buffer.is_modified() {
                 left.push((format!("{}modified", glyph::separator()), theme.style(Role::Warning)));
             }
-            if sheet.was_found_again {
+            if buffer.is_restored {
                 left.push((format!("{}as you left it", glyph::separator()), theme.style(Role::Dim)));
             }
-            right.push((format!("{} ", sheet.facts()), theme.style(Role::Dim)));
+            right.push((format!("{} ", buffer.facts()), theme.style(Role::Dim)));
         }
         line::pair(buf, head, &left, &right);
         let cursor = match &self.state {
@@ -360,14 +360,14 @@ impl Overlay for Editor {
                 state::empty(buf, body, theme, why, "Esc closes");
                 None
             }
-            State::Outside { .. } => {
+            State::External { .. } => {
                 state::empty(buf, body, theme, "Open in $EDITOR.", "Esc closes");
                 None
             }
-            State::Here(sheet) => sheet.draw(view, body, buf),
+            State::Here(buffer) => buffer.draw(view, body, buf),
         };
-        if let Some(Saving::Clashing { clash, .. }) = &self.saving {
-            clash.draw(view, screen, buf, self.document.path());
+        if let Some(Saving::Conflict { conflict, .. }) = &self.saving {
+            conflict.draw(view, screen, buf, self.document.path());
             return None;
         }
         let asking = self.draw_foot(view, foot, buf);
@@ -377,55 +377,55 @@ impl Overlay for Editor {
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         self.note = None;
         match &mut self.saving {
-            Some(Saving::Clashing { clash, .. }) => {
-                return clash.key(key).map_or(AfterKey::Open, |choice| self.decide(choice, cx));
+            Some(Saving::Conflict { conflict, .. }) => {
+                return conflict.key(key).map_or(AfterKey::Open, |choice| self.decide(choice, cx));
             }
             // Anything typed now would not be part of what is saved.
-            Some(Saving::Looking { .. }) if key.code != KeyCode::Esc => return AfterKey::Open,
-            Some(Saving::Looking { .. }) => {
+            Some(Saving::Checking { .. }) if key.code != KeyCode::Esc => return AfterKey::Open,
+            Some(Saving::Checking { .. }) => {
                 self.saving = None;
                 // There is no text here to return to: the user's editor is closed.
-                let outside = matches!(self.state, State::Outside { .. });
-                return if outside { self.close(cx) } else { AfterKey::Open };
+                let is_external = matches!(self.state, State::External { .. });
+                return if is_external { self.close(cx) } else { AfterKey::Open };
             }
             None => {}
         }
         if self.ask.is_some() {
-            self.asked(key);
+            self.key_in_prompt(key);
             return AfterKey::Open;
         }
-        let State::Here(sheet) = &mut self.state else {
+        let State::Here(buffer) = &mut self.state else {
             let leaves =
                 key.code == KeyCode::Esc || key.typed() == Some('q') || (key.ctrl && key.code == KeyCode::Char('c'));
             return if leaves { self.close(cx) } else { AfterKey::Open };
         };
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) => {
-                if !sheet.end_selection() {
+                if !buffer.end_selection() {
                     return self.close(cx);
                 }
             }
-            (KeyCode::Char('c'), true) => match sheet.selected() {
+            (KeyCode::Char('c'), true) => match buffer.selected() {
                 Some(text) => cx.act(Action::Copy("the selection", text)),
                 None => return self.close(cx),
             },
             (KeyCode::Char('s'), true) => return self.save_here(cx),
             (KeyCode::Char('o'), true) => {
-                let (text, suffix) = (sheet.text(), self.suffix());
+                let (text, suffix) = (buffer.text(), self.suffix());
                 self.keep(cx);
                 cx.act(Action::Edit { text, suffix });
             }
-            (KeyCode::Char('f'), true) => self.ask = Some((LinePrompt::Find, Input::new(sheet.search_text()))),
+            (KeyCode::Char('f'), true) => self.ask = Some((LinePrompt::Find, Input::new(buffer.search_text()))),
             (KeyCode::Char('l'), true) => self.ask = Some((LinePrompt::Line, Input::default())),
             (KeyCode::Char('g'), true) | (KeyCode::F(3), _) => {
-                if sheet.search_text().is_empty() {
+                if buffer.search_text().is_empty() {
                     self.ask = Some((LinePrompt::Find, Input::default()));
                 } else {
-                    sheet.next_match(!key.shift);
+                    buffer.next_match(!key.shift);
                 }
             }
             _ => {
-                sheet.key(key);
+                buffer.key(key);
                 self.keep(cx);
             }
         }
@@ -435,14 +435,14 @@ impl Overlay for Editor {
     fn paste(&mut self, text: &str, cx: &mut Cx) {
         match (&mut self.ask, &mut self.state) {
             _ if self.saving.is_some() => {}
-            (Some((ask, input)), State::Here(sheet)) => {
+            (Some((ask, input)), State::Here(buffer)) => {
                 input.paste(text);
                 if matches!(ask, LinePrompt::Find) {
-                    sheet.find(input.text());
+                    buffer.find(input.text());
                 }
             }
-            (None, State::Here(sheet)) => {
-                sheet.insert(&text.replace("\r\n", "\n").replace('\r', "\n"));
+            (None, State::Here(buffer)) => {
+                buffer.insert(&text.replace("\r\n", "\n").replace('\r', "\n"));
                 self.keep(cx);
             }
             _ => {}
@@ -450,8 +450,8 @@ impl Overlay for Editor {
     }
 
     fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterKey {
-        if let State::Here(sheet) = &mut self.state {
-            sheet.pointer(pointer);
+        if let State::Here(buffer) = &mut self.state {
+            buffer.pointer(pointer);
         }
         AfterKey::Open
     }
@@ -459,15 +459,15 @@ impl Overlay for Editor {
     fn changed(&mut self, cx: &mut Cx) {
         match &mut self.state {
             State::Reading => self.begin(&cx.view),
-            State::Here(sheet) => sheet.changed(&cx.view),
-            State::Refused(_) | State::Outside { .. } => {}
+            State::Here(buffer) => buffer.changed(&cx.view),
+            State::Refused(_) | State::External { .. } => {}
         }
-        if self.looked(cx) == AfterKey::Close {
+        if self.checked(cx) == AfterKey::Close {
             self.done = true;
         }
-        if let State::Outside { text, .. } = &self.state {
+        if let State::External { text, .. } = &self.state {
             // Only once: the text comes back to this overlay, and if the editor cannot be run, that is reported.
-            if std::mem::take(&mut self.outside) {
+            if std::mem::take(&mut self.is_external) {
                 cx.act(Action::Edit { text: text.clone(), suffix: self.suffix() });
             }
         }
@@ -479,24 +479,24 @@ impl Overlay for Editor {
 
     fn edited(&mut self, text: String, cx: &mut Cx) -> AfterKey {
         match &mut self.state {
-            State::Outside { origin, text: before } => {
+            State::External { origin, text: before } => {
                 if *before == text {
                     cx.say(Tone::Info, "Nothing was changed.");
                     return AfterKey::Close;
                 }
                 let origin = origin.clone();
-                if self.look_and_save(origin.clone(), text.clone(), cx) == AfterKey::Open {
+                if self.check_and_save(origin.clone(), text.clone(), cx) == AfterKey::Open {
                     // Not saved yet, or refused: the text is kept, so that it is not lost and can be corrected.
                     let kept = format!("{origin}\n{text}");
                     cx.act(Action::Keep(self.document.key().to_owned(), Some(kept.clone())));
                     self.kept = Some(kept);
-                    self.state = State::Outside { origin, text };
+                    self.state = State::External { origin, text };
                     return AfterKey::Open;
                 }
                 AfterKey::Close
             }
-            State::Here(sheet) => {
-                sheet.replace(&text);
+            State::Here(buffer) => {
+                buffer.replace(&text);
                 self.keep(cx);
                 AfterKey::Open
             }
@@ -505,7 +505,7 @@ impl Overlay for Editor {
     }
 
     fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterKey {
-        let State::Outside { origin, text: before } = &self.state else { return self.edited(text, cx) };
+        let State::External { origin, text: before } = &self.state else { return self.edited(text, cx) };
         if *before != text {
             cx.act(Action::Keep(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
         }

@@ -29,7 +29,7 @@ use std::cell::{Cell, RefCell};
 use tui_textarea::TextArea;
 
 /// The key of the fields' previous values in the saved texts; no input has that name.
-const BEGUN_ON: &str = "";
+const BASE_KEY: &str = "";
 
 /// A function that returns the action to perform after the server has accepted the form.
 pub type AfterSubmit = Box<dyn Fn(&Answer) -> Option<Action>>;
@@ -45,11 +45,11 @@ type Make = Box<dyn Fn(Map<String, Value>, &str) -> Result<Submission, String>>;
 enum State {
     Typing,
     /// Checking whether somebody else changed the object in the meantime.
-    Looking,
+    Checking,
     /// Showing the conflict with somebody else's changes, with the current values on the server.
-    Clashing(EditConflict, NamedTexts),
+    Conflict(EditConflict, NamedTexts),
     /// Waiting for the server to resolve names.
-    Naming,
+    Resolving,
     /// Waiting for the number of the write, or for its reply.
     Sending(Option<u64>),
     Failed(Error),
@@ -117,17 +117,17 @@ pub struct Form {
     make: Make,
     current: Option<Current>,
     /// The previous values of the saved fields, when they were typed into, by name.
-    begun_on: Map<String, Value>,
+    base_values: Map<String, Value>,
     proposal: Option<Proposal>,
     then: Option<AfterSubmit>,
     also: Option<Remaining>,
     focus: usize,
     top: Cell<usize>,
-    offers: SuggestionList,
+    suggestions: SuggestionList,
     /// The text area for the long text that is being written.
     writing: Option<RefCell<TextArea<'static>>>,
     /// The field whose text is in the user's editor, and that text.
-    outside: Option<(usize, String)>,
+    external: Option<(usize, String)>,
     replaced: ReplacedText,
     state: State,
     drawn: RefCell<FormLayout>,
@@ -142,7 +142,7 @@ impl Form {
             let read = serde_json::from_value::<E>(Value::Object(inputs));
             read.map(|endpoint| Submission::Write(Write::new(&endpoint, what))).map_err(|error| error.to_string())
         };
-        Form::made(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make))
+        Form::build(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make))
     }
 
     /// Creates a form with inputs that belong to no operation: `act` returns the action for the filled-in values.
@@ -154,10 +154,10 @@ impl Form {
         act: impl Fn(Map<String, Value>) -> Action + 'static,
     ) -> Form {
         let make = move |inputs, _: &str| Ok(Submission::Act(act(inputs)));
-        Form::made(title.into(), what.into(), key.into(), inputs, Box::new(make))
+        Form::build(title.into(), what.into(), key.into(), inputs, Box::new(make))
     }
 
-    fn made(title: String, what: String, key: String, inputs: &[Input], make: Make) -> Form {
+    fn build(title: String, what: String, key: String, inputs: &[Input], make: Make) -> Form {
         Form {
             title,
             what,
@@ -167,15 +167,15 @@ impl Form {
             fixed: Map::new(),
             make,
             current: None,
-            begun_on: Map::new(),
+            base_values: Map::new(),
             proposal: None,
             then: None,
             also: None,
             focus: 0,
             top: Cell::new(0),
-            offers: SuggestionList::default(),
+            suggestions: SuggestionList::default(),
             writing: None,
-            outside: None,
+            external: None,
             replaced: ReplacedText::default(),
             state: State::Typing,
             drawn: RefCell::default(),
@@ -259,7 +259,7 @@ impl Form {
         self.key = format!("{} form {}", cx.view.session.server, self.key);
         self.resume(&cx.view);
         // The form changes the current state on the server, not the state when the object was last viewed.
-        let again = self.current.as_ref().map(|current| Action::Renew(vec![current.load.clone().into()]));
+        let again = self.current.as_ref().map(|current| Action::Refetch(vec![current.load.clone().into()]));
         cx.act(Action::Open(Box::new(self)));
         again.into_iter().for_each(|action| cx.act(action));
     }
@@ -267,20 +267,20 @@ impl Form {
     fn resume(&mut self, view: &View) {
         let kept = view.drafts.get(&self.key);
         let texts: Map<String, Value> = kept.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
-        if let Some(Value::Object(begun_on)) = texts.get(BEGUN_ON) {
-            self.begun_on.clone_from(begun_on);
+        if let Some(Value::Object(base_values)) = texts.get(BASE_KEY) {
+            self.base_values.clone_from(base_values);
         }
         for field in &mut self.fields {
             if let Some(Value::String(text)) = texts.get(field.name) {
                 field.input.set(text.clone());
             }
         }
-        self.begin_where_it_was_left();
+        self.restore_base_values();
         self.kept = kept.cloned();
         // Focus the most useful field: the first required one that is empty.
         let waits = |field: &Field| field.required && field.input.is_empty();
         self.focus = self.fields.iter().position(waits).unwrap_or(0);
-        self.judge(view);
+        self.validate(view);
     }
 
     fn keep(&mut self, cx: &mut Cx) {
@@ -289,7 +289,7 @@ impl Form {
             self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.input.text().into())).collect();
         if self.current.as_ref().is_some_and(|current| current.filled.is_some()) && !texts.is_empty() {
             let before = self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.before.clone().into()));
-            texts.insert(BEGUN_ON.to_owned(), Value::Object(before.collect()));
+            texts.insert(BASE_KEY.to_owned(), Value::Object(before.collect()));
         }
         let kept = (!texts.is_empty()).then(|| Value::Object(texts).to_string());
         if kept != self.kept {
@@ -314,7 +314,7 @@ impl Form {
     }
 
     /// Validates the typed texts; an empty field is not an error before the form is sent.
-    fn judge(&mut self, view: &View) {
+    fn validate(&mut self, view: &View) {
         for field in &mut self.fields {
             field.error = field.verdict(view);
         }
@@ -322,7 +322,7 @@ impl Form {
 
     /// Updates the state after the text of a field changed.
     fn changed_text(&mut self, cx: &mut Cx) {
-        if matches!(self.state, State::Failed(_) | State::Naming | State::Looking) {
+        if matches!(self.state, State::Failed(_) | State::Resolving | State::Checking) {
             self.state = State::Typing;
         }
         if let Some(field) = self.fields.get_mut(self.focus) {
@@ -333,7 +333,7 @@ impl Form {
 
     fn go_to(&mut self, index: usize) {
         self.focus = index.min(self.fields.len().saturating_sub(1));
-        self.offers = SuggestionList::default();
+        self.suggestions = SuggestionList::default();
     }
 
     fn go_by(&mut self, by: isize) {
@@ -341,26 +341,26 @@ impl Form {
         self.go_to((self.focus + len).saturating_add_signed(by) % len);
     }
 
-    fn offer(&mut self, view: &View) {
+    fn update_suggestions(&mut self, view: &View) {
         let Some(field) = self.fields.get(self.focus) else { return };
-        if self.offers.open {
+        if self.suggestions.open {
             let (_, word) = field.word();
-            self.offers.items = field.complete().items(view, word);
-            self.offers.chosen = self.offers.chosen.min(self.offers.items.len().saturating_sub(1));
+            self.suggestions.items = field.complete().items(view, word);
+            self.suggestions.chosen = self.suggestions.chosen.min(self.suggestions.items.len().saturating_sub(1));
         }
     }
 
-    fn open_offers(&mut self, view: &View) {
-        self.offers = SuggestionList { open: true, ..SuggestionList::default() };
-        self.offer(view);
+    fn open_suggestions(&mut self, view: &View) {
+        self.suggestions = SuggestionList { open: true, ..SuggestionList::default() };
+        self.update_suggestions(view);
     }
 
-    fn take_offer(&mut self, cx: &mut Cx) {
-        let value = self.offers.items.get(self.offers.chosen).map(|item| item.value.clone());
+    fn accept_suggestion(&mut self, cx: &mut Cx) {
+        let value = self.suggestions.items.get(self.suggestions.chosen).map(|item| item.value.clone());
         if let (Some(value), Some(field)) = (value, self.current_field()) {
             field.accept(&value);
             let several = field.is_list();
-            self.offers = SuggestionList::default();
+            self.suggestions = SuggestionList::default();
             self.changed_text(cx);
             if !several {
                 self.go_by(1);
@@ -409,12 +409,12 @@ impl Overlay for Form {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        self.offer(&cx.view);
+        self.update_suggestions(&cx.view);
         self.take_proposal(&cx.view);
         self.fill(&cx.view);
         match &self.state {
-            State::Looking => self.look(cx),
-            State::Naming => self.send(cx),
+            State::Checking => self.check(cx),
+            State::Resolving => self.send(cx),
             State::Typing => {
                 for field in &mut self.fields {
                     // A name may be resolved only now.
@@ -426,7 +426,7 @@ impl Overlay for Form {
                     }
                 }
             }
-            State::Sending(_) | State::Failed(_) | State::Clashing(..) | State::Done => {}
+            State::Sending(_) | State::Failed(_) | State::Conflict(..) | State::Done => {}
         }
     }
 

@@ -50,7 +50,7 @@ pub trait Overlay {
     /// Handles pasted text.
     fn paste(&mut self, _text: &str, _cx: &mut Cx) {}
     /// Returns whether another overlay may open on top by itself, because nothing is typed here.
-    fn gives_way(&self) -> bool {
+    fn allows_popups(&self) -> bool {
         false
     }
     /// Returns the key of the comment that is being typed in the overlay.

@@ -14,10 +14,10 @@ use ratatui::layout::Rect;
 use std::cell::Cell;
 
 /// The minimum screen width at which half of the screen is left to the place.
-const BESIDE: u16 = 100;
+const HALF_SCREEN_WIDTH: u16 = 100;
 
 /// The maximum number of rows for the reason of a failure.
-const REASON: usize = 4;
+const MAX_REASON_ROWS: usize = 4;
 
 /// The output of one command.
 pub struct Output {
@@ -54,7 +54,7 @@ impl Overlay for Output {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let run = self.run(view)?;
         let theme = view.theme;
-        let half = if screen.width >= BESIDE && !glyph::is_accessible() { screen.width / 2 } else { 0 };
+        let half = if screen.width >= HALF_SCREEN_WIDTH && !glyph::is_accessible() { screen.width / 2 } else { 0 };
         // The first and the last line of the screen stay visible.
         let height = screen.height.saturating_sub(2);
         let beside = Rect { x: screen.x + half, y: screen.y + 1, width: screen.width - half, height };
@@ -66,7 +66,7 @@ impl Overlay for Output {
             Some(Err(why)) => (glyph::wrong(), Role::Failed, text::sanitize(why).into_owned()),
         };
         // The reason of a failure is shown in full, above the keys.
-        let state = text::wrap(format!("{mark} {words}").trim_start(), inner.width.into(), REASON);
+        let state = text::wrap(format!("{mark} {words}").trim_start(), inner.width.into(), MAX_REASON_ROWS);
         let below = popup::rows(state.len() + 1).min(inner.height);
         let body = Rect { height: inner.height - below, ..inner };
         self.height.set(usize::from(body.height).max(1));

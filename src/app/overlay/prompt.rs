@@ -45,7 +45,7 @@ pub enum Accepted {
 pub type AcceptText = fn(&str) -> Accepted;
 
 /// The maximum number of completions shown at once.
-const SEEN: usize = 8;
+const MAX_SHOWN: usize = 8;
 
 /// The completions of the line.
 struct Completion {
@@ -182,7 +182,7 @@ impl Prompt {
     fn draw_completions(&self, view: &View, row: Rect, buf: &mut Buffer) {
         let Some(completion) = self.offered() else { return };
         let (theme, len) = (view.theme, completion.texts.len());
-        let seen = len.min(SEEN).min(usize::from(row.y));
+        let seen = len.min(MAX_SHOWN).min(usize::from(row.y));
         if seen == 0 {
             return;
         }
@@ -211,7 +211,7 @@ impl Prompt {
             completion.texts = completion.source.complete(&cx.view, &completion.typed);
         }
         if matches!(self.what, Purpose::Seek) {
-            cx.act(Action::Sought(self.input.text().to_owned()));
+            cx.act(Action::SetFilter(self.input.text().to_owned()));
         }
     }
 }
@@ -271,7 +271,7 @@ impl Overlay for Prompt {
             _ if self.locked && key.code != KeyCode::Esc => AfterKey::Open,
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 if matches!(self.what, Purpose::Seek) {
-                    cx.act(Action::Sought(self.before.clone()));
+                    cx.act(Action::SetFilter(self.before.clone()));
                 }
                 AfterKey::Close
             }
@@ -280,11 +280,11 @@ impl Overlay for Prompt {
                 AfterKey::Close
             }
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) if matches!(self.what, Purpose::Seek) => {
-                cx.act(Action::SeekNext(false));
+                cx.act(Action::NextMatch(false));
                 AfterKey::Open
             }
             (KeyCode::Down, _) | (KeyCode::Char('n'), true) if matches!(self.what, Purpose::Seek) => {
-                cx.act(Action::SeekNext(true));
+                cx.act(Action::NextMatch(true));
                 AfterKey::Open
             }
             (KeyCode::Tab, _) => {

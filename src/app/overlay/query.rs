@@ -58,7 +58,7 @@ impl QueryLine {
         (self.chosen, self.moved) = (0, false);
         self.refresh(&cx.view);
         if self.mistake.is_none() {
-            cx.act(Action::Sought(self.input.text().trim().to_owned()));
+            cx.act(Action::SetFilter(self.input.text().trim().to_owned()));
         }
     }
 
@@ -124,7 +124,7 @@ impl Overlay for QueryLine {
         let offered = !self.offers.is_empty();
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
-                cx.act(Action::Sought(self.before.clone()));
+                cx.act(Action::SetFilter(self.before.clone()));
                 return AfterKey::Close;
             }
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) if offered => self.choose(self.offers.len() - 1),

@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 use std::cell::Cell;
 
 /// The width of the progress bar, in columns.
-const BAR: usize = 12;
+const BAR_WIDTH: usize = 12;
 
 /// The list of transfers, newest first.
 #[derive(Default)]
@@ -46,15 +46,15 @@ fn enter(transfer: &Transfer) -> Action {
 }
 
 fn row(transfer: &Transfer, view: &View) -> table::Row {
-    let facts = transfer.facts(view.here);
+    let facts = transfer.facts(view.local_now);
     let (mark, role, words) = match &transfer.state {
         State::Waiting => (glyph::open(), Role::Pending, "waiting for the server".to_owned()),
         State::Running => {
-            let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR))).unwrap_or_default();
+            let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR_WIDTH))).unwrap_or_default();
             (glyph::alive(), Role::Running, format!("{bar}{facts}"))
         }
         State::Unpacking => {
-            let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR))).unwrap_or_default();
+            let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR_WIDTH))).unwrap_or_default();
             (glyph::alive(), Role::Running, format!("{bar}unpacking {facts}"))
         }
         State::Asking => (glyph::warning(), Role::Warning, "the file already exists".into()),
@@ -73,7 +73,7 @@ impl Overlay for List {
         self.list.sync(numbers.len(), |row| numbers.get(row).cloned().unwrap_or_default());
     }
 
-    fn gives_way(&self) -> bool {
+    fn allows_popups(&self) -> bool {
         true
     }
 

@@ -115,7 +115,7 @@ const STATES: &[&str] = &["created", "pending", "running", "failed", "success", 
 pub const JOBS: &[Term] = &[SCOPE];
 
 /// The terms for searching jobs: the state is sent to the server, the rest is matched against its replies.
-pub const JOBS_LOOKED: &[Term] = &[
+pub const JOB_SEARCH: &[Term] = &[
     SCOPE,
     Term::new("name", "", ValueKind::Text, "name contains it"),
     Term::new("stage", "", ValueKind::Text, "in the stage"),

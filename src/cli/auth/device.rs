@@ -24,7 +24,7 @@ pub async fn sign_in(config: &Config, server: Server) -> Result<(SignIn, String)
     let name = host::display_name(&server.base_url);
     let client_id = config.client_id(&server.base_url).ok_or_else(|| Failure::usage(no_client(&server)))?.to_owned();
     let client = Client::new(server.clone())?;
-    let code = client.begin_device(&client_id, SCOPE).await.map_err(|error| match error.fault {
+    let code = client.request_device_code(&client_id, SCOPE).await.map_err(|error| match error.fault {
         Fault::Missing(_) | Fault::Unsupported(_) => Failure::failed(format!(
             "{name} cannot sign in devices; GitLab can since 17.3. Use labscope auth login without --device"
         )),

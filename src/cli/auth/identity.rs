@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use url::Url;
 
 /// The display name of a token that comes from a device sign-in.
-const BY_BROWSER: &str = "of a sign-in with a browser";
+const SIGN_IN_NAME: &str = "of a sign-in with a browser";
 
 /// The path of the page for access tokens, on current servers and on servers without `/metadata`.
 const PAGES: [&str; 2] = ["-/user_settings/personal_access_tokens", "profile/personal_access_tokens"];
@@ -70,21 +70,21 @@ pub async fn describe(client: &Client, now: Timestamp) -> String {
     let server = client.server();
     let token = match client.call(&GetOwnToken {}).await {
         Ok(token) if server.renewal.is_some() => {
-            describe_token(&AccessToken { name: BY_BROWSER.into(), ..token }, "renewed by itself", now)
+            describe_token(&AccessToken { name: SIGN_IN_NAME.into(), ..token }, "renewed by itself", now)
         }
         Ok(token) if server.oauth => describe_token(&AccessToken { name: "of OAuth".into(), ..token }, "never", now),
         Ok(token) => describe_token(&token, "never", now),
-        Err(_) if server.renewal.is_some() => format!("Token: {BY_BROWSER}, renewed by itself\n"),
+        Err(_) if server.renewal.is_some() => format!("Token: {SIGN_IN_NAME}, renewed by itself\n"),
         Err(_) if server.oauth => "Scopes and expiry of the token: unknown; it is an OAuth token.\n".to_owned(),
         Err(_) => "Scopes and expiry of the token: unknown; servers before 15.5 do not say.\n".to_owned(),
     };
     format!("Version: {}\n{token}", sanitize(&version))
 }
 
-/// Describes a token; `endless` is the expiry to show if the token has none.
-fn describe_token(token: &AccessToken, endless: &str, now: Timestamp) -> String {
+/// Describes a token; `no_expiry` is the expiry to show if the token has none.
+fn describe_token(token: &AccessToken, no_expiry: &str, now: Timestamp) -> String {
     let expiry = match (&token.expires_at, token.days_left(now)) {
-        (None, _) => endless.to_owned(),
+        (None, _) => no_expiry.to_owned(),
         (Some(_), _) if let Some(minutes) = token.minutes_left(now) => format!("in {minutes} min"),
         (Some(date), Some(1)) => format!("{date} (in 1 day)"),
         (Some(date), Some(days)) if days > 0 => format!("{date} (in {days} days)"),
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_expiry_is_a_date_and_the_days_until_then() {
+    fn expiry_is_shown_as_date_and_days_left() {
         let now: Timestamp = "2026-11-23T23:00:00Z".parse().expect("a time");
         for (date, says) in [
             (Some("2026-12-01"), "Expires: 2026-12-01 (in 8 days)\n"),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_can_only_read_is_named_as_one() {
+    fn read_only_tokens_are_reported() {
         let says = |scopes: &[&str]| {
             let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
             describe_token(&AccessToken { scopes, ..AccessToken::default() }, "never", Timestamp::UNIX_EPOCH)
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_below_the_host_is_part_of_the_page() {
+    fn the_token_page_keeps_the_path_prefix() {
         let url = host::address("https://h.example/gitlab").expect("an address");
         let page = "https://h.example/gitlab/-/user_settings/personal_access_tokens?name=labscope&scopes=api";
         assert_eq!(current_token_page(&url).as_str(), page);

@@ -13,26 +13,26 @@ pub fn read_token(name: &str) -> Result<String, Failure> {
         return Ok(line);
     }
     let prompt = format!("Token for {name} (not shown; Enter confirms, Esc cancels): ");
-    match ask(&prompt, false)? {
+    match prompt_line(&prompt, false)? {
         Some(text) => Ok(text),
         None => Err(Failure::failed("canceled; nothing was stored")),
     }
 }
 
-/// Prompts for a line on the terminal, with echo if `shown`; returns `None` if the user canceled with Esc or Ctrl-C.
-pub fn ask(prompt: &str, shown: bool) -> io::Result<Option<String>> {
+/// Prompts for a line on the terminal, with echo if `echo`; returns `None` if the user canceled with Esc or Ctrl-C.
+pub fn prompt_line(prompt: &str, echo: bool) -> io::Result<Option<String>> {
     // Raw mode begins before the prompt, so that an immediate answer is not echoed either.
     crossterm::terminal::enable_raw_mode()?;
     // If the prompt cannot be written, the line can still be read.
     let mut out = io::stderr();
     let _ = write!(out, "{prompt}").and_then(|()| out.flush());
-    let typed = read_line(&mut out, shown);
+    let typed = read_line(&mut out, echo);
     crossterm::terminal::disable_raw_mode()?;
     let _ = writeln!(out);
     typed
 }
 
-fn read_line(out: &mut impl Write, shown: bool) -> io::Result<Option<String>> {
+fn read_line(out: &mut impl Write, echo: bool) -> io::Result<Option<String>> {
     let mut typed = String::new();
     loop {
         let Event::Key(key) = crossterm::event::read()? else { continue };
@@ -43,11 +43,11 @@ fn read_line(out: &mut impl Write, shown: bool) -> io::Result<Option<String>> {
             // Input typed before raw mode began ends with a line feed.
             (KeyCode::Enter, _) | (KeyCode::Char('j'), true) => return Ok(Some(typed)),
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'd'), true) => return Ok(None),
-            (KeyCode::Char('u'), true) => erase(out, &std::mem::take(&mut typed), shown),
-            (KeyCode::Backspace, _) => erase(out, &typed.pop().map(String::from).unwrap_or_default(), shown),
+            (KeyCode::Char('u'), true) => erase(out, &std::mem::take(&mut typed), echo),
+            (KeyCode::Backspace, _) => erase(out, &typed.pop().map(String::from).unwrap_or_default(), echo),
             (KeyCode::Char(c), false) => {
                 typed.push(c);
-                if shown {
+                if echo {
                     let _ = write!(out, "{}", text::sanitize(c.encode_utf8(&mut [0; 4]))).and_then(|()| out.flush());
                 }
             }
@@ -57,8 +57,8 @@ fn read_line(out: &mut impl Write, shown: bool) -> io::Result<Option<String>> {
 }
 
 /// Erases the end of the typed text from the line.
-fn erase(out: &mut impl Write, end: &str, shown: bool) {
-    if shown {
+fn erase(out: &mut impl Write, end: &str, echo: bool) {
+    if echo {
         let back = "\u{8} \u{8}".repeat(text::width(&text::sanitize(end)));
         let _ = write!(out, "{back}").and_then(|()| out.flush());
     }

@@ -18,7 +18,7 @@ fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
 
 fn listed(bytes: Vec<u8>) -> Result<List, Refusal> {
     match list(&Parts::whole(bytes.into()), &|| false) {
-        Step::Made(made) => made,
+        Step::Done(made) => made,
         Step::Need(range) => panic!("{range:?} of a whole archive"),
     }
 }
@@ -26,7 +26,7 @@ fn listed(bytes: Vec<u8>) -> Result<List, Refusal> {
 fn extracted(bytes: Vec<u8>, index: usize) -> Result<Bytes, Refusal> {
     let parts = Parts::whole(bytes.clone().into());
     match extract(&parts, &listed(bytes).unwrap().entries[index], 1 << 20) {
-        Step::Made(made) => made,
+        Step::Done(made) => made,
         Step::Need(range) => panic!("{range:?} of a whole archive"),
     }
 }
@@ -47,7 +47,7 @@ fn files_are_listed_and_unpacked_from_parts_of_the_archive() {
     let mut asked = Vec::new();
     let list = loop {
         match list(&parts, &|| false) {
-            Step::Made(made) => break made.unwrap(),
+            Step::Done(made) => break made.unwrap(),
             Step::Need(range) => {
                 parts.add(range.start, bytes[range.start as usize..range.end as usize].to_vec().into());
                 asked.push(range);
@@ -60,7 +60,7 @@ fn files_are_listed_and_unpacked_from_parts_of_the_archive() {
     let mut parts = Parts::of(total);
     let Step::Need(range) = extract(&parts, &list.entries[0], 1 << 20) else { panic!("nothing is here yet") };
     parts.add(range.start, bytes[range.start as usize..range.end as usize].to_vec().into());
-    let Step::Made(made) = extract(&parts, &list.entries[0], 1 << 20) else { panic!("it is here now") };
+    let Step::Done(made) = extract(&parts, &list.entries[0], 1 << 20) else { panic!("it is here now") };
     assert_eq!(made.unwrap(), "one");
     assert_eq!(extracted(bytes, 2).unwrap(), long);
 }

@@ -43,7 +43,7 @@ impl RangeRead for ReadList {
     fn begin(&self) -> Slice {
         Slice::Tail(zip::TAIL_BYTES)
     }
-    fn most(&self) -> u64 {
+    fn max_bytes(&self) -> u64 {
         MAX_ARCHIVE_BYTES
     }
     fn too_large(&self, bytes: u64) -> Self::Output {
@@ -52,10 +52,10 @@ impl RangeRead for ReadList {
     fn read(&self, parts: &Parts, canceled: Canceled<'_>) -> Step<Self::Output> {
         match zip::list(parts, canceled) {
             Step::Need(range) => Step::Need(range),
-            Step::Made(Err(refusal)) => Step::Made(Err(refusal)),
-            Step::Made(Ok(list)) => {
+            Step::Done(Err(refusal)) => Step::Done(Err(refusal)),
+            Step::Done(Ok(list)) => {
                 let tree = Tree::new(&list);
-                Step::Made(Ok(Arc::new(Archive { list, tree, parts: parts.clone() })))
+                Step::Done(Ok(Arc::new(Archive { list, tree, parts: parts.clone() })))
             }
         }
     }
@@ -86,14 +86,14 @@ impl RangeRead for FetchFile {
     fn begin(&self) -> Slice {
         Slice::All
     }
-    fn most(&self) -> u64 {
+    fn max_bytes(&self) -> u64 {
         MAX_FILE_BYTES
     }
     fn too_large(&self, bytes: u64) -> FileContent {
         Err(Refusal::TooLarge(bytes))
     }
     fn read(&self, parts: &Parts, _: Canceled<'_>) -> Step<FileContent> {
-        Step::Made(match parts.read(0..parts.total()) {
+        Step::Done(match parts.read(0..parts.total()) {
             Ok(Some(bytes)) => Ok(bytes),
             Ok(None) => Err(Refusal::Broken("it is truncated")),
             Err(error) => Err(Refusal::Disk(error.to_string())),
@@ -120,7 +120,7 @@ impl RangeRead for FetchPart {
     fn begin(&self) -> Slice {
         Slice::Span(zip::entry_range(&self.entry, self.total))
     }
-    fn most(&self) -> u64 {
+    fn max_bytes(&self) -> u64 {
         MAX_ARCHIVE_BYTES
     }
     fn too_large(&self, bytes: u64) -> FileContent {
@@ -145,7 +145,7 @@ impl Derive for Unpack {
     }
     fn run(&self, _: Canceled<'_>) -> FileContent {
         match zip::extract(&self.parts, &self.entry, MAX_FILE_BYTES) {
-            Step::Made(content) => content,
+            Step::Done(content) => content,
             Step::Need(_) => Err(Refusal::Broken("it ends inside a file")),
         }
     }

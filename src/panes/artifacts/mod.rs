@@ -467,8 +467,10 @@ impl Pane for Artifacts {
         let mut wants = vec![project::want(&self.project)];
         wants.push(match self.get_job() {
             // A running job may upload artifacts when it finishes.
-            Some(get) if self.job(view).is_some_and(ci::may_change) => Load::one(&get).every(ci::POLL_INTERVAL).into(),
-            Some(get) => Load::one(&get).into(),
+            Some(get) if self.job(view).is_some_and(ci::may_change) => {
+                Load::single(&get).refresh_after(ci::POLL_INTERVAL).into()
+            }
+            Some(get) => Load::single(&get).into(),
             None => Load::list(&self.jobs(), 1).into(),
         });
         if self.may_exist(view) || self.archive(view).is_some() {
@@ -622,7 +624,7 @@ impl Pane for Artifacts {
         }
     }
 
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         let filter_text = Pane::filter_text(self);
         let found = match self.panels.focus() {
             _ if filter_text.is_empty() => return cx.say(Tone::Info, "No search yet: / starts one."),

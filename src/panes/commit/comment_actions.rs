@@ -40,7 +40,7 @@ impl CommitPane {
     pub(super) fn comment_wants(&self, view: &View) -> Vec<Want> {
         let Some(list) = self.comments_of(view) else { return Vec::new() };
         let rows: Rows<CommitComment> = view.store.list(&list);
-        let pages = if rows.more || !rows.known { rows.pages() + 1 } else { rows.pages() };
+        let pages = if rows.has_more || !rows.is_known { rows.pages() + 1 } else { rows.pages() };
         let mut wants: Vec<Want> = vec![Load::list(&list, pages.min(MAX_PAGES)).into()];
         if self.tab == CHANGES && !self.shown.changes.files().is_empty() {
             let drafted = self.drafts.drafted(view);
@@ -140,7 +140,7 @@ impl CommitPane {
         self.on_changes(view)?;
         let changes = &self.shown.changes;
         let anchor = changes.need(changes.anchor(), "there is nothing under the cursor")?;
-        let writable = position_of(&anchor, &self.sha(view)).head().is_some();
+        let writable = position_of(&anchor, &self.sha(view)).note_header().is_some();
         if writable { Ok(()) } else { Err("the name of the file cannot be written in a comment".into()) }
     }
 

@@ -54,7 +54,7 @@ impl DeploymentDetail {
 
     /// Rebuilds the environments if the rows changed. Keeps the selection by name.
     pub fn gather(&mut self, rows: &Rows<'_, Deployment>) {
-        if self.revision == Some(rows.revision) || !rows.known {
+        if self.revision == Some(rows.revision) || !rows.is_known {
             return;
         }
         self.revision = Some(rows.revision);
@@ -86,7 +86,7 @@ impl DeploymentDetail {
         buf: &mut Buffer,
     ) {
         let (rows, count) = (&context.rows, self.environments.len());
-        let facts = if rows.known { count.to_string() } else { String::new() };
+        let facts = if rows.is_known { count.to_string() } else { String::new() };
         let area = panels::title(buf, area, view.theme, context.focused, "Environments", &facts);
         self.area.set(area);
         if rows.is_empty() {
@@ -100,7 +100,7 @@ impl DeploymentDetail {
         ];
         table::draw(buf, area, view.theme, context.focused, &self.state, &columns, count + 1, |index| {
             let Some(environment) = index.checked_sub(1).and_then(|at| self.environments.get(at)) else {
-                let all = Cell::from((list::at_least(rows.len(), rows.more), Role::Dim));
+                let all = Cell::from((list::at_least(rows.len(), rows.has_more), Role::Dim));
                 return Row::new(vec![Cell::empty(), Cell::from(("all", Role::Text)), Cell::empty(), all]);
             };
             let (sign, role) = glyph::status(status(&environment.latest));

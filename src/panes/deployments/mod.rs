@@ -286,7 +286,7 @@ impl ListSource for DeploymentSource {
     }
 
     fn wants(pane: &Deployments, _view: &View) -> Vec<Want> {
-        let named = pane.requested_key().and_then(|key| pane.source.one(key)).map(|get| Load::one(&get).into());
+        let named = pane.requested_key().and_then(|key| pane.source.one(key)).map(|get| Load::single(&get).into());
         [project::want(&pane.source.project)].into_iter().chain(named).collect()
     }
 

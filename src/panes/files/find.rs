@@ -211,7 +211,7 @@ impl Finder {
     /// Takes finished rankings, starts the next one, and requests more pages of the tree.
     fn update(&mut self, view: &View) {
         let rows = self.rows(view);
-        if rows.more && rows.len() < MAX_ENTRIES {
+        if rows.has_more && rows.len() < MAX_ENTRIES {
             self.pages = self.pages.max(rows.pages() + CONCURRENT_PAGES);
         }
         if let Some((within, query)) = &self.pending
@@ -221,7 +221,7 @@ impl Finder {
             self.shown_for.clone_from(query);
         }
         let ready = self.pending.as_ref().is_none_or(|(w, q)| view.store.result::<Ranked>(&rank_key(w, q)).is_some());
-        if ready && rows.known {
+        if ready && rows.is_known {
             let recent = self.recent.first().map(String::as_str).unwrap_or_default();
             let Source { project, git_ref } = &self.source;
             let within = format!("{project:?} {git_ref:?} {} after {recent}", rows.revision);
@@ -240,9 +240,9 @@ impl Finder {
         let rows = self.rows(view);
         let (matched, files) = (text::count(self.shown.matched as u64), text::count(self.shown.files as u64));
         let mut words = if self.input.is_empty() { format!("{files} files") } else { format!("{matched} of {files}") };
-        if rows.more && rows.len() >= MAX_ENTRIES {
+        if rows.has_more && rows.len() >= MAX_ENTRIES {
             words.push_str(&format!(", the first {} entries only", text::count(MAX_ENTRIES as u64)));
-        } else if rows.error.is_none() && (rows.more || !rows.known) {
+        } else if rows.error.is_none() && (rows.has_more || !rows.is_known) {
             words.push_str(&format!("{}the tree is still loading", glyph::separator()));
         }
         words
@@ -287,8 +287,8 @@ impl Overlay for Finder {
         let rows = self.rows(view);
         if self.shown.best.is_empty() {
             match rows.error {
-                Some(error) if !rows.known => crate::parts::list::draw_error(view, body, buf, error),
-                _ if rows.known && self.shown.files > 0 => state::empty(buf, body, theme, "No matching path.", ""),
+                Some(error) if !rows.is_known => crate::parts::list::draw_error(view, body, buf, error),
+                _ if rows.is_known && self.shown.files > 0 => state::empty(buf, body, theme, "No matching path.", ""),
                 _ => state::skeleton(buf, body, theme),
             }
             return cursor;

@@ -248,7 +248,7 @@ impl Files {
                     );
                 }
                 Some(error) => list::draw_error(view, area, buf, error),
-                None if rows.known => {
+                None if rows.is_known => {
                     state::empty(buf, area, view.theme, "There are no files at this ref.", "R chooses another ref")
                 }
                 None => state::skeleton(buf, area, view.theme),
@@ -438,7 +438,7 @@ impl Pane for Files {
             wants.extend(self.tree.wants(&self.source));
             wants.extend(self.blob.wants(view, &self.source.project));
             if let Some(commit) = self.commit(view).filter(|_| !project::is_missing(view, &self.root())) {
-                wants.push(Load::one(&commit).into());
+                wants.push(Load::single(&commit).into());
             }
         }
         if self.joined.is_some() {
@@ -574,7 +574,7 @@ impl Pane for Files {
         }
     }
 
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         let blob = self.panels.focus() == BLOB;
         let filter_text = Pane::filter_text(self);
         let found = match blob {

@@ -9,7 +9,7 @@ use crate::api::tags::ListTags;
 use crate::app::action::Action;
 use crate::app::pane::{Cx, View};
 use crate::app::place::Place;
-use crate::app::state::{MOST_PATHS, RecentProject, RecentsChange};
+use crate::app::state::{MAX_PATHS, RecentProject, RecentsChange};
 use crate::parts::project;
 
 impl Files {
@@ -22,7 +22,7 @@ impl Files {
 
     /// Saves which folders are open.
     pub(super) fn keep_folders(&self, cx: &mut Cx) {
-        let folders = self.tree.open_folders().take(MOST_PATHS).map(str::to_owned).collect();
+        let folders = self.tree.open_folders().take(MAX_PATHS).map(str::to_owned).collect();
         cx.act(Action::Recents(RecentsChange::OpenFolders { project: self.project(), folders }));
     }
 
@@ -66,7 +66,7 @@ impl Files {
     /// Resolves an ambiguous URL. At first, the first path component is taken as the ref. If that ref does not exist,
     /// the longest branch or tag name that is a prefix of the path is used.
     pub(super) fn part(&mut self, view: &View) {
-        if view.store.list(&self.root()).known {
+        if view.store.list(&self.root()).is_known {
             self.joined = None;
         }
         let Some(((branches, tags), joined)) = self.refs().zip(self.joined.clone()) else { return };
@@ -74,7 +74,7 @@ impl Files {
             return;
         }
         let (branches, tags) = (view.store.list(&branches), view.store.list(&tags));
-        if !((branches.known || branches.error.is_some()) && (tags.known || tags.error.is_some())) {
+        if !((branches.is_known || branches.error.is_some()) && (tags.is_known || tags.error.is_some())) {
             return;
         }
         let names = branches.iter().map(|b| &b.name).chain(tags.iter().map(|t| &t.name));

@@ -72,7 +72,7 @@ impl Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Listed {
     revision: Revision,
-    known: bool,
+    is_known: bool,
     failed: bool,
     len: usize,
 }
@@ -177,7 +177,7 @@ impl Tree {
                 let rows = view.store.list(&source.listing(folder));
                 let seen = Listed {
                     revision: rows.revision,
-                    known: rows.known,
+                    is_known: rows.is_known,
                     failed: rows.error.is_some(),
                     len: rows.len(),
                 };
@@ -187,7 +187,7 @@ impl Tree {
         if now != self.listed || !self.turned.is_empty() {
             self.bring(view, source, &now);
             self.listed = now;
-            self.select_target(view.store.list(&source.listing("")).known);
+            self.select_target(view.store.list(&source.listing("")).is_known);
         }
         self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
         self.request_pages(view, source);
@@ -209,7 +209,7 @@ impl Tree {
                 continue;
             }
             let extends = view.store.list(&source.listing(folder)).extends(then.revision);
-            let grew = extends && seen.len > then.len && then.known && !then.failed;
+            let grew = extends && seen.len > then.len && then.is_known && !then.failed;
             match () {
                 () if grew && !seen.failed => self.append(view, source, folder, then.len),
                 () if folder.is_empty() => return self.build_all(view, source),
@@ -304,14 +304,14 @@ impl Tree {
                 self.build(view, source, &inside, depth + 1, 0, nodes);
             }
         }
-        if rows.more {
+        if rows.has_more {
             // The number of loaded entries makes the row's key unique, so that the selection does not follow the row
             // when more entries arrive.
             nodes.push(Node { sha: rows.len().to_string(), ..note(Kind::More) });
         }
         match rows.error {
             Some(error) if depth > 0 => nodes.push(note(Kind::Failed(error.message()))),
-            None if !rows.known && depth > 0 => nodes.push(note(Kind::Loading)),
+            None if !rows.is_known && depth > 0 => nodes.push(note(Kind::Loading)),
             _ => {}
         }
     }
@@ -323,7 +323,7 @@ impl Tree {
         let kind = match entry.r#type {
             EntryKind::Tree => Kind::Folder { open: !entry.name.is_empty() && self.open.contains(&path) },
             EntryKind::Commit => Kind::Submodule,
-            _ if entry.is_link() => Kind::Link,
+            _ if entry.is_symlink() => Kind::Link,
             _ if entry.is_executable() => Kind::Executable,
             _ => Kind::File,
         };

@@ -1,7 +1,7 @@
 //! The details of a group, or of a project in the tree.
 
 use super::tree::Node;
-use crate::api::Known;
+use crate::api::ExtraValue;
 use crate::api::groups::Group;
 use crate::app::pane::View;
 use crate::app::place::Place;

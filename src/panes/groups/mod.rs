@@ -57,7 +57,7 @@ impl Groups {
         let given = query_list::given([("statistics", statistics)]);
         let list = match Self::grammar().ask(text, given, view) {
             query::QueryResult::Ready(list) => Some(list),
-            query::QueryResult::Naming | query::QueryResult::Wrong(_) => None,
+            query::QueryResult::Pending | query::QueryResult::Wrong(_) => None,
         };
         // A query that only sorts still lists all groups.
         let narrowed = query::parts(text).iter().any(|(word, keyed)| !keyed || !word.starts_with("sort:"));
@@ -175,7 +175,7 @@ impl Groups {
         let Some(path) = self.named.clone() else { return };
         if let Some(query) = self.as_user(&cx.view) {
             let users = cx.view.store.list(&query);
-            if !users.known && users.error.is_none() {
+            if !users.is_known && users.error.is_none() {
                 return;
             }
             self.named = None;
@@ -201,7 +201,7 @@ impl Groups {
         let query = self.now(view);
         let all = Tree::groups(view, &query);
         if all.is_empty() {
-            return match (all.error, all.known) {
+            return match (all.error, all.is_known) {
                 (Some(error), _) => draw_error(view, body, buf, error),
                 (None, true) if query.narrowed => {
                     state::empty(buf, body, theme, "No group matches the filter.", "/ changes it, Esc clears it");
@@ -348,7 +348,7 @@ impl Pane for Groups {
         let count = match query.narrowed {
             true => list::count(&all, self.tree.at_the_top(), None),
             // The server's total includes subgroups, which are not top-level rows.
-            false => all.known.then(|| list::at_least(self.tree.at_the_top(), all.more)),
+            false => all.is_known.then(|| list::at_least(self.tree.at_the_top(), all.has_more)),
         };
         breadcrumbs.extend(query_list::breadcrumbs(&self.filter_text, count, &Self::grammar(), view));
         breadcrumbs
@@ -362,12 +362,12 @@ impl Pane for Groups {
         }
         match (self.as_user(view), &self.named) {
             (Some(users), _) => wants.push(Load::list(&users, 1).into()),
-            (None, Some(path)) => wants.push(Load::one(&Self::query(path)).into()),
+            (None, Some(path)) => wants.push(Load::single(&Self::query(path)).into()),
             (None, None) => {}
         }
         let beside = view.size.0 >= panels::TWO_PANELS_WIDTH || self.panels.focus() == FACTS;
         if let Some(node) = self.tree.current().filter(|node| node.is_group() && beside && self.named.is_none()) {
-            wants.push(Load::one(&Self::query(&node.path)).after(FETCH_DELAY).into());
+            wants.push(Load::single(&Self::query(&node.path)).after(FETCH_DELAY).into());
         }
         wants
     }
@@ -391,7 +391,7 @@ impl Pane for Groups {
         if self.filter_text != self.shown {
             let query = self.query_of(&self.filter_text, &view);
             let rows = Tree::groups(&view, &query);
-            if rows.known || rows.error.is_some() {
+            if rows.is_known || rows.error.is_some() {
                 self.shown = self.filter_text.clone();
                 self.tree.restart();
             }

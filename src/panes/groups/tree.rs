@@ -2,7 +2,7 @@
 
 use crate::api::groups::{Group, ListGroupProjects, ListGroups, ListSubgroups};
 use crate::api::projects::Project;
-use crate::api::{Known, Time};
+use crate::api::{ExtraValue, Time};
 use crate::app::pane::View;
 use crate::store::{Load, Rows, Want};
 use crate::ui::table::ListState;
@@ -214,11 +214,11 @@ impl Tree {
     /// Hashes the state of everything that the rows are built from.
     fn input_hash(&self, view: &View, query: &GroupQuery, all: &Rows<'_, Group>) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (all.revision, all.known, all.more, query.narrowed, &self.open).hash(&mut hasher);
+        (all.revision, all.is_known, all.has_more, query.narrowed, &self.open).hash(&mut hasher);
         for path in &self.open {
             let (groups, projects) = (view.store.list(&query.subgroups(path)), view.store.list(&projects(path)));
-            (groups.revision, groups.known, groups.error.is_some()).hash(&mut hasher);
-            (projects.revision, projects.known, projects.error.is_some()).hash(&mut hasher);
+            (groups.revision, groups.is_known, groups.error.is_some()).hash(&mut hasher);
+            (projects.revision, projects.is_known, projects.error.is_some()).hash(&mut hasher);
         }
         hasher.finish().max(1)
     }
@@ -229,12 +229,12 @@ impl Tree {
         for group in all.iter() {
             // A group whose parent is hidden becomes a top-level row, once all pages are loaded and the parent is not
             // among them.
-            let top = group.parent_id.is_none_or(|parent| !all.more && !ids.contains(&parent));
+            let top = group.parent_id.is_none_or(|parent| !all.has_more && !ids.contains(&parent));
             if query.narrowed || top {
                 self.add(view, query, group, 0, &mut nodes);
             }
         }
-        if all.more {
+        if all.has_more {
             nodes.push(Node::note(Kind::More, 0, ""));
         }
         self.nodes = nodes;
@@ -271,12 +271,12 @@ impl Tree {
             }
         }
         nodes.extend(projects.iter().map(|project| project_node(project, depth)));
-        if groups.more || projects.more {
+        if groups.has_more || projects.has_more {
             nodes.push(Node::note(Kind::More, depth, path));
         }
-        match groups.error.filter(|_| !groups.known).or(projects.error.filter(|_| !projects.known)) {
+        match groups.error.filter(|_| !groups.is_known).or(projects.error.filter(|_| !projects.is_known)) {
             Some(error) => nodes.push(Node::note(Kind::Failed(error.message()), depth, path)),
-            None if !groups.known || !projects.known => nodes.push(Node::note(Kind::Loading, depth, path)),
+            None if !groups.is_known || !projects.is_known => nodes.push(Node::note(Kind::Loading, depth, path)),
             None if nodes.len() == before => nodes.push(Node::note(Kind::Nothing, depth, path)),
             None => {}
         }
@@ -292,7 +292,7 @@ impl Tree {
             return;
         }
         let waits = |node: &Node| node.kind == Kind::Loading && path.starts_with(&node.path);
-        if !all.known || all.more || self.nodes.iter().any(waits) {
+        if !all.is_known || all.has_more || self.nodes.iter().any(waits) {
             return;
         }
         let on_the_way = |node: &&Node| node.is_group() && path.starts_with(&format!("{}/", node.path));

@@ -173,7 +173,7 @@ fn todo(view: &View, row: usize) -> Row {
     let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
     without_details(
         [
-            Cell::from((todo.within().to_owned(), Role::Dim)),
+            Cell::from((todo.container_path().to_owned(), Role::Dim)),
             Cell::from((todo.reference(), Role::Ref)),
             Cell::from((todo.title().to_owned(), Role::Text)),
             Cell::from((todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
@@ -226,5 +226,5 @@ fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> 
 /// Returns the view with the clock to compute ages with: the local one for other servers, because their clock offset is
 /// unknown.
 fn clock<'a>(view: &View<'a>, at: OtherServer) -> View<'a> {
-    View { now: if at.is_some() { view.here } else { view.now }, ..*view }
+    View { now: if at.is_some() { view.local_now } else { view.now }, ..*view }
 }

@@ -128,7 +128,7 @@ impl Home {
             _ => place,
         };
         match self.host(&cx.view) {
-            Some(host) => cx.act(Action::Elsewhere(host.clone(), Some(place))),
+            Some(host) => cx.act(Action::SwitchServer(host.clone(), Some(place))),
             None => cx.go(place),
         }
     }

@@ -145,7 +145,7 @@ pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
     for project in watched {
         let load = Load::list(&running_query(project), 1);
         let live = !running(view, project).is_empty();
-        wants.push(if live { load.every(POLL_INTERVAL * 2).into() } else { load.into() });
+        wants.push(if live { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() });
     }
     wants
 }

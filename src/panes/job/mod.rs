@@ -332,7 +332,7 @@ impl Pane for JobTrace {
             if facts {
                 wants.push(Load::list(&self.history(), 1).into());
             }
-            wants.push(if facts && live { load.every(POLL_INTERVAL * 2).into() } else { load.into() });
+            wants.push(if facts && live { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() });
         }
         wants
     }
@@ -417,7 +417,7 @@ impl Pane for JobTrace {
         self.trace.set_query(text, cx);
     }
 
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         self.trace.next_match(forward, cx);
     }
 

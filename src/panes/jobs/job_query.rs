@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 
 /// Returns the grammar of the query in a project.
 pub fn grammar(project: &Id) -> Grammar {
-    Grammar::new(query::JOBS_LOOKED, Some("words"), Some(project.clone()))
+    Grammar::new(query::JOB_SEARCH, Some("words"), Some(project.clone()))
 }
 
 /// A parsed query for jobs.
@@ -32,7 +32,7 @@ impl JobQuery {
             let plain = word.replace('"', "");
             match plain.split_once(':').filter(|_| keyed) {
                 Some(("scope", _)) => asked.push(word),
-                Some((key, value)) if query::JOBS_LOOKED.iter().any(|term| term.name == key) => {
+                Some((key, value)) if query::JOB_SEARCH.iter().any(|term| term.name == key) => {
                     parsed.keys.push((key.to_owned(), value.to_lowercase()));
                 }
                 _ => parsed.words.push(plain.to_lowercase()),

@@ -330,7 +330,7 @@ impl Jobs {
         self.area.set(area);
         if self.lines.lines.is_empty() {
             let empty = match (self.filter.is_empty(), self.tab) {
-                (false, _) if rows.loading => ("Looking through older jobs…", "Esc clears the filter"),
+                (false, _) if rows.is_loading => ("Looking through older jobs…", "Esc clears the filter"),
                 (false, _) => ("No job matches the filter.", "/ changes it, Esc clears it"),
                 (true, 0) => ("There are no jobs here.", "A commit with a CI file starts a pipeline"),
                 (true, _) => ("No job is in that state.", "1 shows all of them"),
@@ -563,13 +563,13 @@ impl Pane for Jobs {
             // All pages but the last are of the same size, so this is the page of the row or the one after it.
             let rows = self.rows(view);
             let before = row * rows.pages() as usize / rows.len().max(1);
-            wants.push(self.load(before as u32 + 1).every(POLL_INTERVAL).into());
+            wants.push(self.load(before as u32 + 1).refresh_after(POLL_INTERVAL).into());
         }
         if self.shows_board(view)
             && let Some(query) = self.board.query(&self.project)
         {
             let load = Load::list(&query, 1).after(Duration::from_millis(120));
-            wants.push(if self.board.live { load.every(POLL_INTERVAL).into() } else { load.into() });
+            wants.push(if self.board.live { load.refresh_after(POLL_INTERVAL).into() } else { load.into() });
             let triggers = self.board.triggers(&self.project);
             wants.extend(triggers.and_then(|list| pipelines::want_triggers(view, &list, self.board.live)));
             wants
@@ -619,7 +619,7 @@ impl Pane for Jobs {
         self.list.settle(len, true, |index| lines.is_stop(index));
         let near = self.list.selected().max(self.list.top()) + self.list.height() * 2;
         let most = if self.query.is_whole() { u32::MAX } else { MAX_FILTERED_PAGES };
-        if rows.more && near >= len {
+        if rows.has_more && near >= len {
             self.pages = self.pages.max(rows.pages() + 1).min(most.max(self.pages));
         }
         if !self.board_focused() {

@@ -23,12 +23,12 @@ pub fn wants(view: &View, project: &Id, pipeline: u64, is_live: bool) -> Vec<Wan
     let known = pipelines::known(view, project, pipeline).value;
     let is_live = is_live || known.is_some_and(|known| known.status.is_live());
     if !view.store.is_unsupported::<GetPipeline>() {
-        let load = Load::one(&pipelines::query(project, pipeline));
-        wants.push(if is_live { load.every(POLL_INTERVAL).into() } else { load.into() });
+        let load = Load::single(&pipelines::query(project, pipeline));
+        wants.push(if is_live { load.refresh_after(POLL_INTERVAL).into() } else { load.into() });
     }
     // The test summary is requested when the pipeline has finished.
     if !is_live && known.is_some() && !view.store.is_unsupported::<GetTestReportSummary>() {
-        wants.push(Load::one(&tests(project, pipeline)).into());
+        wants.push(Load::single(&tests(project, pipeline)).into());
     }
     wants.extend(known.into_iter().flat_map(|known| pipelines::want_upstream(view, project, known)));
     wants

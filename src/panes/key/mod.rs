@@ -1,6 +1,6 @@
 //! Lookup of an SSH key and its owner by the key's ID, as found in server logs; for administrators.
 
-use crate::api::Known;
+use crate::api::ExtraValue;
 use crate::api::users::{LookUpKey, SshKey};
 use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Motion};
@@ -111,7 +111,7 @@ impl Pane for KeyLookup {
     fn wants(&self, view: &View) -> Vec<Want> {
         // A request is sent only for administrators; the server would refuse others.
         let may = forms::can_load_admin_data(view);
-        self.query().filter(|_| may).map(|query| Load::one(&query).into()).into_iter().collect()
+        self.query().filter(|_| may).map(|query| Load::single(&query).into()).into_iter().collect()
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {

@@ -141,7 +141,7 @@ impl Pane for LicensePane {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let may = forms::can_load_admin_data(view);
-        let mut wants: Vec<Want> = may.then(|| Load::one(&GetLicense {}).into()).into_iter().collect();
+        let mut wants: Vec<Want> = may.then(|| Load::single(&GetLicense {}).into()).into_iter().collect();
         wants.extend(self.reading.clone().map(|typed| {
             Want::from(Work::new(ReadFile { typed, generation: self.generation, largest: MAX_LICENSE_BYTES }))
         }));

@@ -180,7 +180,7 @@ impl Mr {
         if position.old && !self.is_whole(view) {
             return Err("removed lines can be commented on only in all changes: u shows them".into());
         }
-        if position.head().is_none() {
+        if position.note_header().is_none() {
             return Err("the name of the file cannot be written in a note".into());
         }
         Ok(())
@@ -302,7 +302,7 @@ impl Mr {
         // the reply goes to the merge request.
         let position = position
             .map(|position| DiffPosition { quote: Vec::new(), ..position })
-            .filter(|position| position.head().is_some());
+            .filter(|position| position.note_header().is_some());
         let on = self.stored_noteable(&cx.view);
         self.drafts.comment(on, position.into(), &begin, cx);
     }

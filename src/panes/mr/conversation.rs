@@ -274,7 +274,7 @@ impl Conversation {
             }
         }
         let lacking = chunks.into_iter().filter_map(|chunk| {
-            let key = self.chunks.get(chunk).filter(|key| view.store.lacks(key))?;
+            let key = self.chunks.get(chunk).filter(|key| view.store.is_result_missing(key))?;
             let notes = (chunk * CHUNK_NOTES..(chunk + 1) * CHUNK_NOTES).map_while(|index| content.notes.get(index));
             let body = |note: &Note| if note.system { String::new() } else { threads::place(note).1.to_owned() };
             let bodies = notes.map(body).collect();
@@ -331,7 +331,7 @@ impl Conversation {
                 .map_or(1, |rendered| rendered.lines.len().max(1)),
         };
         self.measure(view, content);
-        self.tail = notes.is_empty() && content.comments.is_empty() || notes.more || notes.error.is_some();
+        self.tail = notes.is_empty() && content.comments.is_empty() || notes.has_more || notes.error.is_some();
         self.restore_cursor(anchor, content);
 
         // After a comment was sent, the cursor moves to it when it arrives.
@@ -343,7 +343,7 @@ impl Conversation {
         let at = self.scroll.at(self.len()).max(self.scroll.top.get());
         let near = self.unit_near(at + 3 * self.scroll.height.get().max(1));
         let is_sought = self.awaited.is_some() || self.wanted.is_some();
-        if notes.more && (near + 1 >= self.units.len() || is_sought) {
+        if notes.has_more && (near + 1 >= self.units.len() || is_sought) {
             self.more_pages = self.more_pages.max(notes.pages());
         }
         self.go_to_awaited(view, notes);
@@ -390,7 +390,9 @@ impl Conversation {
             let near = by_line.entry((position.path.clone(), position.old, position.line())).or_default();
             let first = |thread: &usize| order.get(*thread).and_then(|notes| notes.first()).copied();
             let same = near.iter().copied().find(|thread| {
-                first(thread).and_then(|first| self.positions.get(&first)).is_some_and(|known| known.is_same(&position))
+                first(thread)
+                    .and_then(|first| self.positions.get(&first))
+                    .is_some_and(|known| known.has_same_end(&position))
             });
             match same.and_then(|thread| order.get_mut(thread)) {
                 Some(thread) => thread.push(index),
@@ -555,14 +557,14 @@ impl Conversation {
         if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
             self.scroll.goto(row, self.len());
         }
-        if found.is_some() || notes.known && !notes.more {
+        if found.is_some() || notes.is_known && !notes.has_more {
             self.wanted = None;
         }
     }
 
     fn await_note(&mut self, notes: &Rows<Note>) {
         let before = notes.iter().map(|note| note.id).max().unwrap_or(0);
-        self.awaited = Some(AwaitedNote { before, whole: notes.known && !notes.more });
+        self.awaited = Some(AwaitedNote { before, whole: notes.is_known && !notes.has_more });
     }
 
     fn row_of(&self, unit: usize) -> Option<usize> {

@@ -7,7 +7,7 @@ use crate::api::decisions::{
     ListReviewers, Merge, RebaseMergeRequest, Unapprove,
 };
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
-use crate::api::repository::Compare;
+use crate::api::repository::CompareRefs;
 use crate::app::App;
 use crate::app::action::{Action, FollowUp, Tone};
 use crate::app::command::Disabled;
@@ -46,23 +46,26 @@ impl Mr {
 
     pub(super) fn want_approval_rules(&self, view: &View) -> Option<Want> {
         let has_rules = self.approvals(view).is_some_and(|approvals| approvals.approvals_required.is_some());
-        has_rules.then(|| Load::one(&self.approval_state_of()).optional().into())
+        has_rules.then(|| Load::single(&self.approval_state_of()).optional().into())
     }
 
     /// Returns the query for the changes of the target branch since the merge request was branched off; `None` without
     /// a conflict.
-    fn target_changes_of(&self, view: &View) -> Option<Compare> {
+    fn target_changes_of(&self, view: &View) -> Option<CompareRefs> {
         let known = self.known(view).filter(|known| known.is_open())?;
         if !known.merge_status().is_some_and(merge_status::is_conflict) {
             return None;
         }
         let from = known.diff_refs.as_ref()?.base_sha.clone().filter(|sha| !sha.is_empty())?;
-        Some(Compare { id: self.project.clone(), from, to: known.target_branch().to_owned(), straight: Some(true) })
+        Some(CompareRefs { id: self.project.clone(), from, to: known.target_branch().to_owned(), straight: Some(true) })
     }
 
     pub(super) fn want_target_changes(&self, view: &View) -> Vec<Want> {
         let Some(compare) = self.target_changes_of(view) else { return Vec::new() };
-        [Load::one(&compare), Load::one(&self.changes_of())].into_iter().map(|load| load.optional().into()).collect()
+        [Load::single(&compare), Load::single(&self.changes_of())]
+            .into_iter()
+            .map(|load| load.optional().into())
+            .collect()
     }
 
     /// Updates the files that both branches changed since they diverged. The API does not tell which of them conflict.

@@ -1,6 +1,6 @@
 //! The facts of a merge request, shown above its description or in the sidebar.
 
-use crate::api::Known;
+use crate::api::ExtraValue;
 use crate::api::decisions::{ApprovalRule, Approvals, Reviewer};
 use crate::api::jobs::{Job, PipelineBrief};
 use crate::api::labels::Label;

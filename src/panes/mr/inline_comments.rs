@@ -4,7 +4,7 @@ use super::Mr;
 use super::scope::Scope;
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::notes::Note;
-use crate::api::{Known, Time};
+use crate::api::{ExtraValue, Time};
 use crate::app::outbox::DiffPosition;
 use crate::app::pane::{Cx, View};
 use crate::parts::rendered_markdown;
@@ -36,7 +36,7 @@ fn revisions(rows: &[(String, Rows<CommitComment>)]) -> Vec<(String, Revision)> 
 /// Converts a comment on a commit to a note that names its position.
 fn as_note(sha: &str, comment: &CommitComment) -> Note {
     let (position, rest) = threads::comment_place(sha, comment);
-    let head = match position.as_ref().and_then(DiffPosition::head) {
+    let head = match position.as_ref().and_then(DiffPosition::note_header) {
         Some(head) => head,
         // A comment on the commit as a whole gets a heading with the SHA.
         None => format!("_of commit {}_\n\n", sha.get(..8).unwrap_or(sha)),
@@ -159,11 +159,11 @@ impl Mr {
     /// Returns the requests for all threads, drafts and reactions within the changes.
     pub(super) fn inline_wants(&self, view: &View) -> Vec<Want> {
         let notes = self.notes(view);
-        let pages = if notes.more || !notes.known { notes.pages() + 1 } else { notes.pages() };
+        let pages = if notes.has_more || !notes.is_known { notes.pages() + 1 } else { notes.pages() };
         let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), 1).into()];
         wants.extend(self.noteable().load_conversation(view, pages.min(MAX_NOTE_PAGES)).map(Want::from));
         // Comments on commits are requested after the changes and their threads are shown.
-        if notes.known && self.is_current(view) {
+        if notes.is_known && self.is_current(view) {
             wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));
         }
         wants.extend(self.diff_comments.has_outdated().then(|| self.want_versions()));

@@ -14,7 +14,8 @@ use crate::api::Id;
 use crate::api::commits::Commit;
 use crate::api::jobs::{Job, ListPipelineJobs, PipelineBrief};
 use crate::api::merge_requests::{
-    GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines, ListParticipants, MergeRequest,
+    GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListParticipants,
+    MergeRequest,
 };
 use crate::api::notes::Note;
 use crate::app::action::{Action, Answer};
@@ -99,8 +100,8 @@ impl Mr {
         ListMergeRequestCommits { id: self.project.clone(), merge_request_iid: self.iid }
     }
 
-    fn changes_of(&self) -> GetChanges {
-        GetChanges { id: self.project.clone(), merge_request_iid: self.iid }
+    fn changes_of(&self) -> GetMergeRequestChanges {
+        GetMergeRequestChanges { id: self.project.clone(), merge_request_iid: self.iid }
     }
 
     fn pipelines_of(&self) -> ListMergeRequestPipelines {
@@ -298,9 +299,9 @@ impl Mr {
         let notes = self.notes(&cx.view);
         let Some(count) = known.user_notes_count.flatten() else { return };
         let before = self.counted.replace(count);
-        if before.is_some_and(|before| before != count) && notes.known && !notes.loading {
+        if before.is_some_and(|before| before != count) && notes.is_known && !notes.is_loading {
             let load = self.noteable().load_conversation(&cx.view, notes.pages());
-            cx.act(Action::Renew(load.map(Want::from).into_iter().collect()));
+            cx.act(Action::Refetch(load.map(Want::from).into_iter().collect()));
         }
     }
 
@@ -539,19 +540,19 @@ impl Pane for Mr {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let live = self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
-        let polled = |load: Load| if live { load.every(RUNNING_INTERVAL) } else { load };
+        let polled = |load: Load| if live { load.refresh_after(RUNNING_INTERVAL) } else { load };
         // The merge request comes first: everything else depends on it, and if it is missing, it is requested only
         // once.
         let open = self.known(view).is_some_and(MergeRequest::is_open);
-        let request = Load::one(&self.get_merge_request());
+        let request = Load::single(&self.get_merge_request());
         let rebasing = self.known(view).is_some_and(|known| known.rebase_in_progress == Some(true));
         let request = match (open, live) {
-            _ if rebasing => request.every(REBASE_INTERVAL),
-            (true, false) => request.every(OPEN_INTERVAL),
+            _ if rebasing => request.refresh_after(REBASE_INTERVAL),
+            (true, false) => request.refresh_after(OPEN_INTERVAL),
             _ => polled(request),
         };
         let mut wants: Vec<Want> = vec![request.into()];
-        wants.push(Load::one(&self.approvals_of()).optional().into());
+        wants.push(Load::single(&self.approvals_of()).optional().into());
         if open && view.session.signed_in {
             // Drafts are stored by the path of the project.
             wants.extend(
@@ -784,7 +785,7 @@ impl Pane for Mr {
         self.changes.set_filter_text(text);
     }
 
-    fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
         if self.tab == Tab::Changes {
             self.changes.next_match(forward);
         }

@@ -75,7 +75,7 @@ impl Pipelines {
     /// the pipeline runs.
     pub fn want(&self, view: &View, project: &Id) -> Option<Want> {
         let load = Load::list(&self.board.query(project).filter(|_| self.shows_board(view))?, 1).after(FETCH_DELAY);
-        Some(if self.board.live { load.every(RUNNING_INTERVAL).into() } else { load.into() })
+        Some(if self.board.live { load.refresh_after(RUNNING_INTERVAL).into() } else { load.into() })
     }
 
     /// Returns the request for its trigger jobs.

@@ -4,8 +4,8 @@ use super::versions::VersionEnd;
 use super::{Mr, Tab};
 use crate::api::commits::{Commit, GetCommitDiff};
 use crate::api::merge_requests::{DiffRefs, MergeRequest};
-use crate::api::repository::Compare;
-use crate::api::{Endpoint, Known};
+use crate::api::repository::CompareRefs;
+use crate::api::{Endpoint, ExtraValue};
 use crate::app::action::{Action, Tone};
 use crate::app::command::Disabled;
 use crate::app::pane::{Cx, View};
@@ -61,18 +61,18 @@ impl Mr {
         head(self.known(view)?)
     }
 
-    fn since_of(&self, view: &View, from: &str) -> Option<Compare> {
+    fn since_of(&self, view: &View, from: &str) -> Option<CompareRefs> {
         let to = self.request_head(view)?.to_owned();
-        Some(Compare { id: self.project.clone(), from: from.to_owned(), to, straight: Some(true) })
+        Some(CompareRefs { id: self.project.clone(), from: from.to_owned(), to, straight: Some(true) })
     }
 
     /// Returns the comparison that contains the shown changes; `None` for all changes or a single commit.
-    fn comparison_of(&self, view: &View) -> Option<Compare> {
+    fn comparison_of(&self, view: &View) -> Option<CompareRefs> {
         match &self.scope {
             Scope::Since(from) => self.since_of(view, from),
             Scope::Versions { from, to } => {
                 let (from, to) = (from.sha.clone(), to.sha.clone());
-                Some(Compare { id: self.project.clone(), from, to, straight: Some(true) })
+                Some(CompareRefs { id: self.project.clone(), from, to, straight: Some(true) })
             }
             Scope::All | Scope::Commit(_) => None,
         }
@@ -86,9 +86,9 @@ impl Mr {
     pub(super) fn scope_wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), self.commits.pages()).into()];
         match &self.scope {
-            Scope::All => wants.push(Load::one(&self.changes_of()).into()),
+            Scope::All => wants.push(Load::single(&self.changes_of()).into()),
             Scope::Since(_) | Scope::Versions { .. } => {
-                wants.extend(self.comparison_of(view).map(|compare| Load::one(&compare).into()));
+                wants.extend(self.comparison_of(view).map(|compare| Load::single(&compare).into()));
             }
             Scope::Commit(sha) => {
                 let list = self.commit_of(sha);
@@ -127,7 +127,7 @@ impl Mr {
                 let rows = view.store.list(&list);
                 let pages: Vec<_> = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
                 let identity = format!("{} at {:?}", list.request().line(), rows.since);
-                rows.known.then_some(Input { identity, entries: Entries::Pages(pages) })
+                rows.is_known.then_some(Input { identity, entries: Entries::Pages(pages) })
             }
         }
     }
@@ -177,7 +177,7 @@ impl Mr {
         Some(match &self.scope {
             Scope::All => {
                 let base = merge_request.diff_refs.as_ref().and_then(|refs| refs.base_sha.clone());
-                let oldest = || rows.iter().last().filter(|_| !rows.more).and_then(parent);
+                let oldest = || rows.iter().last().filter(|_| !rows.has_more).and_then(parent);
                 Revisions { project, old: base.or_else(oldest), new: head }
             }
             Scope::Since(from) => Revisions { project, old: Some(from.clone()), new: head },
@@ -258,8 +258,8 @@ impl Mr {
             return;
         }
         self.seen.renewed = Some(now.to_owned());
-        let wants = vec![Load::one(&self.changes_of()).into(), Load::list(&self.commits_of(), 1).into()];
-        cx.act(Action::Renew(wants));
+        let wants = vec![Load::single(&self.changes_of()).into(), Load::list(&self.commits_of(), 1).into()];
+        cx.act(Action::Refetch(wants));
         let short = now.get(..8).unwrap_or(now);
         cx.say(Tone::Warning, format!("The branch has moved to {short}: reloading its changes."));
     }

@@ -122,7 +122,7 @@ impl Mr {
                 for change in changes.iter_mut().filter(|change| change.position.quote.is_empty()) {
                     let places = notes.iter().filter_map(|note| threads::place(note).0);
                     let quotes =
-                        places.filter(|position| !position.quote.is_empty() && position.is_same(&change.position));
+                        places.filter(|position| !position.quote.is_empty() && position.has_same_end(&change.position));
                     if let Some(position) = quotes.into_iter().next() {
                         change.position.quote = position.quote;
                     }

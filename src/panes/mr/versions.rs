@@ -40,7 +40,7 @@ struct Versions {
 /// versions are loaded.
 fn numbered<'a>(versions: &'a Rows<'a, Version>) -> impl Iterator<Item = (Option<usize>, &'a Version)> {
     let count = versions.len();
-    versions.iter().enumerate().map(move |(at, version)| ((!versions.more).then_some(count - at), version))
+    versions.iter().enumerate().map(move |(at, version)| ((!versions.has_more).then_some(count - at), version))
 }
 
 /// Returns the number of the version with that head, if it is known.
@@ -54,7 +54,7 @@ fn load(list: &ListMergeRequestVersions) -> Load {
 
 /// Returns whether more pages are about to be loaded.
 fn is_loading(versions: &Rows<Version>) -> bool {
-    versions.loading || versions.more && versions.pages() < PAGES && versions.error.is_none()
+    versions.is_loading || versions.has_more && versions.pages() < PAGES && versions.error.is_none()
 }
 
 impl Versions {
@@ -81,7 +81,7 @@ impl Source for Versions {
     fn items(&self, view: &View, _typed: &str) -> Vec<Item> {
         let versions = view.store.list(&self.list);
         // The numbers are known once all versions are.
-        if versions.more && is_loading(&versions) {
+        if versions.has_more && is_loading(&versions) {
             return Vec::new();
         }
         // The picker lists the newest first, like the reply.

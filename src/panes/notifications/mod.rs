@@ -5,7 +5,7 @@ use crate::api::notifications::{
     GetGroupNotifications, GetNotifications, GetProjectNotifications, Level, NotificationSettings,
 };
 use crate::api::projects::{ListProjects, Project};
-use crate::api::{Error, Id, Known};
+use crate::api::{Error, ExtraValue, Id};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
@@ -113,8 +113,8 @@ impl Notifications {
         let rows = list.state.height().max(usize::from(view.size.1)).min(MAX_FETCHED);
         let (groups, projects) = (self.groups(view), self.projects(view));
         let load = |index: usize| match self.tab {
-            GROUPS => list.at(&groups, index).map(|g| Load::one(&GetGroupNotifications { id: g.id.into() })),
-            _ => list.at(&projects, index).map(|p| Load::one(&GetProjectNotifications { id: p.id.into() })),
+            GROUPS => list.at(&groups, index).map(|g| Load::single(&GetGroupNotifications { id: g.id.into() })),
+            _ => list.at(&projects, index).map(|p| Load::single(&GetProjectNotifications { id: p.id.into() })),
         };
         let top = list.state.top();
         let mut wants: Vec<Want> =
@@ -311,10 +311,10 @@ impl Pane for Notifications {
         if !view.session.signed_in {
             return Vec::new();
         }
-        let mut wants: Vec<Want> = vec![Load::one(&GetNotifications {}).into()];
+        let mut wants: Vec<Want> = vec![Load::single(&GetNotifications {}).into()];
         wants.extend(self.named.as_ref().map(|(tab, id)| match *tab {
-            GROUPS => Load::one(&group_query(id)).optional().into(),
-            _ => Load::one(&project::query(id)).optional().into(),
+            GROUPS => Load::single(&group_query(id)).optional().into(),
+            _ => Load::single(&project::query(id)).optional().into(),
         }));
         match self.tab {
             GROUPS => wants.push(Load::list(&groups_query(), self.groups.pages()).into()),

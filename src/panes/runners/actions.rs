@@ -2,7 +2,7 @@
 
 use super::{Runners, Scope, kind};
 use crate::api::runners::{DeleteRunner, DisableRunner, EnableRunner, GetRunner, ListRunners, Runner, UpdateRunner};
-use crate::api::{Id, Known};
+use crate::api::{ExtraValue, Id};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::Disabled;
@@ -155,7 +155,7 @@ impl Source for AvailableRunners {
         let mut wants: Vec<Want> = vec![Load::list(&ListRunners::default(), 1).into()];
         // The list does not include the projects of a runner, so the details are loaded.
         let all = view.store.list(&ListRunners::default());
-        wants.extend(all.iter().take(50).map(|runner| Load::one(&GetRunner { id: runner.id }).into()));
+        wants.extend(all.iter().take(50).map(|runner| Load::single(&GetRunner { id: runner.id }).into()));
         wants
     }
 
@@ -183,6 +183,6 @@ impl Source for AvailableRunners {
     }
 
     fn loading(&self, view: &View, _typed: &str) -> bool {
-        view.store.list(&ListRunners::default()).loading
+        view.store.list(&ListRunners::default()).is_loading
     }
 }

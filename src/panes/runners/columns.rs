@@ -1,7 +1,7 @@
 //! The columns of the list of runners.
 
 use super::{age, kind, status};
-use crate::api::Known;
+use crate::api::ExtraValue;
 use crate::api::runners::Runner;
 use crate::app::pane::View;
 use crate::parts::columns::{Columns, Field};

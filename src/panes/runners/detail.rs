@@ -3,7 +3,7 @@
 use super::RunnerSource;
 use crate::api::jobs::Job;
 use crate::api::runners::{GetRunner, ListRunnerJobs, Runner};
-use crate::api::{Fault, Id, Known};
+use crate::api::{ExtraValue, Fault, Id};
 use crate::app::action::Tone;
 use crate::app::command::Motion;
 use crate::app::pane::{Cx, Pointer, View};
@@ -71,7 +71,7 @@ impl Detail<RunnerSource> for RunnerDetail {
         let query = self.query(runner);
         let live = view.store.list(&query).iter().any(|job| job.status.is_running());
         let load = Load::list(&query, self.jobs.pages()).after(Duration::from_millis(120));
-        vec![if live { load.every(POLL_INTERVAL * 2).into() } else { load.into() }]
+        vec![if live { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() }]
     }
 
     fn changed(&mut self, context: &DetailContext<'_, RunnerSource>, cx: &mut Cx) {

@@ -6,7 +6,7 @@ mod detail;
 mod query;
 
 use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRunners, Runner, UpdateRunner};
-use crate::api::{Error, Fault, Id, Known};
+use crate::api::{Error, ExtraValue, Fault, Id};
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
 use crate::app::overlay::prompt::Prompt;
@@ -223,7 +223,7 @@ impl ListSource for RunnerSource {
         let top = pane.list.state.top();
         let height = pane.list.state.height().clamp(1, MAX_DETAILED);
         let sight = (top..top + height).chain([pane.list.state.selected()]);
-        sight.filter_map(|at| pane.list.at(&rows, at)).map(|r| Load::one(&GetRunner { id: r.id }).into()).collect()
+        sight.filter_map(|at| pane.list.at(&rows, at)).map(|r| Load::single(&GetRunner { id: r.id }).into()).collect()
     }
 
     fn answer(pane: &mut Runners, answer: Answer, cx: &mut Cx) {

@@ -1,7 +1,7 @@
 //! A search result: its row in the list, and its text with highlighted matches.
 
 use crate::api::search::Hit;
-use crate::api::{Known, Time};
+use crate::api::{ExtraValue, Time};
 use crate::app::pane::View;
 use crate::parts::project;
 use crate::store::{Canceled, Derive, Work};

@@ -100,9 +100,11 @@ impl Detail<SnippetSource> for SnippetDetail {
     fn wants(&self, context: &DetailContext<'_, SnippetSource>, view: &View) -> Vec<Want> {
         match self.tab {
             NOTES => self.notes.wants(view),
-            DETAILS => {
-                context.row.map(|snippet| Load::one(&user_agent(context.source, snippet)).into()).into_iter().collect()
-            }
+            DETAILS => context
+                .row
+                .map(|snippet| Load::single(&user_agent(context.source, snippet)).into())
+                .into_iter()
+                .collect(),
             _ => self.text.wants(view),
         }
     }

@@ -24,12 +24,12 @@ pub fn open(project: &Id, snippet: &Snippet, outside: bool, cx: &mut Cx) {
     let get = GetSnippetText { id: project.clone(), snippet_id: snippet.id };
     let name = snippet.file_name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| snippet.title.clone());
     let key = format!("{} {project}${} text", cx.view.session.server, snippet.id);
-    let fresh = Load::one(&get).into();
+    let fresh = Load::single(&get).into();
     let document = Box::new(SnippetText { get, name, key });
-    let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
+    let editor = if outside { Editor::external(document) } else { Editor::new(document) };
     cx.act(Action::Open(Box::new(editor)));
     // Reloads the text, so that the edit starts from the current version.
-    cx.act(Action::Renew(vec![fresh]));
+    cx.act(Action::Refetch(vec![fresh]));
 }
 
 impl Document for SnippetText {
@@ -50,12 +50,12 @@ impl Document for SnippetText {
     }
 
     fn wants(&self, _view: &View) -> Vec<Want> {
-        vec![Load::one(&self.get).into()]
+        vec![Load::single(&self.get).into()]
     }
 
     fn read(&self, view: &View) -> Option<Result<Origin, String>> {
         let known = view.store.get(&self.get);
-        if !known.settled {
+        if !known.is_settled {
             return None;
         }
         if let Some(raw) = known.value {
@@ -64,8 +64,8 @@ impl Document for SnippetText {
         known.error.map(|error| Err(format!("{}: {}. {}", error.title(), error.message(), error.advice())))
     }
 
-    fn look(&self) -> Option<Load> {
-        Some(Load::one(&self.get))
+    fn check_load(&self) -> Option<Load> {
+        Some(Load::single(&self.get))
     }
 
     fn save(&self, _origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {

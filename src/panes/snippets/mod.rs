@@ -247,7 +247,7 @@ impl ListSource for SnippetSource {
     }
 
     fn wants(pane: &Snippets, _view: &View) -> Vec<Want> {
-        let named = pane.requested_key().and_then(|key| pane.source.one(key)).map(|get| Load::one(&get).into());
+        let named = pane.requested_key().and_then(|key| pane.source.one(key)).map(|get| Load::single(&get).into());
         [project::want(&pane.source.project)].into_iter().chain(named).collect()
     }
 

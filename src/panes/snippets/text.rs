@@ -135,8 +135,8 @@ impl SnippetView {
 
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let (Some((get, _)), Some(name)) = (&self.shown, self.name(view)) else { return Vec::new() };
-        let mut wants: Vec<Want> = vec![Load::one(get).after(FETCH_DELAY).into()];
-        if view.store.lacks(&name)
+        let mut wants: Vec<Want> = vec![Load::single(get).after(FETCH_DELAY).into()];
+        if view.store.is_result_missing(&name)
             && let Some(raw) = view.store.get(get).arc()
         {
             wants.push(Work::new(DetectText { key: name.clone(), raw }).into());

@@ -3,7 +3,7 @@
 use super::StagedChanges;
 use super::check::BranchFile;
 use super::compare;
-use crate::api::Known;
+use crate::api::ExtraValue;
 use crate::api::commits::{Commit, CommitAction, CreateCommit};
 use crate::app::action::{Action, FollowUp, Tone};
 use crate::app::command::Disabled;

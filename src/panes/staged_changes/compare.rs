@@ -70,7 +70,7 @@ pub fn blob(view: &View, staging_area: &StagingArea, sha: &str) -> Option<Arc<Ra
 
 /// Returns the request for the content of a blob.
 pub fn want_blob(staging_area: &StagingArea, sha: &str) -> Want {
-    Load::one(&raw(staging_area, sha)).into()
+    Load::single(&raw(staging_area, sha)).into()
 }
 
 enum Bytes {
@@ -153,7 +153,7 @@ impl<'a> Pair<'a> {
             }
             FileState::Blob(sha) => match view.store.get(&raw(self.staging_area, sha)) {
                 known if known.value.is_some() => Bytes::Raw(known.arc()?),
-                failed if failed.error.is_some_and(|error| !error.is_passing()) => Bytes::Nothing,
+                failed if failed.error.is_some_and(|error| !error.is_temporary()) => Bytes::Nothing,
                 _ => return None,
             },
         })
@@ -162,7 +162,7 @@ impl<'a> Pair<'a> {
     /// Returns the requests and work for the diff, unless it is computed.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let key = self.key();
-        if !view.store.lacks(&key) {
+        if !view.store.is_result_missing(&key) {
             return Vec::new();
         }
         let sides = [&self.old, &self.new];

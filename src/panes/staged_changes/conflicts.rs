@@ -176,7 +176,7 @@ impl Merging {
 
     pub fn wants(&self, view: &View, staging_area: &StagingArea) -> Vec<Want> {
         let key = self.key(staging_area);
-        if !view.store.lacks(&key) {
+        if !view.store.is_result_missing(&key) {
             return Vec::new();
         }
         let base = self.change.base.as_deref();

@@ -345,7 +345,7 @@ impl Pane for StagedChanges {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.project)];
         let Some(staging_area) = self.staging_area(view).filter(|_| !self.list().is_empty()) else { return wants };
-        wants.push(Load::one(&check::branch(&staging_area)).into());
+        wants.push(Load::single(&check::branch(&staging_area)).into());
         for (index, change) in self.list().iter().enumerate() {
             wants.push(check::want(view, &staging_area, change.source()));
             if change.kind == Kind::Move {
@@ -444,7 +444,7 @@ impl Pane for StagedChanges {
         self.changes.set_filter_text(text);
     }
 
-    fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
         self.changes.next_match(forward);
     }
 

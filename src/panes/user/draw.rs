@@ -1,7 +1,7 @@
 //! Drawing of the profile and the projects of a user.
 
 use super::{LEFT, RIGHT, UserPane};
-use crate::api::Known;
+use crate::api::ExtraValue;
 use crate::api::projects::Project;
 use crate::app::pane::View;
 use crate::parts::list::{age, draw_error};
@@ -28,7 +28,7 @@ impl UserPane {
         let listed = view.store.list(&self.by_name());
         match self.error(view) {
             Some(error) => draw_error(view, body, buf, error),
-            None if !self.is_self && self.id(view).is_none() && listed.known => {
+            None if !self.is_self && self.id(view).is_none() && listed.is_known => {
                 let why = format!("There is no user called {}.", sanitize(self.id_or_name.as_str()));
                 state::empty(buf, body, view.theme, &why, ":users lists all users");
             }

@@ -69,7 +69,7 @@ impl UserKey for SshKey {
     }
 
     fn load_details(owner: &KeyOwner, key_id: u64) -> Option<Load> {
-        (*owner == KeyOwner::Own).then(|| Load::one(&GetKey { key_id }))
+        (*owner == KeyOwner::Own).then(|| Load::single(&GetKey { key_id }))
     }
 
     fn removal(owner: &KeyOwner, key_id: u64, what: String) -> Option<Write> {
@@ -123,8 +123,8 @@ impl UserKey for GpgKey {
 
     fn load_details(owner: &KeyOwner, key_id: u64) -> Option<Load> {
         Some(match owner {
-            KeyOwner::Own => Load::one(&GetGpgKey { key_id }),
-            KeyOwner::Of(id, _) => Load::one(&GetUserGpgKey { id: *id, key_id }),
+            KeyOwner::Own => Load::single(&GetGpgKey { key_id }),
+            KeyOwner::Of(id, _) => Load::single(&GetUserGpgKey { id: *id, key_id }),
         })
     }
 

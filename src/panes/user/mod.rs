@@ -77,9 +77,9 @@ impl UserPane {
         }
         match self.id(view) {
             Some(id) if self.is_impersonating => {
-                vec![Load::one(&Self::as_user(id)).into(), Load::one(&self.query(id)).into()]
+                vec![Load::single(&Self::as_user(id)).into(), Load::single(&self.query(id)).into()]
             }
-            Some(id) => vec![Load::one(&self.query(id)).into()],
+            Some(id) => vec![Load::single(&self.query(id)).into()],
             None => vec![Load::list(&self.by_name(), 1).into()],
         }
     }
@@ -126,7 +126,7 @@ impl UserPane {
         let given = query_list::given([("user_id", user.to_string().into()), ("order_by", "last_activity_at".into())]);
         match Self::grammar().ask(text, given, view) {
             QueryResult::Ready(list) => Some(list),
-            QueryResult::Naming | QueryResult::Wrong(_) => None,
+            QueryResult::Pending | QueryResult::Wrong(_) => None,
         }
     }
 
@@ -438,8 +438,8 @@ impl Pane for UserPane {
     fn tab_count(&self, index: usize, view: &View) -> Option<String> {
         let owner = self.key_owner(view)?;
         let (known, len) = match index {
-            SSH => (SshKey::rows(view, &owner).known, SshKey::rows(view, &owner).len()),
-            GPG => (GpgKey::rows(view, &owner).known, GpgKey::rows(view, &owner).len()),
+            SSH => (SshKey::rows(view, &owner).is_known, SshKey::rows(view, &owner).len()),
+            GPG => (GpgKey::rows(view, &owner).is_known, GpgKey::rows(view, &owner).len()),
             _ => return None,
         };
         known.then(|| len.to_string())

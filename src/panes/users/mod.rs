@@ -1,7 +1,7 @@
 //! The users of a server, filtered by a query, and the details of the selected user.
 
 use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
-use crate::api::{Known, Time};
+use crate::api::{ExtraValue, Time};
 use crate::app::action::Action;
 use crate::app::command::{Command, Disabled};
 use crate::app::overlay::batch::Batch;
@@ -243,7 +243,7 @@ impl ListSource for UserSource {
 
 impl FactsSource for UserSource {
     fn load(&self, user: &Profile) -> Option<Load> {
-        Some(Load::one(&one(user.id)))
+        Some(Load::single(&one(user.id)))
     }
 
     fn facts_title(&self, user: &Profile) -> String {

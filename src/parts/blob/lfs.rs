@@ -76,7 +76,7 @@ impl BlobView {
             self.lfs_file(view).filter(|(pointer, ..)| pointer.size <= MAX_SHOWN_BYTES && !self.is_lfs_file(view));
         let Some((_, sha, raw)) = lfs_file else { return Vec::new() };
         let detect = view.store.get(&raw).arc().map(|raw| Work::new(DetectText { sha, raw }).into());
-        [Load::one(&raw).after(FETCH_DELAY).into()].into_iter().chain(detect).collect()
+        [Load::single(&raw).after(FETCH_DELAY).into()].into_iter().chain(detect).collect()
     }
 
     /// Returns that the file is in Git LFS, with the reason if its content is not shown.

@@ -311,7 +311,7 @@ impl BlobView {
             return wants;
         }
         let raw = Self::raw(project, file);
-        let mut wants: Vec<Want> = vec![Load::one(&raw).after(FETCH_DELAY).into()];
+        let mut wants: Vec<Want> = vec![Load::single(&raw).after(FETCH_DELAY).into()];
         if let Some(raw) = view.store.get(&raw).arc() {
             wants.push(Work::new(DetectText { sha: file.sha.clone(), raw }).into());
         }

@@ -59,7 +59,7 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
             return Version::Failed(error.message());
         }
         let short = commit.get(..8).unwrap_or(commit);
-        if rows.known && !rows.more {
+        if rows.is_known && !rows.has_more {
             return Version::Failed(format!("{path} is not in {short}"));
         }
         if rows.pages() >= MAX_PAGES {
@@ -76,12 +76,12 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
     }
     match (reply.arc(), reply.error) {
         (Some(raw), _) if code::is_binary(&raw.bytes) => Version::Opaque(raw),
-        (Some(raw), _) if view.store.lacks(&key) => {
-            Version::Wanted(vec![Load::one(&blob).into(), Work::new(ReadText { sha: entry.id.clone(), raw }).into()])
+        (Some(raw), _) if view.store.is_result_missing(&key) => {
+            Version::Wanted(vec![Load::single(&blob).into(), Work::new(ReadText { sha: entry.id.clone(), raw }).into()])
         }
-        (Some(_), _) => Version::Wanted(vec![Load::one(&blob).into()]),
+        (Some(_), _) => Version::Wanted(vec![Load::single(&blob).into()]),
         (None, Some(error)) => Version::Failed(error.message()),
-        (None, None) => Version::Wanted(vec![Load::one(&blob).into()]),
+        (None, None) => Version::Wanted(vec![Load::single(&blob).into()]),
     }
 }
 

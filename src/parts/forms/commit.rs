@@ -1,7 +1,7 @@
 //! The form for a commit status.
 
 use crate::api::Id;
-use crate::api::commits::{SetCommitStatus, StatusState};
+use crate::api::commits::{CommitStatusState, SetCommitStatus};
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
 
@@ -17,7 +17,7 @@ pub fn status(id: &Id, sha: &str) -> Form {
     .fixed("sha", sha)
     .without(&["context"])
     .first(&["state", "name", "description", "target_url", "coverage", "ref"])
-    .field("state", |field| _ = field.widget(Widget::Choice(StatusState::KNOWN)).default("success"))
+    .field("state", |field| _ = field.widget(Widget::Choice(CommitStatusState::KNOWN)).default("success"))
     .field("name", |field| _ = field.default("default").help("What ran; a status of the same name is replaced."))
     .field("description", |field| _ = field.help("The result, in a few words."))
     .field("target_url", |field| {

@@ -54,7 +54,7 @@ pub fn create(id: &Id) -> Form {
     let form = form.propose(
         move |view, texts| {
             let list = Load::list(&issue_templates(&mine), 1).into();
-            std::iter::once(list).chain(template(&mine, view, texts).map(|get| Load::one(&get).into())).collect()
+            std::iter::once(list).chain(template(&mine, view, texts).map(|get| Load::single(&get).into())).collect()
         },
         move |view, texts| {
             let text = template(&theirs, view, texts).and_then(|get| view.store.get(&get).value);

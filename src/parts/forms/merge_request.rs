@@ -5,9 +5,9 @@ use crate::api::commits::Commit;
 use crate::api::endpoint::{Input, InputKind};
 use crate::api::issues::Issue;
 use crate::api::merge_requests::{CreateMergeRequest, GetMergeRequest, MergeRequest, UpdateMergeRequest};
-use crate::api::repository::{Compare, GetRawBlob, ListTree, TreeEntry};
+use crate::api::repository::{CompareRefs, GetRawBlob, ListTree, TreeEntry};
 use crate::api::users::User;
-use crate::api::{Endpoint, Id, Known, Raw};
+use crate::api::{Endpoint, ExtraValue, Id, Raw};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::batch::{Batch, ChangedInput};
@@ -185,9 +185,9 @@ const BULK_INPUTS: &[Input] = &[
     Input { name: "assignee_id", kind: InputKind::Number, required: false, help: "" },
     Input { name: "milestone_id", kind: InputKind::Number, required: false, help: "" },
     Input { name: "target_branch", kind: InputKind::Text, required: false, help: "" },
-    Input { name: "squash", kind: InputKind::YesNo, required: false, help: "" },
-    Input { name: "remove_source_branch", kind: InputKind::YesNo, required: false, help: "" },
-    Input { name: "discussion_locked", kind: InputKind::YesNo, required: false, help: "Only members can comment." },
+    Input { name: "squash", kind: InputKind::Bool, required: false, help: "" },
+    Input { name: "remove_source_branch", kind: InputKind::Bool, required: false, help: "" },
+    Input { name: "discussion_locked", kind: InputKind::Bool, required: false, help: "Only members can comment." },
 ];
 
 /// Returns the form that changes several merge requests, with one write each, in order. Names are looked up in
@@ -198,9 +198,9 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
     let act = move |inputs: Map<String, Value>| {
         let batch = requests.iter().fold(Batch::new("Merge requests", Vec::new()), |batch, (id, known)| {
             let get = GetMergeRequest::new(id.clone(), known.iid);
-            let (load, write) = (Load::one(&get), change(id, known, inputs.clone()));
+            let (load, write) = (Load::single(&get), change(id, known, inputs.clone()));
             let (id, known, inputs) = (id.clone(), known.clone(), inputs.clone());
-            batch.looking(write, load, move |view| match view.store.get(&get).value {
+            batch.checked(write, load, move |view| match view.store.get(&get).value {
                 None => ChangedInput::Coming,
                 Some(now) => {
                     let write = change(&id, now, inputs.clone());
@@ -291,10 +291,10 @@ fn change(id: &Id, merge_request: &MergeRequest, mut inputs: Map<String, Value>)
 
 // ---- proposals
 
-fn comparison(id: &Id, texts: Texts) -> Option<Compare> {
+fn comparison(id: &Id, texts: Texts) -> Option<CompareRefs> {
     let (from, to) = (texts.get("target_branch"), texts.get("source_branch"));
     let both = !from.is_empty() && !to.is_empty() && from != to;
-    both.then(|| Compare { id: id.clone(), from: from.into(), to: to.into(), straight: None })
+    both.then(|| CompareRefs { id: id.clone(), from: from.into(), to: to.into(), straight: None })
 }
 
 fn templates(id: &Id, texts: Texts) -> ListTree {
@@ -315,8 +315,8 @@ fn content(id: &Id, file: &TreeEntry) -> GetRawBlob {
 
 fn needs(id: &Id, view: &View, texts: Texts) -> Vec<Want> {
     let mut wants: Vec<Want> = vec![Load::list(&templates(id, texts), 1).after(FETCH_DELAY).into()];
-    wants.extend(template(id, view, texts).map(|file| Load::one(&content(id, file)).into()));
-    wants.extend(comparison(id, texts).map(|compare| Load::one(&compare).after(FETCH_DELAY).into()));
+    wants.extend(template(id, view, texts).map(|file| Load::single(&content(id, file)).into()));
+    wants.extend(comparison(id, texts).map(|compare| Load::single(&compare).after(FETCH_DELAY).into()));
     wants
 }
 
@@ -376,7 +376,7 @@ fn message(commit: &Commit) -> &str {
 
 /// The values of the variables of a template.
 struct Variables<'a> {
-    compare: &'a Compare,
+    compare: &'a CompareRefs,
     /// The commits, oldest first.
     commits: Vec<&'a Commit>,
     /// The proposed title.
@@ -471,7 +471,7 @@ mod tests {
     }
 
     fn fill(template: &str, commits: &[Commit]) -> String {
-        let compare = Compare { id: "a/b".into(), from: "main".into(), to: "topic".into(), straight: None };
+        let compare = CompareRefs { id: "a/b".into(), from: "main".into(), to: "topic".into(), straight: None };
         let commits = oldest_first(commits);
         filled(template, &Variables { compare: &compare, commits, title: "Topic", own_email: "bo@example.com" })
     }

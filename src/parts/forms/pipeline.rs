@@ -20,7 +20,7 @@ pub fn run(id: &Id, on: &str) -> Form {
             field.label("branch or tag").widget(Widget::Line(Complete::Refs(id.clone()))).text(on);
         })
         .field("variables", |field| {
-            field.widget(Widget::Long).parsed(variables).unkept();
+            field.widget(Widget::Long).parsed(variables).not_saved();
             field.help("KEY=value, one a line. Not stored on this machine.").default("none");
         })
         .then(move |answer| {
@@ -37,7 +37,7 @@ pub fn play(id: &Id, job: &Job) -> Form {
         .fixed("id", id)
         .fixed("job_id", job_id)
         .field("job_variables_attributes", |field| {
-            field.label("variables").widget(Widget::Long).parsed(variables).unkept();
+            field.label("variables").widget(Widget::Long).parsed(variables).not_saved();
             field.help("KEY=value, one a line. Not stored on this machine; needs GitLab 14.9.").default("none");
         })
         .then(move |_| Some(Action::Go(Place::new("job").project(project.clone()).item(job_id))))

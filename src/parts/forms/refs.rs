@@ -3,7 +3,7 @@
 use crate::api::Id;
 use crate::api::branches::{Branch, CreateBranch};
 use crate::api::issues::Issue;
-use crate::api::tags::{CreateRelease, CreateTag, Tag};
+use crate::api::tags::{CreateTag, CreateTagRelease, Tag};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
@@ -82,7 +82,7 @@ pub fn create_tag(id: &Id, at: &str) -> Form {
                     // Current servers create the tag without the release.
                     Some(tag) if tag.release.is_none() && !description.is_empty() => {
                         let (key, what) = (release_key(&id, &tag.name), format!("release {}", tag.name));
-                        let write = CreateRelease {
+                        let write = CreateTagRelease {
                             id: id.clone(),
                             tag_name: tag.name.clone(),
                             description: description.clone(),

@@ -1,7 +1,7 @@
 //! Forms for creating and editing releases and the links among their assets.
 
 use crate::api::releases::{
-    AssetLink, CreateAssetLink, CreateProjectRelease, LINK_TYPES, ProjectRelease, UpdateAssetLink, UpdateProjectRelease,
+    AssetLink, CreateAssetLink, CreateRelease, LINK_TYPES, Release, UpdateAssetLink, UpdateRelease,
 };
 use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
@@ -15,13 +15,13 @@ fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> For
     Form::of::<E>(title, what, key)
         .fixed("id", id)
         .field("description", |field| _ = field.widget(Widget::Long))
-        .then(|answer| Some(Action::answer(NewRelease(answer.downcast_ref::<ProjectRelease>()?.tag_name.clone()))))
+        .then(|answer| Some(Action::answer(NewRelease(answer.downcast_ref::<Release>()?.tag_name.clone()))))
 }
 
 /// Returns the form for a new release.
 pub fn create(id: &Id) -> Form {
     let (what, key) = ("create the release".to_owned(), format!("new release {id}"));
-    fields::<CreateProjectRelease>(format!("New release in {id}"), what, key, id)
+    fields::<CreateRelease>(format!("New release in {id}"), what, key, id)
         .first(&["tag_name", "ref", "name", "description"])
         .field("tag_name", |field| _ = field.label("tag"))
         .field("ref", |field| _ = field.default("none").help("A branch or commit, if the tag does not exist yet."))
@@ -29,10 +29,10 @@ pub fn create(id: &Id) -> Form {
 }
 
 /// Returns the form that edits a release.
-pub fn edit(id: &Id, release: &ProjectRelease) -> Form {
+pub fn edit(id: &Id, release: &Release) -> Form {
     let tag = &release.tag_name;
     let (title, what) = (format!("Edit release {tag}"), format!("change release {tag}"));
-    fields::<UpdateProjectRelease>(title, what, format!("release {id} {tag}"), id)
+    fields::<UpdateRelease>(title, what, format!("release {id} {tag}"), id)
         .fixed("tag_name", tag)
         .first(&["name", "description"])
         .field("name", |field| _ = field.before(release.title()))

@@ -82,10 +82,10 @@ impl ApplySuggestions {
             if sha.is_empty() {
                 return Some(Err(moved()));
             }
-            if let Some(error) = then.error.filter(|error| !error.is_passing()) {
+            if let Some(error) = then.error.filter(|error| !error.is_temporary()) {
                 return Some(Err(error.message()));
             }
-            if !then.known {
+            if !then.is_known {
                 return None;
             }
             if base_commit.is_empty() || then.get(0).is_none_or(|commit| commit.id != base_commit) {
@@ -106,15 +106,15 @@ impl ApplySuggestions {
     fn read(&self, view: &View) -> Option<State> {
         let tree = view.store.list(&self.tree());
         let history = view.store.list::<Commit, _>(&self.history());
-        let failed = |error: Option<&Error>| error.filter(|error| !error.is_passing()).map(|error| error.message());
+        let failed = |error: Option<&Error>| error.filter(|error| !error.is_temporary()).map(|error| error.message());
         if let Some(why) = failed(tree.error).or_else(|| failed(history.error)) {
             return Some(State::Refused(why));
         }
-        if !tree.settled(u32::MAX) || !history.settled(1) || !tree.known || !history.known {
+        if !tree.is_settled(u32::MAX) || !history.is_settled(1) || !tree.is_known || !history.is_known {
             return None;
         }
         let Some(blob) = self.blob(view) else {
-            let more = tree.more && tree.pages() < MAX_PAGES;
+            let more = tree.has_more && tree.pages() < MAX_PAGES;
             return (!more).then(|| State::Refused(format!("{} is no longer on {}", self.path, self.branch)));
         };
         let raw = view.store.get(&blob);
@@ -195,10 +195,10 @@ impl Overlay for ApplySuggestions {
     fn wants(&self, view: &View) -> Vec<Want> {
         let rows = view.store.list(&self.tree());
         let blob = self.blob(view);
-        let more = blob.is_none() && rows.more;
+        let more = blob.is_none() && rows.has_more;
         let pages = if more { (rows.pages() + 1).min(MAX_PAGES) } else { rows.pages() };
         let mut wants: Vec<Want> = vec![Load::list(&self.tree(), pages).into(), Load::list(&self.history(), 1).into()];
-        wants.extend(blob.map(|blob| Load::one(&blob).into()));
+        wants.extend(blob.map(|blob| Load::single(&blob).into()));
         let then = self.by_number().filter(|sha| !sha.is_empty());
         wants.extend(then.map(|sha| Load::list(&self.history_of(sha), 1).into()));
         wants

@@ -127,7 +127,7 @@ impl DiffComments {
         let Some(rendered) = &self.rendered else { return false };
         let inset = layout.insets.iter().find(|inset| match layout.part(&inset.key, 0) {
             Some(InsetPart::Comment(thread, _)) => {
-                rendered.threads.get(*thread).is_some_and(|thread| thread.position.is_same(position))
+                rendered.threads.get(*thread).is_some_and(|thread| thread.position.has_same_end(position))
             }
             _ => false,
         });
@@ -151,7 +151,7 @@ pub fn position_of(anchor: &CommentAnchor, sha: &str) -> DiffPosition {
 /// Like [`position_of`], with a quote of the last lines.
 pub fn quoted_position_of(changes: &Changes, anchor: &CommentAnchor, sha: &str) -> DiffPosition {
     DiffPosition {
-        quote: DiffPosition::quote_of(&changes.trailing_lines(anchor, DiffPosition::QUOTED)),
+        quote: DiffPosition::quotable_lines(&changes.trailing_lines(anchor, DiffPosition::MAX_QUOTED_LINES)),
         ..position_of(anchor, sha)
     }
 }

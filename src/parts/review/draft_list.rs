@@ -70,7 +70,7 @@ impl DraftList {
         self.list.select(self.list.selected(), self.entries.len());
         self.had |= !self.entries.is_empty();
         // A draft that became a draft note is in neither place until the server lists it.
-        let is_listed = self.on.list_draft_notes().is_none_or(|list| !view.store.list(&list).loading);
+        let is_listed = self.on.list_draft_notes().is_none_or(|list| !view.store.list(&list).is_loading);
         self.is_done = self.had && self.entries.is_empty() && is_listed && !view.outbox.is_busy();
     }
 
@@ -86,7 +86,7 @@ impl DraftList {
         };
         let mark = match (entry.sent, view.outbox.progress(&entry.key), &entry.draft.state) {
             (true, ..) => glyph::or_word(glyph::done(), ""),
-            (_, Some(Progress::Sending | Progress::Looking), _) => glyph::alive(),
+            (_, Some(Progress::Sending | Progress::Checking), _) => glyph::alive(),
             (_, Some(Progress::Waiting | Progress::Claiming), _) => glyph::open(),
             (_, None, State::Failed { .. } | State::Unknown { .. }) => glyph::wrong(),
             (_, None, _) => glyph::draft(),

@@ -58,7 +58,7 @@ pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(String, Draft)> {
 /// Converts a draft note to a draft that updates it.
 fn of_draft_note(on: &Noteable, note: &DraftNote) -> Draft {
     let position = note.position.as_ref().and_then(position::of_draft_note).map(Box::new);
-    let named = DiffPosition::read(&note.note);
+    let named = DiffPosition::parse_note(&note.note);
     let (diff_position, text) = match (&position, named, &note.position) {
         (Some(_), _, Some(position)) => (threads::from_api(position), note.note.as_str()),
         (_, Some((position, rest)), _) => (Some(position), rest),

@@ -93,7 +93,7 @@ pub fn apply(text: &str, changes: &[Change]) -> Result<AppliedText, String> {
         }
         let now = match change.position.quote.is_empty() {
             true => last,
-            false => change.position.find(&bare).ok_or("its lines no longer exist or have changed")?,
+            false => change.position.find_moved_line(&bare).ok_or("its lines no longer exist or have changed")?,
         };
         let first = now.checked_sub(change.suggestion.above).filter(|first| *first > 0);
         let end = now as usize + change.suggestion.below as usize;

@@ -192,7 +192,7 @@ impl Source<'_> {
     /// Returns the next computation for the layout.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let (read, lay) = (self.read_key(view), self.lay_key(view));
-        if !view.store.lacks(&lay) || self.width == 0 {
+        if !view.store.is_result_missing(&lay) || self.width == 0 {
             return Vec::new();
         }
         let work = match view.store.result::<Arc<Rendered>>(&read) {
@@ -250,7 +250,7 @@ impl Derive for ThreadLayoutWork {
             let own = |(_, drafted): &(usize, &LaidOutDraft)| match &drafted.draft.thread {
                 Some(DraftThread::Reply { discussion, .. }) => thread.discussion.as_ref() == Some(discussion),
                 Some(DraftThread::New { .. }) => false,
-                None => drafted.draft.position.as_ref().is_some_and(|position| position.is_same(&thread.position)),
+                None => drafted.draft.position.as_ref().is_some_and(|position| position.has_same_end(&thread.position)),
             };
             let drafts: Vec<(usize, &LaidOutDraft)> = self.drafts.iter().enumerate().filter(own).collect();
             with_thread.extend(drafts.iter().map(|(at, _)| *at));

@@ -54,7 +54,7 @@ pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
     if note.system {
         return (None, &note.body);
     }
-    match DiffPosition::read(&note.body) {
+    match DiffPosition::parse_note(&note.body) {
         Some((position, rest)) => (Some(position), rest),
         None => (positioned(note), &note.body),
     }
@@ -127,8 +127,10 @@ pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> 
     }
     let mut add = |position: DiffPosition, comment: Comment, discussion: Option<&str>| {
         let near = by_line.entry((position.path.clone(), position.old, position.line())).or_default();
-        let same =
-            near.iter().copied().find(|at| threads.get(*at).is_some_and(|thread| thread.position.is_same(&position)));
+        let same = near
+            .iter()
+            .copied()
+            .find(|at| threads.get(*at).is_some_and(|thread| thread.position.has_same_end(&position)));
         match same.and_then(|at| threads.get_mut(at)) {
             Some(thread) => {
                 if thread.position.quote.is_empty() {
@@ -172,7 +174,7 @@ pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> 
 
 /// Returns the position of a commit comment, and its text without the line that names it.
 pub fn comment_place<'a>(sha: &str, comment: &'a CommitComment) -> (Option<DiffPosition>, &'a str) {
-    if let Some((position, rest)) = DiffPosition::read(&comment.note) {
+    if let Some((position, rest)) = DiffPosition::parse_note(&comment.note) {
         return (Some(position), rest);
     }
     let line = comment.line.and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0);
@@ -268,7 +270,7 @@ impl<'a> ChangedPaths<'a> {
             let shown = lines.binary_search_by_key(&last, |(number, _)| *number).is_ok();
             return if shown { ThreadPosition::At(At::Line(side, last)) } else { ThreadPosition::Hidden };
         }
-        match position.find(&lines) {
+        match position.find_moved_line(&lines) {
             Some(line) => ThreadPosition::At(At::Line(side, line)),
             None => ThreadPosition::Outdated,
         }
@@ -307,7 +309,7 @@ mod tests {
     fn on(sha: &str, line: u32, words: &str) -> String {
         let position =
             DiffPosition { path: "a.rs".into(), sha: sha.into(), lines: Some((line, line)), ..DiffPosition::default() };
-        format!("{}{words}", position.head().expect("it can be written"))
+        format!("{}{words}", position.note_header().expect("it can be written"))
     }
 
     #[test]

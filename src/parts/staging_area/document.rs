@@ -55,7 +55,7 @@ impl Document for StagedDocument {
     fn wants(&self, _view: &View) -> Vec<Want> {
         let Some(raw) = self.raw() else { return Vec::new() };
         let history = history(&self.staging_area.project, &self.staging_area.branch, &self.path);
-        vec![Load::one(&raw).into(), Load::list(&history, 1).into()]
+        vec![Load::single(&raw).into(), Load::list(&history, 1).into()]
     }
 
     fn read(&self, view: &View) -> Option<Result<Origin, String>> {

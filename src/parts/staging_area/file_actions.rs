@@ -130,7 +130,7 @@ impl FileContext {
 /// Opens a file of a branch in an editor, with its staged content if there is any.
 pub fn open(staging_area: StagingArea, path: &str, blob: Option<String>, outside: bool, cx: &mut Cx) {
     let document = Box::new(StagedDocument::new(staging_area, path, blob));
-    let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
+    let editor = if outside { Editor::external(document) } else { Editor::new(document) };
     cx.act(Action::Open(Box::new(editor)));
 }
 

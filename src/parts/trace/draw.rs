@@ -44,7 +44,7 @@ impl Viewer {
                             draw_error(view, area, buf, error);
                         }
                     }
-                    Some(g) if g.over || missing(&g) => say("This job has no output.", "R retries it"),
+                    Some(g) if g.is_complete || missing(&g) => say("This job has no output.", "R retries it"),
                     Some(_) if job.status.is_running() => say("No output yet.", "It appears here as it arrives"),
                     _ => state::skeleton(buf, area, theme),
                 }

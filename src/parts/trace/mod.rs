@@ -222,21 +222,25 @@ impl Viewer {
 
     /// Returns the requests and computations that are needed: the job, its trace, and searches in it.
     pub fn wants(&self, view: &View) -> Vec<Want> {
-        let load = Load::one(&self.query_job());
+        let load = Load::single(&self.query_job());
         let Some(job) = self.job(view) else { return vec![load.into()] };
         // While the job runs, the stream brings its state; before that and after an error of the stream, it has to be
         // polled.
         let broken = view.store.growing::<Trace>(&self.request()).is_some_and(|g| g.error.is_some());
         let waits = ci::may_change(job) && (broken || !job.status.is_running());
         let mut wants: Vec<Want> =
-            vec![if waits { load.clone().every(POLL_INTERVAL).into() } else { load.clone().into() }];
+            vec![if waits { load.clone().refresh_after(POLL_INTERVAL).into() } else { load.clone().into() }];
         if self.has_trace(view, job) {
-            let follow =
-                Follow { request: self.request(), status: load, over: is_over, sink: || Box::<Trace>::default() };
+            let follow = Follow {
+                request: self.request(),
+                status: load,
+                is_complete: is_over,
+                sink: || Box::<Trace>::default(),
+            };
             wants.push(follow.into());
         }
         if let Some(trace) = self.trace(view) {
-            let keep = view.session.reading.memory;
+            let keep = view.session.trace_settings.memory;
             if trace.exceeds(keep) {
                 wants.push(Work::new(Spill { name: self.name(trace), trace: trace.clone(), keep }).into());
             }
@@ -262,7 +266,7 @@ impl Viewer {
     /// of them has a copy of the trace.
     fn searches(&self, view: &View, trace: &Trace) -> Vec<Want> {
         let mut wants: Vec<Want> = Vec::new();
-        let lacks = |key: String| view.store.lacks(&key);
+        let lacks = |key: String| view.store.is_result_missing(&key);
         let (identity, query) = (|| self.searched_identity.borrow().clone(), || self.query.clone());
         if !self.query.is_empty() && lacks(search_key(&identity(), &self.query)) {
             let before = self.found.clone();
@@ -280,7 +284,7 @@ impl Viewer {
             Some(Jump::Match(_) | Jump::Page) | None => None,
         };
         if let Some(warnings) = warnings.filter(|warnings| lacks(errors_key(&identity(), *warnings))) {
-            let patterns = view.session.reading.patterns.clone();
+            let patterns = view.session.trace_settings.patterns.clone();
             wants.push(Work::new(FindErrors { identity: identity(), trace: trace.clone(), patterns, warnings }).into());
         }
         if self.jump == Some(Jump::Page) && lacks(plain_key(&identity(), self.pages)) {
@@ -296,7 +300,7 @@ impl Viewer {
         let view = cx.view;
         let Some(job) = self.job(&view) else { return };
         let growing = view.store.growing::<Trace>(&self.request());
-        if !self.opened && (!job.status.is_finished() || growing.as_ref().is_some_and(|g| g.over)) {
+        if !self.opened && (!job.status.is_finished() || growing.as_ref().is_some_and(|g| g.is_complete)) {
             self.opened = true;
             if job.status == Status::Failed {
                 self.start_jump(Jump::Failure, &view);
@@ -413,8 +417,10 @@ impl Viewer {
         if self.trace(view).is_some_and(|trace| trace.len_lines() > 0) {
             return Ok(());
         }
-        let ended =
-            view.store.growing::<Trace>(&self.request()).is_some_and(|trace| trace.over || trace.error.is_some());
+        let ended = view
+            .store
+            .growing::<Trace>(&self.request())
+            .is_some_and(|trace| trace.is_complete || trace.error.is_some());
         match self.job(view) {
             None => Err("the job has not loaded yet".into()),
             Some(job) if self.has_trace(view, job) && job.status.is_finished() && !ended => {

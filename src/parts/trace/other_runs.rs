@@ -49,7 +49,7 @@ impl Viewer {
 
     /// Records that the user requested a retry; [`Viewer::take_retried_run`] then returns the new run once.
     pub fn retry_requested(&mut self, view: &View) {
-        self.retry = Some(Retry { known: self.newer(view).unwrap_or(self.id), requested: view.here });
+        self.retry = Some(Retry { known: self.newer(view).unwrap_or(self.id), requested: view.local_now });
     }
 
     /// Cancels the switch to the run that a retry creates.
@@ -60,7 +60,7 @@ impl Viewer {
     /// Returns the run that a retry created, once it exists.
     pub fn take_retried_run(&mut self, view: &View) -> Option<u64> {
         // A retry without a result must not switch to a run that appears much later.
-        let retry = self.retry.filter(|retry| view.here.duration_since(retry.requested).as_secs() < MAX_RETRY_AGE);
+        let retry = self.retry.filter(|retry| view.local_now.duration_since(retry.requested).as_secs() < MAX_RETRY_AGE);
         let come = retry.and_then(|retry| self.newer(view).filter(|id| *id > retry.known));
         self.retry = retry.filter(|_| come.is_none());
         come

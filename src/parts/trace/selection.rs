@@ -75,7 +75,7 @@ impl Viewer {
             return own;
         }
         let words = self.trace(view)?.text(line)?;
-        if !view.session.reading.patterns.errors.is_match(&words) {
+        if !view.session.trace_settings.patterns.errors.is_match(&words) {
             return None;
         }
         let around = (line + 1..=line + LINES_BELOW).chain((line.saturating_sub(LINES_ABOVE)..line).rev());

@@ -15,7 +15,7 @@ impl Sink for Trace {
         Trace::reset(self);
     }
 
-    fn held(&self) -> u64 {
+    fn received(&self) -> u64 {
         self.bytes_len()
     }
 

@@ -15,9 +15,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 /// The maximum number of names in the list.
-const MOST: usize = 50;
+const MAX_NAMES: usize = 50;
 /// The maximum length of a name to complete, in characters.
-const LONGEST: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
 /// A candidate for completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,7 +186,7 @@ impl Completer {
                 names.sort_by_key(|name| !name.text.get(1..).is_some_and(|name| name.starts_with(&typed)));
             }
         }
-        names.truncate(MOST);
+        names.truncate(MAX_NAMES);
         names
     }
 
@@ -212,7 +212,7 @@ fn word(before: &str) -> Option<&str> {
     let free = after.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '\'' | '>' | '*' | '_' | ','));
     let enough = if sign == ':' { 2 } else { 0 };
     let length = word.chars().count() - 1;
-    (matches!(sign, '@' | '!' | '#' | ':') && free && length >= enough && length <= LONGEST).then_some(word)
+    (matches!(sign, '@' | '!' | '#' | ':') && free && length >= enough && length <= MAX_NAME_CHARS).then_some(word)
 }
 
 #[cfg(test)]
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sign_begins_a_name_where_a_word_may_begin() {
+    fn signs_start_a_completion_at_word_starts() {
         assert_eq!(word("see @ad"), Some("@ad"));
         assert_eq!(word("@"), Some("@"));
         assert_eq!(word("(!4"), Some("!4"));

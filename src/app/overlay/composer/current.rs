@@ -29,7 +29,7 @@ impl Composer {
         read: fn(&G::Output) -> Option<String>,
     ) -> Composer {
         self.current = Some(Current {
-            load: Load::one(&get),
+            load: Load::single(&get),
             read: Box::new(move |view| Some(read(view.store.get(&get).value?))),
             base,
         });
@@ -37,7 +37,7 @@ impl Composer {
     }
 
     /// Once the current text is known, sends the new one, or shows the text that it would replace.
-    pub(super) fn look(&mut self, cx: &mut Cx) {
+    pub(super) fn check(&mut self, cx: &mut Cx) {
         let Some(current) = &self.current else { return };
         if !cx.view.store.is_fresh(&current.load.request) {
             return;
@@ -55,12 +55,12 @@ impl Composer {
         }
         let was = current.base.clone().unwrap_or_default();
         let change = Change { field: "text".into(), was, now: now.clone(), mine: Some(mine) };
-        self.state = State::Clashing(EditConflict::new(vec![change]), now);
+        self.state = State::Conflict(EditConflict::new(vec![change]), now);
     }
 
     /// Resolves the conflict with somebody else's change.
     pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) {
-        let State::Clashing(_, now) = std::mem::replace(&mut self.state, State::Typing) else { return };
+        let State::Conflict(_, now) = std::mem::replace(&mut self.state, State::Typing) else { return };
         let Some(current) = self.current.as_mut().filter(|_| choice != Resolution::Back) else { return };
         current.base.clone_from(&now);
         if choice == Resolution::Mine {

@@ -7,7 +7,7 @@ use super::{AfterKey, Overlay, undoing};
 use crate::api::Error;
 use crate::app::action::{Action, FollowUp, Tone};
 use crate::app::keymap::Key;
-use crate::app::outbox::{Draft, DraftNoteChange, Progress, State as Fate};
+use crate::app::outbox::{Draft, DraftNoteChange, Progress, State as DraftState};
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pane::{Cx, View};
 use crate::store::{Canceled, Derive, Value, Want, Work, Write};
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
 /// The maximum number of lines for the reason why a text was not sent.
-const TROUBLE: usize = 4;
+const MAX_ERROR_LINES: usize = 4;
 /// The message for M-s if the text is not a comment on changes.
 const NO_REVIEW: &str = "This is not part of a review: C-s sends it.";
 
@@ -45,9 +45,9 @@ enum Purpose {
 enum State {
     Typing,
     /// Checking whether somebody else changed the text in the meantime.
-    Looking,
+    Checking,
     /// Showing the conflict with somebody else's change, with the current text on the server.
-    Clashing(EditConflict, Option<String>),
+    Conflict(EditConflict, Option<String>),
     /// Waiting for the number of the write, or for its reply.
     Sending(Option<u64>),
     /// The comment was handed to the outbox.
@@ -180,8 +180,8 @@ impl Composer {
             Purpose::Comment(draft) => {
                 draft.text.clone_from(&text);
                 // A changed text is no longer the one that was refused.
-                if let Fate::Failed { before: None, .. } = draft.state {
-                    draft.state = Fate::Begun;
+                if let DraftState::Failed { before: None, .. } = draft.state {
+                    draft.state = DraftState::Begun;
                 }
                 draft.to_json()
             }
@@ -191,11 +191,11 @@ impl Composer {
     }
 
     /// Saves the comment as it is, with this state.
-    fn keep_as(&mut self, fate: Fate, cx: &mut Cx) {
+    fn keep_as(&mut self, state: DraftState, cx: &mut Cx) {
         let text = self.text();
         if let Purpose::Comment(draft) = &mut self.purpose {
             draft.text.clone_from(&text);
-            draft.state = fate;
+            draft.state = state;
             cx.act(Action::Keep(self.key.clone(), Some(draft.to_json())));
             self.kept = text;
         }
@@ -206,7 +206,7 @@ impl Composer {
     }
 
     fn is_busy(&self) -> bool {
-        matches!(self.state, State::Looking | State::Sending(_) | State::Posted | State::Done)
+        matches!(self.state, State::Checking | State::Sending(_) | State::Posted | State::Done)
     }
 
     /// Sends the text, or adds it to the review of its object, starting one if there is none.
@@ -227,8 +227,8 @@ impl Composer {
                 self.keep(cx);
                 match &self.current {
                     Some(current) => {
-                        self.state = State::Looking;
-                        cx.act(Action::Renew(vec![current.load.clone().into()]));
+                        self.state = State::Checking;
+                        cx.act(Action::Refetch(vec![current.load.clone().into()]));
                     }
                     None => self.send(cx),
                 }
@@ -243,10 +243,10 @@ impl Composer {
                 };
                 // If the comment may have arrived already, that must be found out first.
                 let uncertain = draft.state.before().is_some();
-                let fate = match to_review {
+                let state = match to_review {
                     _ if uncertain => draft.state.clone(),
-                    true => Fate::Kept,
-                    false => Fate::Begun,
+                    true => DraftState::Kept,
+                    false => DraftState::Begun,
                 };
                 // A comment that may have been posted already must not be posted by adding it to a review.
                 let is_draft_note = if uncertain { draft.draft_note.is_some() } else { change.is_some() };
@@ -255,7 +255,7 @@ impl Composer {
                 {
                     draft.draft_note = change;
                 }
-                self.keep_as(fate, cx);
+                self.keep_as(state, cx);
                 if to_review {
                     match is_draft_note && !cx.view.session.offline {
                         true => cx.act(Action::Post(vec![self.key.clone()])),
@@ -363,17 +363,17 @@ impl Composer {
                 word("Esc", "keep");
                 spans
             }
-            State::Looking => vec![("checking for changes…".into(), theme.style(Role::Running))],
+            State::Checking => vec![("checking for changes…".into(), theme.style(Role::Running))],
             State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
             State::Posted => {
                 let words = match view.outbox.progress(&self.key) {
                     Some(Progress::Waiting | Progress::Claiming) => "waiting to be sent…",
-                    Some(Progress::Looking) => "checking the server…",
+                    Some(Progress::Checking) => "checking the server…",
                     Some(Progress::Sending) | None => "sending…",
                 };
                 vec![(format!("{words}  C-x stops, Esc closes and continues"), theme.style(Role::Running))]
             }
-            State::Clashing(..) => spans,
+            State::Conflict(..) => spans,
             State::Failed(_) => {
                 word("C-s", "try again");
                 word("C-o", "$EDITOR");
@@ -384,10 +384,10 @@ impl Composer {
     }
 
     /// Returns the reason why the text was not sent, as lines.
-    fn trouble(&self, width: u16) -> Vec<String> {
+    fn error_lines(&self, width: u16) -> Vec<String> {
         let State::Failed(why) = &self.state else { return Vec::new() };
         let words = format!("Not sent. {}. Your text is saved.", why.trim_end_matches('.'));
-        text::wrap(&words, width.into(), TROUBLE)
+        text::wrap(&words, width.into(), MAX_ERROR_LINES)
     }
 
     /// Returns the lines to show above the text: the last lines of what is commented on, or the note as somebody else
@@ -445,7 +445,7 @@ impl Overlay for Composer {
         if let Some(preview) = &self.preview {
             let key = preview_key(view, &preview.identity);
             let (text, width, theme) = (preview.text.clone(), preview_width(view), view.theme.clone());
-            if view.store.lacks(&key) {
+            if view.store.is_result_missing(&key) {
                 wants.push(Work::new(Render { key, text, width, theme }).into());
             }
         } else {
@@ -457,8 +457,8 @@ impl Overlay for Composer {
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        if let State::Clashing(clash, _) = &self.state {
-            clash.draw(view, screen, buf, &self.title);
+        if let State::Conflict(conflict, _) = &self.state {
+            conflict.draw(view, screen, buf, &self.title);
             return None;
         }
         let (width, height) = size(screen.width, screen.height);
@@ -490,18 +490,20 @@ impl Overlay for Composer {
         }
         let above = if quoted.is_empty() { 0 } else { quoted.len() as u16 + 1 };
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
-        let trouble = self.trouble(inner.width);
-        let below = (trouble.len() as u16).min(inner.height.saturating_sub(4 + above));
+        let error_lines = self.error_lines(inner.width);
+        let below = (error_lines.len() as u16).min(inner.height.saturating_sub(4 + above));
         let body = Rect { y: inner.y + above, height: inner.height.saturating_sub(2 + above + below), ..inner };
-        for (words, y) in trouble.iter().zip(foot.y - below..foot.y) {
+        for (words, y) in error_lines.iter().zip(foot.y - below..foot.y) {
             line::draw(buf, Rect { y, height: 1, ..inner }, &[(words.as_str(), theme.style(Role::Failed))]);
         }
         let mut cursor = None;
         if let Some(preview) = &self.preview {
             match view.store.result::<Rendered>(&preview_key(view, &preview.identity)) {
-                Some(made) => doc::draw(buf, body, theme, true, &preview.scroll, made.lines.len(), 0, |index| {
-                    made.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
-                }),
+                Some(rendered) => {
+                    doc::draw(buf, body, theme, true, &preview.scroll, rendered.lines.len(), 0, |index| {
+                        rendered.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
+                    })
+                }
                 None => state::skeleton(buf, body, theme),
             }
         } else {
@@ -527,8 +529,8 @@ impl Overlay for Composer {
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
-        if let State::Clashing(clash, _) = &mut self.state {
-            if let Some(choice) = clash.key(key) {
+        if let State::Conflict(conflict, _) = &mut self.state {
+            if let Some(choice) = conflict.key(key) {
                 self.decide(choice, cx);
             }
             return AfterKey::Open;
@@ -558,8 +560,8 @@ impl Overlay for Composer {
                         KeyCode::PageUp => -page,
                         _ => page,
                     };
-                    let made = cx.view.store.result::<Rendered>(&preview_key(&cx.view, &preview.identity));
-                    preview.scroll.scroll_by(rows, made.map_or(0, |made| made.lines.len()));
+                    let rendered = cx.view.store.result::<Rendered>(&preview_key(&cx.view, &preview.identity));
+                    preview.scroll.scroll_by(rows, rendered.map_or(0, |rendered| rendered.lines.len()));
                 }
             }
             (KeyCode::Char('x'), true) if matches!(self.state, State::Posted) => cx.act(Action::StopPosting),
@@ -590,7 +592,7 @@ impl Overlay for Composer {
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
-        if !self.is_busy() && !matches!(self.state, State::Clashing(..)) {
+        if !self.is_busy() && !matches!(self.state, State::Conflict(..)) {
             self.preview = None;
             self.area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
             self.keep(cx);
@@ -606,8 +608,8 @@ impl Overlay for Composer {
         if let Some(completer) = &mut self.completer {
             completer.refresh(view);
         }
-        if matches!(self.state, State::Looking) {
-            return self.look(cx);
+        if matches!(self.state, State::Checking) {
+            return self.check(cx);
         }
         if !matches!(self.state, State::Posted) || view.outbox.progress(&self.key).is_some() {
             return;
@@ -617,8 +619,8 @@ impl Overlay for Composer {
             None => State::Done,
             Some(kept) => {
                 let why = match &kept.state {
-                    Fate::Failed { why, .. } | Fate::Unknown { why, .. } => why.clone(),
-                    Fate::Begun | Fate::Kept | Fate::Sending { .. } => "It was stopped".into(),
+                    DraftState::Failed { why, .. } | DraftState::Unknown { why, .. } => why.clone(),
+                    DraftState::Begun | DraftState::Kept | DraftState::Sending { .. } => "It was stopped".into(),
                 };
                 if let Purpose::Comment(draft) = &mut self.purpose {
                     draft.state = kept.state;
@@ -649,11 +651,11 @@ impl Overlay for Composer {
         match outcome {
             Ok(_) => Some(AfterKey::Close),
             // The callback reports the result next to what it is about; the text stays saved.
-            Err(error) if matches!(self.purpose, Purpose::Send(_, Some(_))) && !error.is_passing() => {
+            Err(error) if matches!(self.purpose, Purpose::Send(_, Some(_))) && !error.is_temporary() => {
                 Some(AfterKey::Close)
             }
             Err(error) => {
-                self.state = State::Failed(format!("{}: {}. {}", error.title(), error.message(), error.next()));
+                self.state = State::Failed(format!("{}: {}. {}", error.title(), error.message(), error.write_advice()));
                 Some(AfterKey::Open)
             }
         }

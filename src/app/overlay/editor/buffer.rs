@@ -1,7 +1,7 @@
 //! The text of the editor: lines and cursor, search matches, syntax colors, and the visible part.
 
 use crate::app::keymap::Key;
-use crate::app::overlay::editor::text_format::Form;
+use crate::app::overlay::editor::text_format::TextFormat;
 use crate::app::pane::{Pointer, View};
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::{self, Language, Spans};
@@ -19,19 +19,19 @@ use std::ops::Range;
 use tui_textarea::{CursorMove, TextArea};
 
 /// The maximum number of steps that can be undone.
-const UNDO: usize = 2_000;
+const MAX_UNDO: usize = 2_000;
 /// The number of lines above the viewport at which highlighting starts.
-const BEFORE: usize = 120;
+const LINES_ABOVE: usize = 120;
 
 /// A text that is being edited.
 pub struct TextBuffer {
     /// The name of the version that the text was made from.
     pub origin: String,
     /// Whether the text is a draft that was saved before.
-    pub was_found_again: bool,
+    pub is_restored: bool,
     path: String,
     original: String,
-    form: Form,
+    format: TextFormat,
     area: TextArea<'static>,
     modified: bool,
     scroll: DocState,
@@ -84,7 +84,7 @@ fn byte(line: &str, column: usize) -> usize {
 /// Returns a text area with these lines.
 fn area_of(lines: Vec<String>) -> TextArea<'static> {
     let mut area = TextArea::new(lines);
-    area.set_max_histories(UNDO);
+    area.set_max_histories(MAX_UNDO);
     area.set_tab_length(text::TAB as u8);
     // Indent as the file does, with spaces or with tabs.
     area.set_hard_tab_indent(area.lines().iter().any(|line| line.starts_with('\t')));
@@ -93,15 +93,15 @@ fn area_of(lines: Vec<String>) -> TextArea<'static> {
 
 impl TextBuffer {
     pub fn new(path: &str, origin: String, original: String, typed: Option<String>) -> TextBuffer {
-        let (form, lines) = Form::of(typed.as_ref().unwrap_or(&original));
+        let (format, lines) = TextFormat::of(typed.as_ref().unwrap_or(&original));
         let area = area_of(lines);
         TextBuffer {
             origin,
-            was_found_again: typed.is_some(),
+            is_restored: typed.is_some(),
             path: path.to_owned(),
             modified: typed.is_some_and(|typed| typed != original),
             original,
-            form,
+            format,
             area,
             scroll: DocState::new(),
             query: String::new(),
@@ -114,7 +114,7 @@ impl TextBuffer {
 
     /// Returns the whole text, as it is to be saved.
     pub fn text(&self) -> String {
-        self.form.join(self.area.lines())
+        self.format.join(self.area.lines())
     }
 
     /// Returns whether the text differs from the original one.
@@ -150,7 +150,7 @@ impl TextBuffer {
         let many = if lines == 1 { "" } else { "s" };
         let mut facts =
             vec![format!("{}:{}", row + 1, column + 1), format!("{} line{many}", text::count(lines as u64))];
-        facts.extend(self.form.facts().into_iter().map(str::to_owned));
+        facts.extend(self.format.facts().into_iter().map(str::to_owned));
         if !self.query.is_empty() {
             let here = self.found.iter().position(|m| m.line == row && m.range.start == byte(self.line(), column));
             let more = if self.capped { "+" } else { "" };
@@ -229,8 +229,8 @@ impl TextBuffer {
     /// Replaces the whole text, in one step that can be undone.
     pub fn replace(&mut self, whole: &str) {
         let (row, column) = self.cursor();
-        let (form, lines) = Form::of(whole);
-        self.form = form;
+        let (format, lines) = TextFormat::of(whole);
+        self.format = format;
         if lines.iter().any(|line| line.ends_with('\r')) {
             // The text area drops a CR before a line break in inserted text, so these lines are passed to it whole.
             self.area = area_of(lines);
@@ -250,7 +250,7 @@ impl TextBuffer {
         let lines = self.area.lines().len();
         self.colors.shift(row, lines);
         if !self.query.is_empty() {
-            self.look();
+            self.update_matches();
         }
         self.show_cursor();
     }
@@ -288,14 +288,14 @@ impl TextBuffer {
     /// Searches for `query` and goes to the first match from the cursor on; an empty text ends the search.
     pub fn find(&mut self, query: &str) {
         self.query = query.to_owned();
-        self.look();
+        self.update_matches();
         let (row, column) = self.cursor();
         let at = byte(self.line(), column);
         let next = self.found.partition_point(|m| (m.line, m.range.start) < (row, at));
         self.go_to_match(next);
     }
 
-    fn look(&mut self) {
+    fn update_matches(&mut self) {
         let Some(pattern) = search::pattern(&self.query) else {
             return self.found.clear();
         };
@@ -353,7 +353,7 @@ impl TextBuffer {
     fn around(&self, view: &View) -> Range<usize> {
         let height = self.scroll.height.get().max(usize::from(view.size.1));
         let row = self.cursor().0;
-        row.saturating_sub(height + BEFORE)..(row + height).min(self.area.lines().len())
+        row.saturating_sub(height + LINES_ABOVE)..(row + height).min(self.area.lines().len())
     }
 
     fn colors_key(&self, view: &View) -> (String, Range<usize>) {
@@ -365,7 +365,7 @@ impl TextBuffer {
 
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let (key, around) = self.colors_key(view);
-        if self.colors.key == key || !view.store.lacks(&key) {
+        if self.colors.key == key || !view.store.is_result_missing(&key) {
             return Vec::new();
         }
         let lines = self.area.lines().get(around).unwrap_or_default().to_vec();

@@ -9,18 +9,18 @@ use crate::app::pane::Cx;
 /// A text that is being saved.
 pub(super) enum Saving {
     /// Checking whether somebody else changed the document in the meantime; with the origin of the text, and the text.
-    Looking { origin: String, text: String },
+    Checking { origin: String, text: String },
     /// Showing that somebody else did; with the name and the text of the current version.
-    Clashing { clash: Box<EditConflict>, text: String, now: Option<(String, String)> },
+    Conflict { conflict: Box<EditConflict>, text: String, now: Option<(String, String)> },
 }
 
 impl Editor {
     /// Saves the text, after checking the current version if the document requires that.
-    pub(super) fn look_and_save(&mut self, origin: String, text: String, cx: &mut Cx) -> AfterKey {
-        match self.document.look() {
+    pub(super) fn check_and_save(&mut self, origin: String, text: String, cx: &mut Cx) -> AfterKey {
+        match self.document.check_load() {
             Some(load) => {
-                self.saving = Some(Saving::Looking { origin, text });
-                cx.act(Action::Renew(vec![load.into()]));
+                self.saving = Some(Saving::Checking { origin, text });
+                cx.act(Action::Refetch(vec![load.into()]));
                 AfterKey::Open
             }
             None => self.save(&origin, text, cx),
@@ -28,9 +28,9 @@ impl Editor {
     }
 
     /// Saves the text once the current version is known, or shows the conflict with it.
-    pub(super) fn looked(&mut self, cx: &mut Cx) -> AfterKey {
-        let Some(Saving::Looking { origin, text }) = &self.saving else { return AfterKey::Open };
-        let fresh = self.document.look().is_none_or(|load| cx.view.store.is_fresh(&load.request));
+    pub(super) fn checked(&mut self, cx: &mut Cx) -> AfterKey {
+        let Some(Saving::Checking { origin, text }) = &self.saving else { return AfterKey::Open };
+        let fresh = self.document.check_load().is_none_or(|load| cx.view.store.is_fresh(&load.request));
         let Some(read) = self.document.read(&cx.view).filter(|_| fresh) else { return AfterKey::Open };
         let (origin, text) = (origin.clone(), text.clone());
         self.saving = None;
@@ -42,41 +42,41 @@ impl Editor {
         };
         let theirs = now.as_ref().map_or("(no text)", |(_, text)| text.as_str()).to_owned();
         let was = match &self.state {
-            State::Here(sheet) if sheet.original() != theirs => sheet.original().to_owned(),
+            State::Here(buffer) if buffer.original() != theirs => buffer.original().to_owned(),
             // A draft of an earlier session is saved, but not the text that it was made from.
             _ => "(not saved)".to_owned(),
         };
         let change = Change { field: "text".into(), was, now: Some(theirs), mine: Some(text.clone()) };
-        self.saving = Some(Saving::Clashing { clash: Box::new(EditConflict::new(vec![change])), text, now });
+        self.saving = Some(Saving::Conflict { conflict: Box::new(EditConflict::new(vec![change])), text, now });
         AfterKey::Open
     }
 
     /// Resolves the conflict with somebody else's change.
     pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) -> AfterKey {
-        let Some(Saving::Clashing { text: mine, now, .. }) = self.saving.take() else { return AfterKey::Open };
+        let Some(Saving::Conflict { text: mine, now, .. }) = self.saving.take() else { return AfterKey::Open };
         match (choice, now, &mut self.state) {
             (Resolution::Mine, now, state) => {
                 let name = now.map_or_else(String::new, |(name, _)| name);
-                if let State::Here(sheet) = state {
-                    sheet.origin.clone_from(&name);
+                if let State::Here(buffer) = state {
+                    buffer.origin.clone_from(&name);
                 }
                 self.save(&name, mine, cx)
             }
-            (Resolution::Theirs, Some((name, theirs)), State::Here(sheet)) => {
-                sheet.replace(&theirs);
-                sheet.rebase(name, theirs);
+            (Resolution::Theirs, Some((name, theirs)), State::Here(buffer)) => {
+                buffer.replace(&theirs);
+                buffer.rebase(name, theirs);
                 self.keep(cx);
                 self.note = Some("Showing their version; C-z restores yours.".into());
                 AfterKey::Open
             }
             // There is no text area here to restore the text to, so it goes to the clipboard.
-            (Resolution::Theirs, _, State::Outside { .. }) => {
+            (Resolution::Theirs, _, State::External { .. }) => {
                 cx.act(Action::Keep(self.document.key().to_owned(), None));
                 cx.act(Action::Copy("what you wrote", mine));
                 cx.say(Tone::Info, "Kept theirs; your text is in the clipboard.");
                 AfterKey::Close
             }
-            (_, _, State::Outside { .. }) => self.close(cx),
+            (_, _, State::External { .. }) => self.close(cx),
             _ => AfterKey::Open,
         }
     }

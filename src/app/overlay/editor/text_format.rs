@@ -2,7 +2,7 @@
 
 /// The format that turns lines into a file again; unchanged lines are the same byte for byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct TextFormat {
     /// Whether the file begins with U+FEFF.
     bom: bool,
     /// Whether every line ends with CR LF. If line endings are mixed, the CR stays part of its line, and is visible
@@ -14,9 +14,9 @@ pub struct Form {
     blank: bool,
 }
 
-impl Form {
+impl TextFormat {
     /// Splits a text into its format and its lines.
-    pub fn of(text: &str) -> (Form, Vec<String>) {
+    pub fn of(text: &str) -> (TextFormat, Vec<String>) {
         let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
         let ends = memchr::memchr_iter(b'\n', rest.as_bytes());
         let (mut all, mut with_cr) = (0, 0);
@@ -26,7 +26,7 @@ impl Form {
         }
         let crlf = all > 0 && all == with_cr;
         let end = if crlf { "\r\n" } else { "\n" };
-        let form = Form {
+        let format = TextFormat {
             bom: rest.len() < text.len(),
             crlf,
             // The last line of a new file gets a line break.
@@ -34,7 +34,7 @@ impl Form {
             blank: rest == end,
         };
         let body = rest.strip_suffix(end).unwrap_or(rest);
-        (form, body.split(end).map(str::to_owned).collect())
+        (format, body.split(end).map(str::to_owned).collect())
     }
 
     /// Joins lines into a text.
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_was_not_changed_is_the_same_bytes() {
+    fn unchanged_texts_round_trip() {
         for text in [
             "",
             "\n",
@@ -98,21 +98,21 @@ mod tests {
             "\r",
             "a\n\n",
         ] {
-            let (form, lines) = Form::of(text);
-            assert_eq!(form.join(&lines), text, "{text:?}: {form:?} {lines:?}");
+            let (format, lines) = TextFormat::of(text);
+            assert_eq!(format.join(&lines), text, "{text:?}: {format:?} {lines:?}");
         }
     }
 
     #[test]
-    fn new_lines_end_as_the_others_do() {
-        let (form, mut lines) = Form::of("a\r\nb\r\n");
+    fn new_lines_use_the_line_ending_of_the_file() {
+        let (format, mut lines) = TextFormat::of("a\r\nb\r\n");
         lines.insert(1, "new".into());
-        assert_eq!(form.join(&lines), "a\r\nnew\r\nb\r\n");
-        let (form, mut lines) = Form::of("a\nb");
+        assert_eq!(format.join(&lines), "a\r\nnew\r\nb\r\n");
+        let (format, mut lines) = TextFormat::of("a\nb");
         lines.push("c".into());
-        assert_eq!(form.join(&lines), "a\nb\nc");
-        let (form, lines) = Form::of("");
-        assert_eq!(form.join(&lines), "");
-        assert_eq!(form.join(&["x".into()]), "x\n", "a new file ends its last line");
+        assert_eq!(format.join(&lines), "a\nb\nc");
+        let (format, lines) = TextFormat::of("");
+        assert_eq!(format.join(&lines), "");
+        assert_eq!(format.join(&["x".into()]), "x\n", "a new file ends its last line");
     }
 }

@@ -38,7 +38,7 @@ impl Form {
         G::Output: Serialize,
     {
         let names: Vec<&'static str> = self.fields.iter().map(|field| field.name).collect();
-        let (load, counted) = (Load::one(&get), get.clone());
+        let (load, counted) = (Load::single(&get), get.clone());
         let current = Current {
             load,
             filled: None,
@@ -66,7 +66,7 @@ impl Form {
         let Some(current) = &mut self.current else { return };
         let first = current.filled.is_none();
         // A text that is open elsewhere is based on the version that would be replaced here, unseen.
-        let open = self.writing.is_some() || self.outside.is_some();
+        let open = self.writing.is_some() || self.external.is_some();
         if !first && (open || !matches!(self.state, State::Typing) || self.fields.iter().any(super::Field::is_dirty)) {
             return;
         }
@@ -89,7 +89,7 @@ impl Form {
                 }
             }
         }
-        self.begin_where_it_was_left();
+        self.restore_base_values();
         // The text area was opened before the text was known, and nothing has been typed there yet.
         if self.writing.is_some() && self.current_field().is_some_and(|field| !field.is_dirty()) {
             self.write();
@@ -98,11 +98,11 @@ impl Form {
 
     /// Restores the previous values of texts that were typed in an earlier session, when the server had another
     /// version.
-    pub(super) fn begin_where_it_was_left(&mut self) {
+    pub(super) fn restore_base_values(&mut self) {
         if self.current.as_ref().is_none_or(|current| current.filled.is_none()) {
             return;
         }
-        for (name, before) in std::mem::take(&mut self.begun_on) {
+        for (name, before) in std::mem::take(&mut self.base_values) {
             let field = self.fields.iter_mut().find(|field| field.name == name);
             if let (Some(field), Value::String(before)) = (field.filter(|field| field.is_dirty()), before) {
                 field.before = before;
@@ -111,7 +111,7 @@ impl Form {
     }
 
     /// Compares the current version on the server, once it is known, with the one that the form started with.
-    pub(super) fn look(&mut self, cx: &mut Cx) {
+    pub(super) fn check(&mut self, cx: &mut Cx) {
         let Some(current) = &self.current else { return };
         let (store, request) = (cx.view.store, &current.load.request);
         if !store.is_fresh(request) {
@@ -146,12 +146,12 @@ impl Form {
         if changes.is_empty() {
             return self.send(cx);
         }
-        self.state = State::Clashing(EditConflict::new(changes), now);
+        self.state = State::Conflict(EditConflict::new(changes), now);
     }
 
     /// Resolves the conflict with somebody else's changes.
     pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) {
-        let State::Clashing(_, now) = std::mem::replace(&mut self.state, State::Typing) else { return };
+        let State::Conflict(_, now) = std::mem::replace(&mut self.state, State::Typing) else { return };
         if choice == Resolution::Back {
             return;
         }

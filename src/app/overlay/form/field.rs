@@ -78,7 +78,7 @@ pub struct Field {
     parse: Option<Parse>,
     kind: InputKind,
     /// The number of checks of the file, which may be another file each time.
-    looks: u32,
+    checks: u32,
 }
 
 impl Field {
@@ -87,11 +87,11 @@ impl Field {
         let widget = match input.kind {
             InputKind::Number => Widget::Number,
             InputKind::Decimal => Widget::Decimal,
-            InputKind::YesNo => Widget::YesNo,
+            InputKind::Bool => Widget::YesNo,
             InputKind::Time => Widget::Date,
             InputKind::List => Widget::Words(Complete::Nothing),
             InputKind::File => Widget::Picture,
-            InputKind::Text | InputKind::Other => Widget::Line(Complete::Nothing),
+            InputKind::Text | InputKind::Structured => Widget::Line(Complete::Nothing),
         };
         Field {
             name: input.name,
@@ -110,13 +110,13 @@ impl Field {
             check: None,
             parse: None,
             kind: input.kind,
-            looks: 0,
+            checks: 0,
         }
     }
 
     /// Requests a new check before the form is sent: earlier findings about a local file may be outdated.
-    pub fn look_again(&mut self) {
-        self.looks += u32::from(self.widget == Widget::Picture);
+    pub fn recheck_file(&mut self) {
+        self.checks += u32::from(self.widget == Widget::Picture);
     }
 
     /// Sets the label.
@@ -182,7 +182,7 @@ impl Field {
     }
 
     /// Marks the text as possibly secret: it is not saved, and not passed to other programs.
-    pub fn unkept(&mut self) -> &mut Field {
+    pub fn not_saved(&mut self) -> &mut Field {
         self.is_kept = false;
         self
     }
@@ -288,8 +288,8 @@ impl Field {
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let typed = self.input.text().trim();
         match &self.widget {
-            Widget::Picture if !typed.is_empty() && view.store.lacks(&picture::key(typed, self.looks)) => {
-                vec![picture::look(typed, self.looks)]
+            Widget::Picture if !typed.is_empty() && view.store.is_result_missing(&picture::key(typed, self.checks)) => {
+                vec![picture::check(typed, self.checks)]
             }
             Widget::Named(complete) if self.input.text() != self.before => complete.find_wants(self.input.text()),
             Widget::Names(complete) if self.input.text() != self.before => {
@@ -305,7 +305,7 @@ impl Field {
             return None;
         }
         match self.value(view) {
-            Ok(_) | Err(NoValue::Asked) => None,
+            Ok(_) | Err(NoValue::Pending) => None,
             Err(NoValue::Wrong(why)) => Some(why),
         }
     }
@@ -347,7 +347,7 @@ impl Field {
             Widget::Named(complete) => match complete.find(view, text) {
                 Found::Id(id) => json!(id),
                 Found::Missing => return Err(NoValue::Wrong(format!("there is no {}", noun(complete)))),
-                Found::Asked => return Err(NoValue::Asked),
+                Found::Pending => return Err(NoValue::Pending),
             },
             Widget::Names(complete) => {
                 let mut ids = Vec::new();
@@ -357,15 +357,15 @@ impl Field {
                         Found::Missing => {
                             return Err(NoValue::Wrong(format!("there is no {} {name}", noun(complete))));
                         }
-                        Found::Asked => return Err(NoValue::Asked),
+                        Found::Pending => return Err(NoValue::Pending),
                     }
                 }
                 json!(ids)
             }
-            Widget::Picture => match view.store.result::<Result<(), String>>(&picture::key(text, self.looks)) {
+            Widget::Picture => match view.store.result::<Result<(), String>>(&picture::key(text, self.checks)) {
                 Some(Ok(())) => json!(text),
                 Some(Err(why)) => return Err(NoValue::Wrong(why.clone())),
-                None => return Err(NoValue::Asked),
+                None => return Err(NoValue::Pending),
             },
             Widget::Number => match text.parse::<u64>() {
                 Ok(number) => json!(number),
@@ -405,7 +405,7 @@ pub enum NoValue {
     /// The text cannot be sent.
     Wrong(String),
     /// The server has not resolved the name yet.
-    Asked,
+    Pending,
 }
 
 fn noun(complete: &Complete) -> &'static str {

@@ -19,7 +19,7 @@ impl Form {
         if matches!(self.state, State::Sending(_) | State::Done) {
             return;
         }
-        self.go_on();
+        self.cancel_submission();
         let Some(field) = self.current_field() else { return };
         let mut area = TextArea::from(field.input.text().lines());
         area.set_wrap_mode(WrapMode::WordOrGlyph);
@@ -29,8 +29,8 @@ impl Form {
     }
 
     /// Cancels a submission that has not been sent: a user who continues typing does not want to send the text yet.
-    fn go_on(&mut self) {
-        if matches!(self.state, State::Looking | State::Naming) {
+    fn cancel_submission(&mut self) {
+        if matches!(self.state, State::Checking | State::Resolving) {
             self.state = State::Typing;
         }
     }
@@ -45,21 +45,21 @@ impl Form {
         self.changed_text(cx);
     }
 
-    fn edit_outside(&mut self, cx: &mut Cx) {
-        self.go_on();
+    fn edit_externally(&mut self, cx: &mut Cx) {
+        self.cancel_submission();
         if let Some(field) = self.fields.get(self.focus) {
             if !field.is_kept {
                 return cx.say(Tone::Warning, "An editor would store this text: type it here.");
             }
             let text = field.input.text().to_owned();
-            self.outside = Some((self.focus, text.clone()));
+            self.external = Some((self.focus, text.clone()));
             cx.act(Action::Edit { text, suffix: ".md".into() });
         }
     }
 
     /// Applies the text from the user's editor.
     pub(super) fn take_edited(&mut self, text: &str, cx: &mut Cx) {
-        let Some((index, before)) = self.outside.take() else { return };
+        let Some((index, before)) = self.external.take() else { return };
         // Editors end files with a line break.
         let text = text.trim_end();
         if text == before.trim_end() {
@@ -79,7 +79,7 @@ impl Form {
     fn key_writing(&mut self, key: Key, cx: &mut Cx) {
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => self.writing = None,
-            (KeyCode::Char('o'), true) => self.edit_outside(cx),
+            (KeyCode::Char('o'), true) => self.edit_externally(cx),
             (KeyCode::Char('t'), true) if self.hide_or_show() => {}
             _ => {
                 let key = undoing(key);
@@ -108,27 +108,27 @@ impl Form {
     // ---- field keys
 
     /// Handles a key for the list of candidates; returns `false` if the key is not for it.
-    fn key_offers(&mut self, key: Key, cx: &mut Cx) -> bool {
-        if !self.offers.open || self.offers.items.is_empty() {
+    fn key_suggestions(&mut self, key: Key, cx: &mut Cx) -> bool {
+        if !self.suggestions.open || self.suggestions.items.is_empty() {
             return false;
         }
-        let len = self.offers.items.len();
+        let len = self.suggestions.items.len();
         let to = match (key.code, key.ctrl) {
-            (KeyCode::Down, _) | (KeyCode::Char('n'), true) if !self.offers.moved => self.offers.chosen,
-            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => (self.offers.chosen + 1) % len,
-            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => (self.offers.chosen + len - 1) % len,
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) if !self.suggestions.moved => self.suggestions.chosen,
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => (self.suggestions.chosen + 1) % len,
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => (self.suggestions.chosen + len - 1) % len,
             (KeyCode::Tab, _) if !key.shift => {
-                self.take_offer(cx);
+                self.accept_suggestion(cx);
                 return true;
             }
-            (KeyCode::Enter, _) if self.offers.moved => {
-                self.take_offer(cx);
+            (KeyCode::Enter, _) if self.suggestions.moved => {
+                self.accept_suggestion(cx);
                 return true;
             }
             _ => return false,
         };
-        self.offers.chosen = to;
-        self.offers.moved = true;
+        self.suggestions.chosen = to;
+        self.suggestions.moved = true;
         true
     }
 
@@ -145,7 +145,7 @@ impl Form {
             }
             (Widget::YesNo | Widget::Choice(_), KeyCode::Char(c)) if !key.ctrl => field.turn_to(c.to_ascii_lowercase()),
             (Widget::YesNo | Widget::Choice(_), _) => {}
-            (Widget::Long, KeyCode::Char('o')) if key.ctrl => return self.edit_outside(cx),
+            (Widget::Long, KeyCode::Char('o')) if key.ctrl => return self.edit_externally(cx),
             (Widget::Long, KeyCode::Char(_)) if key.typed().is_some() => {
                 self.write();
                 return self.key_writing(key, cx);
@@ -157,7 +157,7 @@ impl Form {
                     return;
                 }
                 if field.input.text() != before {
-                    self.open_offers(&cx.view);
+                    self.open_suggestions(&cx.view);
                 }
             }
         }
@@ -165,8 +165,8 @@ impl Form {
     }
 
     pub(super) fn take_key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
-        if let State::Clashing(clash, _) = &mut self.state {
-            if let Some(choice) = clash.key(key) {
+        if let State::Conflict(conflict, _) = &mut self.state {
+            if let Some(choice) = conflict.key(key) {
                 self.decide(choice, cx);
             }
             return AfterKey::Open;
@@ -175,14 +175,14 @@ impl Form {
             self.key_writing(key, cx);
             return AfterKey::Open;
         }
-        if self.key_offers(key, cx) {
+        if self.key_suggestions(key, cx) {
             return AfterKey::Open;
         }
         let busy = matches!(self.state, State::Sending(_));
         let page = self.drawn.borrow().rows.len().max(1);
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) if self.offers.open && !self.offers.items.is_empty() => {
-                self.offers = SuggestionList::default()
+            (KeyCode::Esc, _) if self.suggestions.open && !self.suggestions.items.is_empty() => {
+                self.suggestions = SuggestionList::default()
             }
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return self.leave(cx),
             (KeyCode::Char('s'), true) => self.submit(cx),
@@ -193,11 +193,11 @@ impl Form {
             (KeyCode::PageUp, _) => self.go_to(self.focus.saturating_sub(page)),
             (KeyCode::Enter, _) => match self.fields.get(self.focus) {
                 Some(field) if field.widget == Widget::Long => self.write(),
-                Some(field) if *field.complete() != Complete::Nothing && !self.offers.open => {
-                    self.open_offers(&cx.view);
+                Some(field) if *field.complete() != Complete::Nothing && !self.suggestions.open => {
+                    self.open_suggestions(&cx.view);
                     // The field is empty, so the same key accepts the first candidate.
-                    self.offers.moved = self.fields.get(self.focus).is_some_and(|field| field.input.is_empty());
-                    if self.offers.items.is_empty() {
+                    self.suggestions.moved = self.fields.get(self.focus).is_some_and(|field| field.input.is_empty());
+                    if self.suggestions.items.is_empty() {
                         self.go_by(1);
                     }
                 }
@@ -212,7 +212,7 @@ impl Form {
     }
 
     pub(super) fn take_paste(&mut self, text: &str, cx: &mut Cx) {
-        if matches!(self.state, State::Sending(_) | State::Clashing(..)) {
+        if matches!(self.state, State::Sending(_) | State::Conflict(..)) {
             return;
         }
         let long = self.current_field().is_some_and(|field| field.widget == Widget::Long);
@@ -230,17 +230,17 @@ impl Form {
     }
 
     pub(super) fn take_pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if self.writing.is_some() || matches!(self.state, State::Clashing(..) | State::Sending(_)) {
+        if self.writing.is_some() || matches!(self.state, State::Conflict(..) | State::Sending(_)) {
             return;
         }
         match pointer {
             Pointer::Wheel { rows, .. } => self.go_to(self.focus.saturating_add_signed(rows.signum().into())),
             Pointer::Press { column, row, .. } => {
-                let offers = self.offers.area.get();
+                let offers = self.suggestions.area.get();
                 if offers.contains((column, row).into()) {
-                    let first = (self.offers.chosen + 1).saturating_sub(usize::from(offers.height));
-                    self.offers.chosen = first + usize::from(row - offers.y);
-                    return self.take_offer(cx);
+                    let first = (self.suggestions.chosen + 1).saturating_sub(usize::from(offers.height));
+                    self.suggestions.chosen = first + usize::from(row - offers.y);
+                    return self.accept_suggestion(cx);
                 }
                 let hit =
                     self.drawn.borrow().rows.iter().find(|(_, y, took)| (*y..y + took).contains(&row)).map(|r| r.0);
@@ -253,7 +253,9 @@ impl Form {
                             self.changed_text(cx);
                         }
                         Some(field) if again && field.widget == Widget::Long => self.write(),
-                        Some(field) if again && *field.complete() != Complete::Nothing => self.open_offers(&cx.view),
+                        Some(field) if again && *field.complete() != Complete::Nothing => {
+                            self.open_suggestions(&cx.view)
+                        }
                         _ => {}
                     }
                 }

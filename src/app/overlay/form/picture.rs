@@ -5,22 +5,23 @@ use crate::store::{Canceled, Derive, Want, Work};
 use std::io::Read;
 
 /// The maximum size of an image that servers accept, in bytes.
-const LARGEST: u64 = 200 << 10;
+const MAX_FILE_BYTES: u64 = 200 << 10;
 /// The first bytes of the image formats that servers accept.
-const KINDS: [&[u8]; 7] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
+const IMAGE_SIGNATURES: [&[u8]; 7] =
+    [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
 
 /// A check of a file: its path, and the number of the check.
 struct FileCheck(String, u32);
 
 /// Returns the key of the result of a check: `Ok`, or the reason why the file cannot be sent. Another check may find
 /// another file.
-pub fn key(typed: &str, look: u32) -> String {
-    format!("picture {typed} of this machine\t{look}")
+pub fn key(typed: &str, number: u32) -> String {
+    format!("picture {typed} of this machine\t{number}")
 }
 
 /// Returns the want that checks the file.
-pub fn look(typed: &str, look: u32) -> Want {
-    Work::new(FileCheck(typed.to_owned(), look)).into()
+pub fn check(typed: &str, number: u32) -> Want {
+    Work::new(FileCheck(typed.to_owned(), number)).into()
 }
 
 impl Derive for FileCheck {
@@ -37,12 +38,12 @@ impl Derive for FileCheck {
         if !about.is_file() {
             return Err("is no file".into());
         }
-        if about.len() > LARGEST {
-            return Err(format!("is too large: {} KB at most", LARGEST >> 10));
+        if about.len() > MAX_FILE_BYTES {
+            return Err(format!("is too large: {} KB at most", MAX_FILE_BYTES >> 10));
         }
         let mut start = Vec::new();
         std::fs::File::open(&path).map_err(failed)?.take(8).read_to_end(&mut start).map_err(failed)?;
-        let fits = KINDS.iter().any(|kind| start.starts_with(kind));
+        let fits = IMAGE_SIGNATURES.iter().any(|kind| start.starts_with(kind));
         if fits { Ok(()) } else { Err("is not a supported image: PNG, JPEG, GIF, BMP, TIFF or ICO".into()) }
     }
 }

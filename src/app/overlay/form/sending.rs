@@ -11,22 +11,22 @@ use serde_json::Value;
 
 impl Form {
     pub(super) fn submit(&mut self, cx: &mut Cx) {
-        if matches!(self.state, State::Sending(_) | State::Looking) {
+        if matches!(self.state, State::Sending(_) | State::Checking) {
             return;
         }
         self.keep(cx);
-        self.fields.iter_mut().for_each(Field::look_again);
+        self.fields.iter_mut().for_each(Field::recheck_file);
         match &self.current {
             Some(current) => {
-                self.state = State::Looking;
-                cx.act(Action::Renew(vec![current.load.clone().into()]));
+                self.state = State::Checking;
+                cx.act(Action::Refetch(vec![current.load.clone().into()]));
             }
             None => self.send(cx),
         }
     }
 
     /// Returns whether the form edits an existing object, so that only differences are sent.
-    fn changes_something(&self) -> bool {
+    fn is_edit(&self) -> bool {
         self.current.is_some() || self.fields.iter().any(|field| !field.before.is_empty())
     }
 
@@ -50,7 +50,7 @@ impl Form {
                     inputs.insert(field.name.to_owned(), value);
                 }
                 Ok(None) => {}
-                Err(NoValue::Asked) => is_pending = true,
+                Err(NoValue::Pending) => is_pending = true,
                 Err(NoValue::Wrong(why)) => {
                     field.error = Some(why);
                     first_invalid = first_invalid.or(Some(index));
@@ -62,10 +62,10 @@ impl Form {
             return self.go_to(index);
         }
         if is_pending {
-            self.state = State::Naming;
+            self.state = State::Resolving;
             return;
         }
-        if self.changes_something() && inputs.len() == self.fixed.len() && files.is_empty() {
+        if self.is_edit() && inputs.len() == self.fixed.len() && files.is_empty() {
             self.state = State::Typing;
             return cx.say(Tone::Info, "Nothing is changed.");
         }

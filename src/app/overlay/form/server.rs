@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_server_s_words_go_to_the_fields_that_they_are_about() {
+    fn server_errors_are_assigned_to_their_fields() {
         let names = ["name", "path", "source_branch", "title"];
         let said = |words: &str| by_field(words, &names);
         let pair = |name, why: &str| (name, why.to_owned());

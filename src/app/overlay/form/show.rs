@@ -12,11 +12,11 @@ use ratatui::widgets::Widget as _;
 use tui_textarea::TextArea;
 
 /// The maximum number of rows of help for a field.
-const ABOUT: usize = 2;
+const MAX_HELP_ROWS: usize = 2;
 /// The character shown for each character of a masked text.
 const MASK: char = '*';
 /// The screen height above which there is room for separating rows.
-const ROOMY: u16 = 30;
+const ROOMY_HEIGHT: u16 = 30;
 
 impl Form {
     fn rows(&self, view: &View) -> Vec<form::Field<'_>> {
@@ -25,10 +25,10 @@ impl Form {
 
     /// Returns the error of a field. An incomplete name is not reported as unknown while it is being typed.
     fn error<'a>(&self, index: usize, field: &'a Field, view: &View) -> Option<&'a str> {
-        let is_typed = index == self.focus && self.offers.open;
+        let is_typed = index == self.focus && self.suggestions.open;
         let may_go_on = match &field.widget {
             Widget::Named(complete) | Widget::Names(complete) if is_typed => {
-                !self.offers.items.is_empty() || complete.is_loading(view, field.word().1)
+                !self.suggestions.items.is_empty() || complete.is_loading(view, field.word().1)
             }
             _ => false,
         };
@@ -108,8 +108,8 @@ impl Form {
                 ("Esc".into(), key),
                 (" close (draft saved)".into(), dim),
             ],
-            State::Looking => vec![("checking for changes…".into(), theme.style(Role::Running))],
-            State::Naming => vec![("resolving names…".into(), theme.style(Role::Running))],
+            State::Checking => vec![("checking for changes…".into(), theme.style(Role::Running))],
+            State::Resolving => vec![("resolving names…".into(), theme.style(Role::Running))],
             State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
             State::Failed(_) => vec![
                 ("C-s".into(), key),
@@ -119,7 +119,7 @@ impl Form {
                 ("Esc".into(), key),
                 (" close (draft saved)".into(), dim),
             ],
-            State::Clashing(..) => Vec::new(),
+            State::Conflict(..) => Vec::new(),
         };
         if self.writing.is_none()
             && !self.replaced.texts.is_empty()
@@ -134,10 +134,10 @@ impl Form {
 
     /// Returns the text below the fields: the error of the form, else the help for the focused field.
     fn below(&self, width: usize, height: u16) -> (Vec<String>, Role) {
-        let room = if height > 6 { ABOUT } else { 1 };
+        let room = if height > 6 { MAX_HELP_ROWS } else { 1 };
         match &self.state {
             State::Failed(error) => {
-                let words = format!("{}: {}. {}", error.title(), error.message(), error.next());
+                let words = format!("{}: {}. {}", error.title(), error.message(), error.write_advice());
                 let words = self.without_secrets(words);
                 (text::wrap(&words, width, room.max(usize::from(height / 3).min(5))), Role::Failed)
             }
@@ -155,15 +155,15 @@ impl Form {
 
     /// Returns the number of rows of the longest text below the fields, so that they do not jump when the focus moves.
     fn rows_below(&self, width: usize) -> usize {
-        let most = |at| text::wrap(&self.about(at), width, ABOUT).len();
+        let most = |at| text::wrap(&self.about(at), width, MAX_HELP_ROWS).len();
         let about = (0..self.fields.len()).map(most).max().unwrap_or(0);
         about.max(self.below(width, u16::MAX).0.len())
     }
 
     pub(super) fn draw(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        if let State::Clashing(clash, _) = &self.state {
-            clash.draw(view, screen, buf, &self.title);
+        if let State::Conflict(conflict, _) = &self.state {
+            conflict.draw(view, screen, buf, &self.title);
             return None;
         }
         let width = (screen.width * 3 / 5).clamp(64, 96);
@@ -176,7 +176,7 @@ impl Form {
         let facts = if self.facts.is_empty() { 0 } else { self.facts.len() + 1 };
         let below = self.rows_below(usize::from(width.min(screen.width.saturating_sub(4))));
         // A row stays empty above the text below the fields, and on a large screen another one above the keys.
-        let gaps = 1 + usize::from(below > 0 && screen.height > ROOMY);
+        let gaps = 1 + usize::from(below > 0 && screen.height > ROOMY_HEIGHT);
         let wanted = match self.writing.is_some() {
             true => usize::from(screen.height),
             false => self.fields.len() + errors + facts + gaps + below + 1,
@@ -219,14 +219,21 @@ impl Form {
         let body = Rect { y: body.y + room as u16, height: body.height - room as u16, ..body };
         let drawn = form::draw(buf, body, theme, &rows, least, self.focus, &self.top);
         let cursor = drawn.cursor;
-        self.offers.area.set(Rect::default());
-        if self.offers.open && !self.offers.items.is_empty() {
+        self.suggestions.area.set(Rect::default());
+        if self.suggestions.open && !self.suggestions.items.is_empty() {
             let offer = |item: &'_ Candidate| -> (String, String) { (item.value.clone(), item.note.clone()) };
-            let texts: Vec<(String, String)> = self.offers.items.iter().map(offer).collect();
+            let texts: Vec<(String, String)> = self.suggestions.items.iter().map(offer).collect();
             let offers: Vec<Suggestion> = texts.iter().map(|(value, note)| Suggestion { value, note }).collect();
-            self.offers.area.set(form::draw_suggestions(buf, screen, theme, drawn.value, &offers, self.offers.chosen));
+            self.suggestions.area.set(form::draw_suggestions(
+                buf,
+                screen,
+                theme,
+                drawn.value,
+                &offers,
+                self.suggestions.chosen,
+            ));
             if let Some(cursor) = cursor {
-                form::draw_inline_suggestion(buf, inner, theme, cursor, &offers, self.offers.chosen);
+                form::draw_inline_suggestion(buf, inner, theme, cursor, &offers, self.suggestions.chosen);
             }
         }
         *self.drawn.borrow_mut() = drawn;

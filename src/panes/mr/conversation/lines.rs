@@ -64,7 +64,9 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
             let words = format!("{}: {} · r retries", error.title(), error.message());
             DocLine::new(words, theme.style(Role::Failed))
         }
-        None if notes.known && notes.is_empty() => DocLine::new("No comments yet. c adds one.", theme.style(Role::Dim)),
+        None if notes.is_known && notes.is_empty() => {
+            DocLine::new("No comments yet. c adds one.", theme.style(Role::Dim))
+        }
         None => DocLine::new(format!("{} more to come", glyph::cut()), theme.style(Role::Dim)),
     }
 }

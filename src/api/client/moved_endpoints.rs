@@ -9,12 +9,12 @@ use crate::api::error::{Error, Fault};
 /// - Releases of tags moved from `POST …/tags/:tag/release` to `POST …/releases`; likewise for `PUT`.
 /// - Before 12.4, labels are updated at `PUT …/labels`, by name.
 /// - Before 11.2, only direct members can be listed, and `all` is parsed as a user ID.
-pub(super) fn elsewhere(request: &Request, error: &Error) -> Option<Request> {
+pub(super) fn moved(request: &Request, error: &Error) -> Option<Request> {
     // The message of a missing tag contains its name; some proxies answer an unknown route with a plain 404.
     let no_route = match &error.fault {
         Fault::Unsupported(_) => true,
-        Fault::Missing(said) => said == "404 Not Found",
-        Fault::Refused(400, said) => said.contains("user_id is invalid"),
+        Fault::Missing(message) => message == "404 Not Found",
+        Fault::Refused(400, message) => message.contains("user_id is invalid"),
         _ => false,
     };
     if !no_route {

@@ -1,16 +1,16 @@
 //! Size limits for JSON replies: a few bytes on the wire may expand to gigabytes in memory.
 
 /// The maximum number of bytes of JSON in a reply.
-const BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 /// The maximum number of objects in a reply. A page of a list contains a hundred; each object may take two kilobytes in
 /// memory, however short its JSON is.
-const OBJECTS: usize = 100_000;
+const MAX_OBJECTS: usize = 100_000;
 /// The maximum number of values of any kind in a reply.
-const VALUES: usize = 4_000_000;
+const MAX_VALUES: usize = 4_000_000;
 
 /// Counts the contents of a reply while it is received.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Weight {
+pub struct ReplyCounter {
     bytes: usize,
     objects: usize,
     values: usize,
@@ -18,7 +18,7 @@ pub struct Weight {
     escaped: bool,
 }
 
-impl Weight {
+impl ReplyCounter {
     /// Counts another chunk of the reply.
     ///
     /// # Errors
@@ -45,9 +45,9 @@ impl Weight {
         }
         let is_more = |what: String| Err(format!("the reply contains more than {what}"));
         match self {
-            _ if self.bytes > BYTES => is_more(format!("{} MB of JSON", BYTES >> 20)),
-            _ if self.objects > OBJECTS => is_more(format!("{OBJECTS} objects")),
-            _ if self.values > VALUES => is_more(format!("{VALUES} values")),
+            _ if self.bytes > MAX_BYTES => is_more(format!("{} MB of JSON", MAX_BYTES >> 20)),
+            _ if self.objects > MAX_OBJECTS => is_more(format!("{MAX_OBJECTS} objects")),
+            _ if self.values > MAX_VALUES => is_more(format!("{MAX_VALUES} values")),
             _ => Ok(()),
         }
     }
@@ -57,24 +57,27 @@ impl Weight {
 mod tests {
     use super::*;
 
-    fn weigh(text: &str, chunk: usize) -> Result<(), String> {
-        let mut weight = Weight::default();
-        text.as_bytes().chunks(chunk).try_for_each(|chunk| weight.add(chunk))
+    fn count(text: &str, chunk: usize) -> Result<(), String> {
+        let mut counter = ReplyCounter::default();
+        text.as_bytes().chunks(chunk).try_for_each(|chunk| counter.add(chunk))
     }
 
     #[test]
-    fn what_a_reply_holds_is_counted_wherever_it_is_cut() {
-        let words = format!(r#"[{{"a":"{}"}}]"#, r#"{,[\"{\\"#.repeat(OBJECTS));
-        let many = format!("[{}{{}}]", "{},".repeat(OBJECTS));
+    fn counting_is_independent_of_chunks() {
+        let words = format!(r#"[{{"a":"{}"}}]"#, r#"{,[\"{\\"#.repeat(MAX_OBJECTS));
+        let many = format!("[{}{{}}]", "{},".repeat(MAX_OBJECTS));
         for chunk in [1, 7, 4096, 1 << 20] {
-            assert_eq!(weigh(&words, chunk), Ok(()), "brackets in a text are text");
-            assert_eq!(weigh(&many, chunk), Err("the reply contains more than 100000 objects".into()));
+            assert_eq!(count(&words, chunk), Ok(()), "brackets in a text are text");
+            assert_eq!(count(&many, chunk), Err("the reply contains more than 100000 objects".into()));
         }
         assert_eq!(
-            weigh(&format!("[{}1]", "1,".repeat(VALUES)), 4096),
+            count(&format!("[{}1]", "1,".repeat(MAX_VALUES)), 4096),
             Err("the reply contains more than 4000000 values".into())
         );
-        assert_eq!(weigh(&"[".repeat(VALUES + 1), 4096), Err("the reply contains more than 4000000 values".into()));
-        assert_eq!(weigh(&" ".repeat(BYTES + 1), 1 << 20), Err("the reply contains more than 64 MB of JSON".into()));
+        assert_eq!(count(&"[".repeat(MAX_VALUES + 1), 4096), Err("the reply contains more than 4000000 values".into()));
+        assert_eq!(
+            count(&" ".repeat(MAX_BYTES + 1), 1 << 20),
+            Err("the reply contains more than 64 MB of JSON".into())
+        );
     }
 }
