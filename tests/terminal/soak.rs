@@ -73,9 +73,10 @@ fn long_use_does_not_increase_resource_usage() {
     }
     let first = &all[FIRST - 1];
     for (later, after) in all[FIRST..].iter().zip(1..) {
-        // A finished request may still be closing its connection, and a worker may still be idle.
-        let is_flat = later.files <= first.files + 4
-            && later.threads <= first.threads + 2
+        // A finished request may still be closing its connection. On a busy machine more workers run at the same time,
+        // and idle ones end only after ten seconds.
+        let is_flat = later.files <= first.files + 8
+            && later.threads <= first.threads + 8
             && later.kilobytes <= first.kilobytes + MORE * after
             && later.on_disk <= first.on_disk;
         assert!(is_flat, "usage grows with the rounds: {all:#?}");
