@@ -41,33 +41,63 @@ pub struct Listing {
     reveal: Option<Reveal>,
 }
 
-/// The visible rows and their order, if that is not all rows in the server's order.
+/// A line of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListLine {
+    /// The heading of a group of rows, by an ID that the pane chooses. The cursor skips it, except in accessible mode,
+    /// where it is read like a row.
+    Heading(u64),
+    /// A row, by its index among the loaded rows.
+    Row(usize),
+}
+
+/// The visible lines, if those are not all rows in the server's order.
 #[derive(Default)]
 struct VisibleRows {
-    /// The indices of the rows that match the filter, by its words.
-    filtered: Derived<String, Vec<usize>>,
-    /// The indices of the rows in a local order, by the name of the order and the filter's words.
-    sorted: Derived<(String, String), Vec<usize>>,
+    /// The lines of the rows that match the filter, by its words.
+    filtered: Derived<String, Vec<ListLine>>,
+    /// The lines of the rows in a local order, by the name of the order and the filter's words.
+    sorted: Derived<(String, String), Vec<ListLine>>,
 }
 
 impl VisibleRows {
-    /// Returns the indices of the visible rows; `None` for all rows. Indices computed from other rows are not used: the
-    /// result is empty then.
-    fn of<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<&[usize]> {
-        let indices = match (self.sorted.is_set(), self.filtered.is_set()) {
+    /// Returns the visible lines; `None` for all rows. Lines computed from other rows are not used: the result is empty
+    /// then.
+    fn of<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<&[ListLine]> {
+        let lines = match (self.sorted.is_set(), self.filtered.is_set()) {
             (true, _) => self.sorted.get(rows.revision),
             (false, true) => self.filtered.get(rows.revision),
             (false, false) => return None,
         };
-        Some(indices.map_or(&[], Vec::as_slice))
+        Some(lines.map_or(&[], Vec::as_slice))
     }
 
-    /// Returns the visible row at `index`.
+    /// Returns the visible line at `index`.
+    fn line<T: 'static>(&self, rows: &Rows<'_, T>, index: usize) -> Option<ListLine> {
+        self.of(rows).map_or(Some(ListLine::Row(index)), |lines| lines.get(index).copied())
+    }
+
+    /// Returns the visible row at `index`; `None` for a heading.
     fn at<'a, T: 'static>(&self, rows: &Rows<'a, T>, index: usize) -> Option<&'a T> {
-        match self.of(rows) {
-            Some(indices) => rows.get(*indices.get(index)?),
-            None => rows.get(index),
+        match self.line(rows, index)? {
+            ListLine::Row(row) => rows.get(row),
+            ListLine::Heading(_) => None,
         }
+    }
+
+    /// Returns the key of the visible line at `index`.
+    fn key<T: 'static>(&self, rows: &Rows<'_, T>, index: usize, key: impl Fn(&T) -> String) -> String {
+        match self.line(rows, index) {
+            Some(ListLine::Heading(id)) => format!("heading {id}"),
+            _ => self.at(rows, index).map(key).unwrap_or_default(),
+        }
+    }
+
+    /// Returns whether the cursor can be on the line at `index`. Only arranged lines have headings, and they are not
+    /// sorted.
+    fn is_stop(&self, index: usize) -> bool {
+        let line = self.filtered.latest().and_then(|lines| lines.get(index));
+        glyph::is_accessible() || !matches!(line, Some(ListLine::Heading(_)))
     }
 }
 
@@ -154,12 +184,14 @@ impl Listing {
         filtered
     }
 
-    /// Switches to the rows of a filter that is part of the request after a store update; `rows` are those of the typed
-    /// filter.
-    pub fn filter_loaded<T: 'static>(&mut self, rows: &Rows<'_, T>) {
-        if self.is_filter_pending() && (rows.is_known || rows.error.is_some()) {
+    /// Switches to the rows of a filter that is part of the request after a store update, and returns whether it did;
+    /// `rows` are those of the typed filter.
+    pub fn filter_loaded<T: 'static>(&mut self, rows: &Rows<'_, T>) -> bool {
+        let switches = self.is_filter_pending() && (rows.is_known || rows.error.is_some());
+        if switches {
             self.show_filter();
         }
+        switches
     }
 
     /// Applies a local filter after a store update: keeps the rows for which `fits` is true, which gets the words in
@@ -178,10 +210,16 @@ impl Listing {
         if words.is_empty() {
             return self.visible_rows.filtered.clear();
         }
-        self.visible_rows.filtered.update(rows.revision, words.to_owned(), || {
+        self.arrange(rows, words, || {
             let filtered = rows.iter().take(MAX_FILTERED_ROWS).enumerate().filter(|(_, row)| fits(row));
-            filtered.map(|(index, _)| index).collect()
+            filtered.map(|(index, _)| ListLine::Row(index)).collect()
         });
+    }
+
+    /// Arranges the rows after a store update: shows the lines that `arrange` returns, unless neither the rows nor
+    /// `words`, which identifies the filter, changed.
+    pub fn arrange<T: 'static>(&mut self, rows: &Rows<'_, T>, words: &str, arrange: impl FnOnce() -> Vec<ListLine>) {
+        self.visible_rows.filtered.update(rows.revision, words.to_owned(), arrange);
     }
 
     /// Switches to the rows of the typed filter.
@@ -194,9 +232,9 @@ impl Listing {
         }
     }
 
-    /// Returns the number of visible rows.
+    /// Returns the number of visible lines.
     pub fn len<T: 'static>(&self, rows: &Rows<'_, T>) -> usize {
-        self.visible_rows.of(rows).map_or_else(|| rows.len(), <[usize]>::len)
+        self.visible_rows.of(rows).map_or_else(|| rows.len(), <[ListLine]>::len)
     }
 
     /// Sorts the loaded rows after a store update, once the filter is applied; `by` identifies the order.
@@ -205,16 +243,20 @@ impl Listing {
         let filtered = &self.visible_rows.filtered;
         self.visible_rows.sorted.update(rows.revision, (by.to_owned(), words), || {
             let all: Vec<&T> = rows.iter().take(MAX_FILTERED_ROWS).collect();
-            let mut indices = match filtered.get(rows.revision) {
+            let mut lines = match filtered.get(rows.revision) {
                 Some(filtered) => filtered.clone(),
-                None => (0..all.len()).collect(),
+                None => (0..all.len()).map(ListLine::Row).collect(),
+            };
+            let row = |line: &ListLine| match line {
+                ListLine::Row(row) => all.get(*row),
+                ListLine::Heading(_) => None,
             };
             // The sort is stable, so that equal rows stay in the server's order.
-            indices.sort_by(|a, b| match (all.get(*a), all.get(*b)) {
+            lines.sort_by(|a, b| match (row(a), row(b)) {
                 (Some(a), Some(b)) => compare(a, b),
                 _ => Ordering::Equal,
             });
-            indices
+            lines
         });
     }
 
@@ -223,7 +265,7 @@ impl Listing {
         self.visible_rows.sorted.clear();
     }
 
-    /// Returns the visible row at `index`.
+    /// Returns the visible row at `index`; `None` for a heading.
     pub fn at<'a, T: 'static>(&self, rows: &Rows<'a, T>, index: usize) -> Option<&'a T> {
         self.visible_rows.at(rows, index)
     }
@@ -247,8 +289,11 @@ impl Listing {
     pub fn count<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<String> {
         // A local order only shows the rows that it sorts.
         let cut = self.visible_rows.sorted.is_set() && rows.len() > MAX_FILTERED_ROWS;
-        let searched = (self.visible_rows.filtered.is_set() || cut).then(|| rows.len().min(MAX_FILTERED_ROWS));
-        count(rows, self.len(rows), searched)
+        let filtered = self.visible_rows.filtered.key().is_some_and(|words| !words.is_empty());
+        let searched = (filtered || cut).then(|| rows.len().min(MAX_FILTERED_ROWS));
+        let is_row = |line: &&ListLine| matches!(line, ListLine::Row(_));
+        let shown = self.visible_rows.of(rows).map_or_else(|| rows.len(), |lines| lines.iter().filter(is_row).count());
+        count(rows, shown, searched)
     }
 
     // ---- moving and drawing
@@ -260,8 +305,8 @@ impl Listing {
         let len = self.len(rows);
         let whole = rows.is_settled(self.pages());
         let visible_rows = &self.visible_rows;
-        let lost =
-            self.state.sync_loading(len, whole, |index| visible_rows.at(rows, index).map(&key).unwrap_or_default());
+        let lost = self.state.sync_loading(len, whole, |index| visible_rows.key(rows, index, &key));
+        self.skip_headings(len, true);
         let near = self.state.selected().max(self.state.top()) + self.state.height() * 2;
         if rows.has_more && near >= len && rows.len() < MAX_FILTERED_ROWS.max(len + 1) {
             self.more_pages = self.more_pages.max(rows.pages());
@@ -278,7 +323,7 @@ impl Listing {
         let changed = reveal.searched.replace(rows.revision).is_some();
         let (wanted, expected) = (reveal.key.clone(), reveal.expected && !changed);
         let found = match self.visible_rows.of(rows) {
-            Some(indices) => indices.iter().position(|i| rows.get(*i).map(&key).as_ref() == Some(&wanted)),
+            Some(lines) => (0..lines.len()).find(|index| self.visible_rows.key(rows, *index, &key) == wanted),
             None => rows.iter().position(|row| key(row) == wanted),
         };
         match found {
@@ -299,7 +344,15 @@ impl Listing {
     /// Moves the selection.
     pub fn motion(&mut self, motion: Motion, len: usize) {
         self.reveal = None;
+        let before = self.state.selected();
         motion.apply(&mut self.state, len);
+        self.skip_headings(len, self.state.selected() >= before);
+    }
+
+    /// Moves the selection from a heading to the next row downwards or upwards.
+    fn skip_headings(&mut self, len: usize, down: bool) {
+        let visible_rows = &self.visible_rows;
+        self.state.settle(len, down, |index| visible_rows.is_stop(index));
     }
 
     /// Handles the wheel and clicks; returns `true` if a row is to be opened, by a double click.
@@ -310,6 +363,7 @@ impl Listing {
                 let area = self.area.get();
                 if area.contains((column, row).into())
                     && let Some(index) = self.state.row_at(row - area.y)
+                    && self.visible_rows.is_stop(index)
                 {
                     self.reveal = None;
                     self.state.select(index, len);
@@ -349,12 +403,13 @@ impl Listing {
         row: impl Fn(&T) -> Row,
         empty: (&str, &str),
     ) {
-        self.draw_indexed(view, area, buf, focused, rows, columns, |_, item| row(item), empty);
+        let row = |_, item: Option<&T>| item.map(&row).unwrap_or_default();
+        self.draw_lines(view, area, buf, focused, rows, columns, row, empty);
     }
 
-    /// Like [`Listing::draw`], but passes the index of each row in the whole list.
+    /// Like [`Listing::draw`], but passes the index of each line in the whole list, and `None` for a heading.
     #[allow(clippy::too_many_arguments)]
-    pub fn draw_indexed<T: 'static>(
+    pub fn draw_lines<T: 'static>(
         &self,
         view: &View,
         area: Rect,
@@ -362,7 +417,7 @@ impl Listing {
         focused: bool,
         rows: &Rows<'_, T>,
         columns: &[Column],
-        row: impl Fn(usize, &T) -> Row,
+        line: impl Fn(usize, Option<&T>) -> Row,
         empty: (&str, &str),
     ) {
         self.area.set(area);
@@ -382,8 +437,7 @@ impl Listing {
         // The rows of an earlier filter are dimmed until the server has answered.
         let behind = self.is_filter_pending();
         table::draw(buf, body, view.theme, focused, &self.state, columns, len, |index| {
-            let Some(item) = self.at(rows, index) else { return Row::default() };
-            let drawn = row(index, item);
+            let drawn = line(index, self.at(rows, index));
             let dim = drawn.dim || behind;
             drawn.dim(dim)
         });
@@ -553,6 +607,26 @@ mod tests {
         assert_eq!(words(100, true, None, 100, None), "100+");
         assert_eq!(words(12, false, Some(12), 1, Some(12)), "1 of 12");
         assert_eq!(words(100, true, Some(119), 1, Some(100)), "1 of 100+");
+    }
+
+    #[test]
+    fn the_cursor_skips_headings_and_they_are_not_counted() {
+        use ListLine::{Heading, Row};
+        with_rows(3, false, None, |rows| {
+            let mut list = Listing::default();
+            list.arrange(rows, "", || vec![Heading(8), Row(2), Heading(7), Row(0), Row(1)]);
+            list.sync(rows, |tag| tag.name.clone());
+            assert_eq!((list.len(rows), list.count(rows).as_deref()), (5, Some("3")));
+            assert_eq!(list.state.selected(), 1);
+            list.motion(Motion::Down, 5);
+            assert_eq!(list.state.selected(), 3);
+            list.motion(Motion::Up, 5);
+            assert_eq!(list.state.selected(), 1);
+            list.motion(Motion::Up, 5);
+            assert_eq!((list.state.selected(), list.selected(rows).is_some()), (1, true));
+            list.arrange(rows, "words", || vec![Heading(7), Row(0)]);
+            assert_eq!(list.count(rows).as_deref(), Some("1 of 3"));
+        });
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::app::query::{self, Grammar};
 use crate::store::{ListQuery, Rows, Want};
 use crate::ui::panels::{self, Panels};
 use crate::ui::state;
+use crate::ui::table::Row;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -212,7 +213,9 @@ impl<S: ListSource> ListPane<S> {
         match filter {
             Filter::Loaded(matches) => self.list.narrow(&rows, matches),
             Filter::Search if self.list.filter_text().is_empty() => self.list.restart(),
-            _ => self.list.filter_loaded(&rows),
+            _ => {
+                self.list.filter_loaded(&rows);
+            }
         }
         let shown_query = match self.list.is_filter_pending() {
             true => self.source.query(&self.shown_input(), columns.server(), view),
@@ -279,11 +282,12 @@ impl<S: ListSource> ListPane<S> {
         {
             return state::failure(buf, body, view.theme, &why, &error.tried, &error.message(), advice);
         }
-        let draw = |index, row: &S::Row| {
+        let draw = |index, row: Option<&S::Row>| {
+            let Some(row) = row else { return Row::default() };
             columns.row(self.source.row(view, index, row).marked(self.list.state.is_marked(&S::key(row))))
         };
         let empty = self.source.empty(&self.shown_input());
-        self.list.draw_indexed(view, body, buf, focused, &rows, &columns.columns(), draw, empty);
+        self.list.draw_lines(view, body, buf, focused, &rows, &columns.columns(), draw, empty);
     }
 }
 
@@ -531,8 +535,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     /// Undoes one thing, in the same order everywhere: marks, the filter, state of the source; then the focus moves
     /// back to the list.
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if !self.list.state.marked().is_empty() {
-            self.list.state.clear_marks();
+        if self.list.state.clear_marks() {
             return true;
         }
         if self.searches_detail() && !self.detail.search_text().is_empty() {
@@ -544,9 +547,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             return true;
         }
         // A user who came for that one row goes back to the previous place.
-        let away = self.on_detail() && self.requested_key.is_none();
-        self.focus_list();
-        away
+        self.panels.return_to(S::Detail::LIST) && self.requested_key.is_none()
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {

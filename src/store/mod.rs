@@ -87,6 +87,11 @@ impl<K: PartialEq, T> Derived<K, T> {
         self.value.as_ref().map(|(_, key, _)| key)
     }
 
+    /// Returns the value, of any revision.
+    pub fn latest(&self) -> Option<&T> {
+        self.value.as_ref().map(|(.., value)| value)
+    }
+
     /// Returns the value, if it was derived from the rows of this revision.
     pub fn get(&self, revision: Revision) -> Option<&T> {
         self.value.as_ref().filter(|(from, ..)| *from == revision).map(|(.., value)| value)

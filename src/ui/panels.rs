@@ -65,6 +65,13 @@ impl Panels {
         self.focus = index.min(self.count.saturating_sub(1));
     }
 
+    /// Focuses a panel, and returns whether another one had the focus.
+    pub fn return_to(&mut self, index: usize) -> bool {
+        let before = self.focus;
+        self.set_focus(index);
+        self.focus != before
+    }
+
     /// Focuses the next panel, wrapping around at the end.
     pub fn next(&mut self) {
         self.focus = (self.focus + 1) % self.count.max(1);

@@ -371,9 +371,9 @@ impl ListState {
         self.marked.contains(key)
     }
 
-    /// Clears all marks.
-    pub fn clear_marks(&mut self) {
-        self.marked.clear();
+    /// Clears all marks, and returns whether there were any.
+    pub fn clear_marks(&mut self) -> bool {
+        !std::mem::take(&mut self.marked).is_empty()
     }
 
     /// Scrolls a viewport of `height` rows so that the selection is visible, and returns its first row.
