@@ -3,8 +3,9 @@
 use crate::api::jobs::Job;
 use crate::panes::jobs::job_query::JobQuery;
 use crate::parts::ci::{self, Slot};
+use crate::parts::list::ListLine;
 use crate::store::{Revision, Rows};
-use crate::ui::{glyph, text};
+use crate::ui::text;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 
@@ -31,7 +32,7 @@ pub struct Pipeline {
 /// The lines of the list, in order.
 #[derive(Debug, Default)]
 pub struct Lines {
-    pub lines: Vec<Line>,
+    lines: Vec<Line>,
     pub pipelines: Vec<Pipeline>,
     /// The row of each job, by ID.
     rows: HashMap<u64, usize>,
@@ -90,40 +91,24 @@ impl Lines {
         self.inputs = Some(now);
     }
 
+    /// Returns the lines for the list.
+    pub fn arranged(&self) -> Vec<ListLine> {
+        let id = |at: usize| self.pipelines.get(at).and_then(|pipeline| pipeline.id).unwrap_or_default();
+        let arranged = self.lines.iter().map(|line| match line {
+            Line::Pipeline(at) => ListLine::Heading(id(*at)),
+            Line::Job(slot, _) => ListLine::Row(slot.row),
+        });
+        arranged.collect()
+    }
+
     /// Returns the line `index`.
     pub fn get(&self, index: usize) -> Option<Line> {
         self.lines.get(index).copied()
     }
 
-    /// Returns the number of jobs in the list.
-    pub fn jobs(&self) -> usize {
-        self.lines.len() - self.pipelines.len()
-    }
-
-    /// Returns the number of loaded jobs, whether they match the query or not.
-    pub fn known(&self) -> usize {
-        self.rows.len()
-    }
-
     /// Returns the row of a job.
     pub fn row_of(&self, id: u64) -> Option<usize> {
         self.rows.get(&id).copied()
-    }
-
-    /// Returns a key of a line, so that the selection stays on it.
-    pub fn key(&self, index: usize) -> String {
-        match self.get(index) {
-            Some(Line::Job(slot, _)) => slot.id.to_string(),
-            Some(Line::Pipeline(at)) => {
-                format!("p{}", self.pipelines.get(at).and_then(|p| p.id).unwrap_or_default())
-            }
-            None => String::new(),
-        }
-    }
-
-    /// Returns whether the cursor stops at a line. In accessible mode it also stops at headings.
-    pub fn is_stop(&self, index: usize) -> bool {
-        self.get(index).is_some_and(|line| matches!(line, Line::Job(..)) || glyph::is_accessible())
     }
 }
 

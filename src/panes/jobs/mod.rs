@@ -17,13 +17,13 @@ use crate::app::watch::Watched;
 use crate::parts::board::Board;
 use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, Confirmed, JobAction, POLL_INTERVAL};
-use crate::parts::list::{self, age, draw_error_line, draw_placeholder};
+use crate::parts::list::{self, Listing, age};
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
 use crate::parts::{forms, project, query_list};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
-use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use job_query::JobQuery;
@@ -34,8 +34,6 @@ use std::time::Duration;
 
 /// The minimum screen width in columns to show the board beside the list.
 const WIDE: u16 = 120;
-/// The maximum number of pages that are searched with a filter.
-const MAX_FILTERED_PAGES: u32 = 10;
 const LIST: usize = 0;
 const BOARD: usize = 1;
 
@@ -58,12 +56,9 @@ pub struct Jobs {
     project: Id,
     pipeline: Option<u64>,
     tab: usize,
-    filter: String,
     query: JobQuery,
-    list: ListState,
+    list: Listing,
     lines: Lines,
-    pages: u32,
-    area: std::cell::Cell<Rect>,
     board: Board,
     panels: Panels,
     /// The job that list and board were last synchronized to.
@@ -111,13 +106,6 @@ impl Jobs {
         pipelines::upstream(view, &self.project, known)
     }
 
-    fn restart(&mut self) {
-        self.list = ListState::new();
-        self.lines = Lines::default();
-        self.pages = 1;
-        self.synced_job = None;
-    }
-
     fn board_focused(&self) -> bool {
         self.panels.focus() == BOARD
     }
@@ -132,19 +120,16 @@ impl Jobs {
             let id = self.board.cursor()?;
             return self.board.rows(view, &self.project)?.iter().find(|job| job.id == id);
         }
-        match self.lines.get(self.list.selected())? {
-            Line::Job(slot, _) => self.rows(view).get(slot.row),
-            Line::Pipeline(_) => None,
-        }
+        self.list.selected(&self.rows(view))
     }
 
     /// Returns the marked jobs, or the one under the cursor.
     fn targets<'a>(&self, view: &View<'a>) -> Vec<&'a Job> {
-        if self.list.marked().is_empty() {
+        if self.list.state.marked().is_empty() {
             return self.current(view).into_iter().collect();
         }
         let rows = self.rows(view);
-        let marked = self.list.marked().iter().filter_map(|key| key.parse().ok());
+        let marked = self.list.state.marked().iter().filter_map(|key| key.parse().ok());
         marked.filter_map(|id| rows.get(self.lines.row_of(id)?)).collect()
     }
 
@@ -168,7 +153,7 @@ impl Jobs {
         job_action.apply(&self.project, &targets, cx);
         // If the action needs confirmation, the marks stay until it is confirmed.
         if !job_action.needs_confirmation() {
-            self.list.clear_marks();
+            self.list.state.clear_marks();
         }
     }
 
@@ -185,7 +170,7 @@ impl Jobs {
 
     /// Returns the jobs whose traces to show side by side: the marked ones, else the running ones.
     fn jobs_to_watch(&self, view: &View) -> Vec<u64> {
-        if !self.list.marked().is_empty() {
+        if !self.list.state.marked().is_empty() {
             let jobs = self.targets(view).into_iter().filter(|job| !job.is_trigger());
             return jobs.map(|job| job.id).take(ci::MAX_TRACES).collect();
         }
@@ -229,17 +214,9 @@ impl Jobs {
 
     fn mark(&mut self, cx: &mut Cx) {
         if let Some(job) = self.current(&cx.view) {
-            self.list.toggle_mark(job.id.to_string());
+            self.list.state.toggle_mark(job.id.to_string());
             self.motion(Motion::Down, cx);
         }
-    }
-
-    /// Moves the cursor of the list, past headings.
-    fn move_list(&mut self, motion: Motion) {
-        let (len, before) = (self.lines.lines.len(), self.list.selected());
-        motion.apply(&mut self.list, len);
-        let lines = &self.lines;
-        self.list.settle(len, self.list.selected() >= before, |index| lines.is_stop(index));
     }
 
     /// Moves the cursor of the panel without focus to the job selected in the focused one.
@@ -248,7 +225,7 @@ impl Jobs {
             if let Some(id) = self.board.cursor().filter(|id| self.synced_job != Some(*id)) {
                 self.synced_job = Some(id);
                 if self.lines.row_of(id).is_some() {
-                    self.list.select_key(id.to_string());
+                    self.list.state.select_key(id.to_string());
                 }
             }
         } else if let Some(job) = self.current(view)
@@ -289,11 +266,10 @@ impl Jobs {
         Row { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..Row::default() }
     }
 
-    fn line(&self, view: &View, rows: &Rows<'_, Job>, index: usize) -> Row {
-        match self.lines.get(index) {
-            Some(Line::Pipeline(at)) => self.heading(view, rows, at),
-            Some(Line::Job(slot, first)) => {
-                let Some(job) = rows.get(slot.row) else { return Row::default() };
+    fn line(&self, view: &View, rows: &Rows<'_, Job>, index: usize, job: Option<&Job>) -> Row {
+        match (self.lines.get(index), job) {
+            (Some(Line::Pipeline(at)), _) => self.heading(view, rows, at),
+            (Some(Line::Job(slot, first)), Some(job)) => {
                 let runner = job.runner.as_ref().map(|runner| runner.label()).unwrap_or_default();
                 let note = match (slot.older, job.has_artifacts()) {
                     (true, _) => format!("{} retried", glyph::or_word(glyph::reply(), "")),
@@ -319,29 +295,19 @@ impl Jobs {
                     Cell::from((age(view, ci::last_event(job)), Role::Dim)),
                 ])
                 .dim(slot.older)
-                .marked(self.list.is_marked(&slot.id.to_string()))
+                .marked(self.list.state.is_marked(&slot.id.to_string()))
             }
-            None => Row::default(),
+            _ => Row::default(),
         }
     }
 
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let rows = self.rows(view);
-        self.area.set(area);
-        if self.lines.lines.is_empty() {
-            let empty = match (self.filter.is_empty(), self.tab) {
-                (false, _) if rows.is_loading => ("Looking through older jobs…", "Esc clears the filter"),
-                (false, _) => ("No job matches the filter.", "/ changes it, Esc clears it"),
-                (true, 0) => ("There are no jobs here.", "A commit with a CI file starts a pipeline"),
-                (true, _) => ("No job is in that state.", "1 shows all of them"),
-            };
-            if rows.is_empty() {
-                draw_placeholder(view, area, buf, &rows, empty);
-            } else {
-                crate::ui::state::empty(buf, area, view.theme, empty.0, empty.1);
-            }
-            return;
-        }
+        let empty = match (self.list.filter_text().is_empty(), self.tab) {
+            (false, _) => ("No job matches the filter.", "/ changes it, Esc clears it"),
+            (true, 0) => ("There are no jobs here.", "A commit with a CI file starts a pipeline"),
+            (true, _) => ("No job is in that state.", "1 shows all of them"),
+        };
         let columns = [
             Column::new("", Size::Fit { min: 4, max: 14 }).priority(1),
             Column::new("", Size::Fit { min: 9, max: 12 }),
@@ -352,10 +318,8 @@ impl Jobs {
             Column::new("", Size::Fit { min: 6, max: 22 }).priority(3),
             Column::new("", Size::Fixed(4)).right().priority(2),
         ];
-        let body = draw_error_line(view, area, buf, rows.error);
-        table::draw(buf, body, view.theme, !self.board_focused(), &self.list, &columns, self.lines.lines.len(), |i| {
-            self.line(view, &rows, i)
-        });
+        let line = |index, job: Option<&Job>| self.line(view, &rows, index, job);
+        self.list.draw_lines(view, area, buf, !self.board_focused(), &rows, &columns, line, empty);
     }
 }
 
@@ -500,18 +464,15 @@ impl Pane for Jobs {
 
     fn open(place: &Place, view: &View) -> Self {
         let project = place.project.clone().unwrap_or_default();
-        let filter = place.query.clone().unwrap_or_default();
+        let filter = place.query.as_deref().unwrap_or_default();
         let tab = place.tab.as_deref().and_then(|tab| TITLES.iter().position(|t| t.eq_ignore_ascii_case(tab)));
         Jobs {
-            query: JobQuery::read(&filter, &project, view),
+            query: JobQuery::read(filter, &project, view),
             project,
             pipeline: place.item.as_deref().and_then(|id| id.parse().ok()),
             tab: tab.unwrap_or(0),
-            filter,
-            list: ListState::new(),
+            list: Listing::with_filter(filter),
             lines: Lines::default(),
-            pages: 1,
-            area: std::cell::Cell::default(),
             board: Board::default(),
             panels: Panels::new(2),
             synced_job: None,
@@ -521,7 +482,7 @@ impl Pane for Jobs {
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.project.clone());
         place.item = self.pipeline.map(|id| id.to_string());
-        place = place.query(self.filter.clone());
+        place = place.query(self.list.filter_text());
         place.tab = TITLES.get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
         place
     }
@@ -540,18 +501,17 @@ impl Pane for Jobs {
             }
             None => breadcrumbs.push(Breadcrumb::new("jobs", Role::Title)),
         }
-        let searched = (!self.query.is_whole()).then_some(self.lines.known());
-        let count = list::count(&rows, self.lines.jobs(), searched);
+        let (text, count) = (self.list.filter_text(), self.list.count(&rows));
         let grammar = job_query::grammar(&self.project);
-        breadcrumbs.extend(query_list::breadcrumbs(&self.filter, count, &grammar, view));
-        if !self.list.marked().is_empty() {
-            breadcrumbs.push(Breadcrumb::new(format!("{} marked", self.list.marked().len()), Role::Warning));
+        breadcrumbs.extend(query_list::breadcrumbs(text, count, &grammar, view));
+        if !self.list.state.marked().is_empty() {
+            breadcrumbs.push(Breadcrumb::new(format!("{} marked", self.list.state.marked().len()), Role::Warning));
         }
         breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = vec![self.load(self.pages).into()];
+        let mut wants = vec![self.load(self.list.pages()).into()];
         wants.extend(ci::want_path(&self.project));
         let is_live = self.lines.last_live.is_some();
         if let Some(id) = self.pipeline {
@@ -580,7 +540,7 @@ impl Pane for Jobs {
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         self.board.hide();
-        self.area.set(Rect::default());
+        self.list.drawn_at(Rect::default());
         let area = match self.pipeline {
             Some(id) => pipeline_head::draw(view, area, buf, &self.project, id),
             None => area,
@@ -609,19 +569,14 @@ impl Pane for Jobs {
 
     fn changed(&mut self, cx: &mut Cx) {
         let rows = self.rows(&cx.view);
+        self.list.filter_loaded(&rows);
         self.lines.refresh(&rows, &self.query);
+        let words = if self.query.is_whole() { String::new() } else { self.list.filter_text().to_owned() };
+        self.list.arrange(&rows, &words, || self.lines.arranged());
         if self.board_focused() {
             self.sync_panels(&cx.view);
         }
-        let len = self.lines.lines.len();
-        let lines = &self.lines;
-        self.list.sync(len, |index| lines.key(index));
-        self.list.settle(len, true, |index| lines.is_stop(index));
-        let near = self.list.selected().max(self.list.top()) + self.list.height() * 2;
-        let most = if self.query.is_whole() { u32::MAX } else { MAX_FILTERED_PAGES };
-        if rows.has_more && near >= len {
-            self.pages = self.pages.max(rows.pages() + 1).min(most.max(self.pages));
-        }
+        self.list.sync(&rows, |job| job.id.to_string());
         if !self.board_focused() {
             self.sync_panels(&cx.view);
         }
@@ -641,34 +596,25 @@ impl Pane for Jobs {
             Motion::Right if cx.view.size.0 >= WIDE => self.panels.set_focus(BOARD),
             Motion::Right => self.enter(cx),
             Motion::Left => {}
-            other => self.move_list(other),
+            other => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
         }
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        match pointer {
-            Pointer::Press { column, row, double } => {
-                if self.board.press(column, row) {
-                    self.panels.set_focus(BOARD);
-                } else {
-                    let area = self.area.get();
-                    let inside = area.contains((column, row).into());
-                    let Some(index) = inside.then(|| self.list.row_at(row - area.y)).flatten() else { return };
-                    if !self.lines.is_stop(index) {
-                        return;
-                    }
-                    self.panels.set_focus(LIST);
-                    self.list.select(index, self.lines.lines.len());
-                }
-                if double {
-                    self.enter(cx);
-                }
-            }
-            Pointer::Wheel { column, row, rows } if self.area.get().contains((column, row).into()) => {
-                // The wheel scrolls the list without changing the focus.
-                self.move_list(Motion::Wheel(rows));
-            }
-            Pointer::Wheel { .. } | Pointer::Drag { .. } | Pointer::Release => {}
+        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
+        let is_press = matches!(pointer, Pointer::Press { .. });
+        let opens = if is_press && self.board.press(column, row) {
+            self.panels.set_focus(BOARD);
+            matches!(pointer, Pointer::Press { double: true, .. })
+        } else if self.list.contains(column, row) {
+            // The wheel scrolls the list without changing the focus.
+            self.panels.set_focus(if is_press { LIST } else { self.panels.focus() });
+            self.list.pointer(pointer, self.list.len(&self.rows(&cx.view)))
+        } else {
+            false
+        };
+        if opens {
+            self.enter(cx);
         }
     }
 
@@ -683,7 +629,8 @@ impl Pane for Jobs {
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
         if index < TITLES.len() && index != self.tab {
             self.tab = index;
-            self.restart();
+            self.list.restart();
+            self.synced_job = None;
         }
     }
 
@@ -692,23 +639,17 @@ impl Pane for Jobs {
     }
 
     fn filter_text(&self) -> String {
-        self.filter.clone()
+        self.list.filter_text().to_owned()
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        if self.filter != text {
-            self.filter = text.to_owned();
-            let query = JobQuery::read(text, &self.project, &cx.view);
-            if query.scope != self.query.scope {
-                self.restart();
-            }
-            // Each typed character changes the matching jobs, so the first one is selected. When the filter is cleared,
-            // the cursor stays.
-            if !text.is_empty() {
-                self.list.reset_to_top();
-                self.synced_job = None;
-            }
-            self.query = query;
+        let here = self.list.selected(&self.rows(&cx.view)).map(|job| job.id.to_string());
+        self.list.set_filter(text, here);
+        self.query = JobQuery::read(text, &self.project, &cx.view);
+        // Each typed character changes the matching jobs, so the board shows the first one. When the filter is cleared,
+        // the cursor stays.
+        if !text.is_empty() {
+            self.synced_job = None;
         }
     }
 
@@ -719,22 +660,17 @@ impl Pane for Jobs {
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
         if let Ok(confirmed) = answer.take::<Confirmed>() {
             confirmed.send(cx);
-            self.list.clear_marks();
+            self.list.state.clear_marks();
         }
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if !self.list.marked().is_empty() {
-            self.list.clear_marks();
+        if self.list.state.clear_marks() {
             return true;
         }
-        if !self.filter.is_empty() {
-            self.set_filter_text("", cx);
-            return true;
-        }
-        let on_board = self.board_focused();
-        self.panels.set_focus(LIST);
-        on_board
+        let is_filtered = !self.list.filter_text().is_empty();
+        self.set_filter_text("", cx);
+        is_filtered || self.panels.return_to(LIST)
     }
 
     fn url(&self, view: &View) -> Option<String> {
