@@ -22,7 +22,6 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell as Shared;
 use std::time::Duration;
 use tree::{GroupQuery, Kind, Node, Tree};
 
@@ -37,14 +36,10 @@ pub struct Groups {
     tree: Tree,
     panels: Panels,
     facts: Details,
-    /// The typed query, and the query of the rows that are shown.
-    filter_text: String,
-    shown: String,
     /// Whether storage sizes are requested.
     sizes: bool,
     /// The group that the place names, until it is found.
     named: Option<String>,
-    area: Shared<Rect>,
 }
 
 impl Groups {
@@ -65,7 +60,7 @@ impl Groups {
     }
 
     fn now(&self, view: &View) -> GroupQuery {
-        self.query_of(&self.shown, view)
+        self.query_of(self.tree.list.shown(), view)
     }
 
     fn query(path: &str) -> GetGroup {
@@ -78,7 +73,7 @@ impl Groups {
         if node.is_group() {
             return Some(node);
         }
-        let before = self.tree.nodes().get(..self.tree.list.selected()).unwrap_or_default();
+        let before = self.tree.nodes().get(..self.tree.list.state.selected()).unwrap_or_default();
         before.iter().rev().find(|above| above.depth < node.depth && above.is_group())
     }
 
@@ -189,7 +184,7 @@ impl Groups {
         }
         let Some(group) = cx.view.store.get(&Self::query(&path)).value else { return };
         // The place may name the group by its ID; the tree is searched by path.
-        self.tree.reveal(tree::path_of(group));
+        self.tree.open(tree::path_of(group));
         self.named = None;
     }
 
@@ -211,7 +206,7 @@ impl Groups {
             };
         }
         let body = draw_error_line(view, body, buf, all.error);
-        self.area.set(body);
+        self.tree.list.drawn_at(body);
         let columns = [
             Column::new("", Size::Fit { min: 20, max: 46 }),
             Column::new("", Size::Fill { min: 10, weight: 1 }).priority(3),
@@ -219,8 +214,8 @@ impl Groups {
             Column::new("", Size::Fit { min: 0, max: 9 }).right().priority(1),
             Column::new("", Size::Fixed(4)).right().priority(4),
         ];
-        let behind = self.shown != self.filter_text;
-        table::draw(buf, body, theme, focused, &self.tree.list, &columns, self.tree.nodes().len(), |index| {
+        let behind = self.tree.list.is_filter_pending();
+        table::draw(buf, body, theme, focused, &self.tree.list.state, &columns, self.tree.nodes().len(), |index| {
             self.tree.nodes().get(index).map(|node| row(view, node).dim(behind || node.archived)).unwrap_or_default()
         });
     }
@@ -323,22 +318,18 @@ impl Pane for Groups {
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
-        let filter_text = place.query.clone().unwrap_or_default();
         Groups {
-            tree: Tree::default(),
+            tree: Tree::with_filter(place.query.as_deref().unwrap_or_default()),
             panels: Panels::new(2),
             facts: Details::default().names(WIDE_NAME_WIDTH),
-            shown: filter_text.clone(),
-            filter_text,
             sizes: false,
             named: place.group.as_ref().map(Id::to_string),
-            area: Shared::default(),
         }
     }
 
     fn place(&self) -> Place {
         let group = self.named.clone().or_else(|| self.group().map(|group| group.path.clone()));
-        Place { group: group.map(Id::from), ..Place::new(Self::ID).query(self.filter_text.as_str()) }
+        Place { group: group.map(Id::from), ..Place::new(Self::ID).query(self.tree.list.filter_text()) }
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
@@ -350,15 +341,15 @@ impl Pane for Groups {
             // The server's total includes subgroups, which are not top-level rows.
             false => all.is_known.then(|| list::at_least(self.tree.at_the_top(), all.has_more)),
         };
-        breadcrumbs.extend(query_list::breadcrumbs(&self.filter_text, count, &Self::grammar(), view));
+        breadcrumbs.extend(query_list::breadcrumbs(self.tree.list.filter_text(), count, &Self::grammar(), view));
         breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.tree.wants(&self.now(view));
-        if self.filter_text != self.shown {
-            let list = self.query_of(&self.filter_text, view).list;
-            wants.extend(list.map(|list| Want::from(Load::list(&list, 1).after(Duration::from_millis(120)))));
+        if self.tree.list.is_filter_pending() {
+            let list = self.query_of(self.tree.list.filter_text(), view).list;
+            wants.extend(list.map(|list| Want::from(Load::list(&list, 1).after(self.tree.list.filter_delay()))));
         }
         match (self.as_user(view), &self.named) {
             (Some(users), _) => wants.push(Load::list(&users, 1).into()),
@@ -373,7 +364,7 @@ impl Pane for Groups {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.area.set(Rect::default());
+        self.tree.list.drawn_at(Rect::default());
         self.facts.hide();
         let places = self.panels.layout(area, PANEL_WIDTHS);
         if let Some(place) = places.get(TREE).copied().flatten() {
@@ -388,12 +379,13 @@ impl Pane for Groups {
     fn changed(&mut self, cx: &mut Cx) {
         self.find_named(cx);
         let view = cx.view;
-        if self.filter_text != self.shown {
-            let query = self.query_of(&self.filter_text, &view);
-            let rows = Tree::groups(&view, &query);
-            if rows.is_known || rows.error.is_some() {
-                self.shown = self.filter_text.clone();
-                self.tree.restart();
+        let here = self.tree.current().filter(|node| node.is_thing()).map(|node| node.path.clone());
+        let typed_query = self.query_of(self.tree.list.filter_text(), &view);
+        if self.tree.list.filter_loaded(&Tree::groups(&view, &typed_query)) {
+            self.tree.reload();
+            // The selected row stays selected when the filter is cleared.
+            if let Some(path) = here.filter(|_| !typed_query.narrowed) {
+                self.tree.reveal(&path);
             }
         }
         let query = self.now(&view);
@@ -422,44 +414,28 @@ impl Pane for Groups {
         match (motion, open) {
             (Motion::Right, Some((Kind::Group { open: false }, path))) => self.tree.set_open(&path, true),
             (Motion::Right, Some((Kind::Group { open: true }, _))) => {
-                let len = self.tree.nodes().len();
-                self.tree.list.move_by(1, len);
+                self.tree.list.motion(Motion::Down, self.tree.nodes().len());
             }
             (Motion::Right, _) => self.enter(cx),
             (Motion::Left, Some((Kind::Group { open: true }, path))) => self.tree.set_open(&path, false),
             (Motion::Left, _) => self.tree.select_above(),
-            (other, _) => {
-                let len = self.tree.nodes().len();
-                other.apply(&mut self.tree.list, len);
-            }
+            (other, _) => self.tree.list.motion(other, self.tree.nodes().len()),
         }
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
-        let len = self.tree.nodes().len();
-        if self.facts.contains(column, row) {
-            if matches!(pointer, Pointer::Press { .. }) {
-                self.panels.set_focus(FACTS);
-            }
-            return self.facts.pointer(pointer, cx);
-        }
-        let area = self.area.get();
-        if !area.contains((column, row).into()) {
+        let on_facts = self.facts.contains(column, row);
+        if !on_facts && !self.tree.list.contains(column, row) {
             return;
         }
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.tree.list.scroll_by(rows.into(), len),
-            Pointer::Press { double, .. } => {
-                self.panels.set_focus(TREE);
-                if let Some(index) = self.tree.list.row_at(row - area.y) {
-                    self.tree.list.select(index, len);
-                    if double {
-                        self.enter(cx);
-                    }
-                }
-            }
-            Pointer::Drag { .. } | Pointer::Release => {}
+        if matches!(pointer, Pointer::Press { .. }) {
+            self.panels.set_focus(if on_facts { FACTS } else { TREE });
+        }
+        if on_facts {
+            self.facts.pointer(pointer, cx);
+        } else if self.tree.list.pointer(pointer, self.tree.nodes().len()) {
+            self.enter(cx);
         }
     }
 
@@ -476,21 +452,15 @@ impl Pane for Groups {
     }
 
     fn filter_text(&self) -> String {
-        self.filter_text.clone()
+        self.tree.list.filter_text().to_owned()
     }
 
     fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
-        self.filter_text = text.to_owned();
+        self.tree.list.set_filter(text, None);
     }
 
     fn escape(&mut self, _cx: &mut Cx) -> bool {
-        if self.panels.focus() == FACTS {
-            self.panels.set_focus(TREE);
-            return true;
-        }
-        let narrowed = !self.filter_text.is_empty();
-        self.filter_text.clear();
-        narrowed
+        self.tree.list.clear_filter(None) || self.panels.return_to(TREE)
     }
 
     fn url(&self, view: &View) -> Option<String> {

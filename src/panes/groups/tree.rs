@@ -4,8 +4,8 @@ use crate::api::groups::{Group, ListGroupProjects, ListGroups, ListSubgroups};
 use crate::api::projects::Project;
 use crate::api::{ExtraValue, Time};
 use crate::app::pane::View;
+use crate::parts::list::Listing;
 use crate::store::{Load, Rows, Want};
-use crate::ui::table::ListState;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -133,16 +133,22 @@ pub struct Tree {
     input_hash: u64,
     /// The requested path, until it is found.
     target: Option<String>,
-    pub list: ListState,
+    /// The selection, and the filter.
+    pub list: Listing,
 }
 
 impl Tree {
-    /// Opens the groups down to `path`, and selects it as soon as it is listed.
+    /// Opens the group at `path`, and selects it as soon as it is listed.
+    pub fn open(&mut self, path: &str) {
+        self.open.insert(path.to_owned());
+        self.reveal(path);
+    }
+
+    /// Opens the groups that contain `path`, and selects it as soon as it is listed.
     pub fn reveal(&mut self, path: &str) {
         for (at, _) in path.match_indices('/') {
             self.open.insert(path.get(..at).unwrap_or_default().to_owned());
         }
-        self.open.insert(path.to_owned());
         self.target = Some(path.to_owned());
         self.input_hash = 0;
     }
@@ -159,14 +165,24 @@ impl Tree {
 
     /// Returns the row under the cursor.
     pub fn current(&self) -> Option<&Node> {
-        self.nodes.get(self.list.selected())
+        self.nodes.get(self.list.state.selected())
+    }
+
+    /// Creates a closed tree with the filter `text`.
+    pub fn with_filter(text: &str) -> Tree {
+        Tree { list: Listing::with_filter(text), ..Tree::default() }
     }
 
     /// Resets the tree for another query. Open groups stay open.
     pub fn restart(&mut self) {
+        self.list.restart();
+        self.reload();
+    }
+
+    /// Lists the groups of another query from the first page.
+    pub fn reload(&mut self) {
         self.pages.clear();
         self.input_hash = 0;
-        self.list = ListState::default();
     }
 
     fn pages_of(&self, path: &str) -> u32 {
@@ -207,7 +223,7 @@ impl Tree {
             self.build_all(view, query, &all);
             self.select_target(&all);
         }
-        self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
+        self.list.state.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
         self.request_pages(view, query, &all);
     }
 
@@ -287,7 +303,7 @@ impl Tree {
     fn select_target(&mut self, all: &Rows<'_, Group>) {
         let Some(path) = self.target.clone() else { return };
         if let Some(at) = self.nodes.iter().position(|node| node.is_thing() && node.path == path) {
-            self.list.select_key(self.nodes.get(at).map(Node::key).unwrap_or_default());
+            self.list.state.select_key(self.nodes.get(at).map(Node::key).unwrap_or_default());
             self.target = None;
             return;
         }
@@ -297,15 +313,16 @@ impl Tree {
         }
         let on_the_way = |node: &&Node| node.is_group() && path.starts_with(&format!("{}/", node.path));
         if let Some(node) = self.nodes.iter().filter(on_the_way).max_by_key(|node| node.path.len()) {
-            self.list.select_key(node.key());
+            self.list.state.select_key(node.key());
         }
         self.target = None;
     }
 
     /// Requests the next page of lists that end near the viewport, or of all lists while a path is searched.
     fn request_pages(&mut self, view: &View, query: &GroupQuery, all: &Rows<'_, Group>) {
-        let ahead = self.list.height().max(usize::from(view.size.1)) * 2;
-        let near = self.list.top().max(self.list.selected()) + ahead;
+        let state = &self.list.state;
+        let ahead = state.height().max(usize::from(view.size.1)) * 2;
+        let near = state.top().max(state.selected()) + ahead;
         let has_target = self.target.is_some();
         let short: Vec<String> = self
             .nodes
@@ -339,9 +356,9 @@ impl Tree {
     /// Selects the group that contains the row under the cursor.
     pub fn select_above(&mut self) {
         let Some(depth) = self.current().map(|node| node.depth) else { return };
-        let above = (0..self.list.selected()).rev().find(|i| self.nodes.get(*i).is_some_and(|n| n.depth < depth));
+        let above = (0..self.list.state.selected()).rev().find(|i| self.nodes.get(*i).is_some_and(|n| n.depth < depth));
         if let Some(index) = above {
-            self.list.select(index, self.nodes.len());
+            self.list.state.select(index, self.nodes.len());
         }
     }
 }
