@@ -372,6 +372,9 @@ impl Pane for Notifications {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
         let facts = self.facts.contains(column, row);
+        if !facts && !self.list().contains(column, row) {
+            return;
+        }
         if matches!(pointer, Pointer::Press { .. }) {
             self.panels.set_focus(if facts { FACTS } else { LIST });
         }
@@ -410,12 +413,9 @@ impl Pane for Notifications {
         self.list().set_filter(text, here);
     }
 
-    fn escape(&mut self, _cx: &mut Cx) -> bool {
-        if self.panels.focus() == FACTS {
-            self.panels.set_focus(LIST);
-            return true;
-        }
-        self.list().clear_filter(None)
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        let here = self.current(&cx.view).map(|(_, name)| name);
+        self.tab != EVERYWHERE && (self.list().clear_filter(here) || self.panels.return_to(LIST))
     }
 
     fn url(&self, view: &View) -> Option<String> {
