@@ -3,6 +3,7 @@
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 /// A place with a list of two rows, and the capabilities of the list.
 struct List {
@@ -44,6 +45,12 @@ fn lists() -> Vec<List> {
         json!({"id": id, "iid": id, "ref": name, "sha": "9f3c2ab8", "created_at": "2026-06-15T09:00:00Z",
             "environment": {"id": 4, "name": "production"}, "status": "success"})
     };
+    let titled = |id: u64, name: &str| json!({"id": id, "iid": id, "name": name, "full_path": name, "url": "", "tag_name": name});
+    let pipeline = |id: u64, name: &str| json!({"id": id, "ref": name, "sha": "9f3c2ab8", "status": "success"});
+    let job = |id: u64, name: &str| {
+        json!({"id": id, "name": name, "stage": "test", "status": "success", "ref": "main",
+            "pipeline": pipeline(3, "main")})
+    };
     let one_of_two = |id: u64, title: &str| {
         let mut commit = commit(title);
         commit["id"] = json!(format!("{id}f3c2ab89f3c2ab89f3c2ab89f3c2ab89f3c2ab8"));
@@ -68,6 +75,14 @@ fn lists() -> Vec<List> {
         list(on("milestones"), "GET /projects/a%2Fb/milestones", two(&issue), false, true),
         list(Place::new("todos"), "GET /todos", two(&todo), true, true),
         list(on("deployments"), "GET /projects/a%2Fb/deployments", two(&deployment), false, true),
+        list(on("pipelines"), "GET /projects/a%2Fb/pipelines", two(&pipeline), false, false),
+        list(on("jobs"), "GET /projects/a%2Fb/jobs", two(&job), true, true),
+        list(on("environments"), "GET /projects/a%2Fb/environments", two(&titled), false, true),
+        list(on("releases"), "GET /projects/a%2Fb/releases", two(&titled), false, true),
+        list(on("asset_links").item("v1"), "GET /projects/a%2Fb/releases/v1/assets/links", two(&titled), false, false),
+        list(on("protected_branches"), "GET /projects/a%2Fb/protected_branches", two(&titled), false, true),
+        list(Place::new("notifications").tab("groups"), "GET /groups", two(&titled), false, true),
+        list(Place::new("groups"), "GET /groups", two(&titled), false, true),
         list(Place::new("projects"), "GET /projects", two(&project), false, false),
         list(Place::new("users"), "GET /users", two(&user), true, true),
         list(Place::new("runners"), "GET /runners", two(&runner), false, true),
@@ -80,6 +95,31 @@ fn selected(harness: &Harness) -> String {
     let lines = harness.lines();
     let mut parts = lines.iter().flat_map(|line| line.split('│'));
     parts.find(|part| part.starts_with('▌') && part.contains("first-")).unwrap_or_default().to_owned()
+}
+
+/// Returns the names of the places in `src/panes` that are made of the list kit.
+fn list_places(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let names = |path: PathBuf| {
+        if path.is_dir() {
+            return list_places(&path);
+        }
+        let code = std::fs::read_to_string(&path).expect("a source file");
+        let source = code.split_once("impl ListSource for").map(|(_, source)| source.to_owned());
+        let id = source.as_deref().and_then(|source| source.split_once("const ID: &'static str = \""));
+        id.and_then(|(_, id)| id.split_once('"')).map(|(id, _)| id.to_owned()).into_iter().collect()
+    };
+    entries.flat_map(names).collect()
+}
+
+#[test]
+fn every_list_place_is_in_the_table() {
+    let tested: Vec<String> = lists().into_iter().map(|list| list.place.pane).collect();
+    let places = list_places(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/panes"));
+    assert!(places.len() > 15, "{places:?}");
+    // The text of a search is the place itself, so Esc does not clear it.
+    let missing: Vec<&String> = places.iter().filter(|place| *place != "search" && !tested.contains(place)).collect();
+    assert!(missing.is_empty(), "not in lists(): {missing:?}");
 }
 
 #[tokio::test]
