@@ -2,14 +2,16 @@
 //! data.
 
 use super::checkout::{Checkout, CheckoutOutcome};
-use super::command::{Disabled, Info, Motion};
+use super::command_info::{Disabled, Info};
+use super::context::Cx;
 use super::custom::{FileOfClone, RunEvent, RunOrder};
+use super::motion::Motion;
 use super::outbox::{Claim, Submission};
 use super::overlay::Overlay;
-use super::pane::Cx;
-use super::pane::Section;
 use super::place::Place;
+use super::session::Section;
 use super::state::{RecentsChange, SeenChange, SettingsChange, StateFile};
+use super::tone::Tone;
 use super::transfer::{Save, SaveOrder, TransferEvent};
 use super::watch::Watched;
 use crate::api::{Error, Host};
@@ -22,19 +24,6 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The tone of a message in the footer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    /// Success.
-    Good,
-    /// Information.
-    Info,
-    /// A refusal: something cannot be done here.
-    Warning,
-    /// A failure.
-    Bad,
-}
 
 /// A callback for the reply to a write: clearing a list, or sending the next of several writes.
 pub type FollowUp = Rc<dyn Fn(&Result<Value, Error>, &mut Cx)>;

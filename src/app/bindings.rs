@@ -1,6 +1,6 @@
 //! Key bindings of every place: the defaults of the command table, with the user's own keys in place of them.
 
-use super::command::Info;
+use super::command_info::Info;
 use super::custom::CustomCommand;
 use super::global;
 use super::keymap::{Chord, Key, Meaning, find, parse_chord, show};
@@ -38,7 +38,7 @@ impl Bindings {
         for entry in registry {
             let infos = (entry.commands)();
             let rows = rows(&infos, own, &mut known, &mut bindings.shown)?;
-            bindings.panes.insert(entry.id, rows);
+            bindings.panes.insert(entry.place.id, rows);
         }
         match own.keys().find(|id| !known.contains(&id.as_str())) {
             Some(unknown) => Err(BindingError::Unknown(unknown.clone())),

@@ -1,7 +1,8 @@
 //! Checkout of the branch of a merge request in the clone that labscope was started in, as data.
 
 use crate::app::App;
-use crate::app::action::{Action, Effect, Tone};
+use crate::app::action::{Action, Effect};
+use crate::app::tone::Tone;
 use crate::ui::text::sanitize;
 use std::path::PathBuf;
 

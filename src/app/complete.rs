@@ -14,7 +14,7 @@ use crate::api::search::{Hit, SearchProject};
 use crate::api::tags::ListTags;
 use crate::api::users::ListUsers;
 use crate::api::{Endpoint, ExtraValue, Id};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Load, Rows, Want};
 use crate::ui::text;
 use std::collections::HashSet;

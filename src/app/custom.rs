@@ -1,11 +1,12 @@
 //! Custom commands of the configuration: the values available to them, what they start, and their output.
 
-use super::action::{Effect, Tone};
-use super::command::{Disabled, Info};
+use super::action::Effect;
+use super::command_info::{Disabled, Info};
 use super::keymap::Chord;
 use super::overlay::output::Output;
 use super::place::Place;
-use super::registry::{self, Subject};
+use super::place_info::{self, Subject};
+use super::tone::Tone;
 use super::{App, target};
 use crate::api::issues::Issue;
 use crate::api::jobs::Job;
@@ -320,7 +321,7 @@ impl App {
             }
         };
         let (url, here) = (pane.url(&view), pane.place());
-        let under = url.as_deref().and_then(|url| target::parse(self.registry, url, &self.session.web_url).ok());
+        let under = url.as_deref().and_then(|url| target::parse(&self.places, url, &self.session.web_url).ok());
         put("host", Some(Host::new(&self.session.web_url).name().to_owned()));
         if let Some((path, line)) = pane.position(&view) {
             put("path", Some(path));
@@ -334,7 +335,7 @@ impl App {
             put("ref", place.git_ref.clone());
             put("path", place.path.clone());
             put("line", place.line.map(|line| line.to_string()));
-            let name = match registry::subject(self.registry, place) {
+            let name = match place_info::subject(&self.places, place) {
                 Some(Subject::MergeRequest | Subject::Issue | Subject::Epic) => "iid",
                 Some(Subject::Job) => "job_id",
                 Some(Subject::Commit) => "sha",
@@ -358,7 +359,7 @@ impl App {
                 put("project_id", Some(issue.project_id.to_string()));
             }
         }
-        let is_job = |place: &&&Place| registry::subject(self.registry, place) == Some(Subject::Job);
+        let is_job = |place: &&&Place| place_info::subject(&self.places, place) == Some(Subject::Job);
         if let Some(number) = places.iter().find(is_job).and_then(|place| place.item.as_deref()) {
             let mut jobs = view.store.known::<Job>().map(|(_, job)| job);
             if let Some(job) = jobs.find(|job| job.id.to_string() == number) {

@@ -3,8 +3,8 @@
 use super::App;
 use super::global;
 use super::hits::{Hit, Hits};
-use super::pane::{Breadcrumb, View};
-use super::reconcile::tone_role;
+use super::pane::{Breadcrumb, SearchMode};
+use super::view::View;
 use crate::ui::theme::Role;
 use crate::ui::{chart, cursor_hint, glyph, hyperlink, line, panels, popup, text};
 use ratatui::buffer::Buffer;
@@ -230,7 +230,7 @@ impl App {
             let custom = self.custom_commands().map(super::custom::CustomCommand::info);
             pane.commands().into_iter().chain(custom).chain(global::infos(self.registry)).collect()
         };
-        let rows: Vec<(String, &super::command::Info)> = self
+        let rows: Vec<(String, &super::command_info::Info)> = self
             .bindings
             .continuations(pane.id(), &self.presses.keys)
             .into_iter()
@@ -264,7 +264,7 @@ impl App {
         left.push(" ", dim);
         let pane = self.nav.top();
         if let Some(message) = &self.message {
-            left.push(text::sanitize(&message.words), theme.style(tone_role(message.tone)));
+            left.push(text::sanitize(&message.words), theme.style(message.tone.role()));
         } else if !self.presses.keys.is_empty() {
             left.push(super::keymap::show(&self.presses.keys), key);
             left.push(" …", dim);
@@ -277,8 +277,8 @@ impl App {
                 }
             }
             let seeks = pane.search_mode().map(|mode| match mode {
-                super::SearchMode::Search => ("seek", "search"),
-                super::SearchMode::Filter => ("seek", "filter"),
+                SearchMode::Search => ("seek", "search"),
+                SearchMode::Filter => ("seek", "filter"),
             });
             let general: Vec<_> = seeks.into_iter().chain([("actions", "actions")]).collect();
             for (id, short) in &general {

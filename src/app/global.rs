@@ -1,7 +1,9 @@
 //! Global commands: moving, searching, navigating, and those for the program as a whole.
 
 use super::action::Action;
-use super::command::{Command, Info, Motion};
+use super::command::Command;
+use super::command_info::Info;
+use super::motion::Motion;
 use super::overlay::themes::Themes;
 use super::registry::Entry;
 
@@ -60,12 +62,12 @@ pub const GLOBAL: &[Command<()>] = &[
 
 /// Returns the commands available in every place: [`GLOBAL`], and those of the registry that open a place.
 pub fn infos(panes: &[Entry]) -> impl Iterator<Item = Info> {
-    GLOBAL.iter().map(Command::info).chain(panes.iter().filter_map(|entry| entry.go))
+    GLOBAL.iter().map(Command::info).chain(panes.iter().filter_map(|entry| entry.place.go))
 }
 
 /// Returns the heading under which a global command is listed.
 pub fn group(panes: &[Entry], id: &str) -> &'static str {
-    if panes.iter().any(|entry| entry.go.is_some_and(|go| go.id == id)) {
+    if panes.iter().any(|entry| entry.place.go.is_some_and(|go| go.id == id)) {
         return "Go to";
     }
     match id.split('.').next().unwrap_or_default() {

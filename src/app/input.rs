@@ -1,10 +1,13 @@
 //! Keyboard and mouse input: dispatch to the app, to the overlay on top, or to the current place.
 
 use super::action::{Action, Effect};
+use super::context::Cx;
 use super::hits::Hit;
 use super::keymap::{Key, Meaning};
 use super::overlay::{AfterKey, Overlay};
-use super::{AnyPane, App, Cx, Pointer, frame};
+use super::pane::AnyPane;
+use super::pointer::Pointer;
+use super::{App, frame};
 use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;

@@ -1,14 +1,17 @@
 //! Overlays that the app itself opens: search prompt, palette, help, actions, texts to copy, all drafts.
 
-use super::action::{Action, Effect, Tone};
-use super::command::{self, Disabled};
+use super::action::{Action, Effect};
+use super::command_info::{Disabled, Info};
 use super::outbox::Draft;
 use super::overlay::Overlay;
 use super::overlay::composer::Composer;
 use super::overlay::picker::{Item, Picker};
 use super::overlay::prompt::Prompt;
 use super::overlay::query::QueryLine;
-use super::{App, Needs, SearchMode, global, quick_open, registry, synonyms};
+use super::pane::SearchMode;
+use super::place_info::{self, Needs};
+use super::tone::Tone;
+use super::{App, global, quick_open, synonyms};
 
 impl App {
     pub(super) fn open_search(&mut self) {
@@ -56,7 +59,7 @@ impl App {
     pub(super) fn command_items(&self) -> Vec<Item> {
         let Some(pane) = self.nav.top() else { return Vec::new() };
         let view = self.view_of();
-        let item = |info: command::Info| {
+        let item = |info: Info| {
             let item = self.command_item(info.id, info.title).group(if info.writes { "Change" } else { "View" });
             item.unless(pane.can(info.id, &view).and_then(Result::err))
         };
@@ -78,9 +81,9 @@ impl App {
     /// Returns the reason why a global command cannot be run here.
     pub(super) fn global_refusal(&self, id: &str) -> Option<Disabled> {
         let (pane, view) = (self.nav.top()?, self.view_of());
-        if let Some(entry) = self.registry.iter().find(|entry| entry.go.is_some_and(|go| go.id == id)) {
+        if let Some(info) = self.places.iter().find(|info| info.go.is_some_and(|go| go.id == id)) {
             // Without a current project, the command asks for one.
-            return self.place_named(entry).err().filter(|_| entry.needs != Needs::Project).map(Disabled::Owned);
+            return self.place_named(info).err().filter(|_| info.needs != Needs::Project).map(Disabled::Owned);
         }
         if let Some(number) = id.strip_prefix("tab.").and_then(|number| number.parse::<usize>().ok()) {
             return match pane.tabs().titles.len() {
@@ -113,12 +116,12 @@ impl App {
     }
 
     pub(super) fn place_items(&self) -> Vec<Item> {
-        self.registry
+        self.places
             .iter()
-            .map(|entry| {
-                let item = Item::act(entry.id, Action::Named(entry.id)).detail(entry.title).group("Places");
-                let refusal = self.place_named(entry).err().filter(|_| entry.needs != Needs::Project);
-                item.synonyms(entry.synonyms).unless(refusal)
+            .map(|info| {
+                let item = Item::act(info.id, Action::Named(info.id)).detail(info.title).group("Places");
+                let refusal = self.place_named(info).err().filter(|_| info.needs != Needs::Project);
+                item.synonyms(info.synonyms).unless(refusal)
             })
             .collect()
     }
@@ -129,9 +132,11 @@ impl App {
         items.extend(self.global_items());
         // Also list the commands of other places, with the place to open first.
         let here = self.nav.id();
-        for entry in self.registry.iter().filter(|entry| entry.id != here) {
+        for entry in self.registry.iter().filter(|entry| entry.place.id != here) {
             for info in (entry.commands)() {
-                items.push(self.command_item(info.id, info.title).unless(Some(format!("open \"{}\" first", entry.id))));
+                items.push(
+                    self.command_item(info.id, info.title).unless(Some(format!("open \"{}\" first", entry.place.id))),
+                );
             }
         }
         let free = |text: &str| Action::GoTo(text.to_owned());
@@ -152,7 +157,7 @@ impl App {
     /// Lists the keys of the current place and the global ones, to find a command and run it.
     pub(super) fn help(&mut self) {
         let here = self.nav.id();
-        let place = registry::find(self.registry, here).map_or("", |entry| entry.title);
+        let place = place_info::find(&self.places, here).map_or("", |info| info.title);
         let mut items = self.command_items();
         items.extend(self.global_items());
         self.overlays.push(Box::new(Picker::new(format!("Keys: {place}"), items).of_keys()));

@@ -1,9 +1,10 @@
 //! The message in the footer.
 
 use super::App;
-use super::action::{Effect, Tone};
-use super::command::{self, Disabled};
+use super::action::Effect;
+use super::command_info::{Disabled, Info};
 use super::state::{Change, SettingsChange};
+use super::tone::Tone;
 use crate::ui::glyph;
 use jiff::{SignedDuration, Timestamp};
 
@@ -45,7 +46,7 @@ impl App {
     }
 
     /// Shows why a command of the current place cannot be run.
-    pub(super) fn refuse(&mut self, command: &command::Info, why: Disabled) {
+    pub(super) fn refuse(&mut self, command: &Info, why: Disabled) {
         self.say(Tone::Warning, format!("{}: {why}", command.title.trim_end_matches('…')));
         if let Some(message) = &mut self.message {
             message.refusal = Some((command.id, why));

@@ -4,7 +4,9 @@ pub mod action;
 pub mod bindings;
 pub mod checkout;
 pub mod command;
+pub mod command_info;
 pub mod complete;
+pub mod context;
 pub mod custom;
 pub mod dates;
 pub mod frame;
@@ -15,6 +17,7 @@ pub mod keymap;
 pub mod local_paths;
 mod menus;
 mod message;
+pub mod motion;
 mod navigation;
 pub mod outbox;
 pub mod overlay;
@@ -22,6 +25,8 @@ pub mod pane;
 mod past_tense;
 mod persistence;
 pub mod place;
+pub mod place_info;
+pub mod pointer;
 pub mod query;
 pub mod quick_open;
 pub mod recent;
@@ -30,12 +35,15 @@ pub mod registry;
 pub mod route;
 mod saving;
 pub mod server_switch;
+pub mod session;
 pub mod state;
 pub mod synonyms;
 pub mod target;
 #[cfg(test)]
 mod tests;
+pub mod tone;
 pub mod transfer;
+pub mod view;
 pub mod watch;
 mod writes;
 
@@ -43,9 +51,9 @@ use crate::api::endpoint::Request;
 use crate::store::{Store, Ticket, Want, earliest};
 use crate::ui::image::Images;
 use crate::ui::theme::{Background, Theme};
-use action::{Action, Effect, Msg, Outcome, Tone};
+use action::{Action, Effect, Msg, Outcome};
 use bindings::Bindings;
-use command::Motion;
+use context::Cx;
 use crossterm::event::KeyEventKind;
 use custom::Runs;
 use global::GLOBAL;
@@ -58,15 +66,18 @@ use navigation::Navigation;
 use outbox::Outbox;
 use overlay::confirm::Confirm;
 use overlay::{AfterKey, Overlay};
-pub use pane::{AnyPane, Cx, Needs, Pane, Pointer, SearchMode, Session, View};
 use persistence::Saved;
 pub use place::Place;
+use place_info::PlaceInfo;
 pub use registry::Entry;
 use server_switch::ServerSwitch;
+use session::Session;
 use state::{Change, Kept};
 use std::collections::{HashSet, VecDeque};
 use target::TargetError;
+use tone::Tone;
 use transfer::Transfers;
+use view::View;
 use writes::{KeptKey, Writes};
 
 /// The factor by which live lists are polled less often while the terminal window has no focus.
@@ -82,6 +93,7 @@ pub struct App {
     pub theme_is_chosen: bool,
     session: Session,
     registry: &'static [Entry],
+    places: Vec<PlaceInfo>,
     bindings: Bindings,
     nav: Navigation,
     /// Whether the terminal window has lost the focus.
@@ -162,6 +174,7 @@ impl App {
             theme_is_chosen: setup.theme_is_chosen,
             session: setup.session,
             registry: setup.registry,
+            places: registry::places(setup.registry),
             bindings: setup.bindings,
             nav: Navigation::default(),
             unfocused: false,
@@ -277,7 +290,7 @@ impl App {
 
     fn view_of(&self) -> View<'_> {
         View {
-            panes: self.registry,
+            places: &self.places,
             store: &self.store,
             theme: &self.theme,
             now: self.now.checked_add(self.skew).unwrap_or(self.now),
@@ -436,7 +449,7 @@ impl App {
                 self.go(place);
                 self.remember(effects);
             }
-            Action::GoTo(target) => match target::parse(self.registry, &target, &self.session.web_url) {
+            Action::GoTo(target) => match target::parse(&self.places, &target, &self.session.web_url) {
                 Ok(place) => {
                     self.act(Action::Go(place), effects);
                     self.nav.from_target = true;
@@ -584,8 +597,8 @@ impl App {
         if known || self.run_custom(id, effects) {
             return;
         }
-        if let Some(entry) = self.registry.iter().find(|entry| entry.go.is_some_and(|go| go.id == id)) {
-            return self.go_named(entry.id);
+        if let Some(info) = self.places.iter().find(|info| info.go.is_some_and(|go| go.id == id)) {
+            return self.go_named(info.id);
         }
         if let Some(command) = GLOBAL.iter().find(|c| c.id == id) {
             let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
@@ -622,18 +635,5 @@ impl App {
         }
         wants.extend(shown);
         wants
-    }
-}
-
-impl Motion {
-    /// Moves the selection of a list, or scrolls its viewport if the motion is by the mouse wheel.
-    pub fn apply(self, list: &mut crate::ui::table::ListState, len: usize) {
-        match (self, self.rows(list.height())) {
-            (Motion::PageUp, _) => list.page_by(-1, len),
-            (Motion::PageDown, _) => list.page_by(1, len),
-            (Motion::Wheel(rows), _) => list.scroll_by(rows.into(), len),
-            (_, Some(rows)) => list.move_by(rows, len),
-            (_, None) => {}
-        }
     }
 }

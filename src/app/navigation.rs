@@ -1,9 +1,12 @@
 //! Navigation: opening a place, going back, and going forward.
 
-use super::action::{Action, Effect, Tone};
+use super::action::{Action, Effect};
 use super::overlay::picker::Picker;
-use super::registry::Entry;
-use super::{AnyPane, App, Needs, Place, quick_open, registry, target};
+use super::pane::AnyPane;
+use super::place::Place;
+use super::place_info::{self, Needs, PlaceInfo};
+use super::tone::Tone;
+use super::{App, quick_open, target};
 use crate::api::Id;
 use jiff::SignedDuration;
 
@@ -52,7 +55,7 @@ impl App {
     pub(super) fn open(&mut self, place: Place) {
         self.presses.keys.clear();
         self.nav.from_target = false;
-        let Some(entry) = registry::find(self.registry, &place.pane) else {
+        let Some(entry) = self.registry.iter().find(|entry| entry.place.id == place.pane) else {
             return self.say(Tone::Warning, format!("There is no place called \"{}\".", place.pane));
         };
         let pane = (entry.open)(&place, &self.view_of());
@@ -71,14 +74,14 @@ impl App {
     }
 
     pub(super) fn go_named(&mut self, name: &'static str) {
-        let Some(entry) = registry::find(self.registry, name) else {
+        let Some(info) = place_info::find(&self.places, name).copied() else {
             return self.say(Tone::Warning, format!("There is no place called \"{name}\"."));
         };
-        match self.place_named(entry) {
+        match self.place_named(&info) {
             Ok(place) => self.go(place),
-            Err(_) if entry.needs == Needs::Project => {
-                let title = format!("{}: select a project", entry.title);
-                let source = Box::new(quick_open::ProjectChoice::new(Place::new(entry.id)));
+            Err(_) if info.needs == Needs::Project => {
+                let title = format!("{}: select a project", info.title);
+                let source = Box::new(quick_open::ProjectChoice::new(Place::new(info.id)));
                 self.overlays.push(Box::new(Picker::of(title, source, &self.view_of())));
             }
             Err(why) => self.say(Tone::Warning, format!("{name}: {why}.")),
@@ -88,7 +91,7 @@ impl App {
     /// Returns the place of the item under the cursor.
     fn under_cursor(&self) -> Option<Place> {
         let url = self.nav.top()?.url(&self.view_of())?;
-        target::parse(self.registry, &url, &self.session.web_url).ok()
+        target::parse(&self.places, &url, &self.session.web_url).ok()
     }
 
     /// Returns the group under the cursor, or the group of the current place.
@@ -110,15 +113,15 @@ impl App {
     }
 
     /// Returns the place that a bare name refers to here.
-    pub(super) fn place_named(&self, entry: &Entry) -> Result<Place, String> {
+    pub(super) fn place_named(&self, info: &PlaceInfo) -> Result<Place, String> {
         let here = self.place();
-        let mut place = Place::new(entry.id);
-        if entry.is_of_groups()
+        let mut place = Place::new(info.id);
+        if info.is_of_groups()
             && let Some(group) = self.current_group()
         {
             return Ok(place.group(group));
         }
-        match entry.needs {
+        match info.needs {
             Needs::Nothing => {
                 // A place that can be restricted to one project shows the current one.
                 place.project = here.project;
@@ -155,7 +158,7 @@ impl App {
             return;
         }
         // The first place may have been named by a target: the place above it comes next.
-        match registry::above(self.registry, &self.place()) {
+        match place_info::above(&self.places, &self.place()) {
             Some(above) => {
                 self.nav.panes.clear();
                 self.open(above);

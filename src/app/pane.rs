@@ -1,194 +1,20 @@
-//! Panes: their trait, the state that they can read, and the actions that they can request.
+//! Panes: the trait that each kind of place implements.
 
-use super::action::{Action, Answer, Tone};
-use super::checkout::CloneFolder;
-use super::command::{Command, Disabled, Info, Motion};
-use super::custom::{CustomCommand, Runs};
-use super::hits::Hits;
-use super::outbox::Outbox;
+use super::action::{Action, Answer};
+use super::command::Command;
+use super::command_info::{Disabled, Info};
+use super::context::Cx;
+use super::motion::Motion;
 use super::place::Place;
+use super::place_info::Needs;
+use super::pointer::Pointer;
 use super::query::Grammar;
-use super::registry::Entry;
-use super::state::{Recents, Seen, Settings};
-use super::transfer::Transfers;
-use crate::api::identity::{AccessToken, GetOwnToken};
-use crate::api::{Endpoint, Host, Reply};
-use crate::store::{Load, Store, Want};
-use crate::ui::image::Images;
+use super::view::View;
+use crate::store::Want;
 use crate::ui::panels::Panels;
-use crate::ui::theme::{Role, Theme};
-use crate::ui::trace::Patterns;
-use jiff::Timestamp;
+use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::collections::HashMap;
-use std::sync::Arc;
-
-/// A session with a server: its address, its restrictions, and the configuration that applies to it.
-#[derive(Clone, Debug, Default)]
-pub struct Session {
-    /// A short name for the server: `demo`, `local`, or its host.
-    pub server: String,
-    /// The root of its web pages, without a trailing slash.
-    pub web_url: String,
-    /// Whether writes are refused before they are sent.
-    pub read_only: bool,
-    /// Whether no request is ever sent.
-    pub offline: bool,
-    /// Whether there is a token.
-    pub signed_in: bool,
-    /// The custom sections of the home place, in order.
-    pub sections: Vec<Section>,
-    /// The settings for reading job traces.
-    pub trace_settings: Arc<TraceSettings>,
-    /// The custom commands, in order.
-    pub commands: Arc<Vec<CustomCommand>>,
-    /// The other known servers, in order.
-    pub others: Vec<OtherServer>,
-    /// The clone that labscope was started in, if it has remotes on this server.
-    pub clone: Option<CloneFolder>,
-}
-
-/// A server other than the current one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtherServer {
-    pub host: Host,
-    /// Whether there is a token.
-    pub signed_in: bool,
-    /// Whether the home place asks it for items that wait for the user.
-    pub at_home: bool,
-}
-
-/// The settings for reading job traces.
-#[derive(Clone, Debug)]
-pub struct TraceSettings {
-    /// The patterns for errors and warnings.
-    pub patterns: Patterns,
-    /// The number of bytes of one trace kept in memory; the rest is written to disk.
-    pub memory: u64,
-}
-
-impl Default for TraceSettings {
-    fn default() -> TraceSettings {
-        TraceSettings { patterns: Patterns::default(), memory: 64 << 20 }
-    }
-}
-
-/// A custom section of the home place: a named query.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Section {
-    pub name: String,
-    /// The query for merge requests.
-    pub query: String,
-    /// The project that the query is restricted to.
-    pub project: Option<String>,
-    /// The group whose projects the query is restricted to.
-    pub group: Option<String>,
-}
-
-/// The state that a pane can read.
-#[derive(Clone, Copy)]
-pub struct View<'a> {
-    /// The registry of panes.
-    pub panes: &'static [Entry],
-    /// The cache of server data.
-    pub store: &'a Store,
-    /// The theme, which gives each role its style.
-    pub theme: &'a Theme,
-    /// The time of this update by the server's clock, to compute the age of what the server dates.
-    pub now: Timestamp,
-    /// The time of this update by the local clock, for local events.
-    pub local_now: Timestamp,
-    /// The session with the server.
-    pub session: &'a Session,
-    /// The texts saved until the server has them, by key: those of this server and account.
-    pub drafts: &'a HashMap<String, String>,
-    /// The settings of the user.
-    pub settings: &'a Settings,
-    /// The recent places and projects.
-    pub recents: &'a Recents,
-    /// The record of what the user has seen.
-    pub seen: &'a Seen,
-    /// The drafts that are being sent.
-    pub outbox: &'a Outbox,
-    /// The images, drawn by the terminal's own means if it has any.
-    pub images: &'a Images,
-    /// The current and past transfers.
-    pub transfers: &'a Transfers,
-    /// The custom commands that were started.
-    pub runs: &'a Runs,
-    /// The key of the saved text that is being typed in an overlay.
-    pub writing: Option<&'a str>,
-    /// The width and height of the screen.
-    pub size: (u16, u16),
-    /// The collector of clickable areas, filled by drawing code.
-    pub hits: &'a Hits,
-}
-
-impl View<'_> {
-    /// Returns the load for a list, unless the server has reported that it does not support it.
-    pub fn if_supported<T, E>(&self, list: &E, pages: u32) -> Option<Load>
-    where
-        T: Send + Sync + 'static,
-        E: Endpoint<Output = Vec<T>>,
-        Vec<T>: Reply,
-    {
-        (!self.store.is_unsupported::<E>()).then(|| Load::list(list, pages))
-    }
-
-    /// Returns whether anything can be changed on the server; the error is the reason why not.
-    pub fn can_write(&self) -> Result<(), Disabled> {
-        if self.session.read_only {
-            return Err("labscope is read-only".into());
-        }
-        if self.session.offline {
-            return Err("labscope is offline".into());
-        }
-        if !self.session.signed_in {
-            return Err("you are not signed in".into());
-        }
-        match self.token().and_then(AccessToken::missing_scope) {
-            Some(scope) => Err(format!("the token lacks the scope {scope}").into()),
-            None => Ok(()),
-        }
-    }
-
-    /// Returns the server's details of the token, if it provides them.
-    pub fn token(&self) -> Option<&AccessToken> {
-        self.store.get(&GetOwnToken {}).value
-    }
-
-    /// Returns the signed-in user, once known.
-    pub fn me(&self) -> Option<&crate::api::users::Profile> {
-        let me = self.store.get(&crate::api::users::GetCurrentUser::default()).value;
-        me.filter(|me| !me.username.is_empty())
-    }
-}
-
-/// The context of an update: the state to read, and the requested actions.
-pub struct Cx<'a> {
-    /// The state to read.
-    pub view: View<'a>,
-    /// The requested actions, in order.
-    pub actions: Vec<Action>,
-}
-
-impl Cx<'_> {
-    /// Requests `action`.
-    pub fn act(&mut self, action: Action) {
-        self.actions.push(action);
-    }
-
-    /// Opens `place`.
-    pub fn go(&mut self, place: Place) {
-        self.act(Action::Go(place));
-    }
-
-    /// Shows a temporary message in the footer.
-    pub fn say(&mut self, tone: Tone, text: impl Into<String>) {
-        self.act(Action::Say(tone, text.into()));
-    }
-}
 
 /// One step of the breadcrumbs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,19 +46,6 @@ pub enum SearchMode {
     Filter,
     /// Moves to what matches.
     Search,
-}
-
-/// A mouse event, in screen cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pointer {
-    /// A press; the second of two quick presses opens the item.
-    Press { column: u16, row: u16, double: bool },
-    /// A movement while pressed.
-    Drag { column: u16, row: u16 },
-    /// A release.
-    Release,
-    /// A turn of the wheel; positive is down.
-    Wheel { column: u16, row: u16, rows: i16 },
 }
 
 /// The tabs of a pane, selected with `1`…`9`.
@@ -327,17 +140,6 @@ pub trait Pane: Sized + 'static {
     fn ticks(&self, _view: &View) -> bool {
         false
     }
-}
-
-/// The data that a place must have for its pane to open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
-    /// No requirement: it opens from anywhere.
-    Nothing,
-    /// A project.
-    Project,
-    /// A project and an item in it: opened from lists, not by name.
-    Item,
 }
 
 /// A [`Pane`] without its type.

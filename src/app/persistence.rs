@@ -3,9 +3,10 @@
 //! to the account that turns out to be signed in.
 
 use super::App;
-use super::action::{Action, Effect, Tone};
+use super::action::{Action, Effect};
 use super::outbox::Draft;
 use super::state::{Change, Kept, State, StateFile};
+use super::tone::Tone;
 use std::collections::{BTreeMap, HashMap};
 
 /// The owner of texts typed before it is known who is signed in.

@@ -8,7 +8,7 @@ mod terms;
 use crate::api::{Endpoint, Id};
 use crate::app::complete::{Candidate, Complete, Found};
 use crate::app::dates;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::Want;
 use serde_json::{Map, Value, json};
 pub use terms::*;
@@ -571,7 +571,8 @@ mod tests {
     use crate::api::todos::ListTodos;
     use crate::api::users::ListUsers;
     use crate::app::outbox::Outbox;
-    use crate::app::pane::Session;
+    use crate::app::registry::places;
+    use crate::app::session::Session;
     use crate::store::Store;
     use crate::ui::theme::Theme;
     use std::collections::HashMap;
@@ -581,7 +582,7 @@ mod tests {
         let (store, theme, drafts, outbox) = (Store::default(), Theme::plain(), HashMap::new(), Outbox::default());
         let session = Session { signed_in: true, ..Session::default() };
         run(&View {
-            panes: crate::panes::PANES,
+            places: &places(crate::panes::PANES),
             store: &store,
             theme: &theme,
             now: "2026-06-15T12:00:00Z".parse().expect("a time"),

@@ -2,9 +2,9 @@
 
 use super::action::Action;
 use super::overlay::picker::{Item, Source};
-use super::pane::View;
 use super::place::Place;
-use super::registry::{self, Subject};
+use super::place_info::{self, Subject};
+use super::view::View;
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::endpoint::{Request, decode};
 use crate::api::groups::{Group, ListGroups};
@@ -45,10 +45,10 @@ impl Suggestions {
         }
     }
 
-    /// Adds a suggestion under the label that the registry gives the place.
+    /// Adds a suggestion under the label of the place.
     fn add_labeled(&mut self, view: &View, kind: &'static str, place: Option<Place>) {
         if let Some(place) = place {
-            self.add(registry::label(view.panes, &place), "", kind, place);
+            self.add(place_info::label(view.places, &place), "", kind, place);
         }
     }
 
@@ -111,13 +111,13 @@ impl QuickOpen {
     /// Suggests the item of the current project for a number with its sign, whether the item is cached or not.
     fn numbered(&self, view: &View, typed: &str, offers: &mut Suggestions) {
         let Some(project) = &self.here.project else { return };
-        for entry in view.panes {
-            let (Some(sign), Some(subject)) = (entry.sign.filter(|sign| !sign.in_group), entry.subject) else {
+        for info in view.places {
+            let (Some(sign), Some(subject)) = (info.sign.filter(|sign| !sign.in_group), info.subject) else {
                 continue;
             };
             if let Some(number) = typed.trim().strip_prefix(sign.mark).filter(|rest| rest.parse::<u64>().is_ok()) {
-                let place = Place::new(entry.id).project(project.clone()).item(number);
-                offers.add(registry::label(view.panes, &place), "", subject.word(), place);
+                let place = Place::new(info.id).project(project.clone()).item(number);
+                offers.add(place_info::label(view.places, &place), "", subject.word(), place);
             }
         }
     }
@@ -126,7 +126,7 @@ impl QuickOpen {
         let path = |project: &Project| (project.id, Id::from(&*project.full_path()));
         let paths: HashMap<u64, Id> = view.store.known().map(|(_, project)| path(project)).collect();
         let start = offers.items.len();
-        let of = |subject: Subject| registry::place_of(view.panes, subject);
+        let of = |subject: Subject| place_info::place_of(view.places, subject);
         for (_, project) in view.store.known::<Project>().take(MAX_SUGGESTIONS) {
             let path = project.full_path();
             let about = project.description().lines().next().unwrap_or_default();
@@ -140,14 +140,14 @@ impl QuickOpen {
         for (_, request) in view.store.known::<MergeRequest>().take(MAX_SUGGESTIONS) {
             let project = Self::path(&paths, &request.project_id.into());
             let place = of(Subject::MergeRequest).project(project).item(request.iid);
-            offers.add(registry::label(view.panes, &place), &request.title, "merge request", place);
+            offers.add(place_info::label(view.places, &place), &request.title, "merge request", place);
         }
         for (request, job) in view.store.known::<Job>().take(MAX_SUGGESTIONS) {
             let Some(project) = project_of(request) else { continue };
             let project = Self::path(&paths, &project);
             let place = of(Subject::Job).project(project).item(job.id);
             let about = format!("{} {}{}{}", job.name, job.status.as_str(), glyph::separator(), job.r#ref);
-            offers.add(registry::label(view.panes, &place), &about, "job", place);
+            offers.add(place_info::label(view.places, &place), &about, "job", place);
         }
         for (_, user) in view.store.known::<User>().take(MAX_SUGGESTIONS) {
             offers.add(format!("@{}", user.username), &user.name, "user", of(Subject::User).item(&user.username));
@@ -180,7 +180,7 @@ impl QuickOpen {
 
     fn at_ref(view: &View, paths: &HashMap<u64, Id>, request: &Request, name: &str) -> Option<Place> {
         let project = Self::path(paths, &project_of(request)?);
-        Some(registry::place_of(view.panes, Subject::Project).project(project).at(name))
+        Some(place_info::place_of(view.places, Subject::Project).project(project).at(name))
     }
 }
 
@@ -210,9 +210,9 @@ impl Source for QuickOpen {
             offers.add_labeled(view, "recent", Some(place));
         }
         if let Some(project) = &self.here.project {
-            for (entry, what) in view.panes.iter().filter_map(|entry| Some((entry, entry.lists?))) {
-                let place = Place::new(entry.id).project(project.as_str());
-                offers.add(format!("{project} {what}"), "", entry.id, place);
+            for (info, what) in view.places.iter().filter_map(|info| Some((info, info.lists?))) {
+                let place = Place::new(info.id).project(project.as_str());
+                offers.add(format!("{project} {what}"), "", info.id, place);
             }
         }
         self.known(view, &mut offers);

@@ -1,11 +1,12 @@
 //! Recent places, and pins of projects.
 
 use super::App;
-use super::action::{Action, Effect, Tone};
-use super::pane::Cx;
+use super::action::{Action, Effect};
+use super::context::Cx;
 use super::place::Place;
-use super::registry::{self, Entry, Subject};
+use super::place_info::{self, PlaceInfo, Subject};
 use super::state::{Change, RecentsChange, SettingsChange};
+use super::tone::Tone;
 
 /// Pins or unpins a project, and reports it in the footer.
 pub fn toggle_pin(cx: &mut Cx, path: &str) {
@@ -15,8 +16,8 @@ pub fn toggle_pin(cx: &mut Cx, path: &str) {
 }
 
 /// Returns whether a place is kept as a recent one: the files of a project, or a single item.
-fn belongs_in_recents(panes: &[Entry], place: &Place) -> bool {
-    match registry::subject(panes, place) {
+fn belongs_in_recents(places: &[PlaceInfo], place: &Place) -> bool {
+    match place_info::subject(places, place) {
         Some(Subject::Project) => place.project.is_some(),
         None | Some(Subject::Home | Subject::Group | Subject::User) => false,
         Some(_) => place.item.is_some(),
@@ -38,7 +39,7 @@ impl App {
     /// that no other account's list is changed.
     fn update_recents(&mut self, exists: bool, effects: &mut Vec<Effect>) {
         let place = Place { tab: None, line: None, query: None, ..self.place() };
-        if !belongs_in_recents(self.registry, &place) || self.session.signed_in && !self.saved.has_owner() {
+        if !belongs_in_recents(&self.places, &place) || self.session.signed_in && !self.saved.has_owner() {
             return;
         }
         let change = if exists { RecentsChange::Visit(place) } else { RecentsChange::Forget(place) };
@@ -49,13 +50,14 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::registry::places;
     use crate::panes::PANES;
 
     #[test]
     fn items_and_files_are_recent_places_and_lists_are_not() {
-        assert!(belongs_in_recents(PANES, &Place::new("mr").project("a/b").item(1)));
-        assert!(belongs_in_recents(PANES, &Place::new("files").project("a/b")));
-        assert!(!belongs_in_recents(PANES, &Place::new("snippets").project("a/b")));
-        assert!(!belongs_in_recents(PANES, &Place::new("projects")));
+        assert!(belongs_in_recents(&places(PANES), &Place::new("mr").project("a/b").item(1)));
+        assert!(belongs_in_recents(&places(PANES), &Place::new("files").project("a/b")));
+        assert!(!belongs_in_recents(&places(PANES), &Place::new("snippets").project("a/b")));
+        assert!(!belongs_in_recents(&places(PANES), &Place::new("projects")));
     }
 }

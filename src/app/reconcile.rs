@@ -1,14 +1,16 @@
 //! Compares what is wanted with what is cached and in flight, and starts or cancels the difference.
 
-use super::action::{Effect, Tone};
-use super::pane::View;
-use super::{AnyPane, App, Cx, registry};
+use super::action::Effect;
+use super::context::Cx;
+use super::pane::AnyPane;
+use super::tone::Tone;
+use super::view::View;
+use super::{App, place_info};
 use crate::api::identity::GetOwnToken;
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
 use crate::store::{KnownState, Load, Ticket, Want, earliest};
 use crate::ui::glyph;
-use crate::ui::theme::Role;
 use jiff::SignedDuration;
 use std::collections::HashSet;
 
@@ -121,10 +123,10 @@ impl App {
             }
             _ => None,
         });
-        let (Some(_), Some(above)) = (missing, registry::replacement(self.registry, &place)) else { return };
+        let (Some(_), Some(above)) = (missing, place_info::replacement(&self.places, &place)) else { return };
         let is_part = place.item.is_some() || place.path.is_some() || place.git_ref.is_some();
         let within = place.project.as_ref().or(place.group.as_ref()).filter(|_| !is_part);
-        let what = within.map_or_else(|| registry::label(self.registry, &place), Id::to_string);
+        let what = within.map_or_else(|| place_info::label(&self.places, &place), Id::to_string);
         self.forget(effects);
         self.nav.panes.pop();
         self.open(above);
@@ -235,15 +237,5 @@ impl App {
     /// Returns the number of requests in flight, including writes.
     pub fn requests_in_flight(&self) -> usize {
         self.in_flight.iter().filter(|t| matches!(t, Ticket::Load(..))).count() + self.writes.len()
-    }
-}
-
-/// Returns the role of a tone in the footer.
-pub fn tone_role(tone: Tone) -> Role {
-    match tone {
-        Tone::Good => Role::Success,
-        Tone::Info => Role::Accent,
-        Tone::Warning => Role::Warning,
-        Tone::Bad => Role::Failed,
     }
 }

@@ -7,7 +7,7 @@
 //! wins.
 
 use super::place::Place;
-use super::registry::Entry;
+use super::place_info::PlaceInfo;
 use crate::api::endpoint::decode;
 
 /// The prefix of patterns for pages of a project.
@@ -134,11 +134,11 @@ pub fn is_name(name: &str) -> bool {
 }
 
 fn best(
-    panes: &[Entry],
+    places: &[PlaceInfo],
     pattern_of: impl Fn(&'static str) -> Option<&'static str>,
     address: &Address,
 ) -> Option<Place> {
-    let routes = panes.iter().flat_map(|entry| entry.routes.iter().map(move |route| (entry.id, *route)));
+    let routes = places.iter().flat_map(|info| info.routes.iter().map(move |route| (info.id, *route)));
     let fitting = routes.filter_map(|(pane, route)| {
         let pattern = Pattern::new(pattern_of(route)?);
         Some((pattern.weight(), Place { pane: pane.to_owned(), ..pattern.read(address)? }))
@@ -147,31 +147,32 @@ fn best(
 }
 
 /// Returns the place of an address that belongs to no project.
-pub fn outside_projects(panes: &[Entry], address: &Address) -> Option<Place> {
+pub fn outside_projects(places: &[PlaceInfo], address: &Address) -> Option<Place> {
     // Newer servers put a dash before some of them.
     let path = address.path.strip_prefix("-/").unwrap_or(address.path);
-    best(panes, |route| (!route.starts_with(PROJECT)).then_some(route), &Address { path, ..*address })
+    best(places, |route| (!route.starts_with(PROJECT)).then_some(route), &Address { path, ..*address })
 }
 
 /// Returns the place of a page of a project; an empty path is the project itself.
-pub fn in_project(panes: &[Entry], address: &Address) -> Option<Place> {
-    best(panes, |route| route.strip_prefix(PROJECT).map(|page| page.trim_start_matches("/-/")), address)
+pub fn in_project(places: &[PlaceInfo], address: &Address) -> Option<Place> {
+    best(places, |route| route.strip_prefix(PROJECT).map(|page| page.trim_start_matches("/-/")), address)
 }
 
 /// Returns the first words of the paths of project pages.
-pub fn words(panes: &[Entry]) -> impl Iterator<Item = &'static str> {
-    let pages = panes.iter().flat_map(|entry| entry.routes).filter_map(|route| route.strip_prefix("{project}/-/"));
+pub fn words(places: &[PlaceInfo]) -> impl Iterator<Item = &'static str> {
+    let pages = places.iter().flat_map(|info| info.routes).filter_map(|route| route.strip_prefix("{project}/-/"));
     pages.flat_map(|page| page.split(['/', '?']).next().unwrap_or(page).split('|'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::registry::places;
     use crate::panes::PANES;
 
     #[test]
     fn slots_of_routes_are_fields_of_places() {
-        for route in PANES.iter().flat_map(|entry| entry.routes) {
+        for route in PANES.iter().flat_map(|entry| entry.place.routes) {
             let pattern = route.strip_prefix(PROJECT).unwrap_or(route);
             for slot in pattern.split('{').skip(1).filter_map(|rest| rest.split('}').next()) {
                 let value = if slot.contains("number") || slot == "line" { "7" } else { "word" };
@@ -182,7 +183,8 @@ mod tests {
 
     #[test]
     fn the_most_specific_pattern_wins() {
-        let read = |path| in_project(PANES, &Address { path, query: "state=all", fragment: None }).map(|p| p.pane);
+        let read =
+            |path| in_project(&places(PANES), &Address { path, query: "state=all", fragment: None }).map(|p| p.pane);
         assert_eq!(read("merge_requests/12"), Some("mr".into()));
         assert_eq!(read("merge_requests/new"), Some("mrs".into()));
         assert_eq!(read("jobs/12/artifacts/browse/a"), Some("artifacts".into()));

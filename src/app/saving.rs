@@ -1,9 +1,10 @@
 //! Saving to files: asks for the path, passes the order to the runtime, and reports the result.
 
 use super::App;
-use super::action::{Action, Effect, Tone};
+use super::action::{Action, Effect};
 use super::overlay::confirm::Confirm;
 use super::overlay::prompt::Prompt;
+use super::tone::Tone;
 use super::transfer::{Save, SaveOrder, State, TransferEvent};
 use crate::ui::text;
 

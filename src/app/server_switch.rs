@@ -1,12 +1,14 @@
 //! Several servers in one session, with one app each. One app is in front; the others keep their places, finish what
 //! the user waits for (writes, downloads, watched jobs), and request nothing else until the user returns to them.
 
-use super::action::{Action, Effect, Tone};
+use super::action::{Action, Effect};
 use super::overlay::picker::{Item, Picker};
-use super::pane::Section;
-use super::registry::{self, Subject};
+use super::place::Place;
+use super::place_info::{self, Subject};
+use super::session::{Section, Session};
 use super::state::Kept;
-use super::{App, Place, Session, Setup, target};
+use super::tone::Tone;
+use super::{App, Setup, target};
 use crate::ui::theme::Theme;
 use jiff::Timestamp;
 
@@ -68,7 +70,7 @@ impl App {
             theme_is_chosen: self.theme_is_chosen,
             kept,
             greets: false,
-            place: place.unwrap_or_else(|| registry::place_of(self.registry, Subject::Home)),
+            place: place.unwrap_or_else(|| place_info::place_of(&self.places, Subject::Home)),
             now: self.now,
             size: self.size,
         })
@@ -103,7 +105,7 @@ impl App {
                 self.remember(&mut effects);
                 self.nav.from_target = true;
             }
-            None if self.nav.panes.is_empty() => self.open(registry::place_of(self.registry, Subject::Home)),
+            None if self.nav.panes.is_empty() => self.open(place_info::place_of(&self.places, Subject::Home)),
             None => {}
         }
         self.server_switch.entry_depths.push(self.nav.panes.len().max(1));
@@ -169,7 +171,7 @@ impl App {
         // One server may be below the path of another.
         let nearest = on.max_by_key(|other| other.host.web_url().len());
         let Some(host) = nearest.map(|other| other.host.clone()) else { return false };
-        match target::parse(self.registry, target, host.web_url()) {
+        match target::parse(&self.places, target, host.web_url()) {
             Ok(place) => effects.push(Effect::SwitchServer(host, Some(place))),
             Err(error) => self.say(Tone::Warning, error.to_string()),
         }

@@ -32,9 +32,9 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
 
 /// Returns the synonyms of a command, in lower case; a command that opens a place has the synonyms of that place.
 pub fn of(panes: &[Entry], id: &str) -> &'static [&'static str] {
-    let goes = |entry: &&Entry| entry.go.is_some_and(|go| go.id == id);
+    let goes = |entry: &&Entry| entry.place.go.is_some_and(|go| go.id == id);
     if let Some(entry) = panes.iter().find(goes) {
-        return entry.synonyms;
+        return entry.place.synonyms;
     }
     let command = id.find('.').map_or("", |dot| id.get(dot..).unwrap_or_default());
     let named = |name: &&str| *name == id || (name.starts_with('.') && *name == command);

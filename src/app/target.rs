@@ -1,7 +1,7 @@
 //! Targets: web addresses of a server, the part after its host, and short forms, parsed into places.
 
 use super::place::Place;
-use super::registry::{self, Entry, Subject};
+use super::place_info::{self, PlaceInfo, Subject};
 use super::route::{self, Address, is_name, is_number};
 use crate::api::endpoint::decode;
 use url::Url;
@@ -32,8 +32,8 @@ pub fn below(text: &str, root: &str) -> Option<String> {
     (url.origin() == root.origin()).then(|| format!("{path}{query}{fragment}"))
 }
 
-/// Parses a target as one of `panes`; `web_url` is the root of the server's pages, or empty to accept any host.
-pub fn parse(panes: &[Entry], text: &str, web_url: &str) -> Result<Place, TargetError> {
+/// Parses a target as one of `places`; `web_url` is the root of the server's pages, or empty to accept any host.
+pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, TargetError> {
     let text = text.trim();
     let rest = match text.split_once("://") {
         Some(_) if web_url.is_empty() => text.splitn(4, '/').nth(3).unwrap_or_default().to_owned(),
@@ -51,21 +51,22 @@ pub fn parse(panes: &[Entry], text: &str, web_url: &str) -> Result<Place, Target
     };
     let rest = rest.trim_matches('/');
     if let Some(number) = fragment.filter(|_| !rest.contains("/-/"))
-        && let Some(place) = signed(panes, &format!("{}#{number}", decode(rest)))
+        && let Some(place) = signed(places, &format!("{}#{number}", decode(rest)))
     {
         return Ok(place);
     }
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let address = Address { path, query, fragment };
-    let place = route::outside_projects(panes, &address).or_else(|| signed(panes, path)).or_else(|| file(panes, path));
+    let place =
+        route::outside_projects(places, &address).or_else(|| signed(places, path)).or_else(|| file(places, path));
     if let Some(place) = place {
         return Ok(place);
     }
-    let (project, page) = split(panes, path);
+    let (project, page) = split(places, path);
     if !is_project(project) {
         return Err(TargetError::Unknown(text.to_owned()));
     }
-    let place = route::in_project(panes, &Address { path: page, ..address });
+    let place = route::in_project(places, &Address { path: page, ..address });
     place.map(|place| place.project(decode(project))).ok_or_else(|| TargetError::NoPlace(path.to_owned()))
 }
 
@@ -75,11 +76,11 @@ fn is_project(text: &str) -> bool {
 }
 
 /// Parses references with a sign: `group/project!12`, `group&3`.
-fn signed(panes: &[Entry], text: &str) -> Option<Place> {
-    panes.iter().find_map(|entry| {
-        let sign = entry.sign?;
+fn signed(places: &[PlaceInfo], text: &str) -> Option<Place> {
+    places.iter().find_map(|info| {
+        let sign = info.sign?;
         let (within, number) = text.rsplit_once(sign.mark).filter(|(_, number)| is_number(number))?;
-        let place = Place::new(entry.id).item(number);
+        let place = Place::new(info.id).item(number);
         // This may be the name of a ref or a file that ends like a reference.
         if within.contains('@') || within.contains("/-/") {
             None
@@ -92,12 +93,12 @@ fn signed(panes: &[Entry], text: &str) -> Option<Place> {
 }
 
 /// Parses `group/project@REF` and `group/project@REF:PATH:LINE`.
-fn file(panes: &[Entry], text: &str) -> Option<Place> {
+fn file(places: &[PlaceInfo], text: &str) -> Option<Place> {
     let (project, at) = text.split_once('@')?;
     if !is_project(project) || at.is_empty() || project.contains("/-/") {
         return None;
     }
-    let place = registry::place_of(panes, Subject::Project).project(project);
+    let place = place_info::place_of(places, Subject::Project).project(project);
     // A ref never contains a colon, so the first one begins the path.
     let Some((git_ref, path)) = at.split_once(':') else { return Some(place.at(at)) };
     let place = place.at(git_ref);
@@ -109,12 +110,12 @@ fn file(panes: &[Entry], text: &str) -> Option<Place> {
 }
 
 /// Splits a path into the project and its page, with or without `/-/` between them.
-fn split<'a>(panes: &[Entry], path: &'a str) -> (&'a str, &'a str) {
+fn split<'a>(places: &[PlaceInfo], path: &'a str) -> (&'a str, &'a str) {
     if let Some(parts) = path.split_once("/-/") {
         return parts;
     }
     let parts: Vec<&str> = path.split('/').collect();
-    let is_word = |part: &&str| route::words(panes).any(|word| word == *part);
+    let is_word = |part: &&str| route::words(places).any(|word| word == *part);
     // The path of a project has at least two parts: the word that begins a page can only come after them.
     let project = parts.iter().skip(2).position(is_word).map(|at| {
         let before = parts.iter().take(at + 2).map(|part| part.len() + 1).sum::<usize>();
@@ -126,10 +127,11 @@ fn split<'a>(panes: &[Entry], path: &'a str) -> (&'a str, &'a str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::registry::places;
     use crate::panes::PANES;
 
     fn read(text: &str) -> Place {
-        parse(PANES, text, "http://h:1").unwrap_or_else(|e| panic!("{text}: {e}"))
+        parse(&places(PANES), text, "http://h:1").unwrap_or_else(|e| panic!("{text}: {e}"))
     }
 
     #[test]
@@ -211,15 +213,18 @@ mod tests {
     #[test]
     fn invalid_targets_are_reported() {
         for other in ["http://other/a/b", "http://h:12/a/b", "http://h:1.other/a/b", "https://h:1/a/b"] {
-            assert!(matches!(parse(PANES, other, "http://h:1"), Err(TargetError::OtherHost(..))), "{other}");
+            assert!(matches!(parse(&places(PANES), other, "http://h:1"), Err(TargetError::OtherHost(..))), "{other}");
         }
         let here = Place::new("files").project("a/b");
-        assert_eq!(parse(PANES, "HTTPS://Git.Example.com/a/b", "https://git.example.com/"), Ok(here.clone()));
-        assert_eq!(parse(PANES, "https://example.com/lab/a/b", "https://example.com/lab/"), Ok(here));
-        assert!(parse(PANES, "https://example.com/labs/a/b", "https://example.com/lab/").is_err());
-        assert_eq!(parse(PANES, "https://git.example.com", "https://git.example.com/"), Ok(Place::new("projects")));
-        assert!(matches!(parse(PANES, "no target", ""), Err(TargetError::Unknown(_))));
-        assert!(matches!(parse(PANES, "http://h/-/vaults/5", ""), Err(TargetError::Unknown(_))));
-        assert!(matches!(parse(PANES, "acme/cli/-/wikis/home", ""), Err(TargetError::NoPlace(_))));
+        assert_eq!(parse(&places(PANES), "HTTPS://Git.Example.com/a/b", "https://git.example.com/"), Ok(here.clone()));
+        assert_eq!(parse(&places(PANES), "https://example.com/lab/a/b", "https://example.com/lab/"), Ok(here));
+        assert!(parse(&places(PANES), "https://example.com/labs/a/b", "https://example.com/lab/").is_err());
+        assert_eq!(
+            parse(&places(PANES), "https://git.example.com", "https://git.example.com/"),
+            Ok(Place::new("projects"))
+        );
+        assert!(matches!(parse(&places(PANES), "no target", ""), Err(TargetError::Unknown(_))));
+        assert!(matches!(parse(&places(PANES), "http://h/-/vaults/5", ""), Err(TargetError::Unknown(_))));
+        assert!(matches!(parse(&places(PANES), "acme/cli/-/wikis/home", ""), Err(TargetError::NoPlace(_))));
     }
 }

@@ -1,13 +1,19 @@
 //! Tests of the app as a pure state machine, messages in and effects out, with a pane made for them.
 
-use super::action::{Action, Cancel, Effect, Msg, Outcome, Tone};
+use super::action::{Action, Cancel, Effect, Msg, Outcome};
 use super::bindings::Bindings;
-use super::command::{Command, Motion};
+use super::command::Command;
+use super::context::Cx;
 use super::keymap::Key;
+use super::motion::Motion;
 use super::overlay::{AfterKey, Overlay};
-use super::pane::{Breadcrumb, Cx, Needs, Pane, Session, View};
+use super::pane::{Breadcrumb, Pane};
 use super::place::Place;
-use super::registry::{Entry, Subject};
+use super::place_info::{Needs, Subject};
+use super::registry::Entry;
+use super::session::Session;
+use super::tone::Tone;
+use super::view::View;
 use super::{App, Setup};
 use crate::api::branches::{Branch, DeleteBranch, ListBranches};
 use crate::api::{Endpoint, Error, Fault, NoContent};

@@ -1,8 +1,9 @@
 //! Watched jobs and pipelines: polled while they run, whatever place is open; the user is notified when they end.
 
 use super::App;
-use super::action::{Effect, Tone};
-use super::pane::View;
+use super::action::Effect;
+use super::tone::Tone;
+use super::view::View;
 use crate::api::Id;
 use crate::api::jobs::{GetJob, Job, ListPipelineJobs, Status};
 use crate::store::{Load, Want};

@@ -1,9 +1,11 @@
 //! Writes in flight, and what follows on their replies.
 
-use super::action::{Action, Effect, FollowUp, Tone};
+use super::action::{Action, Effect, FollowUp};
+use super::context::Cx;
 use super::overlay::AfterKey;
 use super::past_tense::past_tense;
-use super::{App, Cx, reconcile};
+use super::tone::Tone;
+use super::{App, reconcile};
 use crate::api::identity::AccessToken;
 use crate::api::{Error, Fault};
 use crate::store::{Value, Write};

@@ -7,8 +7,9 @@ use super::{async_runtime, connect, server};
 use crate::api;
 use crate::api::Fault;
 use crate::api::client::{Client, Server};
-use crate::app::pane::Session;
-use crate::app::registry::{self, Subject};
+use crate::app::place_info::{self, Subject};
+use crate::app::registry::places;
+use crate::app::session::Session;
 use crate::app::{Place, target};
 use crate::backend::{self, RunningServer, StartError, WorldKind};
 use crate::config::host;
@@ -46,9 +47,10 @@ pub fn demo(global: &Global, text: Option<&str>, user: Option<&str>) -> Result<(
     }
     let listener = listen()?;
     let web_url = web_url(&listener)?;
+    let places = places(PANES);
     let place = match text {
-        Some(text) => target::parse(PANES, text, &web_url).map_err(Failure::usage)?,
-        None => registry::place_of(PANES, Subject::Home),
+        Some(text) => target::parse(&places, text, &web_url).map_err(Failure::usage)?,
+        None => place_info::place_of(&places, Subject::Home),
     };
     let options = backend::Options { world: WorldKind::Demo, ..backend::Options::default() };
     run(global, listener, web_url, Launch { name: "demo", options, user: user.map(str::to_owned), place, drafts: None })
@@ -60,9 +62,10 @@ pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Fai
     let project = backend::local_project(path).map_err(Failure::failed)?;
     let listener = listen()?;
     let web_url = web_url(&listener)?;
+    let places = places(PANES);
     let place = match text {
-        Some(text) => target::parse(PANES, &within(&project, text), &web_url).map_err(Failure::usage)?,
-        None => registry::place_of(PANES, Subject::Project).project(project.as_str()),
+        Some(text) => target::parse(&places, &within(&project, text), &web_url).map_err(Failure::usage)?,
+        None => place_info::place_of(&places, Subject::Project).project(project.as_str()),
     };
     let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let drafts = server::drafts(&full.to_string_lossy());

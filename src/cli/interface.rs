@@ -4,11 +4,12 @@ use super::args::Global;
 use super::failure::Failure;
 use super::load_config;
 use crate::api::Host;
-use crate::app::action::{Msg, Tone};
+use crate::app::action::Msg;
 use crate::app::bindings::{BindingError, Bindings};
 use crate::app::custom::{CustomCommand, Run, Show};
 use crate::app::keymap::parse_chord;
-use crate::app::pane::{Section, Session, TraceSettings};
+use crate::app::session::{Section, Session, TraceSettings};
+use crate::app::tone::Tone;
 use crate::app::{App, Place, Setup};
 use crate::cli::appearance::Appearance;
 use crate::config::{Config, commands, sections};
@@ -175,7 +176,7 @@ fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
             None => None,
         };
         for place in &command.places {
-            if !PANES.iter().any(|entry| entry.id == place.get_ref()) {
+            if !PANES.iter().any(|entry| entry.place.id == place.get_ref()) {
                 let why = format!("there is no place \"{}\"; `:` lists them", place.get_ref());
                 return Err(mistake(place.span(), "places", &why));
             }

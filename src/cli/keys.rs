@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::interface::bindings;
 use super::{load_config, write_stdout};
 use crate::app::bindings::Bindings;
-use crate::app::command::Info;
+use crate::app::command_info::Info;
 use crate::app::global;
 use crate::panes::PANES;
 use crate::ui::text::pad;
@@ -21,7 +21,7 @@ pub fn run(global: &Global, as_markdown: bool) -> Result<(), Failure> {
 /// Lists the global commands, followed by those of each place.
 fn sections() -> Vec<(&'static str, Vec<Info>)> {
     let everywhere = ("Everywhere", global::infos(PANES).collect());
-    let places = PANES.iter().map(|entry| (entry.title, (entry.commands)()));
+    let places = PANES.iter().map(|entry| (entry.place.title, (entry.commands)()));
     std::iter::once(everywhere).chain(places.filter(|(_, infos)| !infos.is_empty())).collect()
 }
 

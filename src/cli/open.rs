@@ -6,8 +6,9 @@ use super::failure::Failure;
 use super::interface::{self, Preferences, UiOptions};
 use super::{async_runtime, server, welcome};
 use crate::app::checkout::CloneFolder;
-use crate::app::pane::Session;
-use crate::app::registry::{self, Subject};
+use crate::app::place_info::{self, Subject};
+use crate::app::registry::places;
+use crate::app::session::Session;
 use crate::app::{Place, target};
 use crate::config::{Config, host, remote, token};
 use crate::panes::PANES;
@@ -101,10 +102,11 @@ fn clone_folder(url: &Url) -> Option<CloneFolder> {
 /// Returns the initial place: the target, else the project of the clone, else Home, or the list of all projects if
 /// there is no token.
 fn place(found: &host::FoundHost, text: Option<&str>, signed_in: bool) -> Result<Place, Failure> {
+    let places = places(PANES);
     match (text, &found.project) {
-        (Some(text), _) => target::parse(PANES, text, found.url.as_str()).map_err(Failure::usage),
-        (None, Some(project)) => Ok(registry::place_of(PANES, Subject::Project).project(project.as_str())),
-        (None, None) if signed_in => Ok(registry::place_of(PANES, Subject::Home)),
-        (None, None) => Ok(registry::root(PANES)),
+        (Some(text), _) => target::parse(&places, text, found.url.as_str()).map_err(Failure::usage),
+        (None, Some(project)) => Ok(place_info::place_of(&places, Subject::Project).project(project.as_str())),
+        (None, None) if signed_in => Ok(place_info::place_of(&places, Subject::Home)),
+        (None, None) => Ok(place_info::root(&places)),
     }
 }

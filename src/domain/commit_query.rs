@@ -2,8 +2,8 @@
 
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
-use crate::app::pane::View;
 use crate::app::query::{self, Grammar};
+use crate::app::view::View;
 use serde_json::{Map, json};
 
 /// A commit log request and the filter on its reply.

@@ -3,10 +3,15 @@
 use crate::api::Id;
 use crate::api::releases::{AssetLink, DeleteAssetLink, ListAssetLinks};
 use crate::app::App;
-use crate::app::action::{Action, Answer, Tone};
-use crate::app::command::{Command, Disabled};
-use crate::app::pane::{Breadcrumb, Cx, Needs, View};
+use crate::app::action::{Action, Answer};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};

@@ -3,10 +3,17 @@
 mod comment_actions;
 
 use crate::api::commits::ListCommits;
-use crate::app::action::{Action, Answer, Tone};
-use crate::app::command::{Command, Disabled, Motion};
-use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
+use crate::app::action::{Action, Answer};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, FileLocation};
 use crate::parts::commit_view::CommitView;

@@ -3,12 +3,18 @@
 
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
-use crate::app::action::{Action, Answer, Tone};
-use crate::app::command::{Command, Motion};
+use crate::app::action::{Action, Answer};
+use crate::app::command::Command;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Cx, Needs, Pointer, View};
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::pointer::Pointer;
 use crate::app::query;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::domain::commit_query::LogQuery;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::commit_history::History;

@@ -8,14 +8,20 @@ use crate::api::merge_requests::{MergeRequest, TimeStats};
 use crate::api::search::{Hit, SearchProject};
 use crate::api::{Fault, Id, Time};
 use crate::app::App;
-use crate::app::action::{Action, Answer, Tone};
-use crate::app::command::{Command, Disabled, Motion};
+use crate::app::action::{Action, Answer};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
 use crate::app::outbox::Noteable;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, View};
+use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::place::Place;
+use crate::app::pointer::Pointer;
 use crate::app::target;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::list::{age, ago};
 use crate::parts::notes::Notes;
 use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar};
@@ -636,7 +642,7 @@ impl Pane for IssuePane {
             Err(answer) => answer,
         };
         let Ok(TypedReference(value)) = answer.take() else { return };
-        match target::parse(cx.view.panes, &value, &cx.view.session.web_url) {
+        match target::parse(cx.view.places, &value, &cx.view.session.web_url) {
             Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),
             _ => cx.say(Tone::Warning, format!("\"{}\" names no issue and no epic.", text::sanitize(&value))),
         }

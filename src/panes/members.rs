@@ -6,9 +6,13 @@ use crate::api::members::{
 };
 use crate::app::App;
 use crate::app::action::{Action, Answer};
-use crate::app::command::{Command, Disabled};
-use crate::app::pane::{Breadcrumb, Cx, Needs, View};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{age, day};
 use crate::parts::list_pane::ListPane;

@@ -40,8 +40,8 @@ pub mod traces;
 pub mod user;
 pub mod users;
 
-use crate::app::pane::Needs;
-use crate::app::registry::{Above, Entry, Subject};
+use crate::app::place_info::{Above, Needs, Subject};
+use crate::app::registry::Entry;
 
 /// All panes. The first one is the root of the others.
 pub const PANES: &[Entry] = &[

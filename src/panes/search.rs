@@ -4,11 +4,14 @@ mod hit;
 
 use crate::api::search::{Hit, Search, SearchGroup, SearchProject};
 use crate::api::{Error, ExtraValue, Fault, Id};
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
 use crate::app::command::Command;
-use crate::app::pane::{Breadcrumb, Cx, View};
+use crate::app::context::Cx;
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::app::target;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{self, age};
 use crate::parts::list_detail::{TextDetail, TextSource};
@@ -135,7 +138,7 @@ impl SearchSource {
             Hit::Project(project) => Some(Place::new("files").project(project.path_with_namespace.as_str())),
             Hit::MergeRequest(request) => {
                 let named =
-                    target::parse(view.panes, &request.web_url, &view.session.web_url).ok().filter(|p| p.pane == "mr");
+                    target::parse(view.places, &request.web_url, &view.session.web_url).ok().filter(|p| p.pane == "mr");
                 named.or_else(|| {
                     Some(Place::new("mr").project(self.project_id(Some(request.project_id))?).item(request.iid))
                 })
@@ -161,8 +164,9 @@ impl SearchSource {
                 }
             }
             Hit::Issue(issue) => {
-                let named =
-                    target::parse(view.panes, &issue.web_url, &view.session.web_url).ok().filter(|p| p.pane == "issue");
+                let named = target::parse(view.places, &issue.web_url, &view.session.web_url)
+                    .ok()
+                    .filter(|p| p.pane == "issue");
                 let place =
                     || Some(Place::new("issue").project(self.project_id(Some(issue.project_id))?).item(issue.iid));
                 Some(named.or_else(place)?.query(self.text.trim()))
@@ -187,7 +191,7 @@ impl SearchSource {
         if self.project.is_some() || matches!(hit, Hit::Project(_) | Hit::User(_)) {
             return String::new();
         }
-        let place = hit::page_of(hit).and_then(|url| target::parse(view.panes, &url, &view.session.web_url).ok());
+        let place = hit::page_of(hit).and_then(|url| target::parse(view.places, &url, &view.session.web_url).ok());
         let known = place.and_then(|place| place.project).map(|project| project.to_string());
         known.unwrap_or_else(|| match hit {
             Hit::Blob(blob) => format!("project {}", blob.project_id),

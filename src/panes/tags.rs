@@ -5,9 +5,12 @@ use crate::api::tags::{CreateTagRelease, DeleteTag, GetTag, ListTags, Tag, Updat
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
+use crate::app::context::Cx;
 use crate::app::overlay::composer::{Composer, Make};
-use crate::app::pane::{Breadcrumb, Cx, Needs, View};
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{self, age};
 use crate::parts::list_detail::{TextDetail, TextSource};

@@ -2,10 +2,16 @@
 
 use crate::api::Id;
 use crate::api::test_reports::{GetTestReport, TestReport};
-use crate::app::action::Tone;
-use crate::app::command::{Command, Disabled, Motion};
-use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pane::{Breadcrumb, Pane, SearchMode};
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::domain::junit::{Case, Report};
 use crate::parts::list::{self, draw_error};
 use crate::parts::{ci, pipelines, project, test_report};

@@ -1,10 +1,17 @@
 //! A grid of traces that are followed side by side.
 
 use crate::api::jobs::{Job, ListPipelineJobs};
-use crate::app::action::{Action, Answer, Tone};
-use crate::app::command::{Command, Disabled, Motion};
-use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
+use crate::app::action::{Action, Answer};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pane::{Breadcrumb, Pane, SearchMode};
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::ci::{self, Confirmed, JobAction, POLL_INTERVAL};
 use crate::parts::project;
 use crate::parts::trace::{OnlyLines, Viewer};

@@ -1,11 +1,12 @@
 //! Adding a key: asks for its file or its text, shows the parsed key, and sends it only after confirmation.
 
 use crate::api::users::{AddGpgKey, AddKey, AddUserKey};
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::form::Form;
 use crate::app::overlay::prompt::{Accepted, Prompt};
-use crate::app::pane::Cx;
+use crate::app::tone::Tone;
 use crate::domain::public_key::{Family, MAX_KEY_BYTES, PublicKey, is_key, is_private, read, read_bytes};
 use crate::parts::staging_area::paths::{LocalPaths, local};
 use crate::store::{Canceled, Derive, Want, Work, Write};

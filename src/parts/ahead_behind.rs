@@ -3,7 +3,7 @@
 use crate::api::endpoint::Request;
 use crate::api::repository::{CompareRefs, Comparison};
 use crate::api::{Endpoint, Id, Reply};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::request_limit;
 use crate::store::{Load, Value, Want};
 use crate::ui::table::Cell;

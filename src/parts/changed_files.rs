@@ -12,9 +12,9 @@ pub use input::{Entries, Input, Revisions};
 
 use super::list::draw_error;
 use crate::api::Error;
-use crate::app::command::Disabled;
-use crate::app::pane::View;
+use crate::app::command_info::Disabled;
 use crate::app::state::ViewedFiles;
+use crate::app::view::View;
 use crate::store::{Want, Work};
 use crate::ui::diff::{
     self, DiffDoc, DiffOptions, FileDiff, Found, HunkStyles, ImagePair, Inset, Layout, Moved, RowContent, Side,

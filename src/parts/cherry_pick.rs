@@ -3,9 +3,11 @@
 use crate::api::Id;
 use crate::api::commits::{CherryPick, Commit};
 use crate::app::App;
-use crate::app::action::{Action, FollowUp, Tone};
-use crate::app::pane::{Cx, View};
+use crate::app::action::{Action, FollowUp};
+use crate::app::context::Cx;
 use crate::app::place::Place;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::ref_choices::Refs;
 use crate::store::Write;
 use crate::ui::text::{head, sanitize};

@@ -4,10 +4,11 @@ use crate::api::jobs::{CancelJob, EraseJob, Job, KeepArtifacts, PlayJob, RetryJo
 use crate::api::{Id, Time};
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::command::Disabled;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::overlay::batch::Batch;
-use crate::app::pane::{Cx, View};
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::app::watch::Watched;
 use crate::store::{Want, Write};
 use crate::ui::table::Cell;

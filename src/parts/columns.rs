@@ -1,10 +1,13 @@
 //! Configurable columns: the columns that a list offers, the user's saved choice, and sorting.
 
 use super::list::Listing;
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::overlay::columns::{ColumnOffer, ColumnsList, Sorter};
-use crate::app::pane::{Breadcrumb, Cx, View};
+use crate::app::pane::Breadcrumb;
 use crate::app::state::{ColumnChoice, SettingsChange};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::store::Rows;
 use crate::ui::table::{Column, Row};
 use crate::ui::theme::Role;

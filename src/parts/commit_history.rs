@@ -1,7 +1,7 @@
 //! The graph and the activity chart of a list of commits, computed off the event loop, page by page as they arrive.
 
 use crate::api::commits::Commit;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Canceled, Derive, Revision, Rows, Want, Work};
 use crate::ui::graph::{self, Lanes, Page, Row};
 use crate::ui::table::Cell;

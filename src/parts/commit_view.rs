@@ -8,7 +8,7 @@ use crate::api::commits::{
 };
 use crate::api::notes::path_hash;
 use crate::api::{Endpoint, ExtraValue, Id};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
 use crate::parts::facts::Pieces;
 use crate::store::{Load, Remote, Revision, Rows, Want};

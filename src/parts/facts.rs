@@ -1,9 +1,11 @@
 //! Facts as lines, each with a name and a link target. Shared by the places of a commit and of a project.
 
 use crate::app::action::Action;
-use crate::app::command::Motion;
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
 use crate::app::place::Place;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::text;
 use crate::ui::theme::Role;

@@ -2,8 +2,8 @@
 
 use crate::api::Id;
 use crate::api::issues::{Issue, ListGroupIssues, ListIssues, ListProjectIssues};
-use crate::app::pane::View;
 use crate::app::query::{self, Grammar};
+use crate::app::view::View;
 use crate::parts::query_list;
 use crate::store::ListQuery;
 use serde_json::{Value, json};

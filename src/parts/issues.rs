@@ -5,9 +5,9 @@ use crate::api::issues::{Issue, UpdateIssue};
 use crate::api::labels::rgb;
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::command::Disabled;
-use crate::app::pane::View;
+use crate::app::command_info::Disabled;
 use crate::app::target;
+use crate::app::view::View;
 use crate::parts::label_colors;
 use crate::store::Write;
 use crate::ui::glyph;
@@ -21,7 +21,7 @@ pub fn project(issue: &Issue, view: &View) -> Id {
     if let Some(path) = full.filter(|path| !path.is_empty()) {
         return path.into();
     }
-    let place = target::parse(view.panes, &issue.web_url, &view.session.web_url).ok();
+    let place = target::parse(view.places, &issue.web_url, &view.session.web_url).ok();
     place.and_then(|place| place.project).unwrap_or_else(|| issue.project_id.into())
 }
 

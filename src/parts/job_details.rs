@@ -4,7 +4,7 @@ use super::ci;
 use super::list::{age, ago, date};
 use crate::api::Time;
 use crate::api::jobs::Job;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;

@@ -2,7 +2,7 @@
 
 use crate::api::Id;
 use crate::api::labels::{Label, ListLabels, rgb};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
 use crate::ui::table::Cell;

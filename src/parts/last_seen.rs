@@ -4,8 +4,8 @@
 use crate::api::ExtraValue;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::action::Action;
-use crate::app::pane::View;
 use crate::app::state::{SeenChange, SeenMergeRequest};
+use crate::app::view::View;
 
 /// The most important change since the last view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,12 @@
 
 use crate::api::Fault;
 use crate::api::identity::GetMetadata;
-use crate::app::command::{Disabled, Motion};
+use crate::app::command_info::Disabled;
 use crate::app::hits::Hit;
-use crate::app::pane::{Breadcrumb, Pointer, View};
+use crate::app::motion::Motion;
+use crate::app::pane::Breadcrumb;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::store::{Derived, Load, Revision, Rows, Want};
 use crate::ui::table::{self, Column, ListState, Row};
 use crate::ui::theme::Role;

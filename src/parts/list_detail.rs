@@ -3,8 +3,10 @@
 use super::facts::{Details, WIDE_NAME_WIDTH};
 use super::list_source::{Detail, DetailContext, ListSource};
 use super::rendered_markdown::MAX_PROSE_WIDTH;
-use crate::app::command::Motion;
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::store::{Load, Want, Work};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::markdown::Rendered;

@@ -6,7 +6,7 @@ use crate::api::discussions::{Discussion, ListMergeRequestDiscussions};
 use crate::api::endpoint::Request;
 use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, MergeRequest};
 use crate::api::{Endpoint, ExtraValue, Id, Reply};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::review::threads;
 use crate::parts::{label_colors, request_limit};
 use crate::store::{Load, Value, Want};

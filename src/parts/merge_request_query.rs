@@ -3,9 +3,10 @@
 use crate::api::Id;
 use crate::api::groups::ListGroupProjects;
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
-use crate::app::pane::{Section, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
+use crate::app::session::Section;
+use crate::app::view::View;
 use crate::parts::query_list;
 use crate::store::{ListQuery, Load, Rows, Want};
 use serde_json::{Value, json};

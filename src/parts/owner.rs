@@ -2,8 +2,9 @@
 
 use super::{breadcrumbs, project};
 use crate::api::Id;
-use crate::app::pane::{Breadcrumb, View};
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::theme::Role;
 

@@ -4,7 +4,7 @@
 use crate::api::Id;
 use crate::api::jobs::Status;
 use crate::api::pipelines::{ListPipelines, Pipeline};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::store::{Load, Revision, Want};
 use crate::ui::glyph;

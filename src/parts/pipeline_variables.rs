@@ -2,9 +2,11 @@
 
 use crate::api::Id;
 use crate::api::pipelines::{ListPipelineVariables, Variable};
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::{AfterKey, Overlay};
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::parts::list::draw_placeholder;
 use crate::store::{Load, Want};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};

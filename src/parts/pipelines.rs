@@ -7,9 +7,10 @@ use crate::api::pipelines::{
 use crate::api::{Error, Id, Time};
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::command::Disabled;
-use crate::app::pane::{Cx, View};
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::parts::ci::{self, POLL_INTERVAL};
 use crate::store::{Load, Remote, Rows, Want, Write};
 use crate::ui::theme::Role;

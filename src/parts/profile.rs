@@ -3,7 +3,7 @@
 use super::list::{age, ago, day};
 use crate::api::users::Profile;
 use crate::api::{ExtraValue, Time};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::ui::glyph;
 use crate::ui::text;

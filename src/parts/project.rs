@@ -3,7 +3,8 @@
 use crate::api::endpoint::encode;
 use crate::api::projects::{GetProject, Project};
 use crate::api::{Endpoint, Id};
-use crate::app::pane::{Breadcrumb, View};
+use crate::app::pane::Breadcrumb;
+use crate::app::view::View;
 use crate::store::{Load, Want};
 
 /// Returns the request for a project that every place in it uses.

@@ -1,7 +1,8 @@
 //! Lists with a typed query: its breadcrumbs, and the fixed inputs of its request.
 
-use crate::app::pane::{Breadcrumb, View};
+use crate::app::pane::Breadcrumb;
 use crate::app::query::{self, Grammar};
+use crate::app::view::View;
 use crate::ui::theme::Role;
 use serde_json::{Map, Value};
 

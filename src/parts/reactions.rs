@@ -3,10 +3,11 @@
 
 use crate::api::award_emoji::*;
 use crate::app::action::Action;
-use crate::app::command::Disabled;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::outbox::Noteable;
 use crate::app::overlay::picker::{Item, Picker, Source};
-use crate::app::pane::{Cx, View};
+use crate::app::view::View;
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::theme::Role;
 use crate::ui::{emoji, glyph, text};

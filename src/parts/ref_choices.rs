@@ -6,7 +6,7 @@ use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
 use crate::app::action::Action;
 use crate::app::overlay::picker::{FreeText, Item, Picker, Source};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Load, Want};
 use crate::ui::glyph;
 use std::time::Duration;

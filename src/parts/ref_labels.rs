@@ -3,7 +3,7 @@
 use crate::api::Id;
 use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Load, Revision, Want};
 use crate::ui::table::Cell;
 use crate::ui::text;

@@ -1,6 +1,6 @@
 //! Markdown rendered off the event loop, for a width and a theme.
 
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Canceled, Derive, Work};
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::Theme;

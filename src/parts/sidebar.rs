@@ -1,6 +1,6 @@
 //! A sidebar with facts beside a text, on wide screens: the text keeps its whole height.
 
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, panels};

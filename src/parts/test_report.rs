@@ -3,10 +3,12 @@
 use crate::api::test_reports::TestTotals;
 use crate::api::{Error, Fault, Id};
 use crate::app::action::Action;
-use crate::app::command::Motion;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::pane::{Cx, Pointer, View};
 use crate::app::place::Place;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::domain::junit::{Case, Report, SourceLocation, Verdict};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::table::{self, Column, ListState, Row, Size};

@@ -2,9 +2,9 @@
 
 use crate::api::Id;
 use crate::api::todos::{ListTodos, MarkTodoAsDone, Todo};
-use crate::app::pane::View;
 use crate::app::place::Place;
 use crate::app::target;
+use crate::app::view::View;
 use crate::store::{Rows, Write};
 
 /// Returns the request for the user's pending to-dos.
@@ -38,7 +38,7 @@ fn note(todo: &Todo) -> Option<u64> {
 
 /// Returns the place of the target; `None` if labscope has none for it.
 pub fn place(todo: &Todo, view: &View) -> Option<Place> {
-    let parsed = || target::parse(view.panes, todo.target_url.as_deref()?, &view.session.web_url).ok();
+    let parsed = || target::parse(view.places, todo.target_url.as_deref()?, &view.session.web_url).ok();
     let iid = todo.target.as_ref().and_then(|target| target.iid);
     let project = todo.project.as_ref().map(|project| match project.path_with_namespace.as_str() {
         "" => Id::from(project.id),

@@ -27,8 +27,9 @@ pub mod welcome;
 
 use crate::api::Host;
 use crate::app::App;
-use crate::app::action::{Effect, Msg, Tone};
+use crate::app::action::{Effect, Msg};
 use crate::app::custom::RunEvent;
+use crate::app::tone::Tone;
 use crate::ui::text::sanitize;
 use crate::ui::theme::{Background, Depth};
 use background::Reply;

@@ -3,10 +3,11 @@
 use super::executor::{Configure, Executor};
 use super::terminal;
 use crate::api::Host;
-use crate::app::action::{Effect, Msg, Tone};
-use crate::app::pane::Session;
+use crate::app::action::{Effect, Msg};
 use crate::app::server_switch::UiState;
+use crate::app::session::Session;
 use crate::app::state::Kept;
+use crate::app::tone::Tone;
 use crate::app::{App, Place};
 use crate::runtime::connections::Connections;
 use crate::store::earliest;

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use labscope::api::page::PageInfo;
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::{DiffPosition, Draft};
+use labscope::app::registry::places;
 use labscope::app::state::{State, StateFile};
 use labscope::app::{dates, query, target};
 use labscope::backend::demo::schema::WorldFile;
@@ -321,7 +322,7 @@ pub const READERS: &[Reader] = &[
         cost: 4000,
         read: |bytes| {
             for root in ["", "https://gitlab.example.com/git"] {
-                if let Err(error) = target::parse(PANES, &lossy(bytes), root) {
+                if let Err(error) = target::parse(&places(PANES), &lossy(bytes), root) {
                     must(!error.to_string().is_empty(), || "an error without words".into())?;
                 }
             }

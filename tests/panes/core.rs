@@ -5,13 +5,18 @@ use labscope::api::branches::ProtectBranch;
 use labscope::api::groups::TransferProject;
 use labscope::api::projects::{GetProject, ListProjects};
 use labscope::app::action::{Action, Msg, Outcome};
-use labscope::app::command::{Command, Info, Motion};
+use labscope::app::command::Command;
+use labscope::app::command_info::Info;
+use labscope::app::context::Cx;
 use labscope::app::global;
 use labscope::app::keymap::{parse_chord, show};
-use labscope::app::pane::{Breadcrumb, Cx, Needs, Pane, View};
+use labscope::app::motion::Motion;
+use labscope::app::pane::{Breadcrumb, Pane};
 use labscope::app::place::Place;
+use labscope::app::place_info::Needs;
 use labscope::app::registry::Entry;
 use labscope::app::state::State;
+use labscope::app::view::View;
 use labscope::panes::PANES;
 use labscope::store::{Arrival, Load, Ticket, Want, Write};
 use labscope::ui::theme::Role;
@@ -85,7 +90,7 @@ fn project(id: u64, path: &str) -> serde_json::Value {
 
 fn tables() -> Vec<(&'static str, Vec<Info>)> {
     let global = global::infos(PANES).collect();
-    let panes = PANES.iter().map(|entry| (entry.id, (entry.commands)()));
+    let panes = PANES.iter().map(|entry| (entry.place.id, (entry.commands)()));
     std::iter::once(("", global)).chain(panes).collect()
 }
 
@@ -153,10 +158,10 @@ fn command_ids_are_unique_and_start_with_their_place() {
 #[test]
 fn help_lists_every_command_of_the_place_and_all_global_ones() {
     for entry in PANES {
-        let place = match entry.needs {
-            Needs::Nothing => Place::new(entry.id),
-            Needs::Project => Place::new(entry.id).project("acme/rocket-ui"),
-            Needs::Item => Place::new(entry.id).project("acme/rocket-ui").item(1),
+        let place = match entry.place.needs {
+            Needs::Nothing => Place::new(entry.place.id),
+            Needs::Project => Place::new(entry.place.id).project("acme/rocket-ui"),
+            Needs::Item => Place::new(entry.place.id).project("acme/rocket-ui").item(1),
         };
         let mut harness = Begin::at(place).size(100, 240).open();
         // Unavailable commands are folded at the end.
@@ -164,7 +169,7 @@ fn help_lists_every_command_of_the_place_and_all_global_ones() {
         for info in (entry.commands)().into_iter().chain(global::infos(PANES)) {
             let key = info.keys.first().copied().unwrap_or_default();
             let listed = |line: &String| line.contains(info.title) && line.contains(key);
-            assert!(harness.lines().iter().any(listed), "{}: {key} {} is not in the help", entry.id, info.title);
+            assert!(harness.lines().iter().any(listed), "{}: {key} {} is not in the help", entry.place.id, info.title);
         }
     }
 }
@@ -453,7 +458,7 @@ async fn a_failed_write_shows_the_message_of_the_server() {
 #[tokio::test]
 async fn every_place_can_be_drawn_at_any_size() {
     for entry in PANES {
-        let place = Place::new(entry.id).project("acme/rocket-ui").item(1);
+        let place = Place::new(entry.place.id).project("acme/rocket-ui").item(1);
         let mut harness = Begin::at(place).open();
         for (width, height) in [(1, 1), (0, 0), (20, 5), (5, 40), (44, 12), (60, 13), (100, 12), (300, 100)] {
             harness.screen(width, height);
@@ -461,7 +466,7 @@ async fn every_place_can_be_drawn_at_any_size() {
             harness.press("Esc");
         }
         let lines = harness.screen(20, 5);
-        assert!(lines.iter().any(|l| l.contains("44x12")), "{}: {lines:?}", entry.id);
+        assert!(lines.iter().any(|l| l.contains("44x12")), "{}: {lines:?}", entry.place.id);
     }
 }
 

@@ -124,9 +124,9 @@ async fn every_place_survives_every_server_failure() {
             if !all && (row + column) % 4 != 0 {
                 continue;
             }
-            let mut app = Begin::at(place_of(entry.id)).size(120, 40).open();
+            let mut app = Begin::at(place_of(entry.place.id)).size(120, 40).open();
             if let Some(why) = wrong(&mut world, &mut app, fault).await {
-                wrongs.push(format!("{}, {fault:?}: {why}\n{}", entry.id, app.picture()));
+                wrongs.push(format!("{}, {fault:?}: {why}\n{}", entry.place.id, app.picture()));
             }
         }
     }
@@ -159,11 +159,11 @@ async fn a_place_stays_open_if_a_part_of_it_is_missing() {
     let mut world = World::of(&server);
     let mut wrongs = Vec::new();
     for entry in PANES {
-        let item = place_of(entry.id).item;
-        let (_, asked) = open_without(&mut world, entry.id, None).await;
+        let item = place_of(entry.place.id).item;
+        let (_, asked) = open_without(&mut world, entry.place.id, None).await;
         for line in &asked {
-            let (app, _) = open_without(&mut world, entry.id, Some(line)).await;
-            let left = app.app.place().pane != entry.id;
+            let (app, _) = open_without(&mut world, entry.place.id, Some(line)).await;
+            let left = app.app.place().pane != entry.place.id;
             // A request for a part has the number or hash of another resource in its path, or comes after that of the
             // item.
             let path: Vec<&str> = line.split('?').next().unwrap_or_default().split('/').collect();
@@ -172,7 +172,7 @@ async fn a_place_stays_open_if_a_part_of_it_is_missing() {
             let named = path.iter().position(is_name);
             let is_part = named.is_some_and(|at| at + 1 < path.len() || item.as_deref() != Some(path[at]));
             if left && is_part {
-                wrongs.push(format!("{}, {line}", entry.id));
+                wrongs.push(format!("{}, {line}", entry.place.id));
             }
         }
     }

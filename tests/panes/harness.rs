@@ -12,7 +12,7 @@ use labscope::app::checkout::{Checkout, CloneFolder};
 use labscope::app::custom::{CustomCommand, FileOfClone, RunOrder};
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
-use labscope::app::pane::{OtherServer, Session};
+use labscope::app::session::{OtherServer, Session};
 use labscope::app::state::{Kept, State, StateFile};
 use labscope::app::transfer::SaveOrder;
 use labscope::app::{App, Entry, Place, Setup};
@@ -77,7 +77,7 @@ pub struct Begin {
     pub account: String,
     /// The state of each account.
     pub states: HashMap<String, State>,
-    pub sections: Vec<labscope::app::pane::Section>,
+    pub sections: Vec<labscope::app::session::Section>,
     others: Vec<OtherServer>,
     /// The clone in which the program was started.
     pub clone: Option<CloneFolder>,
@@ -86,7 +86,7 @@ pub struct Begin {
     holds: Option<Holds>,
     refuses: Option<Holds>,
     steps_left: usize,
-    pub trace_settings: Arc<labscope::app::pane::TraceSettings>,
+    pub trace_settings: Arc<labscope::app::session::TraceSettings>,
     answers: Answers,
 }
 
@@ -316,7 +316,7 @@ pub struct Harness {
     /// The number of times the app asked to return to the previous server.
     pub returned: usize,
     /// The custom sections that the configuration would contain.
-    pub sections: Vec<labscope::app::pane::Section>,
+    pub sections: Vec<labscope::app::session::Section>,
     /// Claims of another program, by key on disk.
     pub claims: HashMap<String, Claim>,
     /// Replies about claimed drafts that have yet to be delivered.

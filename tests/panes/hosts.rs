@@ -3,9 +3,10 @@
 use crate::harness::{Begin, Harness};
 use labscope::api::Host;
 use labscope::app::Place;
-use labscope::app::action::{Effect, Msg, Tone};
-use labscope::app::pane::Session;
+use labscope::app::action::{Effect, Msg};
+use labscope::app::session::Session;
 use labscope::app::state::Kept;
+use labscope::app::tone::Tone;
 use serde_json::{Value, json};
 
 const OTHER: &str = "https://git.example.org";

@@ -65,7 +65,7 @@ impl Step {
             }
             0..65 => {
                 let here = app.app.place().pane;
-                let entry = PANES.iter().find(|entry| entry.id == here);
+                let entry = PANES.iter().find(|entry| entry.place.id == here);
                 let own = entry.map(|entry| (entry.commands)()).unwrap_or_default();
                 let all: Vec<&str> = own.iter().flat_map(|info| info.keys.iter().copied()).collect();
                 Step::Keys(if all.is_empty() { "Tab" } else { dice.pick(&all) }.to_owned())
@@ -308,7 +308,8 @@ async fn round(world: &mut World, place: &Place, seed: u64, steps: usize) -> Res
         let why = outcome.unwrap_or_else(|_| Some("it panicked".into()));
         if let Some(why) = why {
             let steps: Vec<String> = taken.iter().map(|step| format!("  {step:?}")).collect();
-            let (at, picture) = (labscope::app::registry::label(PANES, place), app.picture());
+            let (at, picture) =
+                (labscope::app::place_info::label(&labscope::app::registry::places(PANES), place), app.picture());
             return Err(format!("{}, {at}, seed {seed}: {why}\n{}\n{picture}", place.pane, steps.join("\n")));
         }
     }
@@ -325,7 +326,7 @@ fn commands_do_not_report_content_as_missing_before_it_is_loaded() {
     for entry in PANES {
         for info in (entry.commands)() {
             let Some(keys) = info.keys.first() else { continue };
-            let mut app = Begin::at(place_of(entry.id)).size(160, 40).open();
+            let mut app = Begin::at(place_of(entry.place.id)).size(160, 40).open();
             app.press(keys);
             let footer = Seen::of(&app).footer;
             let reason = footer.strip_prefix(info.title).unwrap_or_default();
@@ -345,7 +346,7 @@ async fn random_input_never_breaks_the_invariants_of_the_screen() {
     let mut wrongs = Vec::new();
     for entry in PANES {
         for seed in 0..(steps / ROUND) as u64 {
-            wrongs.extend(round(&mut world, &place_of(entry.id), seed, ROUND).await.err());
+            wrongs.extend(round(&mut world, &place_of(entry.place.id), seed, ROUND).await.err());
         }
     }
     running.stop().await;

@@ -4,7 +4,9 @@
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use crate::ways::{How, ways};
+use labscope::app::registry::places;
 use labscope::app::{Place, target};
+use labscope::panes::PANES;
 
 /// Returns a method and a route in the form `GET /projects/:id`, because some slots are named differently.
 pub fn shape(line: &str) -> String {
@@ -42,9 +44,7 @@ async fn the_keys_in_reach_txt_send_their_requests() {
         let How::Walk { user, place, keys } = &way.how else { continue };
         let place = match place.strip_prefix(':') {
             Some(name) => Place::new(name),
-            None => {
-                target::parse(labscope::panes::PANES, place, "").unwrap_or_else(|error| panic!("{}: {error}", way.row))
-            }
+            None => target::parse(&places(PANES), place, "").unwrap_or_else(|error| panic!("{}: {error}", way.row)),
         };
         let token = server.tokens.get(user).expect("a token");
         let wanted = shape(&way.row);

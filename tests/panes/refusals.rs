@@ -7,8 +7,10 @@ use crate::served::demo;
 use crate::ways::{How, ways};
 use labscope::api::error::error_message;
 use labscope::api::{Error, Fault};
+use labscope::app::registry::places;
 use labscope::app::{Place, target};
 use labscope::backend::RunningServer;
+use labscope::panes::PANES;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -130,7 +132,7 @@ fn changes() -> Vec<Change> {
 async fn begin(server: &RunningServer, change: &Change) -> Harness {
     let place = match change.place.strip_prefix(':') {
         Some(name) => Place::new(name),
-        None => target::parse(labscope::panes::PANES, &change.place, "").expect("a target"),
+        None => target::parse(&places(PANES), &change.place, "").expect("a target"),
     };
     let like = shape(&change.row);
     let begin = Begin::at(place).size(160, 45).refusing(move |request| line_of(request.method, request.route) == like);

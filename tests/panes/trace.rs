@@ -3,7 +3,7 @@
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::{Msg, Outcome};
-use labscope::app::pane::TraceSettings;
+use labscope::app::session::TraceSettings;
 use labscope::store::Ticket;
 use labscope::ui::trace::Patterns;
 use serde_json::{Value, json};

@@ -336,7 +336,7 @@ async fn every_place_survives_every_failure_on_the_wire() {
             if !all && (row * 7 + column) % FAILURES.len() > 1 {
                 continue;
             }
-            let mut app = proxy.open(entry.id, &server.tokens["root"]);
+            let mut app = proxy.open(entry.place.id, &server.tokens["root"]);
             settle(&mut app).await;
             let (known, here) = (body(&app), app.app.place().pane);
             proxy.set(Some(*failure)).await;
@@ -347,7 +347,7 @@ async fn every_place_survives_every_failure_on_the_wire() {
             if problem.is_none() && app.app.place().pane == here {
                 problem = problem_after_recovery(&mut app, &known, titles).await;
             }
-            problems.extend(problem.map(|why| format!("{}, {failure:?}: {why}\n{}", entry.id, app.picture())));
+            problems.extend(problem.map(|why| format!("{}, {failure:?}: {why}\n{}", entry.place.id, app.picture())));
         }
     }
     proxy.other_accepting.abort();
@@ -368,10 +368,10 @@ async fn every_place_opens_without_a_server_it_can_reach_or_trust() {
     tokio::time::pause();
     for (url, title) in [(unresolvable(), "Server unreachable"), (untrusted, "Untrusted connection")] {
         for entry in PANES {
-            let mut app = Begin::at(place_of(entry.id)).size(120, 40).server(&url, "token").open();
+            let mut app = Begin::at(place_of(entry.place.id)).size(120, 40).server(&url, "token").open();
             app.settle().await;
             let is_reported = app.shows(title) || app.shows("✗");
-            assert!(app.asked.is_empty() || is_reported, "{}: not {title}\n{}", entry.id, app.picture());
+            assert!(app.asked.is_empty() || is_reported, "{}: not {title}\n{}", entry.place.id, app.picture());
             // Esc closes the prompt that some places open with.
             app.press("Esc j ?").expect("Keys: ");
         }

@@ -1,6 +1,6 @@
 //! Checks the titles of commands in the palette, and the synonyms that find them.
 
-use labscope::app::command::Info;
+use labscope::app::command_info::Info;
 use labscope::app::global;
 use labscope::app::synonyms;
 use labscope::panes::PANES;
@@ -90,7 +90,7 @@ const LONGEST: usize = 31;
 /// Returns the commands of every place, by the name of the place.
 fn commands() -> Vec<(&'static str, Vec<Info>)> {
     let everywhere = ("everywhere", global::infos(PANES).collect());
-    std::iter::once(everywhere).chain(PANES.iter().map(|entry| (entry.id, (entry.commands)()))).collect()
+    std::iter::once(everywhere).chain(PANES.iter().map(|entry| (entry.place.id, (entry.commands)()))).collect()
 }
 
 /// Returns the problem with a title, if any.
@@ -134,8 +134,8 @@ fn commands_of_one_title_ask_everywhere_or_nowhere() {
 fn place_titles_are_short_unique_and_without_commas() {
     let mut seen = HashSet::new();
     for entry in PANES {
-        let fits = !entry.title.contains(',') && entry.title.chars().count() <= LONGEST;
-        assert!(fits && seen.insert(entry.title), "{}: \"{}\"", entry.id, entry.title);
+        let fits = !entry.place.title.contains(',') && entry.place.title.chars().count() <= LONGEST;
+        assert!(fits && seen.insert(entry.place.title), "{}: \"{}\"", entry.place.id, entry.place.title);
     }
 }
 
@@ -147,6 +147,6 @@ fn synonyms_name_existing_commands_and_every_place_has_some() {
         assert!(known, "{id} is not a command");
     }
     for entry in PANES {
-        assert!(!entry.synonyms.is_empty(), "{} has no synonyms", entry.id);
+        assert!(!entry.place.synonyms.is_empty(), "{} has no synonyms", entry.place.id);
     }
 }

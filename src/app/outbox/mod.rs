@@ -14,8 +14,9 @@ pub use draft::{Draft, DraftNoteChange, DraftThread, State};
 pub use noteable::{NoteNow, Noteable};
 pub use position::DiffPosition;
 
-use super::action::{Action, Tone};
+use super::action::Action;
 use super::past_tense::past_tense;
+use super::tone::Tone;
 use crate::api::{Error, Fault};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashSet, VecDeque};

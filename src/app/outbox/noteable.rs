@@ -13,7 +13,7 @@ use crate::api::notes::{
     NewPosition, Note, NoteReply, UpdateEpicNote, UpdateIssueNote, UpdateMergeRequestNote, UpdateSnippetNote,
 };
 use crate::api::{Error, Id};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Load, Rows, Write};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

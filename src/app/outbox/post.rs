@@ -9,8 +9,9 @@ use crate::api::draft_notes::PublishDraftNote;
 use crate::api::notes::{Note, NoteReply};
 use crate::api::{Error, Fault};
 use crate::app::App;
-use crate::app::action::{Action, Effect, Tone};
-use crate::app::pane::View;
+use crate::app::action::{Action, Effect};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::app::writes::KeptKey;
 use crate::store::{Load, Rows, Value, Want, Write};
 

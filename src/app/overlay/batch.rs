@@ -4,9 +4,11 @@
 use super::{AfterKey, Overlay};
 use crate::api::Error;
 use crate::app::action::Action;
-use crate::app::command::Motion;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::motion::Motion;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::store::{Load, Value, Want, Write};
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;

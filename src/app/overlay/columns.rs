@@ -2,9 +2,11 @@
 
 use super::{AfterKey, Overlay};
 use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::pointer::Pointer;
 use crate::app::state::{ColumnChoice, SettingsChange};
+use crate::app::view::View;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, table};
 use crossterm::event::KeyCode;

@@ -3,8 +3,9 @@
 use super::picker::edit;
 use super::{AfterKey, Overlay};
 use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pane::{Cx, View};
+use crate::app::view::View;
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
 use crate::ui::{cursor_hint, glyph, line, popup, text};

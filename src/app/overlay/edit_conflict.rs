@@ -1,9 +1,9 @@
 //! Conflict of an edit with a change that somebody else made in the meantime: the previous, the current and the typed
 //! text of each field, and the choice how to resolve it.
 
-use crate::app::command::Motion;
 use crate::app::keymap::Key;
-use crate::app::pane::View;
+use crate::app::motion::Motion;
+use crate::app::view::View;
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{line, popup, text};

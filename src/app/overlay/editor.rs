@@ -6,9 +6,12 @@ mod text_format;
 
 use super::picker::edit;
 use super::{AfterKey, Overlay};
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::store::{Load, Want};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;

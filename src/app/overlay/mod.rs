@@ -14,8 +14,10 @@ pub mod query;
 pub mod themes;
 pub mod transfers;
 
+use super::context::Cx;
 use super::keymap::Key;
-use super::pane::{Cx, Pointer, View};
+use super::pointer::Pointer;
+use super::view::View;
 use crate::api::Error;
 use crate::store::{Value, Want};
 use crossterm::event::KeyCode;

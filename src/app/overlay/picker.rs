@@ -2,9 +2,11 @@
 
 use super::{AfterKey, Overlay};
 use crate::app::action::Action;
-use crate::app::command::Motion;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::motion::Motion;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::input::Input;
 use crate::ui::theme::Role;

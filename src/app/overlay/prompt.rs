@@ -3,8 +3,9 @@
 use super::picker::edit;
 use super::{AfterKey, Overlay};
 use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pane::{Cx, View};
+use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::form::{self, Suggestion};
 use crate::ui::input::Input;

@@ -1,9 +1,12 @@
 //! Selection of a theme: the theme under the cursor is shown at once.
 
 use super::{AfterKey, Overlay};
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::{BUILT_IN, Role, Theme};
 use crate::ui::{glyph, line, popup};

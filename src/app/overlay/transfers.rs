@@ -2,10 +2,12 @@
 
 use super::{AfterKey, Overlay};
 use crate::app::action::Action;
-use crate::app::command::Motion;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::motion::Motion;
+use crate::app::pointer::Pointer;
 use crate::app::transfer::{State, Transfer};
+use crate::app::view::View;
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, line, popup, state, table};
 use crossterm::event::KeyCode;

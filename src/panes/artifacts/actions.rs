@@ -3,13 +3,15 @@
 use super::{ArtifactSource, Artifacts, FILE, archive, ci, refused};
 use crate::api::Endpoint;
 use crate::api::jobs::GetRefArtifacts;
-use crate::app::action::{Action, Tone};
-use crate::app::command::Disabled;
+use crate::app::action::Action;
+use crate::app::command_info::Disabled;
 use crate::app::complete::Complete;
+use crate::app::context::Cx;
 use crate::app::overlay::form::{Form, Widget};
-use crate::app::pane::{Cx, View};
 use crate::app::place::Place;
+use crate::app::tone::Tone;
 use crate::app::transfer::Save;
+use crate::app::view::View;
 use crate::domain::unpack;
 use crate::domain::zip::Entry;
 use crate::parts::test_report;

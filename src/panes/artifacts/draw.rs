@@ -2,7 +2,8 @@
 
 use super::{ArtifactSource, Artifacts, FILE, TREE, ci, project, refused};
 use crate::api::client::Progress;
-use crate::app::pane::{Breadcrumb, View};
+use crate::app::pane::Breadcrumb;
+use crate::app::view::View;
 use crate::domain::zip::Refusal;
 use crate::panes::artifacts::archive;
 use crate::panes::artifacts::archive::{Archive, MAX_FILE_BYTES};

@@ -3,10 +3,11 @@
 use super::{CHANGES, CommitPane, DETAILS};
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::{Endpoint, Time};
-use crate::app::command::Disabled;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::outbox::{DiffPosition, Noteable};
 use crate::app::overlay::composer::rows_on_lines;
-use crate::app::pane::{Cx, View};
+use crate::app::view::View;
 use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::facts::Pieces;
 use crate::parts::list::{self, age};

@@ -3,8 +3,10 @@
 
 use super::{DeploymentSource, environment, is_running, status};
 use crate::api::deployments::Deployment;
-use crate::app::command::Motion;
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::parts::list;
 use crate::parts::list_detail::FactsDetail;
 use crate::parts::list_source::{Detail, DetailContext};

@@ -3,8 +3,8 @@
 use super::{environment, status};
 use crate::api::Id;
 use crate::api::deployments::Deployment;
-use crate::app::pane::View;
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget, Pieces};
 use crate::parts::{ci, list};
 use crate::ui::theme::Role;

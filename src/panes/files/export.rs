@@ -4,9 +4,10 @@ use super::{BLOB, Files};
 use crate::api::Endpoint;
 use crate::api::repository::GetArchive;
 use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::pane::{Cx, View};
 use crate::app::transfer::Save;
+use crate::app::view::View;
 use crate::parts::project;
 use crate::ui::text::sanitize;
 

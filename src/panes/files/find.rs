@@ -2,11 +2,13 @@
 
 use crate::api::repository::{EntryKind, ListTree, TreeEntry};
 use crate::app::action::Action;
-use crate::app::command::Motion;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
+use crate::app::motion::Motion;
 use crate::app::overlay::picker::{edit, letters_shown};
 use crate::app::overlay::{AfterKey, Overlay};
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::parts::blob::source::Source;
 use crate::store::{Canceled, Derive, Load, Rows, Want, Work};
 use crate::ui::input::Input;

@@ -7,9 +7,10 @@ use super::{Files, TREE};
 use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
 use crate::app::action::Action;
-use crate::app::pane::{Cx, View};
+use crate::app::context::Cx;
 use crate::app::place::Place;
 use crate::app::state::{MAX_PATHS, RecentProject, RecentsChange};
+use crate::app::view::View;
 use crate::parts::project;
 
 impl Files {

@@ -1,7 +1,7 @@
 //! The file tree of a ref. Folders are listed when they are opened; the visible entries are kept as rows.
 
 use crate::api::repository::{EntryKind, TreeEntry};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::blob::source::Source;
 use crate::parts::project;
 use crate::store::{Load, Revision, Rows, Want};

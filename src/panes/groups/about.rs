@@ -3,8 +3,8 @@
 use super::tree::Node;
 use crate::api::ExtraValue;
 use crate::api::groups::Group;
-use crate::app::pane::View;
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::list::{age, ago};
 use crate::parts::people;

@@ -3,7 +3,7 @@
 use crate::api::groups::{Group, ListGroupProjects, ListGroups, ListSubgroups};
 use crate::api::projects::Project;
 use crate::api::{ExtraValue, Time};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::list::Listing;
 use crate::store::{Load, Rows, Want};
 use std::collections::hash_map::DefaultHasher;

@@ -3,7 +3,7 @@
 use super::{Home, Line, Section};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{Fault, Id};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::parts::list::age;

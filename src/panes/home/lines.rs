@@ -5,8 +5,8 @@ use crate::api::Fault;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::todos::Todo;
-use crate::app::pane::View;
-use crate::app::registry;
+use crate::app::place_info;
+use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
@@ -196,8 +196,8 @@ impl Home {
             }
             Section::Visited => {
                 let visits = self.recents.visits.iter().enumerate();
-                let fitting =
-                    visits.filter(|(_, visit)| self.fits(&[&registry::label(view.panes, &visit.place), &visit.words]));
+                let fitting = visits
+                    .filter(|(_, visit)| self.fits(&[&place_info::label(view.places, &visit.place), &visit.words]));
                 Some(fitting.map(|(index, _)| Line::Place(index)).take(MAX_VISITED).collect())
             }
             Section::Recent => {
@@ -270,7 +270,7 @@ impl Home {
                     self.recents
                         .visits
                         .get(*index)
-                        .map(|visit| registry::label(view.panes, &visit.place))
+                        .map(|visit| place_info::label(view.places, &visit.place))
                         .unwrap_or_default()
                 )
             }

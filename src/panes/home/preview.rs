@@ -2,7 +2,7 @@
 
 use super::lines::Line;
 use super::{Home, PANEL_WIDTHS, WIDE};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::parts::{rendered_markdown, review, todos};
 use crate::store::Want;

@@ -5,8 +5,9 @@ use crate::api::jobs::{Job, ListJobs};
 use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
 use crate::api::projects::{ListProjects, Project};
 use crate::api::{Host, Id};
-use crate::app::pane::{Section as Own, View};
+use crate::app::session::Section as Own;
 use crate::app::target;
+use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::merge_request_query::QueryScope;
 use crate::parts::todos;
@@ -161,6 +162,6 @@ pub fn path_of(view: &View, at: OtherServer, request: &MergeRequest) -> Id {
         return known.path_with_namespace.as_str().into();
     }
     let root = host(view, at).map_or(view.session.web_url.as_str(), Host::web_url);
-    let place = target::parse(view.panes, &request.web_url, root).ok();
+    let place = target::parse(view.places, &request.web_url, root).ok();
     place.and_then(|place| place.project).unwrap_or_else(|| request.project_id.into())
 }

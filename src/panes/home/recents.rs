@@ -5,8 +5,8 @@
 
 use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
-use crate::app::pane::View;
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::parts::project::short_ref;
 use std::collections::HashMap;

@@ -1,12 +1,16 @@
 //! System hooks, for administrators: the events that trigger each hook, and the reply to a test of it.
 
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
-use crate::app::action::{Action, Answer, FollowUp, Tone};
-use crate::app::command::{Command, Disabled};
+use crate::app::action::{Action, Answer, FollowUp};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
-use crate::app::pane::{Breadcrumb, Cx, View};
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::forms;

@@ -1,11 +1,18 @@
 //! A job: its live trace with folding, search and error navigation, and a panel with its facts.
 
 use crate::api::jobs::{Job, ListJobs, Status};
-use crate::app::action::{Action, Answer, Tone};
-use crate::app::command::{Command, Disabled, Motion};
+use crate::app::action::{Action, Answer};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
+use crate::app::pane::{Breadcrumb, Pane, SearchMode};
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, Confirmed, JobAction, POLL_INTERVAL};
 use crate::parts::job_details;

@@ -3,8 +3,8 @@
 
 use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs};
-use crate::app::pane::View;
 use crate::app::query::{self, Grammar, QueryResult};
+use crate::app::view::View;
 use serde_json::{Map, json};
 
 /// Returns the grammar of the query in a project.

@@ -3,7 +3,7 @@
 use crate::api::pipelines::{GetPipeline, Pipeline};
 use crate::api::test_reports::GetTestReportSummary;
 use crate::api::{Fault, Id};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::{pipelines, test_report};
 use crate::store::{Load, Want};

@@ -2,11 +2,16 @@
 
 use crate::api::ExtraValue;
 use crate::api::users::{LookUpKey, SshKey};
-use crate::app::action::{Action, Answer, Tone};
-use crate::app::command::{Command, Motion};
+use crate::app::action::{Action, Answer};
+use crate::app::command::Command;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, View};
+use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::place::Place;
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::domain::public_key::{self, Family};
 use crate::parts::facts::{Details, LinkTarget, WIDE_NAME_WIDTH};
 use crate::parts::list::{age, ago, draw_error};

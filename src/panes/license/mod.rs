@@ -2,12 +2,17 @@
 
 use crate::api::Time;
 use crate::api::license::{AddLicense, GetLicense, License};
-use crate::app::action::{Action, Answer, Tone};
-use crate::app::command::{Command, Motion};
+use crate::app::action::{Action, Answer};
+use crate::app::command::Command;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::prompt::{Accepted, Prompt};
-use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, View};
+use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::place::Place;
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::facts::Details;
 use crate::parts::list::draw_error;
 use crate::parts::{forms, staging_area};

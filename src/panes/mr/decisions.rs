@@ -9,10 +9,12 @@ use crate::api::decisions::{
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
 use crate::api::repository::CompareRefs;
 use crate::app::App;
-use crate::app::action::{Action, FollowUp, Tone};
-use crate::app::command::Disabled;
+use crate::app::action::{Action, FollowUp};
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::overlay::form::{Form, Widget};
-use crate::app::pane::{Cx, View};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::domain::merge_status::{self, Obstacle};
 use crate::parts::review;
 use crate::store::{Load, Want, Write};

@@ -6,7 +6,7 @@ use crate::api::jobs::{Job, PipelineBrief};
 use crate::api::labels::Label;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::users::User;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::domain::merge_status::{self, Obstacle};
 use crate::parts::list::{age, ago};
 use crate::parts::{ci, label_colors, review, sidebar};

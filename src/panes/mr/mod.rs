@@ -20,9 +20,15 @@ use crate::api::merge_requests::{
 use crate::api::notes::Note;
 use crate::app::action::{Action, Answer};
 use crate::app::checkout::Checkout;
-use crate::app::command::{Command, Disabled, Motion};
-use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::panes::mr::inline_comments::Comments;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, FileLocation};

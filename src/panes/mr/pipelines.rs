@@ -3,9 +3,10 @@
 use super::RUNNING_INTERVAL;
 use crate::api::Id;
 use crate::api::jobs::PipelineBrief;
-use crate::app::command::Motion;
-use crate::app::pane::{Pointer, View};
+use crate::app::motion::Motion;
 use crate::app::place::Place;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::parts::board::Board;
 use crate::parts::list::{Listing, age};
 use crate::store::{Load, Rows, Want};

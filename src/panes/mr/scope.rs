@@ -6,10 +6,12 @@ use crate::api::commits::{Commit, GetCommitDiff};
 use crate::api::merge_requests::{DiffRefs, MergeRequest};
 use crate::api::repository::CompareRefs;
 use crate::api::{Endpoint, ExtraValue};
-use crate::app::action::{Action, Tone};
-use crate::app::command::Disabled;
-use crate::app::pane::{Cx, View};
+use crate::app::action::Action;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::state::SeenChange;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::changed_files::{Entries, Input, Revisions};
 use crate::store::{Load, Want};
 

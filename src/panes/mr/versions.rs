@@ -4,9 +4,10 @@ use super::Mr;
 use super::scope::Scope;
 use crate::api::versions::{ListMergeRequestVersions, Version};
 use crate::app::action::Action;
-use crate::app::command::Disabled;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker, Source};
-use crate::app::pane::{Cx, View};
+use crate::app::view::View;
 use crate::parts::list::{age, ago};
 use crate::store::{Load, Rows, Want};
 

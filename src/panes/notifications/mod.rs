@@ -6,9 +6,14 @@ use crate::api::notifications::{
 };
 use crate::api::projects::{ListProjects, Project};
 use crate::api::{Error, ExtraValue, Id};
-use crate::app::command::{Command, Disabled, Motion};
-use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Tabs, View};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
 use crate::app::place::Place;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
 use crate::parts::forms;
 use crate::parts::forms::notification as form;

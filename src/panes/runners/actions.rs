@@ -5,11 +5,12 @@ use crate::api::runners::{DeleteRunner, DisableRunner, EnableRunner, GetRunner, 
 use crate::api::{ExtraValue, Id};
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::command::Disabled;
+use crate::app::command_info::Disabled;
 use crate::app::complete::Complete;
+use crate::app::context::Cx;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::overlay::picker::{Item, Picker, Source};
-use crate::app::pane::{Cx, View};
+use crate::app::view::View;
 use crate::store::{Load, Want, Write};
 use crate::ui::text;
 

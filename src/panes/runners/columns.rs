@@ -3,7 +3,7 @@
 use super::{age, kind, status};
 use crate::api::ExtraValue;
 use crate::api::runners::Runner;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::columns::{Columns, Field};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;

@@ -9,9 +9,11 @@ use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRun
 use crate::api::{Error, ExtraValue, Fault, Id};
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
+use crate::app::context::Cx;
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Cx, View};
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::parts::columns::{Columns, ServerOrder};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};

@@ -2,7 +2,7 @@
 
 use crate::api::search::Hit;
 use crate::api::{ExtraValue, Time};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::project;
 use crate::store::{Canceled, Derive, Work};
 use crate::ui::doc::DocLine;

@@ -3,10 +3,13 @@
 use super::SnippetSource;
 use super::text::SnippetView;
 use crate::api::snippets::{GetUserAgentDetail, Snippet};
-use crate::app::action::Tone;
-use crate::app::command::Motion;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
 use crate::app::outbox::Noteable;
-use crate::app::pane::{Cx, Pointer, SearchMode, View};
+use crate::app::pane::SearchMode;
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
 use crate::parts::list::{self, age, ago};
 use crate::parts::list_source::{Detail, DetailContext, DetailSearch};

@@ -3,8 +3,9 @@
 use crate::api::Id;
 use crate::api::snippets::{GetSnippetText, Snippet, UpdateSnippet};
 use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::overlay::editor::{Document, Editor, Origin};
-use crate::app::pane::{Cx, View};
+use crate::app::view::View;
 use crate::store::{Load, Want, Write, digest};
 
 /// The text of a snippet, as a document for the editor.

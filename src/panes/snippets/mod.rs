@@ -8,9 +8,13 @@ use crate::api::snippets::{DeleteSnippet, GetSnippet, GetSnippetText, ListSnippe
 use crate::api::{Id, Time};
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::command::{Command, Disabled};
-use crate::app::pane::{Breadcrumb, Cx, Needs, View};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::forms::{self, snippet as form};
 use crate::parts::list::age;

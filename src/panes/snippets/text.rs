@@ -2,8 +2,8 @@
 
 use crate::api::snippets::{GetSnippetText, Snippet};
 use crate::api::{Id, Raw};
-use crate::app::command::Motion;
-use crate::app::pane::View;
+use crate::app::motion::Motion;
+use crate::app::view::View;
 use crate::parts::list::draw_error;
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::code::{self, Block, Content, Highlighter, Highlights};

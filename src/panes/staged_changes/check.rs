@@ -2,7 +2,7 @@
 
 use crate::api::Endpoint;
 use crate::api::repository::{EntryKind, ListTree};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::staging_area::{Change, Kind, StagingArea};
 use crate::store::{Load, Want};
 

@@ -4,7 +4,7 @@ use super::check::Conflict;
 use crate::api::Raw;
 use crate::api::commits::DiffEntry;
 use crate::api::repository::GetRawBlob;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::staging_area::{Change, Kind, StagingArea};
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::code;

@@ -3,10 +3,12 @@
 use super::check::{BranchFile, Conflict};
 use super::{StagedAnswer, StagedChanges, compare};
 use crate::app::App;
-use crate::app::action::{Action, Tone};
-use crate::app::command::Disabled;
+use crate::app::action::Action;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::overlay::editor::{Document, Editor, Origin};
-use crate::app::pane::{Cx, View};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::staging_area::merge::{Merge, Merged};
 use crate::parts::staging_area::{Base, Change, Kind, StagedFile, StagingArea, last_commit};
 use crate::store::{Want, Work};

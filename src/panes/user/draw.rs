@@ -3,7 +3,7 @@
 use super::{LEFT, RIGHT, UserPane};
 use crate::api::ExtraValue;
 use crate::api::projects::Project;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::list::{age, draw_error};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::sanitize;

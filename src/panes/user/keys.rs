@@ -6,10 +6,10 @@ use crate::api::users::{
 };
 use crate::api::{Fault, Id, Time};
 use crate::app::action::Action;
-use crate::app::command::Motion;
+use crate::app::motion::Motion;
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::domain::public_key::{self, Family, PublicKey};
 use crate::parts::add_key::KeyOwner;
 use crate::parts::facts::{Details, LinkTarget, WIDE_NAME_WIDTH};

@@ -6,11 +6,17 @@ mod keys;
 use crate::api::Id;
 use crate::api::projects::Project;
 use crate::api::users::{GetCurrentUser, GetUser, GpgKey, ListUserProjects, ListUsers, Profile, SshKey};
-use crate::app::action::{Answer, Tone};
-use crate::app::command::{Command, Disabled, Motion};
-use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Tabs, View};
+use crate::app::action::Answer;
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
 use crate::app::place::Place;
+use crate::app::pointer::Pointer;
 use crate::app::query::{self, Grammar, QueryResult};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::domain::public_key::Family;
 use crate::parts::add_key::{KeyOwner, PendingKey};
 use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
@@ -239,7 +245,7 @@ impl UserPane {
 impl Pane for UserPane {
     const ID: &'static str = "user";
     const TITLE: &'static str = "User";
-    const NEEDS: crate::app::pane::Needs = crate::app::pane::Needs::Item;
+    const NEEDS: crate::app::place_info::Needs = crate::app::place_info::Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("user.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("user.add_key", &["+"], "Add SSH or GPG key…", Self::add)

@@ -3,12 +3,15 @@
 use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
 use crate::api::{ExtraValue, Time};
 use crate::app::action::Action;
-use crate::app::command::{Command, Disabled};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
-use crate::app::pane::{Breadcrumb, Cx, View};
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
+use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::Details;
 use crate::parts::list::age;

@@ -8,7 +8,7 @@ use super::source::Source;
 use crate::api::commits::{Commit, GetCommitDiff, ListCommits};
 use crate::api::repository::{BlameRange, GetBlame, GetRawBlob, ListTree, TreeEntry};
 use crate::api::{Raw, Time};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Canceled, Derive, Load, Rows, Want, Work};
 use crate::ui::code::Text;
 use crate::ui::edits::edits;

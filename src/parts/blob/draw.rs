@@ -2,7 +2,7 @@
 
 use super::{BlameStep, BlobView, Mode, work};
 use crate::api::Id;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::blob::file_type;
 use crate::parts::list;
 use crate::ui::code::{self, Block, Content, Highlights};

@@ -3,8 +3,8 @@
 use super::source::Source;
 use super::{BlobView, FETCH_DELAY, work};
 use crate::api::repository::GetRawFile;
-use crate::app::command::Disabled;
-use crate::app::pane::View;
+use crate::app::command_info::Disabled;
+use crate::app::view::View;
 use crate::domain::lfs::Pointer;
 use crate::store::{Load, Want, Work};
 use crate::ui::code::Content;

@@ -1,7 +1,7 @@
 //! Selections in a file: marked lines, the word to search for, and the line fragment of a link.
 
 use super::{Blame, BlameStep, BlobView, Mode, Source};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::ui::code::Content;
 use crate::ui::text;
 use regex::Regex;

@@ -5,7 +5,7 @@ use super::input::{CompareVersions, Pictures, ReadText, text_key};
 use super::{Changes, Revisions};
 use crate::api::Raw;
 use crate::api::repository::{GetRawBlob, ListTree, TreeEntry};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Load, Want, Work};
 use crate::ui::code::{self, Text};
 use crate::ui::diff::{At, DiffDoc, Expansion, ImagePair, Inset, RowContent, Side};

@@ -2,8 +2,9 @@
 
 use super::{Changes, DIFF, FILES};
 use crate::app::action::Action;
-use crate::app::pane::{Cx, View};
+use crate::app::context::Cx;
 use crate::app::state::SeenChange;
+use crate::app::view::View;
 use crate::ui::diff::{DiffDoc, FileDiff};
 use crate::ui::table::{self, Cell, Column, Row, Size};
 use crate::ui::theme::Role;

@@ -1,9 +1,11 @@
 //! The commands that all places with changes have in common, each with an ID of its place.
 
 use super::{Changes, DIFF};
-use crate::app::action::Tone;
-use crate::app::command::{Command, Disabled};
-use crate::app::pane::{Cx, View};
+use crate::app::command::Command;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::ui::diff::Expansion;
 
 /// A place that shows changes, at least at times.

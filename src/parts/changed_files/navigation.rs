@@ -2,10 +2,14 @@
 
 use super::files::Node;
 use super::{Changes, DIFF, FILES};
-use crate::app::action::{Action, Tone};
-use crate::app::command::Motion;
-use crate::app::pane::{Cx, Pointer, SearchMode, View};
+use crate::app::action::Action;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pane::SearchMode;
+use crate::app::pointer::Pointer;
 use crate::app::state::{DiffSettings, SettingsChange};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::ui::diff::{DiffDoc, Layout, RowContent, Side};
 use crate::ui::{glyph, panels, text};
 

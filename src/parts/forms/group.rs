@@ -12,8 +12,8 @@ use crate::app::complete::Complete;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::pane::View;
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::store::Write;
 use crate::ui::text::sanitize;
 

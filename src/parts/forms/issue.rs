@@ -6,8 +6,8 @@ use crate::api::{Id, Time};
 use crate::app::action::Action;
 use crate::app::complete::{Complete, issue_templates, template_name};
 use crate::app::overlay::form::{Form, Texts, Widget};
-use crate::app::pane::View;
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::store::Load;
 
 const FIRST_FIELDS: &[&str] = &["title", "description", "labels", "assignee_ids", "milestone_id", "due_date"];

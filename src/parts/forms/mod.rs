@@ -20,9 +20,9 @@ pub mod user;
 
 use crate::api::projects::Visibility;
 use crate::api::users::GetCurrentUser;
-use crate::app::command::Disabled;
+use crate::app::command_info::Disabled;
 use crate::app::overlay::form::{Form, Widget};
-use crate::app::pane::View;
+use crate::app::view::View;
 
 /// Returns an error unless the user is signed in.
 pub fn signed_in(view: &View) -> Result<(), Disabled> {

@@ -6,7 +6,7 @@ use crate::api::notifications::{
 };
 use crate::api::{Endpoint, Id};
 use crate::app::overlay::form::{Form, Widget};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::ui::text::sanitize;
 
 /// Returns the meaning of a level.

@@ -6,8 +6,8 @@ use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
-use crate::app::pane::View;
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::parts::project;
 use crate::store::Value;
 

@@ -2,9 +2,10 @@
 
 use crate::api::Id;
 use crate::api::protected_branches::{BranchAccess, CreateProtectionRule, ProtectionRule, UpdateProtectionRule};
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
+use crate::app::tone::Tone;
 use crate::ui::text::sanitize;
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use crate::api::Id;
 use crate::api::snippets::{CreateSnippet, GetSnippet, Snippet, UpdateSnippet};
 use crate::app::action::Action;
 use crate::app::overlay::form::{Form, Widget};
-use crate::app::pane::View;
 use crate::app::place::Place;
+use crate::app::view::View;
 
 /// Returns the form for a new snippet.
 pub fn create(id: &Id) -> Form {

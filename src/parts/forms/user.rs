@@ -6,8 +6,8 @@ use crate::app::action::Action;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::pane::View;
 use crate::app::place::Place;
+use crate::app::view::View;
 use crate::store::Write;
 use crate::ui::text::sanitize;
 

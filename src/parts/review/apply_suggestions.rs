@@ -4,10 +4,12 @@
 use crate::api::commits::{Commit, CommitAction, CreateCommit, ListCommits};
 use crate::api::repository::{GetRawBlob, ListTree};
 use crate::api::{Error, Fault, Id};
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::{AfterKey, Overlay};
-use crate::app::pane::{Cx, View};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::review::suggestions::{self, AppliedText, Change};
 use crate::store::{Load, Want, Write};
 use crate::ui::doc::{self, DocLine, DocState};

@@ -2,10 +2,12 @@
 
 use super::state_of;
 use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, DraftThread, Noteable, Progress, State};
 use crate::app::overlay::{AfterKey, Overlay};
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::parts::review::drafts::{self, compose, confirm_delete};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;

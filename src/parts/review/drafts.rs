@@ -3,11 +3,13 @@
 use super::{position, state_of};
 use crate::api::draft_notes::{DeleteDraftNote, DraftNote, ListDraftNotes, PublishDraftNote};
 use crate::app::App;
-use crate::app::action::{Action, Tone};
-use crate::app::command::Disabled;
+use crate::app::action::Action;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftThread, Noteable, State};
 use crate::app::overlay::composer::Composer;
-use crate::app::pane::{Cx, View};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::thread_layout::LaidOutDraft;
 use crate::parts::review::{suggestions, threads};

@@ -3,10 +3,11 @@
 use crate::api::decisions::Approve;
 use crate::api::draft_notes::PublishReview;
 use crate::api::endpoint::{Input, InputKind};
-use crate::app::action::{Action, FollowUp, Tone};
+use crate::app::action::{Action, FollowUp};
+use crate::app::context::Cx;
 use crate::app::outbox::{Draft, Noteable, Submission};
 use crate::app::overlay::form::{Form, Widget};
-use crate::app::pane::Cx;
+use crate::app::tone::Tone;
 use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::drafts::{self, Drafts};
 use crate::store::Write;

@@ -4,7 +4,7 @@
 use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, ThreadPosition};
 use crate::api::notes::Note;
 use crate::app::outbox::{DiffPosition, Draft, DraftThread};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::list;
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::diff::{At, FileDiff, Inset};

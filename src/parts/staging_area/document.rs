@@ -3,9 +3,10 @@
 
 use super::{Base, StagedFile, StagingArea, failure, history, last_commit};
 use crate::api::repository::GetRawBlob;
-use crate::app::action::Tone;
+use crate::app::context::Cx;
 use crate::app::overlay::editor::{Document, Origin};
-use crate::app::pane::{Cx, View};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::store::{Load, Want};
 use crate::ui::text::sanitize;
 

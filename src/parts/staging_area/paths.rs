@@ -4,7 +4,7 @@ use crate::api::Id;
 use crate::api::repository::ListTree;
 use crate::app::local_paths;
 use crate::app::overlay::prompt::Complete;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 
 use super::{Jump, Viewer};
 use crate::api::jobs::{Job, Status};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::list::{age, ago, draw_error, draw_error_line};
 use crate::ui::theme::Role;
 use crate::ui::trace::{Layout, Trace};

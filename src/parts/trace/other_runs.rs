@@ -2,8 +2,8 @@
 
 use super::Viewer;
 use crate::api::jobs::{Job, ListPipelineJobs};
-use crate::app::command::Disabled;
-use crate::app::pane::View;
+use crate::app::command_info::Disabled;
+use crate::app::view::View;
 use crate::store::Rows;
 use jiff::Timestamp;
 

@@ -1,7 +1,7 @@
 //! Search in a trace: the query, moving between matches, and ending it.
 
 use super::{Jump, Viewer};
-use crate::app::pane::Cx;
+use crate::app::context::Cx;
 use crate::ui::search::Found;
 use crate::ui::text;
 use crate::ui::trace::Trace;

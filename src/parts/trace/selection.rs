@@ -1,10 +1,13 @@
 //! Selections in a trace: marked lines, and the link targets of a line.
 
 use super::Viewer;
-use crate::app::action::{Action, Tone};
-use crate::app::command::Disabled;
-use crate::app::pane::{Cx, Pointer, View};
+use crate::app::action::Action;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::place::Place;
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::parts::project;
 use crate::ui::text;
 use crate::ui::trace::refs::{self, Target};

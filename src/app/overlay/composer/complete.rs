@@ -5,7 +5,7 @@ use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
 use crate::api::projects::ListProjectUsers;
 use crate::api::search::{Hit, SearchProject};
 use crate::app::outbox::Noteable;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::{Load, Want};
 use crate::ui::emoji;
 use crate::ui::form::{self, Suggestion};

@@ -3,9 +3,10 @@
 
 use super::{Composer, State};
 use crate::api::Endpoint;
-use crate::app::action::Tone;
+use crate::app::context::Cx;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
-use crate::app::pane::{Cx, View};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::store::Load;
 
 /// A function that reads the current text from the store; the inner value is `None` if the server has no text.

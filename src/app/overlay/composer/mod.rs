@@ -5,11 +5,13 @@ mod current;
 
 use super::{AfterKey, Overlay, undoing};
 use crate::api::Error;
-use crate::app::action::{Action, FollowUp, Tone};
+use crate::app::action::{Action, FollowUp};
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, DraftNoteChange, Progress, State as DraftState};
 use crate::app::overlay::edit_conflict::EditConflict;
-use crate::app::pane::{Cx, View};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::store::{Canceled, Derive, Value, Want, Work, Write};
 use crate::ui::doc::{self, DocState};
 use crate::ui::markdown::{self, Rendered};

@@ -2,7 +2,8 @@
 
 use crate::app::keymap::Key;
 use crate::app::overlay::editor::text_format::TextFormat;
-use crate::app::pane::{Pointer, View};
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::{self, Language, Spans};
 use crate::ui::doc::{self, DocLine, DocState};

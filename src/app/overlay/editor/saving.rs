@@ -1,10 +1,11 @@
 //! Saving the text of the editor: the current version is checked first, so that nobody's text is replaced unseen.
 
 use super::{Editor, State, readable};
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::overlay::AfterKey;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
-use crate::app::pane::Cx;
+use crate::app::tone::Tone;
 
 /// A text that is being saved.
 pub(super) enum Saving {

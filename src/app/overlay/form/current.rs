@@ -3,9 +3,10 @@
 
 use super::{Form, NamedTexts, ReplacedText, State, Widget};
 use crate::api::Endpoint;
-use crate::app::action::Tone;
+use crate::app::context::Cx;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
-use crate::app::pane::{Cx, View};
+use crate::app::tone::Tone;
+use crate::app::view::View;
 use crate::store::Load;
 use serde::Serialize;
 use serde_json::Value;

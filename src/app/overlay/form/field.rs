@@ -4,7 +4,7 @@ use super::picture;
 use crate::api::endpoint::{Input as Described, InputKind};
 use crate::app::complete::{Complete, Found};
 use crate::app::dates;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::input::Input;
 use serde_json::{Value, json};

@@ -1,12 +1,14 @@
 //! Keyboard and mouse input of a form.
 
 use super::{Form, State, SuggestionList, Widget};
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
 use crate::app::complete::Complete;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::picker::edit;
 use crate::app::overlay::{AfterKey, undoing};
-use crate::app::pane::{Cx, Pointer};
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::cell::RefCell;
 use tui_textarea::{CursorMove, TextArea, WrapMode};

@@ -2,10 +2,11 @@
 
 use super::{Field, Form, NoValue, State, Submission, Texts, Widget, server};
 use crate::api::Error;
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::local_paths;
 use crate::app::overlay::AfterKey;
-use crate::app::pane::Cx;
+use crate::app::tone::Tone;
 use crate::store::{Value as Answer, Write};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use super::{Field, Form, State, Widget};
 use crate::app::complete::{Candidate, Complete};
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::ui::form::{self, FieldContent, Suggestion};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, text};

@@ -3,7 +3,7 @@
 use super::{Content, MAX_DRAFT_LINES, MAX_QUOTED_LINES};
 use crate::api::notes::Note;
 use crate::app::outbox::DiffPosition;
-use crate::app::pane::View;
+use crate::app::view::View;
 use crate::parts::list::{self, age};
 use crate::parts::{rendered_markdown, review};
 use crate::store::Rows;

@@ -1,0 +1,69 @@
+//! The session with a server, and the configuration that applies to it.
+
+use super::checkout::CloneFolder;
+use super::custom::CustomCommand;
+use crate::api::Host;
+use crate::ui::trace::Patterns;
+use std::sync::Arc;
+
+/// A session with a server: its address, its restrictions, and the configuration that applies to it.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// A short name for the server: `demo`, `local`, or its host.
+    pub server: String,
+    /// The root of its web pages, without a trailing slash.
+    pub web_url: String,
+    /// Whether writes are refused before they are sent.
+    pub read_only: bool,
+    /// Whether no request is ever sent.
+    pub offline: bool,
+    /// Whether there is a token.
+    pub signed_in: bool,
+    /// The custom sections of the home place, in order.
+    pub sections: Vec<Section>,
+    /// The settings for reading job traces.
+    pub trace_settings: Arc<TraceSettings>,
+    /// The custom commands, in order.
+    pub commands: Arc<Vec<CustomCommand>>,
+    /// The other known servers, in order.
+    pub others: Vec<OtherServer>,
+    /// The clone that labscope was started in, if it has remotes on this server.
+    pub clone: Option<CloneFolder>,
+}
+
+/// A server other than the current one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherServer {
+    pub host: Host,
+    /// Whether there is a token.
+    pub signed_in: bool,
+    /// Whether the home place asks it for items that wait for the user.
+    pub at_home: bool,
+}
+
+/// The settings for reading job traces.
+#[derive(Clone, Debug)]
+pub struct TraceSettings {
+    /// The patterns for errors and warnings.
+    pub patterns: Patterns,
+    /// The number of bytes of one trace kept in memory; the rest is written to disk.
+    pub memory: u64,
+}
+
+impl Default for TraceSettings {
+    fn default() -> TraceSettings {
+        TraceSettings { patterns: Patterns::default(), memory: 64 << 20 }
+    }
+}
+
+/// A custom section of the home place: a named query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    pub name: String,
+    /// The query for merge requests.
+    pub query: String,
+    /// The project that the query is restricted to.
+    pub project: Option<String>,
+    /// The group whose projects the query is restricted to.
+    pub group: Option<String>,
+}

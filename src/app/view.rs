@@ -1,0 +1,97 @@
+//! The state that panes and overlays can read.
+
+use super::command_info::Disabled;
+use super::custom::Runs;
+use super::hits::Hits;
+use super::outbox::Outbox;
+use super::place_info::PlaceInfo;
+use super::session::Session;
+use super::state::{Recents, Seen, Settings};
+use super::transfer::Transfers;
+use crate::api::identity::{AccessToken, GetOwnToken};
+use crate::api::users::{GetCurrentUser, Profile};
+use crate::api::{Endpoint, Reply};
+use crate::store::{Load, Store};
+use crate::ui::image::Images;
+use crate::ui::theme::Theme;
+use jiff::Timestamp;
+use std::collections::HashMap;
+
+/// The state that panes and overlays can read.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The places that can be opened.
+    pub places: &'a [PlaceInfo],
+    /// The cache of server data.
+    pub store: &'a Store,
+    /// The theme, which gives each role its style.
+    pub theme: &'a Theme,
+    /// The time of this update by the server's clock, to compute the age of what the server dates.
+    pub now: Timestamp,
+    /// The time of this update by the local clock, for local events.
+    pub local_now: Timestamp,
+    /// The session with the server.
+    pub session: &'a Session,
+    /// The texts saved until the server has them, by key: those of this server and account.
+    pub drafts: &'a HashMap<String, String>,
+    /// The settings of the user.
+    pub settings: &'a Settings,
+    /// The recent places and projects.
+    pub recents: &'a Recents,
+    /// The record of what the user has seen.
+    pub seen: &'a Seen,
+    /// The drafts that are being sent.
+    pub outbox: &'a Outbox,
+    /// The images, drawn by the terminal's own means if it has any.
+    pub images: &'a Images,
+    /// The current and past transfers.
+    pub transfers: &'a Transfers,
+    /// The custom commands that were started.
+    pub runs: &'a Runs,
+    /// The key of the saved text that is being typed in an overlay.
+    pub writing: Option<&'a str>,
+    /// The width and height of the screen.
+    pub size: (u16, u16),
+    /// The collector of clickable areas, filled by drawing code.
+    pub hits: &'a Hits,
+}
+
+impl View<'_> {
+    /// Returns the load for a list, unless the server has reported that it does not support it.
+    pub fn if_supported<T, E>(&self, list: &E, pages: u32) -> Option<Load>
+    where
+        T: Send + Sync + 'static,
+        E: Endpoint<Output = Vec<T>>,
+        Vec<T>: Reply,
+    {
+        (!self.store.is_unsupported::<E>()).then(|| Load::list(list, pages))
+    }
+
+    /// Returns whether anything can be changed on the server; the error is the reason why not.
+    pub fn can_write(&self) -> Result<(), Disabled> {
+        if self.session.read_only {
+            return Err("labscope is read-only".into());
+        }
+        if self.session.offline {
+            return Err("labscope is offline".into());
+        }
+        if !self.session.signed_in {
+            return Err("you are not signed in".into());
+        }
+        match self.token().and_then(AccessToken::missing_scope) {
+            Some(scope) => Err(format!("the token lacks the scope {scope}").into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the server's details of the token, if it provides them.
+    pub fn token(&self) -> Option<&AccessToken> {
+        self.store.get(&GetOwnToken {}).value
+    }
+
+    /// Returns the signed-in user, once known.
+    pub fn me(&self) -> Option<&Profile> {
+        let me = self.store.get(&GetCurrentUser::default()).value;
+        me.filter(|me| !me.username.is_empty())
+    }
+}
