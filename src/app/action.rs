@@ -1,12 +1,12 @@
 //! Actions that panes and overlays request of the app, messages to the app, and effects for the runtime: all of it
 //! data.
 
-use super::checkout::{Checkout, CheckoutOutcome};
+use super::clone::{Checkout, CheckoutOutcome, FileOfClone};
 use super::command_info::{Disabled, Info};
 use super::context::Cx;
-use super::custom::{FileOfClone, RunEvent, RunOrder};
+use super::custom::{RunEvent, RunOrder};
 use super::motion::Motion;
-use super::outbox::{Claim, Submission};
+use super::outbox::{Claim, Draft};
 use super::overlay::Overlay;
 use super::place::Place;
 use super::session::Section;
@@ -57,6 +57,18 @@ impl Answer {
     pub fn take<T: Any>(self) -> Result<T, Answer> {
         self.0.downcast().map(|value| *value).map_err(Answer)
     }
+}
+
+/// A review to submit.
+pub struct Submission {
+    /// The keys of its comments that are saved locally.
+    pub keys: Vec<String>,
+    /// A comment on the whole, to be saved under that key.
+    pub summary: Option<(String, Draft)>,
+    /// Whether the server keeps comments as draft notes until they are published.
+    pub as_draft_notes: bool,
+    /// The action to perform once the server has all of them.
+    pub then: Option<Box<Action>>,
 }
 
 /// An action requested by a pane, an overlay or a global command.

@@ -1,22 +1,10 @@
-//! Custom commands of the configuration: the values available to them, what they start, and their output.
+//! Custom commands of the configuration: the values they can use, what they start, and their output.
 
-use super::action::Effect;
 use super::command_info::{Disabled, Info};
 use super::keymap::Chord;
-use super::overlay::output::Output;
-use super::place::Place;
-use super::place_info::{self, Subject};
-use super::tone::Tone;
-use super::{App, target};
-use crate::api::issues::Issue;
-use crate::api::jobs::Job;
-use crate::api::merge_requests::MergeRequest;
-use crate::api::projects::Project;
-use crate::api::types::ExtraValue;
-use crate::api::{Host, Id};
 use crate::ui::ansi;
 use std::collections::{BTreeMap, VecDeque};
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 /// The names of the values that a command can use.
 pub const VALUES: [&str; 13] = [
@@ -39,8 +27,6 @@ pub const VALUES: [&str; 13] = [
 const MAX_LINES: usize = 10_000;
 /// The maximum number of bytes of a line that has not ended yet.
 const MAX_LINE_BYTES: usize = 64 * 1024;
-/// The maximum number of commands whose output is kept.
-const MAX_RUNS: usize = 8;
 
 /// Values by name: those that the item under the cursor has.
 pub type Values = BTreeMap<&'static str, String>;
@@ -96,17 +82,6 @@ pub struct RunOrder {
     pub show: Show,
 }
 
-/// A file of the clone in the current directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileOfClone {
-    /// The root of the working tree.
-    pub folder: PathBuf,
-    /// The path of the file in the working tree.
-    pub path: PathBuf,
-    /// The line at which to open the file, from 1.
-    pub line: Option<u32>,
-}
-
 /// An event of a command that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunEvent {
@@ -120,7 +95,7 @@ pub enum RunEvent {
 pub struct Started {
     /// The title of the command.
     pub title: String,
-    show: Show,
+    pub(super) show: Show,
     /// The output, as a terminal shows it.
     pub lines: VecDeque<String>,
     /// The bytes of a line that has not ended yet.
@@ -203,7 +178,7 @@ impl Run {
     }
 
     /// Returns the reason why the command cannot be started with these values.
-    fn refusal(&self, values: &Values) -> Option<Disabled> {
+    pub(super) fn refusal(&self, values: &Values) -> Option<Disabled> {
         let needs = self.needs();
         if let Some(missing) = needs.iter().find(|value| !values.contains_key(**value)) {
             return Some(format!("there is no {missing} here").into());
@@ -213,7 +188,7 @@ impl Run {
     }
 
     /// Returns the program with its arguments.
-    fn program(&self, values: &Values) -> Result<Vec<String>, Disabled> {
+    pub(super) fn program(&self, values: &Values) -> Result<Vec<String>, Disabled> {
         let words = match self {
             Run::Program(words) => words,
             Run::Shell(line) => return Ok(vec!["sh".to_owned(), "-c".to_owned(), line.clone()]),
@@ -238,7 +213,7 @@ impl Run {
     }
 
     /// Returns the environment variables to set.
-    fn variables(&self, values: &Values) -> Vec<(String, String)> {
+    pub(super) fn variables(&self, values: &Values) -> Vec<(String, String)> {
         match self {
             Run::Program(_) => Vec::new(),
             Run::Shell(_) => {
@@ -262,7 +237,8 @@ impl CustomCommand {
 }
 
 impl Started {
-    fn new(order: &RunOrder) -> Started {
+    /// Creates the state of a command that has printed nothing yet.
+    pub(super) fn new(order: &RunOrder) -> Started {
         Started {
             title: order.title.clone(),
             show: order.show,
@@ -273,7 +249,8 @@ impl Started {
         }
     }
 
-    fn take(&mut self, bytes: &[u8]) {
+    /// Adds bytes that the command printed.
+    pub(super) fn take(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.rest.extend_from_slice(part.strip_suffix(b"\n").unwrap_or(part));
             if part.ends_with(b"\n") || self.rest.len() > MAX_LINE_BYTES {
@@ -290,7 +267,8 @@ impl Started {
         }
     }
 
-    fn end(&mut self, ended: Result<(), String>) {
+    /// Records the end of the command.
+    pub(super) fn end(&mut self, ended: Result<(), String>) {
         if !self.rest.is_empty() {
             self.end_line();
         }
@@ -298,189 +276,8 @@ impl Started {
     }
 
     /// Returns the last line that is not blank.
-    fn last_words(&self) -> Option<&str> {
+    pub(super) fn last_words(&self) -> Option<&str> {
         self.lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty())
-    }
-}
-
-impl App {
-    /// Returns the custom commands that are offered here.
-    pub(super) fn custom_commands(&self) -> impl Iterator<Item = &CustomCommand> {
-        let pane = self.nav.id();
-        self.session.commands.iter().filter(move |command| command.is_in(pane))
-    }
-
-    /// Returns the values of the item under the cursor and of the current place.
-    pub(super) fn values(&self) -> Values {
-        let mut values = Values::new();
-        let Some(pane) = self.nav.top() else { return values };
-        let view = self.view_of();
-        let mut put = |name: &'static str, value: Option<String>| {
-            if let Some(value) = value.filter(|value| !value.is_empty()) {
-                values.entry(name).or_insert(value);
-            }
-        };
-        let (url, here) = (pane.url(&view), pane.place());
-        let under = url.as_deref().and_then(|url| target::parse(&self.places, url, &self.session.web_url).ok());
-        put("host", Some(Host::new(&self.session.web_url).name().to_owned()));
-        if let Some((path, line)) = pane.position(&view) {
-            put("path", Some(path));
-            put("line", line.map(|line| line.to_string()));
-        }
-        // The place also applies to the item under the cursor, unless that is in another project.
-        let same = under.as_ref().is_none_or(|under| under.project == here.project || here.project.is_none());
-        let places: Vec<&Place> = under.iter().chain(Some(&here).filter(|_| same)).collect();
-        for place in &places {
-            put("project", place.project.as_ref().map(Id::to_string));
-            put("ref", place.git_ref.clone());
-            put("path", place.path.clone());
-            put("line", place.line.map(|line| line.to_string()));
-            let name = match place_info::subject(&self.places, place) {
-                Some(Subject::MergeRequest | Subject::Issue | Subject::Epic) => "iid",
-                Some(Subject::Job) => "job_id",
-                Some(Subject::Commit) => "sha",
-                _ => continue,
-            };
-            put(name, place.item.clone());
-        }
-        let page = url.as_deref().map(|url| url.split('#').next().unwrap_or(url).trim_end_matches('/'));
-        if let Some(page) = page {
-            let mut requests = view.store.known::<MergeRequest>().map(|(_, request)| request);
-            if let Some(request) = requests.find(|request| request.web_url.trim_end_matches('/') == page) {
-                put("title", Some(request.title.clone()));
-                put("source_branch", Some(request.source_branch().to_owned()));
-                put("target_branch", Some(request.target_branch().to_owned()));
-                put("sha", request.sha.known().cloned());
-                put("project_id", Some(request.project_id.to_string()));
-            }
-            let mut issues = view.store.known::<Issue>().map(|(_, issue)| issue);
-            if let Some(issue) = issues.find(|issue| issue.web_url.trim_end_matches('/') == page) {
-                put("title", Some(issue.title.clone()));
-                put("project_id", Some(issue.project_id.to_string()));
-            }
-        }
-        let is_job = |place: &&&Place| place_info::subject(&self.places, place) == Some(Subject::Job);
-        if let Some(number) = places.iter().find(is_job).and_then(|place| place.item.as_deref()) {
-            let mut jobs = view.store.known::<Job>().map(|(_, job)| job);
-            if let Some(job) = jobs.find(|job| job.id.to_string() == number) {
-                put("title", Some(job.name.clone()));
-                put("ref", Some(job.r#ref.clone()));
-                put("sha", job.commit.as_ref().map(|commit| commit.id.clone()));
-            }
-        }
-        for (what, text) in pane.copies(&view) {
-            match what {
-                "SHA" | "commit" | "commit SHA" => put("sha", Some(text)),
-                "ref" => put("ref", Some(text)),
-                "title" => put("title", Some(text)),
-                _ => {}
-            }
-        }
-        put("url", url);
-        if let Some(project) = values.get("project").cloned() {
-            let mut projects = view.store.known::<Project>().map(|(_, project)| project);
-            let is_it = |known: &&Project| known.path_with_namespace == project || known.id.to_string() == project;
-            if let Some(known) = projects.find(is_it) {
-                values.insert("project_id", known.id.to_string());
-                values.insert("project", known.path_with_namespace.clone());
-            }
-        }
-        values
-    }
-
-    /// Returns the order that starts a command here, or the reason why that is not possible.
-    pub(super) fn custom_order(&self, command: &CustomCommand) -> Result<RunOrder, Disabled> {
-        let values = self.values();
-        if let Some(why) = command.run.refusal(&values) {
-            return Err(why);
-        }
-        let (program, variables) = (command.run.program(&values)?, command.run.variables(&values));
-        let folder = self.session.clone.as_ref().map(|clone| clone.folder.clone());
-        Ok(RunOrder { title: command.title.to_owned(), program, variables, folder, show: command.show })
-    }
-
-    /// Starts a custom command; returns `false` if `id` is not one.
-    pub(super) fn run_custom(&mut self, id: &str, effects: &mut Vec<Effect>) -> bool {
-        let Some(command) = self.custom_commands().find(|command| command.id == id).cloned() else { return false };
-        let order = match self.custom_order(&command) {
-            Ok(order) => order,
-            Err(why) => {
-                self.say(Tone::Warning, format!("{}: {why}.", command.title));
-                return true;
-            }
-        };
-        self.last_run += 1;
-        let number = self.last_run;
-        let ended = |(number, run): (&u64, &Started)| run.ended.is_some().then_some(*number);
-        while self.runs.len() >= MAX_RUNS
-            && let Some(oldest) = self.runs.iter().find_map(ended)
-        {
-            self.runs.remove(&oldest);
-        }
-        self.runs.insert(number, Started::new(&order));
-        match order.show {
-            Show::Pane => self.overlays.push(Box::new(Output::new(number))),
-            Show::Silent => self.say(Tone::Info, format!("{}…", command.title)),
-            Show::Terminal => {}
-        }
-        effects.push(Effect::Run(number, order));
-        true
-    }
-
-    /// Handles an event of a command that was started.
-    pub(super) fn ran(&mut self, number: u64, event: RunEvent) {
-        let Some(run) = self.runs.get_mut(&number) else { return };
-        let ended = match event {
-            RunEvent::Output(bytes) => return run.take(&bytes),
-            RunEvent::Ended(ended) => ended,
-        };
-        run.end(ended.clone());
-        let (title, words) =
-            (run.title.clone(), run.last_words().map(|words| format!(": {words}")).unwrap_or_default());
-        match (&ended, run.show) {
-            (Ok(()), Show::Silent) => self.say(Tone::Good, format!("{title}: done{words}")),
-            (Err(why), Show::Silent) => self.say(Tone::Bad, format!("{title} {why}{words}")),
-            (Err(why), Show::Terminal) => self.say(Tone::Bad, format!("{title} {why}")),
-            (Ok(()), Show::Terminal) | (_, Show::Pane) => {}
-        }
-        // The command may have changed what is shown.
-        let wants = self.wants();
-        self.store.refresh(&wants);
-    }
-
-    /// Opens the file under the cursor in the editor, as it is in the clone.
-    pub(super) fn edit_in_clone(&mut self, effects: &mut Vec<Effect>) {
-        match self.file_in_clone() {
-            Ok(file) => effects.push(Effect::EditFile(file)),
-            Err(why) => self.say(Tone::Warning, format!("Edit file of clone: {why}.")),
-        }
-    }
-
-    /// Returns the path in the clone of the file under the cursor, and the line; the error is the reason why there is
-    /// none.
-    pub(super) fn file_in_clone(&self) -> Result<FileOfClone, Disabled> {
-        let clone =
-            self.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
-        let values = self.values();
-        let path = values.get("path").ok_or("no file is selected")?;
-        let project = values.get("project").map(String::as_str).unwrap_or_default();
-        if !clone.remotes.iter().any(|(_, of)| of.eq_ignore_ascii_case(project)) {
-            return Err(format!("the current folder is not a clone of {project}").into());
-        }
-        let path = Path::new(path);
-        let is_plain = |part: Component| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"));
-        if !path.components().all(is_plain) {
-            return Err("its path leads out of the clone".into());
-        }
-        let line = values.get("line").and_then(|line| line.parse().ok());
-        Ok(FileOfClone { folder: clone.folder.clone(), path: path.to_path_buf(), line })
-    }
-
-    /// Stops a command that was started.
-    pub(super) fn stop_run(&mut self, number: u64, effects: &mut Vec<Effect>) {
-        if self.runs.get(&number).is_some_and(|run| run.ended.is_none()) {
-            effects.push(Effect::StopRun(number));
-        }
     }
 }
 

@@ -2,12 +2,14 @@
 
 pub mod action;
 pub mod bindings;
-pub mod checkout;
+pub mod clone;
+mod clone_actions;
 pub mod command;
 pub mod command_info;
 pub mod complete;
 pub mod context;
 pub mod custom;
+mod custom_runs;
 pub mod dates;
 pub mod frame;
 pub mod global;
@@ -45,6 +47,7 @@ pub mod tone;
 pub mod transfer;
 pub mod view;
 pub mod watch;
+mod watch_list;
 mod writes;
 
 use crate::api::endpoint::Request;

@@ -1,6 +1,6 @@
 //! The session with a server, and the configuration that applies to it.
 
-use super::checkout::CloneFolder;
+use super::clone::CloneFolder;
 use super::custom::CustomCommand;
 use crate::api::Host;
 use crate::ui::trace::Patterns;

@@ -1,7 +1,5 @@
-//! Watched jobs and pipelines: polled while they run, whatever place is open; the user is notified when they end.
+//! Watched jobs and pipelines: what to poll of each, and how it ended.
 
-use super::App;
-use super::action::Effect;
 use super::tone::Tone;
 use super::view::View;
 use crate::api::Id;
@@ -27,9 +25,9 @@ pub enum Watched {
 }
 
 /// The end of a watched job or pipeline.
-struct Ending {
-    tone: Tone,
-    words: String,
+pub(super) struct Ending {
+    pub tone: Tone,
+    pub words: String,
 }
 
 impl Watched {
@@ -50,7 +48,7 @@ impl Watched {
     }
 
     /// Returns the name shown to the user.
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self {
             Watched::Job { id, name, .. } => format!("#{id} {}", text::sanitize(name)),
             Watched::Pipeline { id, .. } => format!("pipeline {id}"),
@@ -66,7 +64,7 @@ impl Watched {
         rows.iter().find_map(|job| job.pipeline.as_ref()).map(|pipeline| &pipeline.status)
     }
 
-    fn want(&self, view: &View) -> Option<Want> {
+    pub(super) fn want(&self, view: &View) -> Option<Want> {
         let load = match (self.job(), self.jobs()) {
             (Some(query), _) => Load::single(&query),
             (None, Some(query)) => Load::list(&query, 1),
@@ -81,7 +79,7 @@ impl Watched {
     }
 
     /// Returns how it ended, if it has; a pipeline that waits for a manual job also counts as ended.
-    fn end(&self, view: &View) -> Option<Ending> {
+    pub(super) fn end(&self, view: &View) -> Option<Ending> {
         let status = self.status(view)?;
         let over = if self.job().is_some() { status.is_finished() } else { !status.is_live() };
         if !over {
@@ -108,51 +106,5 @@ impl Watched {
             }
         }
         Some(Ending { tone, words })
-    }
-}
-
-impl App {
-    /// Starts watching a job or pipeline, or stops watching it.
-    pub(super) fn watch(&mut self, watched: Watched) {
-        let name = watched.name();
-        if let Some(at) = self.watched.iter().position(|known| *known == watched) {
-            self.watched.remove(at);
-            return self.say(Tone::Info, format!("Stopped watching {name}."));
-        }
-        if let Some(end) = watched.end(&self.view_of()) {
-            return self.say(Tone::Info, format!("Nothing to watch: {}.", end.words));
-        }
-        self.watched.push(watched);
-        self.say(Tone::Good, format!("Watching {name}. You'll be notified when it finishes."));
-    }
-
-    /// Returns the wants for the status of everything that is watched.
-    pub(super) fn watch_wants(&self, view: &View) -> Vec<Want> {
-        self.watched.iter().filter_map(|watched| watched.want(view)).collect()
-    }
-
-    /// Notifies the user of what has ended since.
-    pub(super) fn notify_ended(&mut self, effects: &mut Vec<Effect>) {
-        let mut ended: Vec<(usize, Ending)> = Vec::new();
-        let view = self.view_of();
-        for (at, watched) in self.watched.iter().enumerate() {
-            let gone = watched.want(&view).and_then(|want| match want {
-                Want::Load(load) => view.store.error_of(&load.request).filter(|error| !error.is_temporary()),
-                _ => None,
-            });
-            match (watched.end(&view), gone) {
-                (Some(end), _) => ended.push((at, end)),
-                (None, Some(error)) => {
-                    let words = format!("Stopped watching {}: {}", watched.name(), error.message());
-                    ended.push((at, Ending { tone: Tone::Warning, words }));
-                }
-                (None, None) => {}
-            }
-        }
-        for (at, end) in ended.into_iter().rev() {
-            self.watched.remove(at);
-            effects.push(Effect::Notify(end.words.clone()));
-            self.say(end.tone, format!("{}.", end.words));
-        }
     }
 }

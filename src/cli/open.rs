@@ -5,7 +5,7 @@ use super::connect::{self, LazyToken, Options};
 use super::failure::Failure;
 use super::interface::{self, Preferences, UiOptions};
 use super::{async_runtime, server, welcome};
-use crate::app::checkout::CloneFolder;
+use crate::app::clone::CloneFolder;
 use crate::app::place_info::{self, Subject};
 use crate::app::registry::places;
 use crate::app::session::Session;

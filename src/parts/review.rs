@@ -16,7 +16,7 @@ use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeReq
 use crate::api::users::User;
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::checkout::{Checkout, CheckoutSource};
+use crate::app::clone::{Checkout, CheckoutSource};
 use crate::app::command_info::Disabled;
 use crate::app::outbox::{Draft, Progress, State};
 use crate::app::view::View;

@@ -1,6 +1,6 @@
 //! Checking out a branch in a clone with git. Nothing is changed unless everything can be done.
 
-use crate::app::checkout::{Checkout, CheckoutOutcome, CheckoutSource};
+use crate::app::clone::{Checkout, CheckoutOutcome, CheckoutSource};
 use crate::system::programs;
 use std::path::Path;
 use std::process::Stdio;

@@ -2,7 +2,7 @@
 
 use crate::harness::{Begin, Harness};
 use labscope::app::action::Msg;
-use labscope::app::checkout::CloneFolder;
+use labscope::app::clone::CloneFolder;
 use labscope::app::custom::{CustomCommand, Run, RunEvent, Show};
 use labscope::app::keymap::parse_chord;
 use labscope::app::place::Place;

@@ -4,7 +4,7 @@ use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
 use labscope::app::Place;
 use labscope::app::action::Msg;
-use labscope::app::checkout::{Checkout, CheckoutOutcome, CheckoutSource, CloneFolder};
+use labscope::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, CloneFolder};
 use serde_json::{Value, json};
 
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";

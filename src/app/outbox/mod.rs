@@ -14,7 +14,6 @@ pub use draft::{Draft, DraftNoteChange, DraftThread, State};
 pub use noteable::{NoteNow, Noteable};
 pub use position::DiffPosition;
 
-use super::action::Action;
 use super::past_tense::past_tense;
 use super::tone::Tone;
 use crate::api::{Error, Fault};
@@ -120,18 +119,6 @@ struct BatchSummary {
     /// The reason why the last unsent comment was not sent.
     why: String,
     what: String,
-}
-
-/// A review to submit.
-pub struct Submission {
-    /// The keys of its comments that are saved locally.
-    pub keys: Vec<String>,
-    /// A comment on the whole, to be saved under that key.
-    pub summary: Option<(String, Draft)>,
-    /// Whether the server keeps comments as draft notes until they are published.
-    pub as_draft_notes: bool,
-    /// The action to perform once the server has all of them.
-    pub then: Option<Box<Action>>,
 }
 
 /// The queue of comments to be sent. It does nothing by itself: it is notified of events, and returns the steps to

@@ -19,7 +19,7 @@ use crate::api::merge_requests::{
 };
 use crate::api::notes::Note;
 use crate::app::action::{Action, Answer};
-use crate::app::checkout::Checkout;
+use crate::app::clone::Checkout;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;

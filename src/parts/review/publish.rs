@@ -3,9 +3,9 @@
 use crate::api::decisions::Approve;
 use crate::api::draft_notes::PublishReview;
 use crate::api::endpoint::{Input, InputKind};
-use crate::app::action::{Action, FollowUp};
+use crate::app::action::{Action, FollowUp, Submission};
 use crate::app::context::Cx;
-use crate::app::outbox::{Draft, Noteable, Submission};
+use crate::app::outbox::{Draft, Noteable};
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::tone::Tone;
 use crate::parts::review::draft_list::DraftList;

@@ -1,9 +1,5 @@
-//! Checkout of the branch of a merge request in the clone that labscope was started in, as data.
+//! The clone that labscope was started in, with the files to edit and the branches to check out in it, as data.
 
-use crate::app::App;
-use crate::app::action::{Action, Effect};
-use crate::app::tone::Tone;
-use crate::ui::text::sanitize;
 use std::path::PathBuf;
 
 /// The clone in the current directory.
@@ -13,6 +9,17 @@ pub struct CloneFolder {
     pub folder: PathBuf,
     /// The name of each remote on the current server, with the full path of its project.
     pub remotes: Vec<(String, String)>,
+}
+
+/// A file of the clone in the current directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileOfClone {
+    /// The root of the working tree.
+    pub folder: PathBuf,
+    /// The path of the file in the working tree.
+    pub path: PathBuf,
+    /// The line at which to open the file, from 1.
+    pub line: Option<u32>,
 }
 
 /// The source of a checkout.
@@ -45,20 +52,4 @@ pub enum CheckoutOutcome {
     Dirty,
     /// The checkout failed for this reason; nothing was done.
     Failed(String),
-}
-
-impl App {
-    /// Handles the end of a checkout; if uncommitted changes prevented it, offers to stash them.
-    pub(super) fn checked_out(&mut self, order: Checkout, outcome: CheckoutOutcome, effects: &mut Vec<Effect>) {
-        match outcome {
-            CheckoutOutcome::Done(words) => self.say(Tone::Good, words),
-            CheckoutOutcome::Failed(why) => self.say(Tone::Bad, format!("Could not check out: {why}.")),
-            CheckoutOutcome::Dirty => {
-                let folder = sanitize(&order.folder.display().to_string()).into_owned();
-                let question = format!("{folder} has uncommitted changes. Stash them and check out?");
-                let again = Action::CheckOut(Checkout { stash: true, ..order });
-                self.act(App::confirm("Stash changes", question, again), effects);
-            }
-        }
-    }
 }
