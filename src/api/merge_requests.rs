@@ -3,8 +3,8 @@
 use crate::api::commits::resources::{Commit, DiffEntry};
 use crate::api::decisions::ListReviewers;
 use crate::api::discussions::ListMergeRequestDiscussions;
-use crate::api::jobs::PipelineBrief;
 use crate::api::notes::ListMergeRequestNotes;
+use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::projects::GetProject;
 use crate::api::users::User;
 use crate::api::views::COMMIT_WITH_MESSAGE;

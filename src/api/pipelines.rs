@@ -1,9 +1,12 @@
 //! Pipelines: listing, running, retrying, canceling, deleting. Not in the specification, although servers of that
 //! version support most of it.
 
+pub mod resources;
+
 use crate::api::endpoint::{InputKind, InputType};
-use crate::api::jobs::{GetJob, Job, ListJobs, ListPipelineJobs, Status};
+use crate::api::jobs::{GetJob, Job, ListJobs, ListPipelineJobs};
 use crate::api::merge_requests::{GetMergeRequest, ListMergeRequestPipelines};
+use crate::api::pipelines::resources::Status;
 use crate::api::users::User;
 use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, NoContent, Time};

@@ -74,7 +74,7 @@ pub enum Needs {
     Item,
 }
 
-/// What is known of a place before it is opened.
+/// The facts about a place, known before it is opened.
 #[derive(Clone, Copy)]
 pub struct PlaceInfo {
     /// The ID, which is also its command after `:`.

@@ -3,7 +3,8 @@
 use super::tone::Tone;
 use super::view::View;
 use crate::api::Id;
-use crate::api::jobs::{GetJob, Job, ListPipelineJobs, Status};
+use crate::api::jobs::{GetJob, Job, ListPipelineJobs};
+use crate::api::pipelines::resources::Status;
 use crate::store::{Load, Want};
 use crate::ui::text;
 use std::time::Duration;

@@ -8,8 +8,8 @@ use super::page::ListSize;
 use super::records::{self, Pipeline, Project, Status, level};
 use super::rejection::Rejection;
 use crate::api::commits::*;
-use crate::api::jobs::PipelineBrief;
 use crate::api::merge_requests::MergeRequest;
+use crate::api::pipelines::resources::PipelineBrief;
 use crate::backend::presenters::{optional_time, parse_time, time};
 use git2::Oid;
 

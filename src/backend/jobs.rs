@@ -13,6 +13,7 @@ use super::stream::Stream;
 use super::world::World;
 use crate::api::Id;
 use crate::api::jobs::*;
+use crate::api::pipelines::resources::{self, PipelineBrief};
 use crate::backend::presenters::{optional_time, present, time};
 use jiff::Timestamp;
 use std::io::{Cursor, Read, Write};
@@ -322,7 +323,7 @@ fn play(call: &mut WriteCall, input: PlayJob) -> Outcome<Job> {
     }
     let mut answer = show_by_id(call, &project, job.id)?.status(200);
     // Only this reply has that status; the job itself is waiting for its runner now.
-    answer.body.status = crate::api::jobs::Status::Started;
+    answer.body.status = resources::Status::Started;
     Ok(answer)
 }
 

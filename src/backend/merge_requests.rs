@@ -10,13 +10,13 @@ use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Id;
 use crate::api::commits::Commit;
-use crate::api::jobs::PipelineBrief;
 use crate::api::merge_requests::{Abilities, MergeRequest as View};
 use crate::api::merge_requests::{
     Common, CreateMergeRequest, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits,
     ListMergeRequestPipelines, ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, TimeStats,
     UpdateMergeRequest,
 };
+use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::users::User as UserView;
 use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, present, time};
 use git2::Oid;

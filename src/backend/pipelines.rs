@@ -143,7 +143,7 @@ fn list(call: &ReadCall, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
     let any =
         |words: &[&'static str]| -> Vec<&'static str> { std::iter::once("").chain(words.iter().copied()).collect() };
     let scope = call.choice("scope", input.scope.as_deref(), &any(SCOPES))?.to_owned();
-    let statuses = any(crate::api::jobs::Status::KNOWN);
+    let statuses = any(crate::api::pipelines::resources::Status::KNOWN);
     let status = call.choice("status", input.status.as_deref(), &statuses)?.to_owned();
     let by = ["id", "status", "ref", "updated_at", "user_id"];
     let by = call.choice("order_by", input.order_by.as_deref(), &by)?.to_owned();

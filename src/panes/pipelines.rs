@@ -1,6 +1,6 @@
 //! The pipelines of a project: filtering, running, retrying, canceling and deleting them.
 
-use crate::api::jobs::Status;
+use crate::api::pipelines::resources::Status;
 use crate::api::pipelines::{CreatePipeline, ListPipelines, Pipeline};
 use crate::api::{Error, Id};
 use crate::app::action::Action;

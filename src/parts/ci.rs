@@ -1,6 +1,7 @@
 //! Functions that all views of jobs share: appearance, order and actions.
 
-use crate::api::jobs::{CancelJob, EraseJob, Job, KeepArtifacts, PlayJob, RetryJob, Status};
+use crate::api::jobs::{CancelJob, EraseJob, Job, KeepArtifacts, PlayJob, RetryJob};
+use crate::api::pipelines::resources::Status;
 use crate::api::{Id, Time};
 use crate::app::App;
 use crate::app::action::Action;

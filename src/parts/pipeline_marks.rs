@@ -2,7 +2,7 @@
 //! pipelines.
 
 use crate::api::Id;
-use crate::api::jobs::Status;
+use crate::api::pipelines::resources::Status;
 use crate::api::pipelines::{ListPipelines, Pipeline};
 use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;

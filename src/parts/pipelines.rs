@@ -1,6 +1,7 @@
 //! Functions that all views of pipelines share: requests, places, durations and actions.
 
-use crate::api::jobs::{Job, Status};
+use crate::api::jobs::Job;
+use crate::api::pipelines::resources::Status;
 use crate::api::pipelines::{
     CancelPipeline, DeletePipeline, GetPipeline, ListPipelineBridges, ListPipelines, Pipeline, RetryPipeline,
 };

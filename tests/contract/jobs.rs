@@ -4,6 +4,7 @@ use crate::sample::{acme, word};
 use labscope::api::Endpoint;
 use labscope::api::jobs::*;
 use labscope::api::pipelines::NewVariable;
+use labscope::api::pipelines::resources::Status;
 
 requests! {
     ListJobs { id: acme(), scope: Some(vec!["pending".into(), "running".into()]) } =>

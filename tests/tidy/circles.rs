@@ -4,22 +4,21 @@ use crate::source::{File, files};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The larger cycles that are allowed: a description and the files.
+///
+/// An endpoint is declared in one place, which names by type the reads that it makes stale, so that renaming a route or
+/// deleting a read cannot leave a stale name behind. A merge makes the lists of commits and of discussions stale, and a
+/// note makes its merge request stale: the facts themselves are a cycle. Moving `touches` to other files would only
+/// move the cycle: the declaration would import that file, and that file the reads.
 const LARGER: &[(&str, &[&str])] = &[(
-    "writes, which name the reads that they change",
+    "writes, which name by type the reads that they make stale",
     &[
-        "api/branches.rs",
         "api/commits.rs",
-        "api/commits/resources.rs",
         "api/decisions.rs",
         "api/discussions.rs",
         "api/issues.rs",
-        "api/jobs.rs",
         "api/labels.rs",
         "api/merge_requests.rs",
         "api/notes.rs",
-        "api/pipelines.rs",
-        "api/repository.rs",
-        "api/runners.rs",
     ],
 )];
 

@@ -1,7 +1,7 @@
 //! Commits and diffs, as part of the replies of many endpoints.
 
 use crate::api::Time;
-use crate::api::jobs::PipelineBrief;
+use crate::api::pipelines::resources::PipelineBrief;
 
 crate::resource! {
     /// A commit. The specification's short commit is the same with fewer fields.

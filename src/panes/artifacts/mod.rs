@@ -6,7 +6,8 @@ mod archive;
 mod draw;
 mod tree;
 
-use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, Job, ListJobs, Status};
+use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, Job, ListJobs};
+use crate::api::pipelines::resources::Status;
 use crate::api::{Endpoint, Id};
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;

@@ -5,7 +5,8 @@ mod facts;
 
 use crate::api::Id;
 use crate::api::deployments::{Deployment, GetDeployment, ListDeployments};
-use crate::api::jobs::{Job, Status};
+use crate::api::jobs::Job;
+use crate::api::pipelines::resources::Status;
 use crate::app::action::Action;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;

@@ -1,6 +1,7 @@
 //! A job: its live trace with folding, search and error navigation, and a panel with its facts.
 
-use crate::api::jobs::{Job, ListJobs, Status};
+use crate::api::jobs::{Job, ListJobs};
+use crate::api::pipelines::resources::Status;
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;

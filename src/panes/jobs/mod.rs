@@ -6,7 +6,8 @@ mod lines;
 mod pipeline_head;
 
 use crate::api::Id;
-use crate::api::jobs::{Job, ListJobs, ListPipelineJobs, Status};
+use crate::api::jobs::{Job, ListJobs, ListPipelineJobs};
+use crate::api::pipelines::resources::Status;
 use crate::api::pipelines::{ListPipelineBridges, Pipeline};
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;

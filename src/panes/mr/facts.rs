@@ -2,9 +2,10 @@
 
 use crate::api::ExtraValue;
 use crate::api::decisions::{ApprovalRule, Approvals, Reviewer};
-use crate::api::jobs::{Job, PipelineBrief};
+use crate::api::jobs::Job;
 use crate::api::labels::Label;
 use crate::api::merge_requests::MergeRequest;
+use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::users::User;
 use crate::app::view::View;
 use crate::domain::merge_status::{self, Obstacle};

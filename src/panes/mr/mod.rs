@@ -12,12 +12,13 @@ mod versions;
 
 use crate::api::Id;
 use crate::api::commits::Commit;
-use crate::api::jobs::{Job, ListPipelineJobs, PipelineBrief};
+use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::api::merge_requests::{
     GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListParticipants,
     MergeRequest,
 };
 use crate::api::notes::Note;
+use crate::api::pipelines::resources::PipelineBrief;
 use crate::app::action::{Action, Answer};
 use crate::app::clone::Checkout;
 use crate::app::command::Command;

@@ -2,7 +2,7 @@
 
 use super::RUNNING_INTERVAL;
 use crate::api::Id;
-use crate::api::jobs::PipelineBrief;
+use crate::api::pipelines::resources::PipelineBrief;
 use crate::app::motion::Motion;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;

@@ -1,7 +1,8 @@
 //! Draws a trace: its lines, the bar below them, and the placeholder if there is no trace.
 
 use super::{Jump, Viewer};
-use crate::api::jobs::{Job, Status};
+use crate::api::jobs::Job;
+use crate::api::pipelines::resources::Status;
 use crate::app::view::View;
 use crate::parts::list::{age, ago, draw_error, draw_error_line};
 use crate::ui::theme::Role;

@@ -9,7 +9,8 @@ mod spill_file;
 mod work;
 
 use super::ci::{self, POLL_INTERVAL};
-use crate::api::jobs::{GetJob, GetTrace, Job, Status};
+use crate::api::jobs::{GetJob, GetTrace, Job};
+use crate::api::pipelines::resources::Status;
 use crate::api::{Endpoint, Fault, Id, Request};
 use crate::app::action::{Action, PagerText};
 use crate::app::command_info::Disabled;
