@@ -50,7 +50,7 @@ async fn collect(body: Body, max_bytes: usize) -> Result<Vec<u8>, Rejection> {
     let mut chunks = body.into_data_stream();
     let (mut bytes, mut arrived) = (Vec::new(), 0_usize);
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Rejection::message(400, "400 Bad Request: the body broke off"))?;
+        let chunk = chunk.map_err(|_| Rejection::message(400, "400 Bad Request: the request body is incomplete"))?;
         arrived = arrived.saturating_add(chunk.len());
         if arrived <= max_bytes {
             bytes.extend_from_slice(&chunk);
@@ -61,7 +61,7 @@ async fn collect(body: Body, max_bytes: usize) -> Result<Vec<u8>, Rejection> {
         }
     }
     if arrived > max_bytes {
-        return Err(Rejection::too_large(&format!("a body may have {} MiB at most here", max_bytes >> 20)));
+        return Err(Rejection::too_large(&format!("the request body exceeds the limit of {} MiB", max_bytes >> 20)));
     }
     Ok(bytes)
 }
@@ -191,7 +191,7 @@ mod tests {
             let part = "--x\r\nContent-Disposition: form-data; name=\"a[]\"\r\n\r\n1\r\n".repeat(times);
             format!("{part}--x--\r\n")
         };
-        let many = "413 Request Entity Too Large: a request may hold 100000 values at most".to_owned();
+        let many = "413 Request Entity Too Large: the request exceeds the limit of 100000 values".to_owned();
         for (kind, body) in [
             ("application/json", &json as &dyn Fn(usize) -> String),
             ("application/x-www-form-urlencoded", &form),

@@ -150,7 +150,7 @@ impl Engine {
         match self.commit(store, world, ref_updates, Some(next)) {
             Ok(()) if !events.is_empty() => deliveries::deliver_all(&self.snapshot(), events),
             Ok(()) => {}
-            Err(why) => tracing::error!("what was due could not be done: {}", why.body),
+            Err(why) => tracing::error!("scheduled changes failed: {}", why.body),
         }
     }
 
@@ -191,7 +191,7 @@ impl Engine {
             ref_updates.into_iter().partition(|d| matches!(d, RefUpdate::Remove { .. }));
         for (done, ref_update) in first.iter().enumerate() {
             if let Err(why) = ref_updates::apply(ref_update, &self.repositories) {
-                tracing::error!("{ref_update:?} could not be done, and is taken back: {why}");
+                tracing::error!("{ref_update:?} failed, reverting the write: {why}");
                 self.revert(store, &changes, first.iter().take(done));
                 return Err(Rejection::conflict("409 Conflict: Resource lock"));
             }
@@ -200,7 +200,7 @@ impl Engine {
         // No request can reach removed repositories any more, so a failure here does no harm.
         for ref_update in &last {
             if let Err(why) = ref_updates::apply(ref_update, &self.repositories) {
-                tracing::warn!("{ref_update:?} could not be done: {why}");
+                tracing::warn!("{ref_update:?} failed: {why}");
             }
         }
         Ok(())
@@ -216,11 +216,11 @@ impl Engine {
     ) {
         for ref_update in done.rev() {
             if let Err(why) = ref_updates::apply(&ref_updates::inverse(ref_update), &self.repositories) {
-                tracing::error!("{ref_update:?} could not be taken back: {why}");
+                tracing::error!("{ref_update:?} could not be reverted: {why}");
             }
         }
         if let Err(why) = write_to_store(store, &self.snapshot().undo(changes)) {
-            tracing::error!("a write could not be taken back, and is done at the next start: {why}");
+            tracing::error!("a write could not be reverted and will be applied at the next start: {why}");
         }
     }
 

@@ -103,7 +103,7 @@ fn check_host<B>(request: &Request<B>) -> Result<(), Rejection> {
     for host in named.into_iter().chain(hosts) {
         if !Authority::try_from(host).is_ok_and(|host| names_this_machine(&host)) {
             let host: String = String::from_utf8_lossy(host).chars().take(100).collect();
-            let why = format!("this server answers to localhost and 127.0.0.1, and not to \"{host}\"");
+            let why = format!("this server accepts only localhost and 127.0.0.1 as host, not \"{host}\"");
             return Err(Rejection::message(421, format!("421 Misdirected Request: {why}")));
         }
     }
@@ -209,10 +209,7 @@ mod tests {
         ] {
             let refused = check_host(&request("/", &[host])).unwrap_err();
             assert_eq!(refused.status, 421, "{host}");
-            assert!(
-                refused.body["message"].as_str().unwrap().ends_with(&format!("and not to \"{host}\"")),
-                "{refused:?}"
-            );
+            assert!(refused.body["message"].as_str().unwrap().ends_with(&format!("not \"{host}\"")), "{refused:?}");
         }
         assert!(check_host(&request("/", &["localhost", "evil.example"])).is_err());
         assert!(check_host(&request("http://evil.example/", &["localhost"])).is_err());

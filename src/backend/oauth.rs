@@ -67,7 +67,7 @@ fn oauth_error(status: u16, error: &str, description: &str) -> Rejection {
 }
 
 fn secret() -> Result<String, Rejection> {
-    auth::secret().ok_or_else(|| Rejection::internal_error("the system gives no random numbers"))
+    auth::secret().ok_or_else(|| Rejection::internal_error("cannot get random numbers from the system"))
 }
 
 fn seconds(now: Timestamp, seconds: i64) -> Timestamp {
@@ -126,8 +126,9 @@ fn token(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Rejec
             if grant.expires_at <= now {
                 return Err(oauth_error(400, "expired_token", "The device code has expired."));
             }
-            let user =
-                grant.user.ok_or_else(|| oauth_error(400, "authorization_pending", "Nobody has signed in yet."))?;
+            let user = grant.user.ok_or_else(|| {
+                oauth_error(400, "authorization_pending", "The authorization request is still pending.")
+            })?;
             world.device_grants.remove_where(is_it);
             (user, grant.scope.split(' ').map(str::to_owned).collect())
         }
@@ -173,10 +174,10 @@ fn allow(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Rejec
     let now = engine.clock.now();
     let token = world.tokens.iter().find(|token| auth::constant_time_eq(&token.secret, input(form, "token")));
     let user = token.filter(|token| token.refresh.is_none()).map(|token| token.user);
-    let user = user.ok_or_else(|| Rejection::message(401, "Nobody has this token."))?;
+    let user = user.ok_or_else(|| Rejection::message(401, "Invalid token."))?;
     let code: String = input(form, "user_code").trim().to_uppercase();
     let grant = world.device_grants.iter().find(|grant| grant.user_code == code && grant.expires_at > now);
-    let id = grant.map(|grant| grant.id).ok_or_else(|| Rejection::message(404, "There is no such code."))?;
+    let id = grant.map(|grant| grant.id).ok_or_else(|| Rejection::message(404, "Invalid or expired code."))?;
     if let Some(grant) = world.device_grants.get_mut(id) {
         grant.user = Some(user);
     }

@@ -88,7 +88,7 @@ fn changed(name: &str, changes: Option<Vec<AccessChange>>) -> Result<Option<u8>,
         if change.id != Some(ACCESS_LEVEL_ID) {
             return Err(Rejection::message(
                 422,
-                format!("{name}: this server keeps one access level, with the ID {ACCESS_LEVEL_ID}"),
+                format!("{name}: this server supports a single access level, with the ID {ACCESS_LEVEL_ID}"),
             ));
         }
         level = Some(access_level(name, Some(change.access_level))?);

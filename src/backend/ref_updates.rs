@@ -72,7 +72,7 @@ pub fn set_ref(repo: &Repository, name: &str, from: Option<Oid>, to: Option<Oid>
         return Ok(());
     }
     if now != from {
-        return Err(git2::Error::from_str(&format!("{name} has moved meanwhile")));
+        return Err(git2::Error::from_str(&format!("{name} was changed in the meantime")));
     }
     match (to, found) {
         (Some(id), _) => repo.reference(name, id, true, "").map(drop),
@@ -126,7 +126,7 @@ mod tests {
         };
         ref_update(None, Some(a)).unwrap();
         ref_update(None, Some(a)).unwrap();
-        assert!(ref_update(None, Some(b)).unwrap_err().message().contains("moved"));
+        assert!(ref_update(None, Some(b)).unwrap_err().message().contains("changed in the meantime"));
         ref_update(Some(a), None).unwrap();
         ref_update(Some(a), None).unwrap();
         std::fs::write(folder.path().join("1.git/refs/tags/x.lock"), "").unwrap();

@@ -98,7 +98,7 @@ impl Rejection {
 
     /// Returns a 413 for inputs with more values than any request needs.
     pub fn too_many_values() -> Rejection {
-        Rejection::too_large(&format!("a request may hold {MAX_VALUES} values at most"))
+        Rejection::too_large(&format!("the request exceeds the limit of {MAX_VALUES} values"))
     }
 
     /// Returns a 503 with a hint to retry: too many concurrent streams.

@@ -71,7 +71,7 @@ pub struct GitIdentity {
 /// An error that prevents the server from starting; its message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("{0} is in use; stop what listens there, or choose another port (0 takes a free one)")]
+    #[error("{0} is in use; stop the program that listens there, or choose another port (0 picks a free one)")]
     AddressInUse(SocketAddr),
     #[error("cannot listen on {address}: {why}")]
     Listen { address: SocketAddr, why: String },
@@ -79,9 +79,9 @@ pub enum StartError {
     Data(#[from] StoreError),
     #[error(transparent)]
     Repository(#[from] LocalError),
-    #[error("the world cannot be made: {0}")]
+    #[error("cannot create the world: {0}")]
     World(String),
-    #[error("the server's folder cannot be made: {0}")]
+    #[error("cannot create the server's folder: {0}")]
     Folder(String),
 }
 
@@ -300,7 +300,8 @@ fn add_missing_tokens(world: &mut World) -> Result<(), StartError> {
         .map(|user| user.id)
         .collect();
     for user in without {
-        let secret = auth::secret().ok_or_else(|| StartError::World("the system gives no random numbers".into()))?;
+        let secret =
+            auth::secret().ok_or_else(|| StartError::World("cannot get random numbers from the system".into()))?;
         world.tokens.add(Token { user, name: "first start".into(), secret, ..Token::default() });
     }
     Ok(())

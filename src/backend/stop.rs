@@ -22,7 +22,11 @@ impl Stop {
     /// # Errors
     /// Fails with 499 after cancellation; nobody is there to read it.
     pub fn check(&self) -> Result<(), Rejection> {
-        if self.0.load(Ordering::Relaxed) { Err(Rejection::message(499, "the caller has gone")) } else { Ok(()) }
+        if self.0.load(Ordering::Relaxed) {
+            Err(Rejection::message(499, "the client closed the request"))
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -121,7 +121,7 @@ fn make_private(folder: &Path, file: &Path) -> io::Result<File> {
         if found & 0o077 != 0
             && let Err(error) = fs::set_permissions(path, Permissions::from_mode(mode))
         {
-            tracing::warn!("{} stays open to others: {error}", path.display());
+            tracing::warn!("{} remains readable by others: {error}", path.display());
         }
     }
     Ok(opened)
@@ -189,7 +189,7 @@ mod tests {
             }
             std::os::unix::fs::symlink(&elsewhere, folder.join(name)).unwrap();
             let Err(error) = Store::open(&folder) else { panic!("{name} was followed") };
-            assert!(error.to_string().contains(name) && error.to_string().ends_with("is a link"), "{error}");
+            assert!(error.to_string().contains(name) && error.to_string().ends_with("is a symbolic link"), "{error}");
             assert!(elsewhere.is_dir() || fs::read(&elsewhere).unwrap().is_empty());
         }
     }

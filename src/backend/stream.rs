@@ -173,7 +173,7 @@ impl Stream {
                 return Some((Ok(chunk), (receiver, writing)));
             }
             let failed = writing.take()?.await.unwrap_or_else(|panic| Err(io::Error::other(panic))).err()?;
-            tracing::warn!("an answer broke off: {failed}");
+            tracing::warn!("a streamed reply failed: {failed}");
             Some((Err(failed), (receiver, writing)))
         });
         // The compression layer polls again after the end.

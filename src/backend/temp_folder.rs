@@ -63,7 +63,7 @@ fn remove_contents(folder: &Path) {
         let path = entry.path();
         let outcome = if is_folder { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
         if let Err(error) = outcome {
-            tracing::debug!("{} stays behind: {error}", path.display());
+            tracing::debug!("could not remove {}: {error}", path.display());
         }
     }
 }
@@ -81,7 +81,7 @@ fn remove_stale(root: &Path, owner: u32) {
         }
         remove_contents(&entry.path());
         if let Err(error) = std::fs::remove_dir_all(entry.path()) {
-            tracing::debug!("{} stays behind: {error}", entry.path().display());
+            tracing::debug!("could not remove {}: {error}", entry.path().display());
         }
     }
 }

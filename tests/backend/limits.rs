@@ -84,13 +84,13 @@ async fn each_route_has_a_body_limit_with_a_clear_error() {
     let notes = "/projects/1/merge_requests/1/notes";
     json(send("ada", notes, note(7)).await.unwrap(), 201).await;
     let refused = json(send("ada", notes, note(60)).await.unwrap(), 413).await;
-    assert_eq!(refused["message"], "413 Request Entity Too Large: a body may have 8 MiB at most here");
+    assert_eq!(refused["message"], "413 Request Entity Too Large: the request body exceeds the limit of 8 MiB");
     json(send("ada", "/projects/1/repository/commits", file(9)).await.unwrap(), 201).await;
     let refused = json(send("ada", "/projects/1/repository/commits", file(65)).await.unwrap(), 413).await;
-    assert_eq!(refused["message"], "413 Request Entity Too Large: a body may have 64 MiB at most here");
+    assert_eq!(refused["message"], "413 Request Entity Too Large: the request body exceeds the limit of 64 MiB");
     // Anonymous callers cannot send large bodies.
     let refused = json(send("", notes, note(2)).await.unwrap(), 413).await;
-    assert_eq!(refused["message"], "413 Request Entity Too Large: a body may have 1 MiB at most here");
+    assert_eq!(refused["message"], "413 Request Entity Too Large: the request body exceeds the limit of 1 MiB");
     let unknown = server.call("", Method::POST, notes).header("PRIVATE-TOKEN", "nobody's").body(note(2));
     // The headers are enough to decide, so the server does not wait for the body.
     if let Ok(reply) = unknown.send().await {
@@ -181,8 +181,7 @@ async fn a_loopback_server_rejects_other_host_names() {
     }
     let answer = ask(&local, "rebound.example").await;
     assert!(answer.starts_with("HTTP/1.1 421 Misdirected Request\r\n"), "{answer}");
-    let why =
-        "421 Misdirected Request: this server answers to localhost and 127.0.0.1, and not to \\\"rebound.example\\\"";
+    let why = "421 Misdirected Request: this server accepts only localhost and 127.0.0.1 as host, not \\\"rebound.example\\\"";
     assert!(answer.ends_with(&format!("{{\"message\":\"{why}\"}}")), "{answer}");
 
     // A server on a public address accepts any host name.

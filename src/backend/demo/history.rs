@@ -354,7 +354,7 @@ impl Replay<'_> {
             let id = self.store(ObjectType::Tag, text.into_bytes(), at)?;
             self.out.tags.insert(name.to_owned(), (id, head));
         } else {
-            return Err(script_error(at, format!("`{line}` is none of the things a line may be")));
+            return Err(script_error(at, format!("unknown instruction `{line}`")));
         }
         Ok(())
     }
@@ -437,7 +437,7 @@ impl Replay<'_> {
                 _ if same(b, t) => o.cloned(),
                 _ if same(b, o) => t.cloned(),
                 (b, Some(o), Some(t)) => Some(Rc::new(self.join_entry(at, b.map(Rc::as_ref), o, t)?)),
-                _ => return Err(script_error(at, format!("{path} goes on one side and changes on the other"))),
+                _ => return Err(script_error(at, format!("{path} is deleted on one side and changed on the other"))),
             };
             if let Some(entry) = entry {
                 out.insert(path.clone(), entry);
@@ -473,9 +473,9 @@ impl Replay<'_> {
     }
 
     fn apply(&mut self, at: usize, op: &str, old: &str, new: &str, tree: &mut Tree) -> Result<(), ScriptError> {
-        let (verb, rest) = op.split_once(' ').ok_or_else(|| script_error(at, format!("`{op}` is no change")))?;
+        let (verb, rest) = op.split_once(' ').ok_or_else(|| script_error(at, format!("unknown operation `{op}`")))?;
         let rest = rest.trim();
-        let missing = |path: &str| script_error(at, format!("{path} is not there"));
+        let missing = |path: &str| script_error(at, format!("{path} does not exist"));
         match verb {
             "*" | "+" => {
                 let (rest, from) = rest.split_once(" = ").map_or((rest, None), |(a, b)| (a, Some(b)));
@@ -561,7 +561,7 @@ impl Replay<'_> {
                 let id = entry.id;
                 self.render(at, &mut entry)?;
                 if entry.id == id {
-                    return Err(script_error(at, format!("nothing in {path} changes")));
+                    return Err(script_error(at, format!("the replacement does not change {path}")));
                 }
                 tree.insert(path.to_owned(), Rc::new(entry));
             }
@@ -577,7 +577,7 @@ impl Replay<'_> {
                     tree.insert(pattern.replace("{}", &format!("{i:04}")), Rc::new(entry));
                 }
             }
-            other => return Err(script_error(at, format!("`{other}` is no change"))),
+            other => return Err(script_error(at, format!("unknown operation `{other}`"))),
         }
         Ok(())
     }

@@ -457,7 +457,7 @@ impl Load {
             "opened" => State::Opened,
             "closed" => State::Closed,
             "merged" => State::Merged,
-            other => return Err(format!("state: `{other}` is none of opened, closed, merged")),
+            other => return Err(format!("state: `{other}` is not one of opened, closed, merged")),
         };
         let target_branch = form.target.clone().unwrap_or_else(|| "main".into());
         let history = self.histories.get(&target_project).cloned().ok_or("project: has no repository")?;
@@ -475,7 +475,7 @@ impl Load {
         let reviewer = |(name, state, at): &(String, String, String)| -> Result<Reviewer> {
             Ok(Reviewer {
                 user: self.user_id("reviewers", name)?,
-                state: ReviewState::from_name(state).ok_or_else(|| format!("reviewers: `{state}` is no state"))?,
+                state: ReviewState::from_name(state).ok_or_else(|| format!("reviewers: unknown state `{state}`"))?,
                 created_at: self.parse_time_after(at, created_at).map_err(|e| format!("reviewers: {e}"))?,
             })
         };
@@ -519,7 +519,9 @@ impl Load {
         let push = |(back, at): &(usize, String)| Ok((*back, self.parse_time(at).map_err(|e| format!("pushes: {e}"))?));
         let pushes: Vec<(usize, Timestamp)> = form.pushes.iter().map(push).collect::<Result<_>>()?;
         for (back, created_at) in if pushes.is_empty() { &once[..] } else { &pushes } {
-            let head = history.back(head, *back).ok_or_else(|| format!("pushes: there is no commit {back} back"))?;
+            let head = history
+                .back(head, *back)
+                .ok_or_else(|| format!("pushes: the history has fewer than {back} commits"))?;
             self.world.versions.add(Version {
                 merge_request: id,
                 base: base.to_string(),
@@ -553,15 +555,15 @@ impl Load {
             let merge = history.commits.iter().find(|c| c.title.starts_with(&title));
             let merge = merge.ok_or_else(|| format!("source: no commit `{title}`"))?;
             let [ours, theirs] = merge.parents.as_slice() else {
-                return Err(format!("source: `{title}` merges nothing"));
+                return Err(format!("source: `{title}` is not a merge commit"));
             };
-            let base = history.base(*ours, *theirs).ok_or("source: shares nothing with the target")?;
+            let base = history.base(*ours, *theirs).ok_or("source: has no common ancestor with the target")?;
             return Ok(Span { base, head: *theirs, merge: Some((merge.id, merge.time)) });
         }
         let head = |name: &str| history.branches.get(name).copied();
         let source = head(&form.source).ok_or_else(|| format!("source: there is no branch {}", form.source))?;
         let target = head(target).ok_or_else(|| format!("target: there is no branch {target}"))?;
-        let base = history.base(source, target).ok_or("source: shares nothing with the target")?;
+        let base = history.base(source, target).ok_or("source: has no common ancestor with the target")?;
         Ok(Span { base, head: source, merge: None })
     }
 
@@ -791,7 +793,7 @@ fn level(word: &str) -> Result<u8> {
         "developer" => Ok(level::DEVELOPER),
         "maintainer" => Ok(level::MAINTAINER),
         "owner" => Ok(level::OWNER),
-        other => Err(format!("`{other}` is no level")),
+        other => Err(format!("unknown level `{other}`")),
     }
 }
 
@@ -808,17 +810,17 @@ fn visibility(word: &str) -> Result<Visibility> {
     match word {
         "" => Ok(Visibility::Private),
         word => Visibility::from_name(word)
-            .ok_or_else(|| format!("visibility: `{word}` is none of private, internal, public")),
+            .ok_or_else(|| format!("visibility: `{word}` is not one of private, internal, public")),
     }
 }
 
 fn merge_method(word: &Option<String>) -> Result<MergeMethod> {
     let Some(word) = word else { return Ok(MergeMethod::default()) };
-    MergeMethod::from_name(word).ok_or_else(|| format!("merge_method: `{word}` is none of merge, rebase_merge, ff"))
+    MergeMethod::from_name(word).ok_or_else(|| format!("merge_method: `{word}` is not one of merge, rebase_merge, ff"))
 }
 
 fn status(word: &str) -> Result<Status> {
-    Status::from_name(word).ok_or_else(|| format!("`{word}` is no status"))
+    Status::from_name(word).ok_or_else(|| format!("unknown status `{word}`"))
 }
 
 fn date(key: &str, text: &Option<String>) -> Result<Option<jiff::civil::Date>> {

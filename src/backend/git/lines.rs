@@ -139,7 +139,7 @@ impl<'g> LineCounter<'g> {
         let odb = self.git.repo().odb()?;
         let object = odb.read(id)?;
         if object.kind() != ObjectType::Tree {
-            return Err(Rejection::internal_error("a folder is none"));
+            return Err(Rejection::internal_error("the object is not a tree"));
         }
         let bytes: Rc<[u8]> = object.data().into();
         self.bytes += bytes.len();

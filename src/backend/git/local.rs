@@ -20,7 +20,7 @@ const SEEN_REFS: &str = "refs/labscope/source/";
 pub enum LocalError {
     #[error("{0} does not exist")]
     Missing(String),
-    #[error("{0} is not in a git repository; give the path of one, or make one with git init")]
+    #[error("{0} is not in a git repository; pass the path of one, or create one with git init")]
     NotARepository(String),
     #[error("the git repository at {path} cannot be read: {why}")]
     Unreadable { path: String, why: String },
@@ -64,12 +64,12 @@ pub fn refresh(
         // Deletions first: a deleted ref may be in the way of a new one, such as `feat` of `feat/x`.
         for (name, id) in seen.iter().filter(|(name, _)| !refs.contains_key(*name)) {
             if let Err(why) = remove_ref(&git, name, *id, &mut remove) {
-                tracing::warn!("{name} stays: {why}");
+                tracing::warn!("{name} was not removed: {why}");
             }
         }
         for (name, id) in &refs {
             if let Err(why) = update_ref(&git, name, *id, seen.get(name).copied()) {
-                tracing::warn!("{name} is not taken over: {why}");
+                tracing::warn!("{name} was not updated: {why}");
             }
         }
         Ok(())

@@ -116,7 +116,7 @@ impl TreeWalk<'_> {
         if let Some(id) = self.next.take() {
             self.git.stop.check()?;
             if self.open.len() == MAX_DEPTH {
-                return Err(Rejection::unprocessable("The tree has too many folders inside one another"));
+                return Err(Rejection::unprocessable("The tree is nested too deeply"));
             }
             self.path.push(b'/');
             self.open.push((self.git.repo.find_tree(id)?, 0, self.path.len()));

@@ -21,7 +21,8 @@ impl Load {
             bytes.truncate(bytes.len() / 2);
         }
         let expires = form.expires.as_ref();
-        let seconds = |text: &String| age(text).ok_or_else(|| format!("expires: `{text}` is no time such as 4w"));
+        let seconds =
+            |text: &String| age(text).ok_or_else(|| format!("expires: `{text}` is not a duration such as 4w"));
         let expires_in = expires.map(seconds).transpose()?;
         self.world.archives.add(Archive { id: 0, name: form.name.clone(), bytes, expires_in });
         Ok(())

@@ -41,7 +41,7 @@ impl Load {
                 "" => (None, at),
                 words => {
                     let found = self.world.notes.iter().find(|note| note.on == on && note.body.contains(words));
-                    let note = found.ok_or_else(|| format!("no note says `{words}`"))?;
+                    let note = found.ok_or_else(|| format!("no note contains `{words}`"))?;
                     (Some(note.id()), note.created_at)
                 }
             };

@@ -124,7 +124,7 @@ fn message_of(rejection: Rejection) -> String {
 /// Returns the position of a thread, and the code of its line; `None` if it has no position.
 fn parse_position(target: &Target<'_>, form: &ThreadForm) -> Result<Option<(Position, Option<String>)>> {
     let Some(path) = &form.path else { return Ok(None) };
-    let (version, git) = target.changes.as_ref().ok_or("path: there are no changes")?;
+    let (version, git) = target.changes.as_ref().ok_or("path: the merge request has no diff")?;
     let is_line = form.line.is_some() || form.old_line.is_some();
     let mut new = NewPosition {
         position_type: if is_line { "text" } else { "file" }.into(),

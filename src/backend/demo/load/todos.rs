@@ -61,7 +61,7 @@ impl Load {
             user: self.user_id("user", &form.user)?,
             author: self.user_id("author", &form.author)?,
             action: TodoAction::from_name(&form.action)
-                .ok_or_else(|| format!("action: `{}` is no action", form.action))?,
+                .ok_or_else(|| format!("action: unknown action `{}`", form.action))?,
             on: on.ok_or_else(|| format!("target: there is no {}", form.target))?,
             created_at: self.parse_time(&form.created).map_err(|e| format!("created: {e}"))?,
             done: form.done,
