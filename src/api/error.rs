@@ -69,7 +69,7 @@ impl Error {
     pub fn from_status(tried: String, status: u16, mut message: String, retry_after: Option<Duration>) -> Error {
         if message.is_empty() {
             let name = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
-            message = format!("{status} {}", name.unwrap_or("without a word"));
+            message = format!("{status} {}", name.unwrap_or("without a message"));
         }
         let fault = match status {
             401 => Fault::Unauthorized(message),
@@ -149,11 +149,11 @@ impl Error {
             },
             Fault::Scope(_) => "Create a token with that scope, and store it with labscope auth login.",
             Fault::Missing(_) => "It may have been moved or deleted, or be hidden from your account.",
-            Fault::Unsupported(_) => "A later version or another edition of the server has it.",
-            Fault::Limited(_) => "Pages reload by themselves; a change was not made, send it again later.",
+            Fault::Unsupported(_) => "It requires a later version or another edition of the server.",
+            Fault::Limited(_) => "Pages reload automatically; a change was not made: send it again later.",
             Fault::Refused(..) => "Change the input and try again.",
             Fault::Server(..) => "The problem is on the server; press r to retry.",
-            Fault::Unreadable(_) => "This server may not speak the REST API v4; check --host.",
+            Fault::Unreadable(_) => "The server may not support the REST API v4; check --host.",
             Fault::TooLarge(_) => "Request less: one file instead of a folder, a narrower filter.",
             Fault::Disk(_) => "Check the folder, its permissions and the free space.",
             Fault::ReadOnly => "Start without --read-only to change things.",
@@ -167,13 +167,13 @@ impl Error {
             Fault::Timeout(_) | Fault::Cut(_) | Fault::TooLarge(_) | Fault::Server(..) | Fault::Unreadable(_) => {
                 "It may have succeeded: check before you send it again."
             }
-            Fault::Limited(_) => "It was not done: send it again after that.",
+            Fault::Limited(_) => "Nothing was changed: send it again after that.",
             // For these requests, a 401 does not mean that the token is invalid.
             Fault::Unauthorized(message) if message == "401 Unauthorized" && self.is_decision() => {
-                "You may not do this here, or it is done already: r shows the current state."
+                "Not allowed, or already done: r shows the current state."
             }
             Fault::Refused(405 | 406 | 422, _) if self.tried.ends_with("/merge") => {
-                "It cannot be merged as it stands: r shows what it waits for."
+                "It cannot be merged yet: r shows what is missing."
             }
             Fault::Refused(405, _) => "This server does not support it.",
             Fault::Refused(409 | 412, _) => "Somebody may have changed it first: r shows the current state.",

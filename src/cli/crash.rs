@@ -22,7 +22,7 @@ fn describe(info: &PanicHookInfo) -> (String, String) {
     let place = info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
     let payload = info.payload();
     let message = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
-    let what = message.unwrap_or("no reason given");
+    let what = message.unwrap_or("no message");
     // The reason may quote text from a server, so only its first line is shown, sanitized.
     let line: String = what.lines().next().unwrap_or_default().chars().take(200).collect();
     (place, sanitize(&line).into_owned())

@@ -87,7 +87,7 @@ impl Preferences {
 pub fn require_terminal() -> Result<(), Failure> {
     if !io::stdout().is_terminal() {
         return Err(Failure::failed(
-            "the interface needs a terminal, and standard output is not one; labscope api and labscope serve work without",
+            "the interface needs a terminal, and standard output is not one; use labscope api or labscope serve instead",
         ));
     }
     if std::env::var("TERM").is_ok_and(|term| term == "dumb") {
@@ -166,11 +166,11 @@ fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
         };
         let name = command.name.get_ref().trim();
         if name.is_empty() || all.iter().any(|known| known.title == name) {
-            return Err(mistake(command.name.span(), "name", "each command needs a name of its own"));
+            return Err(mistake(command.name.span(), "name", "the name must be unique and not empty"));
         }
         let key = match &command.key {
             Some(key) => Some(parse_chord(key.get_ref()).ok_or_else(|| {
-                let why = format!("\"{}\" is no key; write it like \"M-w\" or \"g x\"", key.get_ref());
+                let why = format!("invalid key \"{}\"; write it like \"M-w\" or \"g x\"", key.get_ref());
                 mistake(key.span(), "key", &why)
             })?),
             None => None,

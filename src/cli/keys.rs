@@ -47,7 +47,7 @@ pub fn markdown(bindings: &Bindings) -> String {
     let mut out = String::new();
     for (index, (title, infos)) in sections().iter().enumerate() {
         let gap = if index == 0 { "" } else { "\n" };
-        let _ = writeln!(out, "{gap}### {title}\n\n| keys | what they do | name |\n|---|---|---|");
+        let _ = writeln!(out, "{gap}### {title}\n\n| keys | command | ID |\n|---|---|---|");
         for info in infos {
             let keys = bindings.shown(info.id).split(" · ").map(code).collect::<Vec<_>>().join(" ");
             let _ = writeln!(out, "| {keys} | {} | `{}` |", info.title.replace('|', "\\|"), info.id);

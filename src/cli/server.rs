@@ -11,14 +11,14 @@ use url::Url;
 
 /// The message if no server is configured.
 pub const NO_SERVER: &str = "\
-No server configured. To begin:
+No server configured. To get started:
 
   labscope demo                     explore demo data, without an account or a network
   labscope local                    browse the git repository of this folder
   labscope auth login --host HOST   sign in to a server such as git.example.com; labscope then remembers it
   labscope --host HOST              open a server without signing in
 
-LABSCOPE_HOST, or `host` in the configuration, names the server for good. labscope --help lists everything.";
+LABSCOPE_HOST, or `host` in the configuration, sets the server permanently. labscope --help lists everything.";
 
 /// Finds the server from options, environment, git remotes and configuration; returns `None` if none of them specifies
 /// one.

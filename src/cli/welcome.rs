@@ -18,7 +18,7 @@ type MenuEntry = (&'static str, &'static str);
 
 const MENU: [MenuEntry; 3] = [
     ("labscope demo", "Explore demo data, without an account or a network"),
-    ("labscope local", "Browse the git repository of this folder; it is never changed"),
+    ("labscope local", "Browse the git repository of this folder; it is never modified"),
     ("labscope auth login --host HOST", "Sign in to a server such as git.example.com"),
 ];
 
@@ -80,7 +80,7 @@ fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer
         y += 1;
         at
     };
-    put(&[("No server is configured yet. To begin:".into(), words)]);
+    put(&[("No server is configured yet. To get started:".into(), words)]);
     put(&[]);
     let mut cursor = None;
     for (index, (command, about)) in MENU.iter().enumerate() {
@@ -106,10 +106,10 @@ fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer
         }
         put(&[]);
     }
-    let more = "LABSCOPE_HOST, or host in the configuration, names a server for good.";
+    let more = "LABSCOPE_HOST, or host in the configuration, sets the server permanently.";
     put(&[(text::fit(more, inner.width.into()), dim)]);
     put(&[]);
-    put(&[("Enter".into(), key), (" begin   ".into(), dim), ("q".into(), key), (" quit".into(), dim)]);
+    put(&[("Enter".into(), key), (" start   ".into(), dim), ("q".into(), key), (" quit".into(), dim)]);
     cursor_hint::take();
     cursor.filter(|_| glyph::is_accessible())
 }

@@ -40,7 +40,7 @@ pub fn remove(url: &Url) -> Result<(), String> {
 fn with_entry<T>(url: &Url, what: impl FnOnce(&Entry) -> keyring::v1::Result<T>) -> Result<T, String> {
     // The error's payload may contain the secret; its kind does not.
     Entry::new(SERVICE, url.as_str()).and_then(|entry| what(&entry)).map_err(|error| match error {
-        Error::NoDefaultStore => "this system has none".to_owned(),
+        Error::NoDefaultStore => "this system has no keyring".to_owned(),
         Error::NoStorageAccess(why) => format!("it is locked: {why}"),
         Error::PlatformFailure(why) => why.to_string(),
         Error::TooLong(..) => "the token is too long for it".to_owned(),

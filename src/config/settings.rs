@@ -33,14 +33,14 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "",
         "theme",
-        "dark or light, as the terminal is",
+        "dark or light, depending on the terminal",
         "\"light\"",
-        "`dark`, `light`, another theme of the list below, or NAME for the file `themes/NAME.toml` beside this one.",
+        "`dark`, `light`, another theme of the list below, or NAME for the file `themes/NAME.toml` next to this one.",
     ),
     setting(
         "",
         "glyphs",
-        "as the locale says",
+        "depends on the locale",
         "\"ascii\"",
         "The characters to draw with: `unicode`, or `ascii` for terminals and fonts that lack others.",
     ),
@@ -57,7 +57,7 @@ pub const SETTINGS: &[Setting] = &[
         "notify",
         "`\"bell\"`",
         "\"desktop\"",
-        "How you are told that a watched job finished: `off`, `bell`, `osc9`, `osc777` or `desktop`.",
+        "How to notify you when a watched job finishes: `off`, `bell`, `osc9`, `osc777` or `desktop`.",
     ),
     setting("", "cache", "`true`", "true", "Keep replies on disk, to show them before the server answers."),
     setting(
@@ -93,7 +93,7 @@ pub const SETTINGS: &[Setting] = &[
         "home",
         "`true`",
         "true",
-        "List what waits for you there on the home page of every server.",
+        "Show the items of this server on Home while another server is open.",
     ),
     setting(
         "[trace]",
@@ -121,14 +121,14 @@ pub const SETTINGS: &[Setting] = &[
         "name",
         "required",
         "\"My drafts\"",
-        "The title of a section of the home page. `D` there removes it.",
+        "The title of a section of Home. `D` there removes it.",
     ),
     setting(
         "[[sections]]",
         "query",
         "required",
         "\"state:opened author:@me\"",
-        "The merge requests that it lists, as in the filter of that place.",
+        "The merge requests that it lists, written like the filter of `:mrs`.",
     ),
     setting(
         "[[sections]]",
@@ -142,43 +142,43 @@ pub const SETTINGS: &[Setting] = &[
         "group",
         "all",
         "\"acme\"",
-        "The full path of a group; lists only what is in its projects.",
+        "The full path of a group; lists only merge requests of its projects.",
     ),
-    setting("[[commands]]", "name", "required", "\"Worktree of the branch\"", "The title of a command of your own."),
+    setting("[[commands]]", "name", "required", "\"Worktree of the branch\"", "The title of a custom command."),
     setting(
         "[[commands]]",
         "key",
         "none",
         "\"M-w\"",
-        "Its keys; the action list `a` and the palette `:` offer it, too.",
+        "Its keys. The command is also in the action list `a` and in the palette `:`.",
     ),
     setting(
         "[[commands]]",
         "places",
         "every place",
         "[\"mr\", \"mrs\"]",
-        "The names of the places where it is offered, as after `:`.",
+        "The places where it is available, by the names that you type after `:`.",
     ),
     setting(
         "[[commands]]",
         "run",
         "required",
         "[\"git\", \"worktree\", \"add\", \"../{source_branch}\", \"{source_branch}\"]",
-        "What it starts: a list is a program and its arguments, a string is a line for `sh -c`.",
+        "What to run: a list of a program and its arguments, or a string for `sh -c`.",
     ),
     setting(
         "[[commands]]",
         "show",
         "`\"pane\"`",
         "\"pane\"",
-        "Where its output goes: `pane` beside the place, `terminal` if it needs the screen, until you press Enter, `silent` for a message at its end.",
+        "Where its output goes: `pane` opens a panel, `terminal` gives it the screen until you press Enter, `silent` only shows a message when it ends.",
     ),
     setting(
         "[keys]",
         "COMMAND",
         "see [keys.md](keys.md)",
         "[\"Q\", \"C-q\"]",
-        "The keys of a command, by its name in [keys.md](keys.md). An empty list removes its keys.",
+        "The keys of a command, by its ID in [keys.md](keys.md). An empty list removes its keys.",
     ),
 ];
 
@@ -207,6 +207,6 @@ pub fn markdown() -> String {
         let table = if table.is_empty() { String::new() } else { format!("`{table}`") };
         let _ = writeln!(text, "| {table} | `{key}` | {default} | {meaning} |");
     }
-    let _ = write!(text, "\nA file that sets everything:\n\n```toml\n{}```\n", example());
+    let _ = write!(text, "\nExample with all settings:\n\n```toml\n{}```\n", example());
     text
 }

@@ -22,7 +22,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     }
     // Checked first, because the system's own message would be "too many levels of symbolic links".
     if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
-        return Err(io::Error::other("it is a link"));
+        return Err(io::Error::other("it is a symbolic link"));
     }
     let file = options.open(path)?;
     match refusal(&file.metadata()?) {

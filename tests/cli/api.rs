@@ -190,7 +190,7 @@ fn the_log_refuses_to_follow_a_symbolic_link() {
     std::os::unix::fs::symlink(&profile, &log).expect("linked");
     let ended = home.run(&["--log", log.to_str().expect("a path"), "keys"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.err.contains("work/log cannot be written: it is a link"), "{ended:?}");
+    assert!(ended.err.contains("work/log cannot be written: it is a symbolic link"), "{ended:?}");
     assert_eq!(std::fs::read_to_string(&profile).expect("there"), "mine");
     let ended = home.run(&["--log", "/dev/stderr", "keys"]);
     assert_eq!(ended.code, Some(0), "a device is no file of somebody: {ended:?}");

@@ -30,22 +30,19 @@ fn configuration_errors_name_the_file_line_and_key() {
         ("glyphs = \"emoji\"\n", "line 1, key glyphs: one of unicode, ascii"),
         ("mouse = 1\n", "line 1, key mouse: "),
         ("[hosts.work]\nurl = \"ssh://x\"\n", "line 2, key hosts.work.url: "),
-        ("[keys]\nquit = [\"q q\"]\nnope = [\"x\"]\n", "line 3, key keys.\"nope\": there is no command"),
+        ("[keys]\nquit = [\"q q\"]\nnope = [\"x\"]\n", "line 3, key keys.\"nope\": no such command"),
         (
             "[[commands]]\nname = \"x\"\nrun = [\"x\", \"{nope}\"]\n",
             "line 3, key commands.run: there is no value {nope}",
         ),
         ("[[commands]]\nname = \"x\"\nrun = 3\n", "line 3, key commands.run: expected a string for sh"),
-        (
-            "[[commands]]\nname = \"x\"\nkey = \"g\"\nrun = \"x\"\n",
-            "line 3, key commands.key: \"g\" cannot be told from",
-        ),
+        ("[[commands]]\nname = \"x\"\nkey = \"g\"\nrun = \"x\"\n", "line 3, key commands.key: \"g\" conflicts with"),
         (
             "[[commands]]\nname = \"x\"\nplaces = [\"mars\"]\nrun = \"x\"\n",
             "line 3, key commands.places: there is no place",
         ),
         ("[[commands]]\nname = \"x\"\nrun = \"x\"\nshow = \"loud\"\n", "line 4, key commands.show: one of pane"),
-        ("[keys]\nquit = [\"Ctrl+Q\"]\n", "line 2, key keys.\"quit\": \"Ctrl+Q\" is no key"),
+        ("[keys]\nquit = [\"Ctrl+Q\"]\n", "line 2, key keys.\"quit\": \"Ctrl+Q\" is not a key"),
     ] {
         let home = Home::new();
         let file = home.write("config/labscope/config.toml", text);

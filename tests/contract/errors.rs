@@ -48,7 +48,7 @@ fn the_status_is_not_repeated_and_replaces_a_missing_message() {
         (404, "", "404 Not Found"),
         (502, "502 Bad Gateway", "502 Bad Gateway"),
         (409, "Release already exists", "409: Release already exists"),
-        (599, "", "599 without a word"),
+        (599, "", "599 without a message"),
     ] {
         let error = Error::from_status("GET /x".into(), status, words.into(), None);
         assert_eq!(error.message(), said);

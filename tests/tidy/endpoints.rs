@@ -70,12 +70,12 @@ fn table() -> String {
     let count = |of: fn(&Row) -> &Option<String>| rows.iter().filter(|row| of(row).is_some()).count();
     let within = |fits: fn(&How) -> bool| rows.iter().filter(|row| row.reach.as_ref().is_some_and(fits)).count();
     let mut text = format!(
-        "# Endpoints\n\nEvery operation, and where it lives. This page is printed from the list of endpoints by\n\
-         `UPDATE_DOCS=1 cargo test --test tidy endpoints`. The ways in the interface are those of \
-         [reach.txt](../tests/panes/reach.txt),\nand `cargo test --test panes reach` walks each of them: open the place with \
-         `labscope demo PLACE` (what begins with a colon\nis typed as a command), press the keys, type what stands in \
-         quotes.\n\n\
-         | rows | in the client | handlers in the local server | contract tests | reached by keys | for machines alone |\n\
+        "# Endpoints\n\nThe files that implement and test each API operation. This page is generated from the list of \
+         endpoints:\n`UPDATE_DOCS=1 cargo test --test tidy endpoints`. The last column shows how to reach the operation \
+         in the interface,\naccording to [reach.txt](../tests/panes/reach.txt): open the place with `labscope demo PLACE` \
+         (or type it, if it begins\nwith a colon), press the keys, and type the text in quotes. `cargo test --test panes \
+         reach` does this for each operation.\n\n\
+         | operations | in the client | handlers in the local server | contract tests | reached by keys | for machines only |\n\
          |---|---|---|---|---|---|\n\
          | {} | {} | {} | {} | {} | {} |\n",
         rows.len(),
@@ -89,7 +89,7 @@ fn table() -> String {
     for row in &rows {
         if row.section != section {
             section = row.section;
-            let head = "| row | client | handler | contract test | in the interface |\n|---|---|---|---|---|";
+            let head = "| operation | client | handler | contract test | in the interface |\n|---|---|---|---|---|";
             let _ = write!(text, "\n## {section}\n\n{head}\n");
         }
         let link = |words: &str, file: &Option<String>| match file {

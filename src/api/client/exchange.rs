@@ -105,7 +105,7 @@ impl Client {
         base.set_query(None);
         base.set_fragment(None);
         let text = format!("{}/api/v4{}", base.as_str().trim_end_matches('/'), call.target);
-        let bad = |e| call.failed(Fault::Refused(400, format!("{} is no address: {e}", mask(&text))));
+        let bad = |e| call.failed(Fault::Refused(400, format!("invalid URL {}: {e}", mask(&text))));
         Url::parse(&text).map_err(bad)
     }
 
@@ -324,7 +324,7 @@ pub(super) fn cut_error(error: &reqwest::Error, tried: String, read_timeout: Dur
     let fault = if error.is_timeout() {
         Fault::Timeout(read_timeout)
     } else {
-        Fault::Cut("the connection ended before the reply was whole".into())
+        Fault::Cut("the connection closed before the reply was complete".into())
     };
     Error { tried, fault }
 }

@@ -253,7 +253,7 @@ fn granted<T: DeserializeOwned>(tried: &str, status: u16, body: &[u8]) -> Result
     if !(200..300).contains(&status) {
         return Err(Error::from_status(tried.to_owned(), status, error_message(body), None));
     }
-    serde_json::from_slice(body).map_err(|_| failed(tried, unreadable(".", "it is not what OAuth describes")))
+    serde_json::from_slice(body).map_err(|_| failed(tried, unreadable(".", "it is not a valid OAuth reply")))
 }
 
 fn grant(status: u16, body: &[u8]) -> Result<Grant, Error> {

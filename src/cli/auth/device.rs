@@ -26,7 +26,7 @@ pub async fn sign_in(config: &Config, server: Server) -> Result<(SignIn, String)
     let client = Client::new(server.clone())?;
     let code = client.request_device_code(&client_id, SCOPE).await.map_err(|error| match error.fault {
         Fault::Missing(_) | Fault::Unsupported(_) => Failure::failed(format!(
-            "{name} cannot sign in devices; GitLab can since 17.3. Use labscope auth login without --device"
+            "{name} does not support the device flow (GitLab does since 17.3). Use labscope auth login without --device"
         )),
         Fault::Unauthorized(_) => Failure::failed(format!("{name} does not know the configured client_id")),
         _ => error.into(),

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use url::Url;
 
 /// The display name of a token that comes from a device sign-in.
-const SIGN_IN_NAME: &str = "of a sign-in with a browser";
+const SIGN_IN_NAME: &str = "browser sign-in";
 
 /// The path of the page for access tokens, on current servers and on servers without `/metadata`.
 const PAGES: [&str; 2] = ["-/user_settings/personal_access_tokens", "profile/personal_access_tokens"];
@@ -70,13 +70,13 @@ pub async fn describe(client: &Client, now: Timestamp) -> String {
     let server = client.server();
     let token = match client.call(&GetOwnToken {}).await {
         Ok(token) if server.renewal.is_some() => {
-            describe_token(&AccessToken { name: SIGN_IN_NAME.into(), ..token }, "renewed by itself", now)
+            describe_token(&AccessToken { name: SIGN_IN_NAME.into(), ..token }, "renewed automatically", now)
         }
-        Ok(token) if server.oauth => describe_token(&AccessToken { name: "of OAuth".into(), ..token }, "never", now),
+        Ok(token) if server.oauth => describe_token(&AccessToken { name: "OAuth".into(), ..token }, "never", now),
         Ok(token) => describe_token(&token, "never", now),
-        Err(_) if server.renewal.is_some() => format!("Token: {SIGN_IN_NAME}, renewed by itself\n"),
+        Err(_) if server.renewal.is_some() => format!("Token: {SIGN_IN_NAME}, renewed automatically\n"),
         Err(_) if server.oauth => "Scopes and expiry of the token: unknown; it is an OAuth token.\n".to_owned(),
-        Err(_) => "Scopes and expiry of the token: unknown; servers before 15.5 do not say.\n".to_owned(),
+        Err(_) => "Scopes and expiry of the token: unknown; reported by servers since 15.5.\n".to_owned(),
     };
     format!("Version: {}\n{token}", sanitize(&version))
 }
@@ -98,7 +98,7 @@ fn describe_token(token: &AccessToken, no_expiry: &str, now: Timestamp) -> Strin
         text += &format!("The token can only read: changes need the scope {scope}.\n");
     }
     if token.expires_soon(now).is_some() {
-        text += "The token expires soon: create another, and store it with labscope auth login.\n";
+        text += "The token expires soon: create a new one and store it with labscope auth login.\n";
     }
     text
 }
@@ -118,7 +118,7 @@ mod tests {
             (Some("soon"), "Expires: soon\n"),
             (None, "Expires: never\n"),
         ] {
-            let warning = "The token expires soon: create another, and store it with labscope auth login.\n";
+            let warning = "The token expires soon: create a new one and store it with labscope auth login.\n";
             let says = says.replace("\nsoon", &format!("\n{warning}"));
             let scopes = vec!["api".into(), "a\u{1b}b".into()];
             let token = AccessToken { scopes, expires_at: date.map(Into::into), ..AccessToken::default() };
