@@ -21,7 +21,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     }
     let errors = text(&output.stderr);
     let message = errors.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-    let message = message.or(errors.lines().next()).unwrap_or("it failed without a word");
+    let message = message.or(errors.lines().next()).unwrap_or("git failed without an error message");
     Err(message.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned())
 }
 
@@ -42,7 +42,7 @@ fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
         CheckoutSource::Branch(name) => (name.clone(), format!("refs/heads/{name}")),
         CheckoutSource::Head(iid) => (format!("mr-{iid}"), format!("refs/merge-requests/{iid}/head")),
     };
-    git(&["check-ref-format", "--branch", &branch]).map_err(|_| format!("{branch:?} is not the name of a branch"))?;
+    git(&["check-ref-format", "--branch", &branch]).map_err(|_| format!("invalid branch name {branch:?}"))?;
     // A branch of the project tracks the remote branch under the name that git gives it.
     let upstream = match &order.source {
         CheckoutSource::Branch(name) => Some(format!("refs/remotes/{}/{name}", order.remote)),
@@ -56,7 +56,7 @@ fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
     let behind = local.as_deref().is_some_and(|local| is_ancestor(local, &head));
     let ahead = local.as_deref().is_some_and(|local| is_ancestor(&head, local));
     if local.is_some() && !behind && !ahead {
-        return Err(format!("the local branch {branch} has commits that the merge request lacks, and lacks others"));
+        return Err(format!("the local branch {branch} has diverged from the server"));
     }
     let dirty = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
     if dirty && !order.stash {
@@ -77,10 +77,10 @@ fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
     };
     if let Err(why) = switched {
         let lost = dirty && git(&["stash", "pop", "--quiet"]).is_err();
-        return Err(if lost { format!("{why}; your changes are in the stash") } else { why });
+        return Err(if lost { format!("{why}; your changes are stashed") } else { why });
     }
-    let own = if local.is_some() && ahead && !behind { ", with commits of your own" } else { "" };
-    let stashed = if dirty { "; your changes are in the stash" } else { "" };
+    let own = if local.is_some() && ahead && !behind { ", which has local commits" } else { "" };
+    let stashed = if dirty { "; your changes are stashed" } else { "" };
     Ok(CheckoutOutcome::Done(format!("Checked out {branch}{own}{stashed}")))
 }
 
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(run(&feature), CheckoutOutcome::Done("Checked out feature".into()));
         assert_eq!(sh(&clone, "cat a"), "three");
         sh(&clone, "echo four > a && git commit -qam four && git switch -q main");
-        assert_eq!(run(&feature), CheckoutOutcome::Done("Checked out feature, with commits of your own".into()));
+        assert_eq!(run(&feature), CheckoutOutcome::Done("Checked out feature, which has local commits".into()));
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(run(&feature), CheckoutOutcome::Dirty);
         assert_eq!(sh(&clone, "cat a && git branch --show-current"), "mine\nmain");
         let done = run(&Checkout { stash: true, ..feature });
-        assert_eq!(done, CheckoutOutcome::Done("Checked out feature; your changes are in the stash".into()));
+        assert_eq!(done, CheckoutOutcome::Done("Checked out feature; your changes are stashed".into()));
         assert_eq!(sh(&clone, "cat a && git stash list | wc -l"), "two\n1");
     }
 
@@ -172,9 +172,9 @@ mod tests {
             CheckoutOutcome::Failed(why) => why,
             other => panic!("{other:?}"),
         };
-        assert!(failed(CheckoutSource::Branch("feature".into())).contains("has commits that the merge request lacks"));
+        assert!(failed(CheckoutSource::Branch("feature".into())).contains("has diverged from the server"));
         assert!(failed(CheckoutSource::Branch("gone".into())).contains("couldn't find remote ref"));
-        assert!(failed(CheckoutSource::Branch("--help".into())).contains("is not the name of a branch"));
+        assert!(failed(CheckoutSource::Branch("--help".into())).contains("invalid branch name"));
         assert_eq!(sh(&clone, "git branch --show-current"), "main");
         let bare = order(&world.path().join("project/.git"), CheckoutSource::Head(7));
         assert_eq!(run(&bare), CheckoutOutcome::Failed("the clone has no working tree".into()));

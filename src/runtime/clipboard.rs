@@ -46,7 +46,7 @@ pub fn copy_commands(variable: impl Fn(&str) -> Option<String> + Copy) -> Vec<&'
 ///
 /// Returns the reason if none succeeded.
 pub async fn copy(commands: &[&'static [&'static str]], text: &str) -> Result<&'static str, String> {
-    let mut last_error = "no program for the clipboard was found".to_owned();
+    let mut last_error = "no clipboard program found".to_owned();
     for words in commands {
         let Some((name, arguments)) = words.split_first() else { continue };
         match pipe_to(name, arguments, text).await {
@@ -74,7 +74,7 @@ async fn pipe_to(name: &str, arguments: &[&str], text: &str) -> io::Result<()> {
             status => Err(io::Error::other(format!("it exited with {status}"))),
         }
     };
-    timeout(COPY_TIMEOUT, write_and_wait).await.unwrap_or_else(|_| Err(io::Error::other("it did not answer")))
+    timeout(COPY_TIMEOUT, write_and_wait).await.unwrap_or_else(|_| Err(io::Error::other("timed out")))
 }
 
 #[cfg(test)]

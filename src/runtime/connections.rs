@@ -22,7 +22,7 @@ pub type DialServer = Box<dyn Fn(&Host) -> Connection + Send>;
 pub fn no_other_servers() -> DialServer {
     Box::new(|host| {
         let tried = format!("connect to {}", host.web_url());
-        let fault = Fault::Offline("it is not the current server".into());
+        let fault = Fault::Offline("not the current server".into());
         Connection::new(Box::new(|| Err(Error { tried, fault })), None)
     })
 }

@@ -91,9 +91,9 @@ impl<'a> Download<'a> {
             Ok(folder) if folder.is_dir() => {}
             Ok(_) => return Err(TransferEvent::Failed(format!("{} is not a folder", folder.display()))),
             Err(e) if e.kind() == ErrorKind::NotFound => {
-                return Err(TransferEvent::Failed(format!("there is no folder {}", folder.display())));
+                return Err(TransferEvent::Failed(format!("folder not found: {}", folder.display())));
             }
-            Err(e) => return Err(TransferEvent::Failed(format!("{} cannot be looked at: {e}", folder.display()))),
+            Err(e) => return Err(TransferEvent::Failed(format!("cannot access {}: {e}", folder.display()))),
         }
         let exists = fs::symlink_metadata(&path).await.is_ok();
         if exists && order.save.unpack.is_some() {
@@ -145,7 +145,9 @@ impl<'a> Download<'a> {
             Ok(Err(e)) if e.kind() == ErrorKind::AlreadyExists => {
                 TransferEvent::Exists(self.path.display().to_string())
             }
-            Ok(Err(e)) => TransferEvent::Failed(format!("it is complete, but stays {}: {e}", self.part.display())),
+            Ok(Err(e)) => {
+                TransferEvent::Failed(format!("download complete, but could not rename {}: {e}", self.part.display()))
+            }
             Err(e) => TransferEvent::Failed(e.to_string()),
         }
     }
@@ -172,7 +174,7 @@ impl<'a> Download<'a> {
             };
             let unpacked = (unpack.run)(&archive, &unpack.folder, partial.path(), &mut on_progress)?;
             if stop.is_stopped() {
-                return Err("it was stopped".into());
+                return Err("it was canceled".into());
             }
             std::fs::rename(partial.path(), &path).map_err(|error| failed(&path, error))?;
             // After renaming, it must not be removed on drop.
@@ -377,9 +379,7 @@ mod tests {
         assert_eq!(why, "received 3 bytes instead of 4 bytes");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         order.path = folder.path().join("none/y").display().to_string();
-        assert!(
-            matches!(end(&client, order).await, TransferEvent::Failed(why) if why.starts_with("there is no folder"))
-        );
+        assert!(matches!(end(&client, order).await, TransferEvent::Failed(why) if why.starts_with("folder not found")));
     }
 
     fn unpacked(
@@ -393,7 +393,7 @@ mod tests {
             return Err("a trap".into());
         }
         std::fs::write(into.join(folder), text).map_err(|error| error.to_string())?;
-        Ok(Unpacked { files: 1, bytes: 4, left_out: vec!["../x (climbs out)".into()] })
+        Ok(Unpacked { files: 1, bytes: 4, left_out: vec!["../x (unsafe path)".into()] })
     }
 
     #[tokio::test]

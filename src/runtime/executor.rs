@@ -234,7 +234,7 @@ impl Executor {
                     task.abort();
                     let sender = self.sender.clone();
                     tokio::spawn(async move {
-                        let ended = RunEvent::Ended(Err("was stopped".to_owned()));
+                        let ended = RunEvent::Ended(Err("was canceled".to_owned()));
                         let _ = sender.send(Msg::Ran(number, ended)).await;
                     });
                 }
@@ -359,7 +359,7 @@ impl Executor {
                 Ok(name) => Msg::Say(Tone::Good, format!("Copied with {name}")),
                 Err(_) if commands.is_empty() && WAS_REPORTED.swap(true, Ordering::Relaxed) => return,
                 Err(why) => {
-                    let words = format!("Copied if the terminal takes it (OSC 52): {why}. docs/terminals.md has more.");
+                    let words = format!("Copied, if the terminal supports OSC 52 ({why}); see docs/terminals.md");
                     Msg::Say(Tone::Warning, words)
                 }
             };
@@ -436,9 +436,9 @@ async fn read(
     let large = body.len() > LARGE_BODY_BYTES;
     let read = move || reader(&body, content_type.as_deref()).map(|(value, len)| (value, len, store::digest(&body)));
     let outcome = if large {
-        tokio::task::spawn_blocking(read)
-            .await
-            .unwrap_or_else(|_| Err(Unreadable { field: ".".into(), reason: "the reader gave up".into() }))
+        tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| {
+            Err(Unreadable { field: ".".into(), reason: "internal error; --log FILE has the details".into() })
+        })
     } else {
         read()
     };

@@ -32,7 +32,7 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Returns a message if `url` is not a web address, or if no browser could be started.
 pub async fn browser(url: &str) -> Result<(), String> {
     let url = address(url)?;
-    let mut why = "no program was found that opens web addresses".to_owned();
+    let mut why = "no browser found".to_owned();
     for command in programs::browsers(url.as_str()) {
         let mut command = tokio::process::Command::from(command);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -43,12 +43,12 @@ pub async fn browser(url: &str) -> Result<(), String> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => why = error.to_string(),
             Ok(mut child) => match timeout(LAUNCH_TIMEOUT, child.wait()).await {
-                Ok(Ok(status)) if !status.success() => why = format!("its launcher exited with {status}"),
+                Ok(Ok(status)) if !status.success() => why = format!("the launcher exited with {status}"),
                 _ => return Ok(()),
             },
         }
     }
-    Err(format!("The browser could not be opened: {why}. y copies the address."))
+    Err(format!("Could not open the browser: {why}. y copies the address."))
 }
 
 /// Parses a web address that is safe to pass on: it contains nothing that controls a terminal or a shell.
@@ -107,7 +107,7 @@ async fn wait_for(mut command: tokio::process::Command, signals: &mut Signals) -
 /// Returns a message if the pager could not be run.
 pub async fn pager(pager_text: &PagerText, signals: &mut Signals) -> Result<bool, String> {
     let command = std::env::var("PAGER").ok().filter(|v| !v.trim().is_empty()).unwrap_or_else(|| "less".into());
-    let failed = |e: io::Error| format!("The pager {command:?} could not be run: {e}. Set PAGER.");
+    let failed = |e: io::Error| format!("Could not run the pager {command:?}: {e}. Set PAGER.");
     let file = write_pager_file(pager_text).map_err(failed)?;
     let (_, should_quit) = run_on(&command, &file, signals).await.map_err(failed)?;
     Ok(should_quit)
@@ -166,7 +166,7 @@ pub async fn file_of_clone(file: &FileOfClone, signals: &mut Signals) -> Result<
     let whole = folder.join(path).canonicalize().map_err(missing)?;
     // A symbolic link in the repository may lead anywhere.
     if !folder.canonicalize().is_ok_and(|folder| whole.starts_with(folder)) {
-        return Err(format!("{shown} leads out of the clone."));
+        return Err(format!("{shown} is outside the clone."));
     }
     let editor = editor_command();
     let mut command = with_options(&editor);
@@ -174,7 +174,7 @@ pub async fn file_of_clone(file: &FileOfClone, signals: &mut Signals) -> Result<
     match wait_for(command.into(), signals).await {
         Ok((status, should_quit)) if status.success() || should_quit => Ok(should_quit),
         Ok((status, _)) => Err(format!("The editor {editor:?} exited with {status}.")),
-        Err(error) => Err(format!("The editor {editor:?} could not be run: {error}. Set EDITOR.")),
+        Err(error) => Err(format!("Could not run the editor {editor:?}: {error}. Set EDITOR.")),
     }
 }
 
@@ -236,7 +236,7 @@ fn returns(key: Key) -> bool {
 /// what the editor wrote, and whether labscope should quit.
 pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<String, String>, bool) {
     let command = editor_command();
-    let failed = |e: io::Error| format!("The editor {command:?} could not be run: {e}. Set EDITOR.");
+    let failed = |e: io::Error| format!("Could not run the editor {command:?}: {e}. Set EDITOR.");
     let file = match create_text_file(text, suffix) {
         Ok(file) => file,
         Err(error) => return (Err(failed(error)), false),

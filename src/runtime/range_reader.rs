@@ -43,7 +43,7 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
                 Step::Need(range) => range.start..range.end.min(parts.total()),
             };
         if range.is_empty() || parts.is_whole() {
-            return Err(unreadable(range_read, "it is truncated"));
+            return Err(unreadable(range_read, "the file is truncated"));
         }
         downloaded += range.end - range.start;
         if downloaded > range_read.max_bytes {
@@ -55,7 +55,7 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
             Fetched::TooLarge(bytes) => return Ok(Outcome::Result((range_read.too_large)(bytes).into())),
         };
     }
-    Err(unreadable(range_read, "it refers from one place to the next without end"))
+    Err(unreadable(range_read, "too many internal references"))
 }
 
 fn unreadable(range_read: &AnyRangeRead, why: &str) -> Error {

@@ -26,12 +26,12 @@ pub async fn wait(client: &Client, client_id: &str, code: &DeviceCode) -> Result
             Ok(Poll::Pending) => {}
             Ok(Poll::SlowDown) => pause += SLOW_DOWN_STEP,
             Ok(Poll::Expired) => break,
-            Ok(Poll::Denied) => return Err(refused("the sign-in was refused")),
+            Ok(Poll::Denied) => return Err(refused("the sign-in was denied")),
             Err(error) if error.is_temporary() => {}
             Err(error) => return Err(error),
         }
     }
-    Err(refused("nobody signed in in time"))
+    Err(refused("the sign-in timed out"))
 }
 
 /// Creates a source of tokens. `renew` runs on a worker thread, and to completion even if the caller that needs the
@@ -48,5 +48,5 @@ pub fn token_source(
 }
 
 fn gone() -> Error {
-    Error { tried: "renew the token".into(), fault: Fault::Offline("it could not be renewed".into()) }
+    Error { tried: "renew the token".into(), fault: Fault::Offline("the token could not be renewed".into()) }
 }
