@@ -11,7 +11,7 @@ use std::cell::Cell;
 /// Maximum number of suggestions visible at once.
 const MAX_SUGGESTIONS: u16 = 8;
 /// The width in columns sufficient for showing a suggestion on the line of the cursor.
-const SUGGESTION_WIDTH: u16 = 32;
+const SUGGESTION_WIDTH: u16 = 36;
 /// The width in columns sufficient for the end of the typed text after a long error.
 const TYPED_WIDTH: usize = 16;
 
@@ -285,7 +285,8 @@ pub fn draw_inline_suggestion(
     let Some(suggestion) = suggestions.get(chosen).filter(|_| glyph::is_accessible()) else { return };
     let note =
         if suggestion.note.is_empty() { String::new() } else { format!(", {}", text::sanitize(suggestion.note)) };
-    let words = format!("offer {} of {}: {}{note}", chosen + 1, suggestions.len(), text::sanitize(suggestion.value));
+    let words =
+        format!("suggestion {} of {}: {}{note}", chosen + 1, suggestions.len(), text::sanitize(suggestion.value));
     let behind = cursor.0.saturating_add(2);
     let line = Rect { y: cursor.1, height: 1, ..screen };
     let place = match screen.right().saturating_sub(behind) {

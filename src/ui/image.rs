@@ -105,9 +105,9 @@ impl fmt::Display for ImageError {
             ImageError::Unknown => f.write_str("unsupported image format"),
             ImageError::TooLarge(format, width, height) => {
                 let (width, height) = (text::count((*width).into()), text::count((*height).into()));
-                write!(f, "this {} is {width} × {height} pixels, too large to draw", format.name())
+                write!(f, "{} too large to display: {width} × {height} pixels", format.name())
             }
-            ImageError::Broken(format, why) => write!(f, "this {} is damaged: {why}", format.name()),
+            ImageError::Broken(format, why) => write!(f, "damaged {}: {why}", format.name()),
         }
     }
 }

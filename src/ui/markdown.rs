@@ -74,7 +74,7 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme) -
     if renderer.budget == 0 || read.len() < markdown.len() {
         renderer = Renderer { out: renderer.out, gap: true, budget: MIN_BUDGET, ..Renderer::new(width.max(1), theme) };
         renderer.block();
-        renderer.word(&format!("{} the rest is left out", glyph::cut()), theme.style(Role::Dim));
+        renderer.word(&format!("{} truncated", glyph::cut()), theme.style(Role::Dim));
         renderer.flush();
     }
     renderer.out

@@ -261,7 +261,11 @@ impl Theme {
                 .palette
                 .get(name)
                 .ok_or_else(|| ThemeError(format!("styles.{key}: the palette has no color \"{name}\"")))?;
-            parse_color(hex).ok_or_else(|| ThemeError(format!("palette.{name}: \"{hex}\" is not #rrggbb, \"none\" or a color of the terminal such as \"bright_blue\"")))
+            parse_color(hex).ok_or_else(|| {
+                ThemeError(format!(
+                    "palette.{name}: \"{hex}\" must be #rrggbb, \"none\" or a terminal color such as \"bright_blue\""
+                ))
+            })
         };
         let mut styles = Vec::with_capacity(Role::ALL.len());
         for role in Role::ALL {
@@ -269,7 +273,7 @@ impl Theme {
             let entry = file
                 .styles
                 .get(key)
-                .ok_or_else(|| ThemeError(format!("styles: \"{key}\" is missing; a theme names every role")))?;
+                .ok_or_else(|| ThemeError(format!("styles: \"{key}\" is missing; a theme must define every role")))?;
             let mut style = Style::new();
             match entry {
                 Entry::Fg(fg) => style.fg = Some(color(key, fg)?),
@@ -293,7 +297,7 @@ impl Theme {
             styles.push(style);
         }
         if let Some(unknown) = file.styles.keys().find(|k| !Role::ALL.iter().any(|r| r.key() == k.as_str())) {
-            return Err(ThemeError(format!("styles: \"{unknown}\" is not a role")));
+            return Err(ThemeError(format!("styles: unknown role \"{unknown}\"")));
         }
         let background_color = match file.palette.get("bg") {
             Some(_) => Some(color("bg", "bg")?).filter(|color| *color != Color::Reset),

@@ -143,12 +143,12 @@ fn decode(raw: &Bytes) -> (Bytes, &'static str) {
     if let Some((encoding, mark)) = Encoding::for_bom(raw) {
         let rest = raw.slice(mark.min(raw.len())..);
         if encoding == UTF_8 && std::str::from_utf8(&rest).is_ok() {
-            return (rest, "UTF-8 with a mark");
+            return (rest, "UTF-8 with BOM");
         }
         let name = match encoding {
             e if e == UTF_16LE => "UTF-16, little-endian",
             e if e == UTF_16BE => "UTF-16, big-endian",
-            _ => "broken UTF-8",
+            _ => "invalid UTF-8",
         };
         return (encoding.decode_without_bom_handling(&rest).0.into_owned().into(), name);
     }
@@ -163,7 +163,7 @@ fn decode(raw: &Bytes) -> (Bytes, &'static str) {
     }
     // A few invalid sequences in otherwise valid UTF-8 do not indicate another encoding.
     if right > wrong * 4 {
-        return (String::from_utf8_lossy(raw).into_owned().into(), "broken UTF-8");
+        return (String::from_utf8_lossy(raw).into_owned().into(), "invalid UTF-8");
     }
     let mut detector = chardetng::EncodingDetector::new();
     detector.feed(probe, true);
@@ -182,7 +182,7 @@ mod tests {
             (text.line(0).to_owned(), text.encoding())
         };
         assert_eq!(of("Grüße\n".as_bytes()), ("Grüße".into(), None));
-        assert_eq!(of("\u{feff}Grüße".as_bytes()), ("Grüße".into(), Some("UTF-8 with a mark")));
+        assert_eq!(of("\u{feff}Grüße".as_bytes()), ("Grüße".into(), Some("UTF-8 with BOM")));
         assert_eq!(of(b"\xff\xfeh\0i\0\n\0"), ("hi".into(), Some("UTF-16, little-endian")));
         assert_eq!(of(b"\xfe\xff\0h\0i"), ("hi".into(), Some("UTF-16, big-endian")));
         let latin: Vec<u8> =
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(of(&japanese), ("これは日本語の文章です。文字コードを調べます。".into(), Some("Shift_JIS")));
         let mut broken = "Grüße, schöne Tage, größer, süß, Öl".as_bytes().to_vec();
         broken.push(0xff);
-        assert_eq!(of(&broken).1, Some("broken UTF-8"));
+        assert_eq!(of(&broken).1, Some("invalid UTF-8"));
     }
 
     #[test]

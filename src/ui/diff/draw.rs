@@ -128,7 +128,7 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
         line.spans.push((format!("  mode {old} {} {new}", glyph::arrow()).into(), theme.style(Role::Warning)));
     }
     if let Some(reason) = file.fold_reason().filter(|_| folded) {
-        line.spans.push((format!("  {reason}: folded").into(), theme.style(Role::Dim)));
+        line.spans.push((format!("  {reason} (folded)").into(), theme.style(Role::Dim)));
     }
     line
 }

@@ -56,19 +56,19 @@ impl FileDiff {
             return None;
         }
         if LOCK_FILES.contains(&name) {
-            return Some("a lock file");
+            return Some("lock file");
         }
         let minified = name.contains(".min.") || self.lines.iter().take(20).any(|line| line.len > MINIFIED_LINE_BYTES);
         if minified {
-            return Some("long lines, as of a machine");
+            return Some("minified");
         }
         if self.source.is_generated || GENERATED_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {
-            return Some("made by a tool");
+            return Some("generated");
         }
         let vendored = ["vendor", "node_modules", "third_party"];
         if path.split('/').any(|folder| vendored.contains(&folder)) {
-            return Some("somebody else's");
+            return Some("vendored");
         }
-        (self.additions + self.deletions > MAX_CHANGED_LINES).then_some("many lines")
+        (self.additions + self.deletions > MAX_CHANGED_LINES).then_some("large diff")
     }
 }

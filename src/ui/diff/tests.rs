@@ -413,7 +413,7 @@ fn generated_files_are_folded_with_a_reason() {
     let files = vec![Arc::new(parse(lock)), Arc::new(file(&min)), Arc::new(file(DIFF))];
     let doc = DiffDoc::new(files);
     assert_eq!((doc.is_folded(0), doc.is_folded(1), doc.is_folded(2)), (true, true, false));
-    assert!(rows(&doc)[0].ends_with("a lock file: folded"), "{:?}", rows(&doc));
+    assert!(rows(&doc)[0].ends_with("lock file (folded)"), "{:?}", rows(&doc));
 }
 
 #[test]

@@ -100,7 +100,7 @@ pub struct SharedBlocks {
 
 impl std::fmt::Debug for SharedBlocks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Stock({} bytes held)", self.bytes_in_memory())
+        write!(f, "SharedBlocks({} bytes in memory)", self.bytes_in_memory())
     }
 }
 
@@ -135,7 +135,7 @@ impl Slot {
         match read {
             Ok((bytes, starts)) => Some(Arc::new(Block { first: self.first, bytes, starts, styles })),
             Err(error) => {
-                *lock(&shared.disk_error) = Some(format!("cannot read back a part of the trace: {error}"));
+                *lock(&shared.disk_error) = Some(format!("could not read part of the trace from disk: {error}"));
                 None
             }
         }
@@ -214,7 +214,7 @@ impl SharedBlocks {
         };
         if let Err(error) = put() {
             *lock(&self.disk_error) =
-                Some(format!("the trace stays in memory, because writing it to disk failed: {error}"));
+                Some(format!("could not write the trace to disk, so it stays in memory: {error}"));
         }
         self.revision.fetch_add(1, Ordering::Relaxed);
     }

@@ -75,10 +75,10 @@ impl Patterns {
         let compile = |all: &[String]| -> Result<Option<(Regex, MultilineRegex)>, (String, String)> {
             let build = |one: &str, size: usize| {
                 let shown = RegexBuilder::new(one).size_limit(size).build().map_err(|why| match why {
-                    regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
+                    regex::Error::CompiledTooBig(_) => "expression too large".to_owned(),
                     other => other.to_string(),
                 })?;
-                Ok((shown, MultilineRegex::new(one, false, size).ok_or("it is too large")?))
+                Ok((shown, MultilineRegex::new(one, false, size).ok_or("expression too large")?))
             };
             for one in all {
                 build(one, MAX_COMPILED).map_err(|why: String| (one.clone(), why))?;
@@ -87,7 +87,7 @@ impl Patterns {
             let joined = all.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|");
             // The joined expression may be as large as all of them together, plus one share for joining them.
             let built = build(&joined, MAX_COMPILED.saturating_mul(all.len() + 1));
-            built.map(Some).map_err(|why| (last.clone(), format!("with those before it, {why}")))
+            built.map(Some).map_err(|why| (last.clone(), format!("combined with the previous expressions: {why}")))
         };
         let defaults = Patterns::default();
         Ok(Patterns {
