@@ -45,7 +45,7 @@ impl PartialEq for PagerText {
 
 impl std::fmt::Debug for PagerText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Paper({}, {} bytes)", self.name, (*self.text).as_ref().len())
+        write!(f, "PagerText({}, {} bytes)", self.name, (*self.text).as_ref().len())
     }
 }
 

@@ -21,10 +21,10 @@ pub struct Bindings {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BindingError {
     /// No command has that ID.
-    #[error("keys.\"{0}\": there is no command of that name; `labscope keys` lists them")]
+    #[error("keys.\"{0}\": no such command; `labscope keys` lists all of them")]
     Unknown(String),
     /// A key that cannot be parsed.
-    #[error("keys.\"{0}\": \"{1}\" is no key; write them like \"C-d\", \"g h\", \"S-Tab\"")]
+    #[error("keys.\"{0}\": \"{1}\" is not a key; write keys like \"C-d\", \"g h\", \"S-Tab\"")]
     NotAKey(String, String),
 }
 
@@ -57,7 +57,7 @@ impl Bindings {
             let hides = |other: &Chord| other != chord && (other.starts_with(chord) || chord.starts_with(other));
             let places = self.panes.iter().filter(|(pane, _)| command.is_in(pane)).flat_map(|(_, rows)| rows);
             if let Some((other, id)) = self.global.iter().chain(places).find(|(other, _)| hides(other)) {
-                return Err((index, format!("\"{}\" cannot be told from \"{}\" ({id})", show(chord), show(other))));
+                return Err((index, format!("\"{}\" conflicts with \"{}\" ({id})", show(chord), show(other))));
             }
             self.shown.insert(command.id, show(chord));
             self.custom.push((chord.clone(), command.id, command.places.clone()));

@@ -45,7 +45,7 @@ impl App {
         let path = Path::new(path);
         let is_plain = |part: Component| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"));
         if !path.components().all(is_plain) {
-            return Err("its path leads out of the clone".into());
+            return Err("the path is outside the clone".into());
         }
         let line = values.get("line").and_then(|line| line.parse().ok());
         Ok(FileOfClone { folder: clone.folder.clone(), path: path.to_path_buf(), line })

@@ -181,7 +181,7 @@ impl Run {
     pub(super) fn refusal(&self, values: &Values) -> Option<Disabled> {
         let needs = self.needs();
         if let Some(missing) = needs.iter().find(|value| !values.contains_key(**value)) {
-            return Some(format!("there is no {missing} here").into());
+            return Some(format!("no {missing} here").into());
         }
         let has_null = |name: &&&'static str| values.get(**name).is_some_and(|value| value.contains('\0'));
         needs.iter().find(has_null).map(|name| format!("the {name} here contains a null character").into())
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(words, ["sh", "-c", line]);
         assert_eq!(variables, [("LABSCOPE_TITLE".to_owned(), "$(id)".to_owned())]);
         let missing = Run::Shell("echo $LABSCOPE_IID".into()).refusal(&values(&[]));
-        assert_eq!(missing, Some("there is no iid here".into()));
+        assert_eq!(missing, Some("no iid here".into()));
     }
 
     #[test]

@@ -63,7 +63,10 @@ impl App {
         let theme = &self.theme;
         buf.set_style(area, theme.blank());
         if is_too_small((area.width, area.height)) {
-            let words = format!("labscope needs {}x{}, this is {}x{}", MIN.0, MIN.1, area.width, area.height);
+            let words = format!(
+                "Terminal too small: labscope needs {}x{}, this is {}x{}",
+                MIN.0, MIN.1, area.width, area.height
+            );
             for (row, part) in text::wrap(&words, area.width.into(), area.height.into()).iter().enumerate() {
                 let at = Rect { y: area.y + row as u16, height: 1, ..area };
                 line::draw(buf, at, &[(part.as_str(), theme.style(Role::Warning))]);

@@ -99,7 +99,7 @@ impl App {
             }
             "clone.edit" => self.file_in_clone().err(),
             "forward" if self.nav.ahead.is_empty() => Some("no forward history".into()),
-            "browse" if pane.url(&view).is_none() => Some("nothing here has a page of its own".into()),
+            "browse" if pane.url(&view).is_none() => Some("no web page for this item".into()),
             "copy" if pane.url(&view).is_none() && pane.copies(&view).is_empty() => {
                 Some("there is nothing to copy here".into())
             }
@@ -181,7 +181,7 @@ impl App {
             let name = format!("{}{place}", draft.on.name());
             let words = draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
             if self.outbox.progress(key).is_some() {
-                return Item::act(name, Action::Say(Tone::Warning, "It is being sent.".into())).detail(words);
+                return Item::act(name, Action::Say(Tone::Warning, "This draft is being sent.".into())).detail(words);
             }
             let composer = Composer::comment(format!("Comment on {name}"), key.clone(), draft);
             Item::act(name, Action::Open(Box::new(composer))).detail(words)

@@ -439,7 +439,7 @@ impl App {
             Err(why) => self.say(Tone::Bad, why),
             // The overlay that asked for the text was closed in the meantime: do not lose what was written.
             Ok(text) if self.overlays.is_empty() => {
-                self.say(Tone::Warning, "What asked for this text was closed: the text is in the clipboard.".into());
+                self.say(Tone::Warning, "The form was closed in the meantime: your text is in the clipboard.".into());
                 effects.push(Effect::Copy(text));
             }
             Ok(text) => self.with_overlay(effects, |overlay, cx| overlay.edited(text, cx)),
@@ -509,7 +509,7 @@ impl App {
             Action::Recents(change) => self.saved.change(&Change::Recents(change), effects),
             Action::Seen(change) => self.saved.change(&Change::Seen(change), effects),
             Action::KeepSection(section) => {
-                self.say(Tone::Good, format!("Home has a section \"{}\" now", section.name));
+                self.say(Tone::Good, format!("Added section \"{}\" to Home", section.name));
                 // As in the configuration file, a section that is saved again moves to the end.
                 self.session.sections.retain(|known| known.name != section.name);
                 self.session.sections.push(section.clone());
@@ -580,7 +580,7 @@ impl App {
                     self.say(Tone::Info, format!("Opening {}", crate::ui::text::sanitize(&url)));
                     effects.push(Effect::Browse(url));
                 }
-                None => self.say(Tone::Warning, "Nothing here has a page of its own.".into()),
+                None => self.say(Tone::Warning, "No web page for this item.".into()),
             },
             Action::Menu => self.menu(),
             Action::Palette => self.palette(),

@@ -56,7 +56,7 @@ impl App {
         self.presses.keys.clear();
         self.nav.from_target = false;
         let Some(entry) = self.registry.iter().find(|entry| entry.place.id == place.pane) else {
-            return self.say(Tone::Warning, format!("There is no place called \"{}\".", place.pane));
+            return self.say(Tone::Warning, format!("Unknown place \"{}\".", place.pane));
         };
         let pane = (entry.open)(&place, &self.view_of());
         self.nav.panes.push(pane);
@@ -75,7 +75,7 @@ impl App {
 
     pub(super) fn go_named(&mut self, name: &'static str) {
         let Some(info) = place_info::find(&self.places, name).copied() else {
-            return self.say(Tone::Warning, format!("There is no place called \"{name}\"."));
+            return self.say(Tone::Warning, format!("Unknown place \"{name}\"."));
         };
         match self.place_named(&info) {
             Ok(place) => self.go(place),
@@ -138,7 +138,7 @@ impl App {
                     Ok(place.project(project))
                 }
             },
-            Needs::Item => Err("it is opened from its list".into()),
+            Needs::Item => Err("open it from its list".into()),
         }
     }
 

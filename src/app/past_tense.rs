@@ -2,7 +2,6 @@
 
 /// Verbs whose past tense does not follow the rules below.
 const IRREGULAR: &[(&str, &str)] = &[
-    ("begin", "began"),
     ("commit", "committed"),
     ("drop", "dropped"),
     ("keep", "kept"),

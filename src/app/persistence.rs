@@ -163,7 +163,7 @@ impl App {
         match outcome {
             Ok(()) => self.say(Tone::Good, "Drafts are saved to disk again.".into()),
             Err(ref why) => {
-                self.say(Tone::Bad, format!("Drafts are kept only in memory, writing to disk failed: {why}"))
+                self.say(Tone::Bad, format!("Could not write drafts to disk, so they are only in memory: {why}"))
             }
         }
         self.saved.failure = outcome.err();
@@ -173,7 +173,7 @@ impl App {
     pub(super) fn asks_before_quitting(&mut self) -> bool {
         let Some(why) = self.write_error().cloned() else { return false };
         let question =
-            format!("Your drafts are kept only in memory, writing to disk failed: {why}. Quit and lose them?");
+            format!("Your drafts could not be written to disk and are only in memory: {why}. Quit and lose them?");
         self.overlays.push(Box::new(super::Confirm::new("Drafts not saved", question, Action::QuitAnyway)));
         true
     }

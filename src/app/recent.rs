@@ -12,7 +12,7 @@ use super::tone::Tone;
 pub fn toggle_pin(cx: &mut Cx, path: &str) {
     let pinned = !cx.view.settings.pinned_projects.iter().any(|known| known == path);
     cx.act(Action::Settings(SettingsChange::Pin { project: path.to_owned(), pinned }));
-    cx.say(Tone::Good, format!("{} {path}", if pinned { "Pinned:" } else { "No longer pinned:" }));
+    cx.say(Tone::Good, format!("{} {path}", if pinned { "Pinned:" } else { "Unpinned:" }));
 }
 
 /// Returns whether a place is kept as a recent one: the files of a project, or a single item.

@@ -131,7 +131,7 @@ impl App {
         self.nav.panes.pop();
         self.open(above);
         self.nav.from_target = true;
-        self.say(Tone::Warning, format!("Not found: {what}. Showing the nearest that exists."));
+        self.say(Tone::Warning, format!("Not found: {what}. Showing the nearest existing place."));
     }
 
     fn reconcile(&mut self, effects: &mut Vec<Effect>) {

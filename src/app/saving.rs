@@ -63,7 +63,7 @@ impl App {
             TransferEvent::Exists(_) => {
                 let question = format!("{path} already exists. Replace it?");
                 if self.server_switch.in_background {
-                    self.say(Tone::Warning, format!("{path} already exists; come back to decide."));
+                    self.say(Tone::Warning, format!("{path} already exists; switch back to this server to decide."));
                 }
                 let confirm = Confirm::new("Replace", question, Action::SaveAgain(number, true));
                 self.act_or_defer(Action::Open(Box::new(confirm)), effects);

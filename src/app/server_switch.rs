@@ -86,7 +86,7 @@ impl App {
         let goes_on = match (saves, watched) {
             (0, 0) => None,
             (_, 0) => Some("its downloads continue"),
-            (0, _) => Some("its watched jobs stay watched"),
+            (0, _) => Some("its watched jobs are still watched"),
             _ => Some("its downloads and watched jobs continue"),
         };
         let goes_on = goes_on.map(|what| format!("{}: {what}; you'll be notified here.", self.session.server));
@@ -185,7 +185,7 @@ impl App {
             return self.say(Tone::Info, format!("No other server configured: {how}."));
         }
         let mut here = Item::act(self.session.server.clone(), Action::Back);
-        here.why_not = Some("you are here".into());
+        here.why_not = Some("current server".into());
         let others = self.session.others.iter().map(|other| {
             let note = if other.signed_in { "" } else { "no token: public content only" };
             Item::act(other.host.name(), Action::SwitchServer(other.host.clone(), None)).detail(note)

@@ -256,7 +256,7 @@ fn a_missing_target_is_replaced_with_the_nearest_existing_place() {
     let error = Error { tried: "GET /projects/1/repository/branches".into(), fault: Fault::Missing("404".into()) };
     app.update(Msg::Arrived(branches("1", None), Err(error)));
     assert_eq!(app.place(), Place::new("files").project("1"));
-    assert!(screen(&app).contains("Not found: 1. Showing the nearest that exists."));
+    assert!(screen(&app).contains("Not found: 1. Showing the nearest existing place."));
 }
 
 #[test]

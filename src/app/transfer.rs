@@ -62,7 +62,7 @@ pub struct Unpacked {
     pub files: usize,
     /// The number of bytes in them.
     pub bytes: u64,
-    /// The entries that were skipped, and why: `../x (climbs out)`.
+    /// The entries that were skipped, and why: `../x (unsafe path)`.
     pub left_out: Vec<String>,
 }
 

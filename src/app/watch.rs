@@ -89,7 +89,7 @@ impl Watched {
         let (tone, word) = match status {
             Status::Success => (Tone::Good, "passed".to_owned()),
             Status::Failed => (Tone::Bad, "failed".to_owned()),
-            Status::Manual => (Tone::Warning, "waits for a manual job".to_owned()),
+            Status::Manual => (Tone::Warning, "is waiting for a manual job".to_owned()),
             other => (Tone::Warning, format!("is {}", other.as_str().replace('_', " "))),
         };
         let mut words = format!("{} {word}", self.name());

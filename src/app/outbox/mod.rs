@@ -246,7 +246,7 @@ impl Outbox {
             // A draft that another process is sending is left alone.
             Claimed::Elsewhere if job.check_only => Vec::new(),
             Claimed::Elsewhere => {
-                self.count(&job, Some("another running labscope has it"));
+                self.count(&job, Some("another running labscope is sending it"));
                 Vec::new()
             }
             Claimed::Other => {
@@ -368,7 +368,7 @@ impl Outbox {
                 let pause = pause_of(*after);
                 self.pause(now, pause);
                 self.queue.push_front(job);
-                let words = format!("Too many requests: continuing in {} s.", pause.as_secs());
+                let words = format!("Too many requests: retrying in {}s.", pause.as_secs());
                 vec![Step::Keep(key, State::Kept), Step::Say(Tone::Warning, words)]
             }
             Fault::Tls(_)

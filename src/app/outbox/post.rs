@@ -198,7 +198,7 @@ impl App {
             } else {
                 self.say(
                     Tone::Bad,
-                    "Your review is not submitted: not all of its comments could be sent. K lists them.".into(),
+                    "Review not submitted: some of its comments could not be sent. K lists them.".into(),
                 );
             }
         }
@@ -318,7 +318,7 @@ impl App {
             (Fault::Refused(..), _, Some(DraftThread::New { position: Some(_), .. }))
             | (Fault::Missing(_) | Fault::Unsupported(_), None, Some(_)) => {
                 draft.thread = None;
-                "sent again, it becomes a plain comment"
+                "send it again to post it as a plain comment"
             }
             _ => return,
         };

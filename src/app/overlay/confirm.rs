@@ -139,7 +139,7 @@ impl Overlay for Confirm {
             let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
             let mut spans = vec![("y", key), (" yes   ", dim), ("n", key), (" no", dim)];
             if self.things.len() > room {
-                spans.extend([("   j k", key), (" the others", dim)]);
+                spans.extend([("   j k", key), (" scroll", dim)]);
             }
             line::draw(buf, at, &spans);
         }

@@ -197,7 +197,7 @@ impl Editor {
     fn save_here(&mut self, cx: &mut Cx) -> AfterKey {
         let State::Here(buffer) = &self.state else { return AfterKey::Open };
         if !buffer.is_modified() && !self.document.takes_unchanged() {
-            cx.say(Tone::Info, "Nothing was changed.");
+            cx.say(Tone::Info, "No changes.");
             return AfterKey::Close;
         }
         let (origin, text) = (buffer.origin.clone(), buffer.text());
@@ -276,7 +276,7 @@ impl Editor {
             ("C-f", key),
             (" find  ", dim),
             ("C-g", key),
-            (" again  ", dim),
+            (" next  ", dim),
             ("C-l", key),
             (" line  ", dim),
             ("C-z", key),
@@ -303,8 +303,8 @@ fn readable(origin: Origin) -> Result<(String, String), String> {
             let before = error.as_bytes().get(..at).unwrap_or_default();
             let line = memchr::memchr_iter(b'\n', before).count() + 1;
             Err(format!(
-                "It is not UTF-8 (line {line}), and saving it would change other bytes than yours. \
-                 U uploads a file in its place."
+                "Not UTF-8 (line {line}): saving would change bytes that you did not edit. \
+                 U uploads a replacement."
             ))
         }
     }
@@ -349,7 +349,7 @@ impl Overlay for Editor {
                 left.push((format!("{}modified", glyph::separator()), theme.style(Role::Warning)));
             }
             if buffer.is_restored {
-                left.push((format!("{}as you left it", glyph::separator()), theme.style(Role::Dim)));
+                left.push((format!("{}draft restored", glyph::separator()), theme.style(Role::Dim)));
             }
             right.push((format!("{} ", buffer.facts()), theme.style(Role::Dim)));
         }
@@ -484,7 +484,7 @@ impl Overlay for Editor {
         match &mut self.state {
             State::External { origin, text: before } => {
                 if *before == text {
-                    cx.say(Tone::Info, "Nothing was changed.");
+                    cx.say(Tone::Info, "No changes.");
                     return AfterKey::Close;
                 }
                 let origin = origin.clone();

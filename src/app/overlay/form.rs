@@ -375,7 +375,9 @@ impl Form {
         self.keep(cx);
         let lost = self.fields.iter().find(|field| !field.is_kept && field.is_dirty());
         match (lost, self.kept.is_some()) {
-            (Some(field), _) => cx.say(Tone::Warning, format!("The {} are not stored: type them again.", field.label)),
+            (Some(field), _) => {
+                cx.say(Tone::Warning, format!("The field \"{}\" is not saved: enter it again.", field.label))
+            }
             (None, true) => cx.say(Tone::Info, "Draft saved: the same command opens it again."),
             (None, false) => {}
         }

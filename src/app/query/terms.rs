@@ -40,7 +40,7 @@ pub const MERGE_REQUESTS: &[Term] = &[
     Term::new("reviewer", "reviewer_username", ValueKind::UserName, "reviewer, on servers since 13.8").or_not(),
     Term::new("approver", "approved_by_usernames", ValueKind::UserNames, "approved by, on enterprise servers"),
     Term::new("draft", "wip", ValueKind::Words(&["yes", "no"]), "draft, or ready"),
-    Term::new("in", "in", ValueKind::Words(&["title", "description"]), "search only there"),
+    Term::new("in", "in", ValueKind::Words(&["title", "description"]), "search only this field"),
     Term::new("label", "labels", ValueKind::Labels, "has the label; several: all of them").or_not(),
     Term::new("milestone", "milestone", ValueKind::Milestone, "in the milestone").or_not(),
     Term::new("source", "source_branch", ValueKind::Branch, "source branch"),
@@ -99,7 +99,7 @@ const USER_ORDERS: &[(&str, &str)] =
 
 /// The terms for the commits of a project.
 pub const COMMITS: &[Term] = &[
-    Term::new("author", "author", ValueKind::Author, "name or email contains it"),
+    Term::new("author", "author", ValueKind::Author, "name or email contains this"),
     Term::new("since", "since", ValueKind::Moment, "since: 2w, 2026-01-31"),
     Term::new("until", "until", ValueKind::Moment, "until: 2w, 2026-01-31"),
     Term::new("ref", "ref_name", ValueKind::Ref, "on that branch or tag"),
@@ -160,9 +160,9 @@ pub const PIPELINES: &[Term] = &[
 /// The terms for to-dos.
 pub const TODOS: &[Term] = &[
     Term::new("state", "state", ValueKind::Words(&["pending", "done"]), "pending unless given"),
-    Term::new("action", "action", ValueKind::Words(todos::ACTIONS), "why it is to be done"),
-    Term::new("type", "type", ValueKind::Words(todos::TYPES), "what it is about"),
-    Term::new("author", "author_id", ValueKind::User, "who caused it"),
+    Term::new("action", "action", ValueKind::Words(todos::ACTIONS), "reason for the to-do"),
+    Term::new("type", "type", ValueKind::Words(todos::TYPES), "kind of object"),
+    Term::new("author", "author_id", ValueKind::User, "author"),
     Term::new("project", "project_id", ValueKind::Project, "in the project"),
     Term::new("group", "group_id", ValueKind::Group, "in a project of the group"),
 ];
@@ -195,7 +195,7 @@ pub const ISSUES: &[Term] = &[
     Term::new("closer", "closed_by_id", ValueKind::User, "closed by"),
     Term::new("reaction", "my_reaction_emoji", ValueKind::Text, "you reacted with: thumbsup, heart, …").or_not(),
     Term::new("number", "iids", ValueKind::Numbers, "with that number; several: any of them"),
-    Term::new("in", "in", ValueKind::Words(&["title", "description"]), "search only there"),
+    Term::new("in", "in", ValueKind::Words(&["title", "description"]), "search only this field"),
     Term::new("created", "", ValueKind::Dates("created_after", "created_before"), "created: >2w, <2026-01-31"),
     Term::new("updated", "", ValueKind::Dates("updated_after", "updated_before"), "last updated: >2w"),
     Term::new("sort", "", ValueKind::Sort(ISSUE_ORDERS), "sort order: updated, due-asc"),

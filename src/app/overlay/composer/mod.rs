@@ -362,7 +362,7 @@ impl Composer {
                 }
                 word("C-r", "preview");
                 word("C-o", "$EDITOR");
-                word("Esc", "keep");
+                word("Esc", "save draft");
                 spans
             }
             State::Checking => vec![("checking for changes…".into(), theme.style(Role::Running))],
@@ -379,7 +379,7 @@ impl Composer {
             State::Failed(_) => {
                 word("C-s", "try again");
                 word("C-o", "$EDITOR");
-                word("Esc", "keep");
+                word("Esc", "save draft");
                 spans
             }
         }
@@ -622,7 +622,7 @@ impl Overlay for Composer {
             Some(kept) => {
                 let why = match &kept.state {
                     DraftState::Failed { why, .. } | DraftState::Unknown { why, .. } => why.clone(),
-                    DraftState::Begun | DraftState::Kept | DraftState::Sending { .. } => "It was stopped".into(),
+                    DraftState::Begun | DraftState::Kept | DraftState::Sending { .. } => "Sending was canceled".into(),
                 };
                 if let Purpose::Comment(draft) = &mut self.purpose {
                     draft.state = kept.state;

@@ -205,7 +205,7 @@ impl Form {
         self.replaced.theirs = !self.replaced.theirs;
         self.changed_text(cx);
         let whose = if self.replaced.theirs { "Yours" } else { "Theirs" };
-        cx.say(Tone::Info, format!("{whose} stands here again."));
+        cx.say(Tone::Info, format!("{whose} restored."));
     }
 }
 

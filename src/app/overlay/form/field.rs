@@ -316,7 +316,7 @@ impl Field {
         let text = if matches!(self.widget, Widget::Long | Widget::Secret) { typed } else { typed.trim() };
         let wrong = |why: &str| Err(NoValue::Wrong(why.to_owned()));
         if text.trim().is_empty() && self.required {
-            return wrong("is needed");
+            return wrong("is required");
         }
         if typed == self.before {
             return Ok(None);
@@ -410,11 +410,11 @@ pub enum NoValue {
 
 fn noun(complete: &Complete) -> &'static str {
     match complete {
-        Complete::Users(_) => "user of that name",
+        Complete::Users(_) => "user with that name",
         Complete::Groups => "group with that path",
         Complete::Projects => "project with that path",
         Complete::Milestones(_) => "milestone with that title",
-        _ => "such thing",
+        _ => "such item",
     }
 }
 

@@ -36,10 +36,10 @@ impl Derive for FileCheck {
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
         let about = std::fs::metadata(&path).map_err(failed)?;
         if !about.is_file() {
-            return Err("is no file".into());
+            return Err("is not a file".into());
         }
         if about.len() > MAX_FILE_BYTES {
-            return Err(format!("is too large: {} KB at most", MAX_FILE_BYTES >> 10));
+            return Err(format!("is too large: at most {} KB", MAX_FILE_BYTES >> 10));
         }
         let mut start = Vec::new();
         std::fs::File::open(&path).map_err(failed)?.take(8).read_to_end(&mut start).map_err(failed)?;

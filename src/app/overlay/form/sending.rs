@@ -68,7 +68,7 @@ impl Form {
         }
         if self.is_edit() && inputs.len() == self.fixed.len() && files.is_empty() {
             self.state = State::Typing;
-            return cx.say(Tone::Info, "Nothing is changed.");
+            return cx.say(Tone::Info, "No changes.");
         }
         match (self.make)(inputs, &self.what) {
             Ok(Submission::Write(write)) => {

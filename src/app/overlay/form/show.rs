@@ -56,16 +56,16 @@ impl Form {
     fn about(&self, index: usize) -> String {
         let Some(field) = self.fields.get(index) else { return String::new() };
         let way = match &field.widget {
-            Widget::Names(Complete::Users(_)) => "Usernames with commas between them; @me is yours.",
-            Widget::Words(_) | Widget::Names(_) => "Separate several with commas.",
+            Widget::Names(Complete::Users(_)) => "Usernames, separated by commas; @me is you.",
+            Widget::Words(_) | Widget::Names(_) => "Separated by commas.",
             Widget::YesNo => "Space toggles it.",
             Widget::Choice(_) => "Space cycles through the values.",
-            Widget::Long if !field.is_kept => "Enter writes, C-t hides or shows the text.",
-            Widget::Long => "Enter writes, C-o opens $EDITOR.",
-            Widget::Picture => "Path of an image on this machine, at most 200 KB; it is uploaded too.",
+            Widget::Long if !field.is_kept => "Enter edits the text, C-t hides or shows it.",
+            Widget::Long => "Enter edits it here, C-o opens $EDITOR.",
+            Widget::Picture => "Path of a local image, at most 200 KB, to upload.",
             Widget::Secret => "Hidden, not stored on this machine, and never shown again.",
             Widget::Date => "A date: 2026-01-31, 3d, 2w or today.",
-            Widget::Named(Complete::Users(_)) => "A username; @me is yours.",
+            Widget::Named(Complete::Users(_)) => "A username; @me is you.",
             Widget::Line(_) | Widget::Named(_) | Widget::Number | Widget::Decimal => "",
         };
         let way = match (field.help.is_empty() && way.is_empty(), field.required, self.current.is_some()) {
@@ -113,7 +113,7 @@ impl Form {
             State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
             State::Failed(_) => vec![
                 ("C-s".into(), key),
-                (" again  ".into(), dim),
+                (" retry  ".into(), dim),
                 ("Tab".into(), key),
                 (" next  ".into(), dim),
                 ("Esc".into(), key),
