@@ -164,7 +164,7 @@ fn case_of(suite: &str, test_case: TestCase) -> Case {
     let mut text = String::new();
     if let Some(recent) = test_case.recent_failures.filter(|recent| recent.count > 0) {
         let times = if recent.count == 1 { "once".to_owned() } else { format!("{} times", recent.count) };
-        text = format!("Failed {times} lately on {}.\n", cut(&recent.base_branch, MAX_NAME));
+        text = format!("Failed {times} recently on {}.\n", cut(&recent.base_branch, MAX_NAME));
     }
     append(&mut text, &output);
     if let Some(trace) = test_case.stack_trace.filter(|trace| !trace.trim().is_empty()) {
@@ -236,7 +236,7 @@ pub fn read(text: &str, canceled: &dyn Fn() -> bool) -> Option<Report> {
             }
             Ok(Event::Eof) => {
                 if !reading.open.is_empty() {
-                    reading.report.broken = Some("it ends in the middle".into());
+                    reading.report.broken = Some("the report is truncated".into());
                 }
                 break;
             }
@@ -434,7 +434,7 @@ thread 'x' panicked at src/deep/a.rs:12:5
     fn a_broken_report_keeps_the_cases_before_the_error() {
         let cut = REPORT.split_once("<testcase name=\"waits\">").unwrap().0;
         let report = read_all(cut);
-        assert_eq!((report.cases.len(), report.broken.as_deref()), (2, Some("it ends in the middle")));
+        assert_eq!((report.cases.len(), report.broken.as_deref()), (2, Some("the report is truncated")));
         let wrong = REPORT.replace("</failure>", "</failed>");
         let report = read_all(&wrong);
         assert!(report.broken.as_deref().is_some_and(|why| why.starts_with("line ")), "{:?}", report.broken);

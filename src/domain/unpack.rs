@@ -42,7 +42,7 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
     };
     for (entry, path) in chosen {
         if !report(0) {
-            return Err("it was stopped".into());
+            return Err("it was canceled".into());
         }
         match unpacker.extract(archive, entry, path, &mut report) {
             Ok(()) => {}
@@ -53,7 +53,7 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
                     _ => format!("{} cannot be written: {error}", entry.path),
                 });
             }
-            Err(Extracted::Stopped) => return Err("it was stopped".into()),
+            Err(Extracted::Stopped) => return Err("it was canceled".into()),
         }
     }
     if list.left_out > 0 {
@@ -257,9 +257,9 @@ mod tests {
         assert_eq!(
             out.left_out,
             [
-                "../up.txt (climbs out)".to_owned(),
-                "a/../../up.txt (climbs out)".into(),
-                "..\\up.txt (climbs out)".into(),
+                "../up.txt (unsafe path)".to_owned(),
+                "a/../../up.txt (unsafe path)".into(),
+                "..\\up.txt (unsafe path)".into(),
                 format!("{absolute} (absolute)"),
                 "C:\\up.txt (absolute)".into(),
                 "good.txt/under (duplicate name)".into(),
@@ -286,7 +286,7 @@ mod tests {
         assert!(out.left_out[0].starts_with("a.txt ("), "{:?}", out.left_out);
         assert!(unpack(&tempfile::tempfile().unwrap(), "", folder.path(), &mut |_, _| true).is_err());
         let stopped = unpack(&archive(&[("x", "y")]).finish().unwrap(), "", folder.path(), &mut |_, _| false);
-        assert_eq!(stopped, Err("it was stopped".into()));
+        assert_eq!(stopped, Err("it was canceled".into()));
     }
 
     #[test]

@@ -68,13 +68,13 @@ impl Anomaly {
     /// Returns a short label for lists.
     pub fn word(self) -> &'static str {
         match self {
-            Anomaly::PathTraversal => "climbs out",
+            Anomaly::PathTraversal => "unsafe path",
             Anomaly::Absolute => "absolute",
             Anomaly::Nameless => "bad name",
             Anomaly::Link => "link",
-            Anomaly::Encrypted => "locked",
-            Anomaly::Method(_) => "unknown",
-            Anomaly::ZipBomb => "trap",
+            Anomaly::Encrypted => "encrypted",
+            Anomaly::Method(_) => "unsupported",
+            Anomaly::ZipBomb => "zip bomb",
         }
     }
 
@@ -163,7 +163,7 @@ fn bytes_of<T>(parts: &Parts, range: Range<u64>) -> Result<Bytes, Outcome<T>> {
     match parts.read(range.clone()) {
         Ok(Some(bytes)) => Ok(bytes),
         Ok(None) if range.end <= parts.total() && !parts.is_whole() => Err(Step::Need(range)),
-        Ok(None) => Err(broken("it points past its own end")),
+        Ok(None) => Err(broken("it refers to data beyond its end")),
         Err(error) => Err(Step::Done(Err(Refusal::Disk(error.to_string())))),
     }
 }
@@ -218,7 +218,7 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
     }
     // Data before the archive, as in a self-extracting one, shifts all offsets.
     let Some(before) = list_end.checked_sub(size).and_then(|begin| begin.checked_sub(start)) else {
-        return Err(broken("its directory does not fit"));
+        return Err(broken("its directory is inconsistent"));
     };
     let listed = bytes_of(parts, list_end - size..list_end)?;
     let mut list = List::default();
@@ -343,7 +343,7 @@ fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>
         return Err(broken("it ends inside a file"));
     };
     if !header.starts_with(b"PK\x03\x04") {
-        return Err(broken("there is no file where its directory says"));
+        return Err(broken("no file at the offset in its directory"));
     }
     let start = all.start + 30 + u64::from(name) + u64::from(extra);
     let packed = bytes_of(parts, start..start.saturating_add(entry.packed))?;
@@ -398,7 +398,7 @@ pub fn extract_to(
         return Err(Extracted::Broken("it ends inside a file"));
     };
     if !header.starts_with(b"PK\x03\x04") {
-        return Err(Extracted::Broken("there is no file where its directory says"));
+        return Err(Extracted::Broken("no file at the offset in its directory"));
     }
     archive.seek(SeekFrom::Current(i64::from(name) + i64::from(extra))).map_err(Extracted::Disk)?;
     let packed = BufReader::new(archive.take(entry.packed));

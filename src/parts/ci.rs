@@ -128,19 +128,22 @@ impl JobAction {
             [one] => one.clone(),
             many => format!("{} jobs, {}", many.len(), many.join(", ")),
         };
-        let left = jobs.len() - able.len();
-        let left = if left > 0 { format!(" {left} other marked jobs do not allow it.") } else { String::new() };
-        let (title, question) = match self {
-            JobAction::Erase => ("Erase", format!("Erase {whom}? {} lost for good.{left}", losses(&able))),
-            _ => ("Cancel", format!("Cancel {whom}? What was done so far is kept.{left}")),
+        let (title, mut question, past) = match self {
+            JobAction::Erase => ("Erase", format!("Erase {whom}? {} permanently deleted.", losses(&able)), "erased"),
+            _ => ("Cancel", format!("Cancel {whom}? The output so far is kept."), "canceled"),
         };
+        let left = jobs.len().saturating_sub(able.len());
+        if left > 0 {
+            let others = text::count_noun(left as u64, "other marked job");
+            question.push_str(&format!(" {others} cannot be {past}."));
+        }
         cx.act(App::confirm(title, question, Action::answer(Confirmed { job_action: self, writes })));
     }
 }
 
 /// Returns the reason why a trigger job has no runner, trace or artifacts.
 fn trigger_refusal(job: &Job) -> Result<(), Disabled> {
-    Err(Disabled::Owned(format!("#{} only starts another pipeline: Enter opens that", job.id)))
+    Err(Disabled::Owned(format!("#{} is a trigger job: Enter opens its downstream pipeline", job.id)))
 }
 
 /// Returns whether a job has a trace, or the reason why not.
@@ -169,10 +172,10 @@ fn losses(jobs: &[&Job]) -> String {
         .map(|file| format!("{} ({})", text::sanitize(&file.filename), text::bytes(file.size)))
         .collect();
     match (jobs.len(), kept.is_empty()) {
-        (1, true) => "Its trace is".into(),
-        (_, true) => "Their traces are".into(),
-        (1, false) => format!("Its trace and its artifacts, {}, are", kept.join(", ")),
-        (_, false) => format!("Their traces and the artifacts {} are", kept.join(", ")),
+        (1, true) => "Its trace will be".into(),
+        (_, true) => "Their traces will be".into(),
+        (1, false) => format!("Its trace and its artifacts, {}, will be", kept.join(", ")),
+        (_, false) => format!("Their traces and the artifacts {} will be", kept.join(", ")),
     }
 }
 

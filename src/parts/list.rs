@@ -431,9 +431,9 @@ impl Listing {
         let len = self.len(rows);
         if len == 0 {
             let (why, hint) = match rows.has_more {
-                true if rows.is_loading => ("Looking further…", "Esc clears the filter"),
-                true => ("Nothing among the rows read so far matches the filter.", "/ changes it, Esc clears it"),
-                false => ("Nothing matches the filter.", "/ changes it, Esc clears it"),
+                true if rows.is_loading => ("Searching…", "Esc clears the filter"),
+                true => ("No matches in the rows loaded so far.", "/ changes it, Esc clears it"),
+                false => ("No matches.", "/ changes it, Esc clears it"),
             };
             return state::empty(buf, body, view.theme, why, hint);
         }

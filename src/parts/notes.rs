@@ -166,9 +166,9 @@ impl Notes {
         match self.at(self.doc.at(self.len())) {
             None => Ok(Reactions::to(on, None)),
             Some(index) => match rows.as_ref().and_then(|rows| rows.get(index)) {
-                Some(note) if note.system => Err("nobody reacts to what the system noted".into()),
+                Some(note) if note.system => Err("system notes cannot have reactions".into()),
                 Some(note) => Ok(Reactions::to(on, Some(note.id))),
-                None => Err("it is not sent yet".into()),
+                None => Err("this draft has not been sent yet".into()),
             },
         }
     }
@@ -334,7 +334,7 @@ impl Notes {
         self.has_note(view)?;
         match self.thread(view) {
             Some((_, Some(_))) => Ok(()),
-            Some((_, None)) => Err("this comment is no thread that can be resolved".into()),
+            Some((_, None)) => Err("this thread cannot be resolved".into()),
             None => Err("this server has no threads".into()),
         }
     }
@@ -479,7 +479,7 @@ impl Notes {
         let theme = view.theme;
         if line == 0 {
             let (words, role) = state_of(view, key, draft);
-            let what = if draft.edits.is_some() { "change of a note" } else { "draft" };
+            let what = if draft.edits.is_some() { "edit of a note" } else { "draft" };
             let spans =
                 vec![(format!("{what} · ").into(), theme.style(Role::Warning)), (words.into(), theme.style(role))];
             return DocLine { spans, ..DocLine::default() };

@@ -60,7 +60,7 @@ impl Overlay for PipelineVariables {
         let inner = popup::draw(buf, screen, theme, &title, (screen.width * 3 / 5).clamp(40, 96), height);
         let body = Rect { height: inner.height.saturating_sub(2), ..inner };
         if rows.is_empty() {
-            let empty = ("It was run without variables of its own.", "Those of the project are not listed here");
+            let empty = ("This pipeline has no variables.", "Project variables are not listed here");
             draw_placeholder(view, body, buf, &rows, empty);
         } else {
             let columns = [

@@ -185,11 +185,12 @@ impl PipelineAction {
             }
             PipelineAction::Cancel => {
                 let write = Write::new(&CancelPipeline { id: project, pipeline_id }, what("cancel"));
-                ("Cancel", format!("Cancel pipeline {id}{of}? What was done so far is kept."), write)
+                ("Cancel", format!("Cancel pipeline {id}{of}? The output so far is kept."), write)
             }
             PipelineAction::Delete => {
                 let write = Write::new(&DeletePipeline { id: project, pipeline_id }, what("delete"));
-                let question = format!("Delete pipeline {id}{of}? Its jobs, traces and artifacts are lost for good.");
+                let question =
+                    format!("Delete pipeline {id}{of}? Its jobs, traces and artifacts will be permanently deleted.");
                 ("Delete", question, write)
             }
         };
@@ -201,7 +202,7 @@ impl PipelineAction {
 pub fn refused(error: &Error) -> Option<(String, &'static str)> {
     use crate::api::Fault;
     let why = "This server has no list of pipelines.".to_owned();
-    matches!(error.fault, Fault::Unsupported(_)).then_some((why, "g j lists the jobs by pipeline (:jobs)"))
+    matches!(error.fault, Fault::Unsupported(_)).then_some((why, "g j shows the jobs grouped by pipeline"))
 }
 
 #[cfg(test)]

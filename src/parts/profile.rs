@@ -64,7 +64,7 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
     for (name, words) in [
         ("job", user.job_title.clone().unwrap_or_default()),
         ("pronouns", user.pronouns.clone().unwrap_or_default()),
-        ("company", words(&user.organization)),
+        ("organization", words(&user.organization)),
         ("location", words(&user.location)),
         ("local time", user.local_time.clone().unwrap_or_default()),
         ("messenger", words(&user.messenger_id)),

@@ -169,7 +169,7 @@ impl Reactions {
         if view.me().is_none() {
             return Err("your account has not loaded yet".into());
         }
-        self.load(view).map(|_| ()).ok_or_else(|| "this server has no reactions here".into())
+        self.load(view).map(|_| ()).ok_or_else(|| "this server does not support reactions here".into())
     }
 
     /// Opens a picker for an emoji to add, or an own one to remove.

@@ -41,7 +41,7 @@ pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
         (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
         (Some(Progress::Checking), _) => ("checking whether it arrived…".into(), Role::Running),
         (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
-        (None, State::Begun) => ("begun, kept".into(), Role::Dim),
+        (None, State::Begun) => ("draft saved".into(), Role::Dim),
         (None, State::Kept) if drafts::on_server(key).is_some() => ("in your review".into(), Role::Warning),
         (None, State::Kept) => ("draft (unsent)".into(), Role::Warning),
         (None, State::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),
@@ -134,7 +134,7 @@ pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Res
 
 /// Returns the texts that can be copied, besides the URL.
 pub fn copies(merge_request: &MergeRequest) -> Vec<(&'static str, String)> {
-    let mut copies = vec![("number", format!("!{}", merge_request.iid)), ("title", merge_request.title.clone())];
+    let mut copies = vec![("reference", format!("!{}", merge_request.iid)), ("title", merge_request.title.clone())];
     let branch = merge_request.source_branch();
     if !branch.is_empty() {
         copies.push(("source branch", branch.to_owned()));

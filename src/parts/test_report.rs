@@ -23,7 +23,7 @@ fn columns(width: u16) -> [Column; 5] {
     [
         Column::new("", Size::Fixed(1)),
         Column::new("test", Size::Fill { min: 16, weight: 3 }),
-        Column::new("in", Size::Fit { min: 6, max: 28 }).middle().priority(3),
+        Column::new("class", Size::Fit { min: 6, max: 28 }).middle().priority(3),
         Column::new("message", Size::Fit { min: 8, max: (width / 3).clamp(20, 60) }).priority(1),
         Column::new("time", Size::Fit { min: 4, max: 8 }).right().priority(2),
     ]
@@ -64,7 +64,7 @@ pub fn summary(report: &Report) -> String {
 /// Returns the placeholder if the server has no test reports.
 pub fn refused(error: &Error) -> Option<(&'static str, &'static str)> {
     let why = "This server has no test reports of pipelines.";
-    matches!(error.fault, Fault::Unsupported(_)).then_some((why, "Artifacts of a job (A) show the report that it left"))
+    matches!(error.fault, Fault::Unsupported(_)).then_some((why, "A job's artifacts (A) may contain the report"))
 }
 
 /// Returns the summary for totals, in one line.
@@ -111,7 +111,7 @@ pub fn open_source(case: &Case, project: &Id, git_ref: Option<&str>, cx: &mut Cx
                 let line = location.line.map_or_else(String::new, |line| format!(":{line}"));
                 Item::act(format!("{}{line}", location.path), Action::Go(place(location)))
             });
-            cx.act(Action::Open(Box::new(Picker::new("Open the source of", items.collect()))));
+            cx.act(Action::Open(Box::new(Picker::new("Open source location", items.collect()))));
         }
     }
     true
@@ -250,7 +250,7 @@ impl Table {
         let role = if case.verdict <= Verdict::Error { Role::Text } else { Role::Dim };
         lines.extend(message.lines().map(|line| (line.into(), role)));
         if !case.output.is_empty() {
-            lines.push(("printed".into(), Role::TitleDim));
+            lines.push(("output".into(), Role::TitleDim));
             lines.extend(case.output.lines().map(|line| (line.into(), Role::Dim)));
         }
         lines
@@ -261,7 +261,7 @@ impl Table {
         let theme = view.theme;
         let mut area = area;
         if let Some(why) = report.broken.as_ref().filter(|_| area.height > 3) {
-            let words = format!(" {} Only in part: {}", glyph::warning(), text::sanitize(why));
+            let words = format!(" {} Incomplete: {}", glyph::warning(), text::sanitize(why));
             line::draw(buf, Rect { height: 1, ..area }, &[(words, theme.style(Role::Warning))]);
             area = Rect { y: area.y + 1, height: area.height - 1, ..area };
         }

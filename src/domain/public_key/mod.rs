@@ -93,7 +93,7 @@ fn read_ssh(text: &str) -> Result<PublicKey, String> {
         return read_rfc4716(text);
     }
     if text.contains("-----BEGIN") {
-        return Err("Servers take keys in OpenSSH format: ssh-keygen -i -m PKCS8 -f FILE converts it.".into());
+        return Err("Servers only accept keys in OpenSSH format: ssh-keygen -i -m PKCS8 -f FILE converts it.".into());
     }
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let line = lines.next().ok_or("It contains no key.")?;
@@ -104,7 +104,7 @@ fn read_ssh(text: &str) -> Result<PublicKey, String> {
     let (kind, body) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let comment = words.next().unwrap_or_default().trim();
     if !begins_with_kind(line) {
-        return Err("This is not a public SSH key: those begin with ssh-ed25519, ssh-rsa or ecdsa-sha2-….".into());
+        return Err("This is not a public SSH key: public keys begin with ssh-ed25519, ssh-rsa or ecdsa-sha2-….".into());
     }
     let bytes = decode(body).ok_or("The key is damaged: the data after its type cannot be read.")?;
     describe(kind, &bytes, comment, line.to_owned())

@@ -73,7 +73,7 @@ fn invalid_and_damaged_archives_are_reported() {
     // The end is missing, as after an interrupted upload.
     assert_eq!(listed(whole[..whole.len() - 30].to_vec()), Err(Refusal::NotZip));
     // The start is missing: the central directory declares more data before itself than there is.
-    assert_eq!(listed(whole[20..].to_vec()), Err(Refusal::Broken("its directory does not fit")));
+    assert_eq!(listed(whole[20..].to_vec()), Err(Refusal::Broken("its directory is inconsistent")));
     let mut damaged = whole.clone();
     patch(&mut damaged, b"one", b"onE");
     let wrong = "its checksum does not match";

@@ -21,12 +21,12 @@ use crate::ui::text::sanitize;
 const FIELD_TEXTS: &[(&str, &str, &str)] = &[
     ("name", "name", ""),
     ("path", "path", "The last part of the group's address."),
-    ("lfs_enabled", "large files (LFS)", "For the projects in it."),
+    ("lfs_enabled", "large files (LFS)", "For its projects."),
     ("request_access_enabled", "access by request", "Others can request access."),
-    ("membership_lock", "members are fixed", "yes: projects in it get no members of their own."),
-    ("share_with_group_lock", "no sharing", "yes: projects in it are not shared with other groups."),
+    ("membership_lock", "lock membership", "yes: no members can be added to its projects."),
+    ("share_with_group_lock", "prevent sharing", "yes: its projects cannot be shared with other groups."),
     ("shared_runners_minutes_limit", "runner minutes", "On shared runners, each month; for administrators."),
-    ("parent_id", "in", "Full path of the parent group."),
+    ("parent_id", "parent group", "Full path of the parent group."),
 ];
 
 fn settings<E: Endpoint>(title: String, what: String, key: String) -> Form {
@@ -116,7 +116,7 @@ pub fn link(path: &str) -> Form {
     )
     .fixed("id", path)
     .first(&["cn", "provider", "group_access"])
-    .field("cn", |field| _ = field.label("group there").help("The common name (cn) of the LDAP group."))
+    .field("cn", |field| _ = field.label("LDAP group").help("The common name (cn) of the LDAP group."))
     .field("provider", |field| {
         field.help("The LDAP provider, as named in the server's configuration.").text("ldapmain");
     })

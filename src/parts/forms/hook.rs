@@ -11,8 +11,8 @@ fn check_url(url: &str) -> Result<(), String> {
     let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     match host {
         Some(host) if !host.is_empty() && !host.starts_with('/') && !host.contains(char::is_whitespace) => Ok(()),
-        Some(_) => Err("names no host".into()),
-        None => Err("begins with https:// or http://".into()),
+        Some(_) => Err("has no host".into()),
+        None => Err("must begin with https:// or http://".into()),
     }
 }
 

@@ -13,7 +13,7 @@ fn check_color(text: &str) -> Result<(), String> {
     if is_name || rgb(text).is_some() {
         Ok(())
     } else {
-        Err("is no color: use #rrggbb or a name such as orange".into())
+        Err("is not a color: use #rrggbb or a name such as orange".into())
     }
 }
 

@@ -147,7 +147,7 @@ pub fn labels(id: &Id, iid: u64, view: &View) -> Form {
     let get = GetMergeRequest::new(id.clone(), iid);
     let widget = Widget::Words(Complete::Labels(Some(id.clone())));
     edit_some(id, iid, "Labels", &["labels"])
-        .field("labels", |field| _ = field.widget(widget).help("Separate several with commas."))
+        .field("labels", |field| _ = field.widget(widget).help("Separated by commas."))
         .of_current(view, get, |_| Vec::new())
 }
 

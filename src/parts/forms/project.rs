@@ -25,7 +25,7 @@ const FIELD_TEXTS: &[(&str, &str, &str)] = &[
     ("container_registry_enabled", "container registry", ""),
     ("shared_runners_enabled", "shared runners", "Jobs can run on the server's shared runners."),
     ("lfs_enabled", "large files (LFS)", ""),
-    ("public_jobs", "jobs are public", "Everyone who can see the project sees traces and artifacts."),
+    ("public_jobs", "public jobs", "Everyone who can see the project sees traces and artifacts."),
     ("request_access_enabled", "access by request", "Others can request access."),
     (
         "resolve_outdated_diff_discussions",
@@ -41,10 +41,10 @@ const FIELD_TEXTS: &[(&str, &str, &str)] = &[
     ("printing_merge_request_link_enabled", "show MR link on push", "A push prints a link to create a merge request."),
     ("approvals_before_merge", "approvals", "Approvals required before merging."),
     ("tag_list", "topics", ""),
-    ("avatar", "picture", ""),
+    ("avatar", "avatar", ""),
     ("import_url", "import from", "URL of a repository to import."),
     ("repository_storage", "storage", "Repository storage; for administrators."),
-    ("ci_config_path", "pipeline file", ""),
+    ("ci_config_path", "CI/CD configuration file", ""),
     ("namespace_id", "group", "By its full path."),
     ("user_id", "user", "The owner."),
 ];

@@ -55,13 +55,13 @@ pub fn create(id: &Id) -> Form {
         .first(&["name", "push_access_level", "merge_access_level", "allow_force_push"])
         .field("name", |field| {
             field.label("branch or pattern").widget(Widget::Line(Complete::Branches(id.clone())));
-            field.help("release/* covers every branch that begins so.");
+            field.help("release/* matches every branch with that prefix.");
         })
         .field("push_access_level", |field| {
-            field.label("who may push").widget(Widget::Choice(LEVEL_NAMES)).parsed(level).text("Maintainers");
+            field.label("allowed to push").widget(Widget::Choice(LEVEL_NAMES)).parsed(level).text("Maintainers");
         })
         .field("merge_access_level", |field| {
-            field.label("who may merge").widget(Widget::Choice(LEVEL_NAMES)).parsed(level).text("Maintainers");
+            field.label("allowed to merge").widget(Widget::Choice(LEVEL_NAMES)).parsed(level).text("Maintainers");
         })
         .field("allow_force_push", |field| _ = field.label("force push").default("no"))
         .then(reveal)
@@ -82,8 +82,8 @@ pub fn edit(id: &Id, rule: &ProtectionRule) -> Form {
         });
     let mut before = Vec::new();
     for (input, label, levels) in [
-        ("allowed_to_push", "who may push", &rule.push_access_levels),
-        ("allowed_to_merge", "who may merge", &rule.merge_access_levels),
+        ("allowed_to_push", "allowed to push", &rule.push_access_levels),
+        ("allowed_to_merge", "allowed to merge", &rule.merge_access_levels),
     ] {
         form = match role(levels) {
             Some((words, access)) => {

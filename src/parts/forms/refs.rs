@@ -47,7 +47,7 @@ fn branch(id: &Id, from: &str) -> Form {
         .fixed("id", id)
         .field("branch", |field| _ = field.label("name").help("").check(check_name))
         .field("ref", |field| {
-            field.label("starts at").widget(Widget::Line(Complete::Refs(id.clone()))).text(from);
+            field.label("create from").widget(Widget::Line(Complete::Refs(id.clone()))).text(from);
         })
 }
 
@@ -63,7 +63,7 @@ pub fn create_tag(id: &Id, at: &str) -> Form {
         .first(&["tag_name", "ref", "message", "release_description"])
         .field("tag_name", |field| _ = field.label("name").help("").check(check_name))
         .field("ref", |field| {
-            field.label("of").widget(Widget::Line(Complete::Refs(id.clone()))).text(at);
+            field.label("create from").widget(Widget::Line(Complete::Refs(id.clone()))).text(at);
         })
         .field("message", |field| {
             field.widget(Widget::Long).help("Creates an annotated tag; empty creates a lightweight one.");

@@ -19,22 +19,22 @@ const FIRST_FIELDS: &[&str] =
 const FIELD_TEXTS: &[(&str, &str, &str)] = &[
     ("username", "username", "Also the path of the user's own projects."),
     ("email", "email", ""),
-    ("skip_confirmation", "confirmed already", "yes: the owner need not confirm the address."),
-    ("skip_reconfirmation", "confirmed already", "yes: the owner need not confirm a new address."),
+    ("skip_confirmation", "skip confirmation", "yes: the address need not be confirmed."),
+    ("skip_reconfirmation", "skip confirmation", "yes: a new address need not be confirmed."),
     ("admin", "administrator", "yes: can see and change everything on this server."),
     ("external", "external", "yes: sees only the projects that the user is a member of, and public ones."),
     ("can_create_group", "can create groups", ""),
-    ("projects_limit", "projects at most", "Limit of personal projects."),
+    ("projects_limit", "projects limit", "Limit of personal projects."),
     ("shared_runners_minutes_limit", "runner minutes", "On shared runners, each month; 0 means no limit."),
     ("provider", "provider", "Identity provider; needs the user's ID there."),
-    ("extern_uid", "name there", "The user's ID at the provider."),
+    ("extern_uid", "external UID", "The user's ID at the provider."),
     ("messenger_id", "messenger", "An account name. Current servers ignore it."),
-    ("network_profile", "network", "An account name; servers that run call it LinkedIn."),
-    ("microblog_account", "microblog", "An account name; servers that run call it Twitter."),
+    ("network_profile", "network", "An account name; current servers call it LinkedIn."),
+    ("microblog_account", "microblog", "An account name; current servers call it Twitter."),
     ("website_url", "website", ""),
-    ("organization", "company", ""),
+    ("organization", "organization", ""),
     ("bio", "about", ""),
-    ("avatar", "picture", ""),
+    ("avatar", "avatar", ""),
 ];
 
 fn check_email(address: &str) -> Result<(), String> {
@@ -109,7 +109,7 @@ pub fn delete(user: &Profile) -> Action {
     );
     let items = vec![
         Item::act("Delete the account", soft).detail("keeps what they wrote"),
-        Item::act("Delete everything", hard).detail("with all that they wrote"),
+        Item::act("Delete everything", hard).detail("including all of their contributions"),
     ];
     Action::Open(Box::new(Picker::new(format!("Delete @{shown_name}"), items)))
 }

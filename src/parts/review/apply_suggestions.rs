@@ -80,7 +80,7 @@ impl ApplySuggestions {
     fn is_unchanged(&self, view: &View, base_commit: &str) -> Option<Result<(), String>> {
         for sha in self.by_number() {
             let then = view.store.list::<Commit, _>(&self.history_of(sha));
-            let moved = || "the file has changed since, and the comment does not say what its lines were".to_owned();
+            let moved = || "the file has changed, and the comment does not quote its lines".to_owned();
             if sha.is_empty() {
                 return Some(Err(moved()));
             }
@@ -160,7 +160,7 @@ impl ApplySuggestions {
             Ok(_) => cx.act(Action::Refresh),
             Err(Error { fault: Fault::Refused(400 | 409, said), .. }) => {
                 let words =
-                    format!("{branch} has moved or rejects the commit: {said}. r reloads it; the suggestion stays.");
+                    format!("{branch} has moved or rejects the commit: {said}. r reloads it; the suggestion is kept.");
                 cx.say(Tone::Bad, words);
             }
             Err(_) => {}

@@ -94,10 +94,10 @@ impl DraftList {
             (_, None, _) => glyph::draft(),
         };
         let place = match (&entry.draft.edits, &entry.draft.position, &entry.draft.thread) {
-            (Some(_), ..) => "changes a note".to_owned(),
+            (Some(_), ..) => "edits a note".to_owned(),
             (None, Some(position), _) => position.label(),
             (None, None, Some(DraftThread::Reply { .. })) => "a reply".to_owned(),
-            (None, None, _) => "the whole".to_owned(),
+            (None, None, _) => "general".to_owned(),
         };
         let first = entry.draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         Row::new(vec![

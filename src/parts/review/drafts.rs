@@ -301,7 +301,7 @@ impl Drafts {
         }
         let on_server = self.drafts.iter().filter(|(key, _)| on_server(key).is_some()).count();
         match on_server + self.to_send().iter().filter(|key| view.outbox.progress(key).is_none()).count() {
-            0 if self.drafts.is_empty() => Err("there is no draft".into()),
+            0 if self.drafts.is_empty() => Err("there are no drafts".into()),
             0 => Err("no draft is ready: M-s in the composer adds one".into()),
             _ => Ok(()),
         }
@@ -328,7 +328,7 @@ pub fn compose(key: String, draft: Draft, cx: &mut Cx) {
 /// Opens the composer on a draft, with the cursor at a byte of its text.
 fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
     if cx.view.outbox.progress(&key).is_some() {
-        return cx.say(Tone::Warning, "It is being sent.");
+        return cx.say(Tone::Warning, "This draft is being sent.");
     }
     // The change of a draft note on the server is saved under a local key.
     let key = if on_server(&key).is_some() { draft.on.new_key(cx.view.drafts, cx.view.now) } else { key };

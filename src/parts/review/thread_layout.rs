@@ -70,7 +70,7 @@ impl Derive for RenderComments {
             };
             if lines.len() > MAX_ROWS || comment.body.len() > MAX_COMMENT_BYTES {
                 lines.truncate(MAX_ROWS);
-                let words = format!("{} more of it in the overview", glyph::cut());
+                let words = format!("{} more on the Overview tab", glyph::cut());
                 lines.push(DocLine::new(words, self.theme.style(Role::Dim)));
             }
             Arc::new(lines)
@@ -462,7 +462,7 @@ impl ThreadLayoutWork {
         let mut spans = vec![self.span(format!("{} {words}", glyph::draft()), *role)];
         let position = drafted.draft.position.as_ref();
         if let Some(position) = position.filter(|_| thread_position == ThreadPosition::Outdated) {
-            let words = if self.whole { "parked: {} no longer exists" } else { "{} is not there" };
+            let words = if self.whole { "{} no longer exists" } else { "{} is not in these changes" };
             spans.push(self.span(format!("  {}", words.replace("{}", &position.label())), Role::Warning));
         } else if let Some(position) = position.filter(|_| thread_position == ThreadPosition::Hidden) {
             spans.push(self.span(outside_diff(position), Role::Dim));
@@ -497,5 +497,5 @@ fn range(position: &DiffPosition) -> Option<String> {
 
 /// Returns the note that the lines are not in the diff.
 fn outside_diff(position: &DiffPosition) -> String {
-    format!("  {}, not among the lines shown", position.label())
+    format!("  {}, outside the diff", position.label())
 }

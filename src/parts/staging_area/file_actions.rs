@@ -144,7 +144,7 @@ fn staged_size(staging_area: &StagingArea, path: &str, view: &View) -> Option<St
 }
 
 fn say_staged(what: &str, cx: &mut Cx) {
-    cx.say(Tone::Good, format!("{what}; g i shows what is staged."));
+    cx.say(Tone::Good, format!("{what}; g i shows the staged changes."));
 }
 
 /// Returns why a path is invalid for a file, or `None` if it is valid.
@@ -264,7 +264,7 @@ impl FileAction {
             (FileAnswer::Move(_), Some(from)) if from != path => {
                 let base = context.base(&staging_area, &cx.view);
                 match staging_area.rename(from, path, base, cx) {
-                    Ok(()) => say_staged(&format!("Staged: {} moves to {}", sanitize(from), sanitize(path)), cx),
+                    Ok(()) => say_staged(&format!("Staged: move {} to {}", sanitize(from), sanitize(path)), cx),
                     Err(why) => cx.say(Tone::Warning, why),
                 }
             }

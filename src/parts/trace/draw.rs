@@ -25,7 +25,7 @@ impl Viewer {
         }
         match &job.status {
             Status::Manual => say("This job is manual.", "P plays it"),
-            Status::Created => say("This job waits for earlier stages.", "The trace appears here when it runs"),
+            Status::Created => say("Waiting for earlier stages.", "The trace appears here when it runs"),
             Status::Skipped => say("This job was skipped.", "An earlier job did not succeed; R retries it there"),
             Status::Scheduled => say("This job starts after a delay.", "P plays it now"),
             status if status.is_live() && !status.is_running() => {
@@ -34,7 +34,7 @@ impl Viewer {
                     Some(tags) => format!("It needs one with the tags {}; g r shows the runners", tags.join(", ")),
                     None => "g r shows the runners; the trace appears here when one takes it".into(),
                 };
-                say("This job waits for a runner.", &hint);
+                say("Waiting for a runner.", &hint);
             }
             _ => {
                 let growing = view.store.growing::<Trace>(&self.request());

@@ -445,7 +445,7 @@ impl Viewer {
     pub fn need_live(&self, view: &View) -> Result<(), Disabled> {
         match self.job(view) {
             Some(job) if job.status.is_finished() => Err("the job has ended".into()),
-            Some(_) if self.lost_reason(view).is_some() => Err("the server sends no more of it".into()),
+            Some(_) if self.lost_reason(view).is_some() => Err("the server no longer provides this job".into()),
             _ => self.need_text(view),
         }
     }

@@ -216,7 +216,7 @@ impl Derive for PlainText {
     fn run(&self, canceled: Canceled<'_>) -> Mutex<Option<String>> {
         let (mut text, whole) = self.trace.plain(MAX_PAGER_BYTES, canceled);
         if !whole {
-            text.push_str("\n(the trace goes on; save it to have all of it)\n");
+            text.push_str("\n(truncated; save the trace to get all of it)\n");
         }
         Mutex::new(Some(text))
     }
