@@ -184,9 +184,9 @@ impl Branches {
             1 => "1 branch".to_owned(),
             count => format!("{count} branches"),
         };
-        let mut question = format!("Delete {count} of {} that {} holds?", self.source.project, sanitize(default));
+        let mut question = format!("Delete {count} of {} merged into {}?", self.source.project, sanitize(default));
         if kept > 0 {
-            question.push_str(&format!(" {kept} protected stay."));
+            question.push_str(&format!(" Protected and kept: {kept}."));
         }
         if rows.has_more {
             question.push_str(" The server also deletes merged branches that are not loaded yet.");

@@ -313,7 +313,7 @@ impl ListSource for CommitSource {
     }
 
     fn row_removed(cx: &mut Cx) {
-        cx.say(Tone::Warning, "This history was rewritten: the selected commit is gone from it.");
+        cx.say(Tone::Warning, "This history was rewritten: the selected commit is no longer part of it.");
     }
 
     fn changed(pane: &mut Commits, cx: &mut Cx) {
@@ -334,7 +334,7 @@ impl ListSource for CommitSource {
             Err(answer) => answer,
         };
         match answer.take() {
-            Ok(forms::refs::NewRef(name)) => cx.say(Tone::Good, format!("{name} was made.")),
+            Ok(forms::refs::NewRef(name)) => cx.say(Tone::Good, format!("Created {name}.")),
             Err(answer) => {
                 if let Ok(cherry_pick::PickTo(branch)) = answer.take() {
                     cherry_pick::confirm(&pane.source.project, pane.picks(&cx.view), &branch, cx);

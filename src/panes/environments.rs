@@ -91,7 +91,7 @@ impl Environments {
         let Some(environment) = self.current(&cx.view) else { return };
         let (id, environment_id) = (self.source.project.clone(), environment.id);
         let name = sanitize(&environment.name).into_owned();
-        let question = format!("Stop the environment {name} of {id}? Jobs that stop it run, if there are some.");
+        let question = format!("Stop the environment {name} of {id}? Its on_stop job runs, if it has one.");
         let write = Write::new(&StopEnvironment { id, environment_id }, format!("stop environment {name}"));
         cx.act(App::confirm("Stop an environment", question, Action::Send(write)));
     }
@@ -209,7 +209,7 @@ impl FactsSource for EnvironmentSource {
             facts.field("address", vec![(url.clone(), Role::Link)], LinkTarget::page(url));
         }
         if let Some(until) = &environment.auto_stop_at {
-            facts.field("stops by itself", vec![(day(until), Role::Warning)], None);
+            facts.field("auto-stop", vec![(day(until), Role::Warning)], None);
         }
         if let Some(words) = environment.description.as_deref().filter(|words| !words.trim().is_empty()) {
             facts.line(Vec::new());

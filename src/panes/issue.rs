@@ -256,16 +256,18 @@ impl IssuePane {
                 let error = self.request().and_then(|get| view.store.get(&get).error);
                 let words = error.map_or_else(
                     || "…".to_owned(),
-                    |error| format!("It cannot be read: {}. o opens its page.", error.message()),
+                    |error| format!("The issue could not be loaded: {}. o opens its page.", error.message()),
                 );
                 return vec![line(words, Role::Dim), DocLine::default()];
             }
             let searches = self.searches();
             let asked = searches.last().map(|search| view.store.list(search));
             let words = match asked {
-                Some(rows) if rows.is_known => "Search does not find its text; o opens its page.".to_owned(),
+                Some(rows) if rows.is_known => "Search does not find its description; o opens its page.".to_owned(),
                 Some(rows) => match rows.error {
-                    Some(error) => format!("Its text cannot be read: {}. o opens its page.", error.message()),
+                    Some(error) => {
+                        format!("The description could not be loaded: {}. o opens its page.", error.message())
+                    }
                     None => "…".to_owned(),
                 },
                 None => return Vec::new(),
@@ -335,7 +337,7 @@ impl IssuePane {
         let facts = [
             ("Author", author, Role::User),
             ("Opened", opened, Role::Text),
-            ("Changed", ago(&age(view, issue.updated_at.as_ref())), Role::Text),
+            ("Updated", ago(&age(view, issue.updated_at.as_ref())), Role::Text),
             ("Closed", closed, Role::Text),
             ("Type", issue.issue_type.clone().filter(|kind| kind != "issue").unwrap_or_default(), Role::Text),
             ("Assignees", names(issue.assignees()), Role::User),
@@ -592,8 +594,8 @@ impl Pane for IssuePane {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         if self.noteable().is_none() {
             let (why, hint) = match self.epic {
-                true => ("An epic is named by its group and number.", "# asks which; or type :group&2"),
-                false => ("An issue is named by its project and number.", "# asks which; g s searches for one"),
+                true => ("No epic selected.", "# opens one by reference, for example group&2"),
+                false => ("No issue selected.", "# opens one by reference, g s searches"),
             };
             return state::empty(buf, area, view.theme, why, hint);
         }
@@ -644,7 +646,7 @@ impl Pane for IssuePane {
         let Ok(TypedReference(value)) = answer.take() else { return };
         match target::parse(cx.view.places, &value, &cx.view.session.web_url) {
             Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),
-            _ => cx.say(Tone::Warning, format!("\"{}\" names no issue and no epic.", text::sanitize(&value))),
+            _ => cx.say(Tone::Warning, format!("\"{}\" is not an issue or epic.", text::sanitize(&value))),
         }
     }
 

@@ -337,7 +337,7 @@ fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &st
     if all == 0 {
         return vec![("none".into(), Role::Dim)];
     }
-    let more = if rows.has_more { " of those that are loaded" } else { "" };
+    let more = if rows.has_more { " (loaded rows only)" } else { "" };
     let words = (format!("  {closed} of {all} {word}{more}"), Role::Text);
     bar(closed, all, BAR_WIDTH).into_iter().chain([words]).collect()
 }

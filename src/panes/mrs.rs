@@ -281,7 +281,7 @@ impl ListSource for MergeRequestSource {
         MergeRequests::columns_command("mrs.columns"),
         Command::new("mrs.save", &["S"], "Save query to home…", |pane: &mut MergeRequests, cx| {
             let name = pane.list.filter_text().to_owned();
-            cx.act(Action::Open(Box::new(Prompt::ask("name of the section", name, SectionName))));
+            cx.act(Action::Open(Box::new(Prompt::ask("section name", name, SectionName))));
         }),
         Command::new("mrs.edit", &["e"], "Edit merge requests…", |pane: &mut MergeRequests, cx| pane.edit(cx))
             .writes()

@@ -144,11 +144,11 @@ impl Overview {
         match project.import_status.known().map(String::as_str) {
             Some("failed") => {
                 let why = project.import_error.known().map(String::as_str).unwrap_or("the server does not say why");
-                self.facts.field("copy", vec![(format!("failed: {}", text::sanitize(why)), Role::Failed)], None);
+                self.facts.field("import", vec![(format!("failed: {}", text::sanitize(why)), Role::Failed)], None);
             }
             _ if is_coming(project) => {
                 let words = format!("{} The repository is being copied.", glyph::alive());
-                self.facts.field("copy", vec![(words, Role::Warning)], None);
+                self.facts.field("import", vec![(words, Role::Warning)], None);
             }
             _ => {}
         }
@@ -303,7 +303,7 @@ impl Overview {
     fn draw_readme(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let focused = self.panels.focus() == README;
         let readme = self.readme(view);
-        let title = readme.map_or("Introduction", |readme| readme.name.as_str());
+        let title = readme.map_or("README", |readme| readme.name.as_str());
         let body = panels::title(buf, area, view.theme, focused, title, "");
         let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
         self.readme_area.set(body);
@@ -365,10 +365,10 @@ impl Pane for Overview {
         .footer("merge requests"),
         Command::new("overview.users", &["u"], "Show members", |pane: &mut Self, cx| {
             let source = Box::new(people::Members { project: pane.project.clone() });
-            let title = format!("Users of {}", text::sanitize(pane.project.as_str()));
+            let title = format!("Members of {}", text::sanitize(pane.project.as_str()));
             cx.act(Action::Open(Box::new(Picker::of(title, source, &cx.view))));
         })
-        .footer("users"),
+        .footer("members"),
         Command::new("overview.edit", &["e"], "Edit project…", |pane: &mut Self, cx| {
             forms::project::edit(&pane.project, &cx.view).open(cx);
         })

@@ -228,7 +228,7 @@ impl ListSource for SearchSource {
         Command::new("search.everywhere", &["E"], "Search a wider scope", SearchPane::widen).footer("widen").when(
             |pane, _| {
                 let within = pane.source.project.is_some() || pane.source.group.is_some();
-                if within { Ok(()) } else { Err("it is searched everywhere already".into()) }
+                if within { Ok(()) } else { Err("already searching everywhere".into()) }
             },
         ),
     ];
@@ -319,7 +319,7 @@ impl ListSource for SearchSource {
         match (pane.source.place_of(&cx.view, hit), hit::page_of(hit)) {
             (Some(place), _) => cx.go(place),
             (None, Some(_)) => cx.act(Action::Run("browse")),
-            (None, None) => cx.say(Tone::Warning, "labscope has no place for this yet, and it has no page."),
+            (None, None) => cx.say(Tone::Warning, "labscope cannot show this result, and it has no web page."),
         }
     }
 
@@ -365,6 +365,6 @@ impl TextSource for SearchSource {
     }
 
     fn without_text(&self, _: &Hit) -> (String, &'static str) {
-        ("It has no text of its own.".to_owned(), "Enter opens it")
+        ("No description.".to_owned(), "Enter opens it")
     }
 }

@@ -283,7 +283,7 @@ impl TextSource for TagSource {
     fn text_title(&self, view: &View, tag: &Tag) -> (String, String) {
         let kind = match texts(tag) {
             (_, Some(_)) => "release",
-            ("", None) => "light",
+            ("", None) => "lightweight",
             _ => "annotated",
         };
         let kept = view.drafts.contains_key(&forms::refs::release_key(&self.project, &tag.name));
@@ -308,6 +308,6 @@ impl TextSource for TagSource {
 
     fn without_text(&self, tag: &Tag) -> (String, &'static str) {
         let title = tag.commit.as_ref().map_or("", |commit| &commit.title);
-        (title.to_owned(), "No message; e writes its release")
+        (title.to_owned(), "No message; e edits the release notes")
     }
 }

@@ -129,7 +129,7 @@ impl Todos {
         };
         let question = format!("Mark all to-dos as done: {all}, whatever the filter shows? This cannot be undone.");
         let write = Write::new(&MarkAllTodosAsDone {}, "mark all to-dos as done");
-        cx.act(App::confirm("To-dos", question, Action::Send(write)));
+        cx.act(App::confirm("Mark all as done", question, Action::Send(write)));
     }
 }
 

@@ -65,8 +65,8 @@ async fn completions_of_an_input_line_are_announced_one_by_one() {
     let typed = format!("{}/o", folder.path().display());
     harness.press("+ C-u").send(Msg::Paste(typed));
     harness.settle().await;
-    harness.hears("/o  offer 1 of 2: ").hears("one.txt");
-    harness.press("Tab").hears("/one.txt  offer 1 of 2: ").press("Tab").hears("/other.txt  offer 2 of 2: ");
+    harness.hears("/o  suggestion 1 of 2: ").hears("one.txt");
+    harness.press("Tab").hears("/one.txt  suggestion 1 of 2: ").press("Tab").hears("/other.txt  suggestion 2 of 2: ");
     harness.type_text("x").settle().await;
     assert!(!harness.heard().contains("offer"), "{}", harness.heard());
 }
@@ -76,7 +76,7 @@ async fn a_field_is_announced_with_its_error() {
     let mut harness = projects().await;
     harness.fail("POST /projects", 400, "name has already been taken");
     harness.press("+").hears("name *").press("C-s").settle().await;
-    harness.hears("name *").hears("error is needed");
+    harness.hears("name *").hears("error is required");
     harness.type_text("Moon").hears("Moon");
     assert!(!harness.heard().contains("error"), "{}", harness.heard());
     harness.press("Tab").type_text("no blanks").hears("error only letters, digits").hears("no blanks");

@@ -66,7 +66,7 @@ async fn changes_for_administrators_are_sent_if_the_role_is_unknown() {
     let mut harness = at(Place::new("users"), 80, "POST /users", 403).await;
     harness.press("+").type_text("new").press("Tab").type_text("New").press("Tab").type_text("new@x.test");
     harness.press("C-s").settle().await;
-    harness.expect("403 Quux").expect("new@x.test").expect("C-s again");
+    harness.expect("403 Quux").expect("new@x.test").expect("C-s retry");
     let mut harness = at(Place::new("user").item("bo"), 80, "DELETE /users/2", 403).await;
     harness.press("D Enter").type_text("bo").press("Enter").settle().await;
     harness.expect("Could not delete @bo: 403 Quux.");

@@ -158,7 +158,7 @@ async fn a_test_report_lists_failures_first_and_opens_the_source() {
     harness.press("x");
     harness.expect("left: 3").expect_no("head_is_shown").press("x");
     harness.press("Enter");
-    harness.expect("Open the source of").expect("src/ui/table.rs:41").press("Enter");
+    harness.expect("Open source location").expect("src/ui/table.rs:41").press("Enter");
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.path.as_deref(), place.line), ("files", Some("tests/table.rs"), Some(22)));
     assert_eq!(place.git_ref.as_deref(), Some("0123456789abcdef0123456789abcdef01234567"));
@@ -311,7 +311,7 @@ async fn links_and_paths_outside_of_the_archive_are_never_opened_or_saved() {
         bytes[at..at + 6].copy_from_slice(b"../../");
     }
     let mut harness = open(140, 30, bytes).await;
-    harness.expect("../../evil.txt").expect("climbs out").expect("▲ link");
+    harness.expect("../../evil.txt").expect("unsafe path").expect("▲ link");
     harness.press("g g").settle().await;
     harness.expect("leaves the archive's folder").expect_no("gotcha").press("s").expect("it is not opened");
     harness.press("j").settle().await;
@@ -325,7 +325,7 @@ async fn a_zip_bomb_is_marked_and_not_unpacked() {
     let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").expect("a list");
     bytes[list + 24..list + 28].copy_from_slice(&4_000_000_000_u32.to_le_bytes());
     let mut harness = open(140, 30, bytes).await;
-    harness.expect("▲ trap").expect("would unpack to 4.0 GB").expect("hundreds of times its size");
+    harness.expect("▲ zip bomb").expect("would unpack to 4.0 GB").expect("hundreds of times its size");
 }
 
 #[tokio::test]
@@ -335,7 +335,7 @@ async fn duplicate_names_are_listed_twice() {
         bytes[at..at + 7].copy_from_slice(b"one.txt");
     }
     let mut harness = open(140, 30, bytes).await;
-    harness.expect("2 files").expect("again");
+    harness.expect("2 files").expect("duplicate");
     harness.press("g g").settle().await;
     harness.expect("the first").press("j").settle().await;
     harness.expect("the second");
@@ -361,7 +361,7 @@ async fn a_path_in_the_archive_can_be_opened_and_a_missing_one_is_reported() {
     let place = Place::new("artifacts").project("acme/rocket-ui").item(1207).path("screens/none");
     let mut harness = Begin::at(place).open();
     harness.reply(JOB, job(|_| {})).reply_raw(ARCHIVE, usual()).settle().await;
-    harness.expect("There is no screens/none");
+    harness.expect("screens/none not found in these artifacts");
 }
 
 #[tokio::test]
@@ -384,10 +384,10 @@ async fn a_folder_or_the_archive_can_be_unpacked_and_skipped_files_are_listed() 
     harness.send(Msg::Transfer(number, TransferEvent::Unpacking(40_000_000)));
     harness.pass(2).send(Msg::Transfer(number, TransferEvent::Received(10_000_000)));
     harness.expect("10.0 of 40.0 MB").press("g d").expect("unpacking").press("Esc");
-    let left_out = vec!["../evil\u{1b}[2J.txt (climbs out)".to_owned(), "link (link)".into()];
+    let left_out = vec!["../evil\u{1b}[2J.txt (unsafe path)".to_owned(), "link (link)".into()];
     let unpacked = Unpacked { files: 3, bytes: 40_000_000, left_out };
     harness.send(Msg::Transfer(number, TransferEvent::Unpacked { path: "/t/here".into(), unpacked }));
-    harness.expect("Unpacked 3 files (40.0 MB) into /t/here; skipped: ../evil␛[2J.txt (climbs out) and 1 more");
+    harness.expect("Unpacked 3 files (40.0 MB) into /t/here; skipped: ../evil␛[2J.txt (unsafe path) and 1 more");
     // For a file at the top level, the whole archive is unpacked.
     harness.press("G u").expect("unpack into").press("Enter");
     let (_, order) = harness.saves.last().cloned().expect("an order");

@@ -95,7 +95,7 @@ async fn changes_are_shown_side_by_side_if_there_is_room() {
 #[tokio::test]
 async fn on_a_narrow_screen_the_diff_is_below_a_short_file_list() {
     let mut harness = open(80, 24).await;
-    harness.expect("Files 4").expect("a lock file: folded");
+    harness.expect("Files 4").expect("lock file (folded)");
     harness.press("j j").expect("big.txt").expect("let new = 2;");
     // With the focus on the diff, it gets the whole screen.
     harness.press("Tab").expect("let new = 2;").expect_no("Files 4");
@@ -110,7 +110,7 @@ async fn on_a_narrow_screen_the_diff_is_below_a_short_file_list() {
         .expect("No file matches the filter.")
         .expect("/ changes it, Esc clears it");
     let mut low = open(80, 12).await;
-    low.expect("Files 4").expect_no("a lock file: folded");
+    low.expect("Files 4").expect_no("lock file (folded)");
 }
 
 #[tokio::test]
@@ -270,7 +270,7 @@ async fn commits_can_be_reviewed_one_at_a_time() {
 async fn lock_files_are_folded_and_a_search_unfolds_them() {
     let mut harness = open(120, 30).await;
     harness
-        .expect("a lock file: folded")
+        .expect("lock file (folded)")
         .expect_no("locked = 2")
         .press("Tab")
         .press("/")

@@ -57,8 +57,8 @@ async fn a_custom_command_gets_the_selection_and_its_output_is_shown() {
     harness.expect("Preparing worktree").expect("HEAD is now").expect_no("evil");
     harness.press("Esc").expect("running");
     assert_eq!(harness.stopped, [number]);
-    harness.send(Msg::Ran(number, RunEvent::Ended(Err("was stopped".into()))));
-    harness.expect("was stopped").press("q").expect_no("HEAD is now");
+    harness.send(Msg::Ran(number, RunEvent::Ended(Err("was canceled".into()))));
+    harness.expect("was canceled").press("q").expect_no("HEAD is now");
 }
 
 #[tokio::test]
@@ -79,9 +79,9 @@ async fn a_custom_command_needs_its_values_and_is_offered_in_its_places_only() {
     let trace = command("Grep trace", "M-t", &["mr"], program(&["grep", "{job_id}"]), Show::Pane);
     let other = command("Elsewhere", "M-e", &["jobs"], program(&["true"]), Show::Pane);
     let mut harness = merge_request(vec![trace, other]).await;
-    harness.press("M-t").expect("Grep trace: there is no job_id here.").press("M-e");
+    harness.press("M-t").expect("Grep trace: no job_id here.").press("M-e");
     assert!(harness.ran.is_empty());
-    harness.press("a").type_text("grep").expect("Unavailable").expect("there is no job_id here");
+    harness.press("a").type_text("grep").expect("Unavailable").expect("no job_id here");
     harness.press("C-u").type_text("elsewhere").expect("No results.");
 }
 

@@ -131,7 +131,7 @@ async fn a_refused_merge_keeps_the_form_open() {
     let mut harness = open(request()).await;
     harness.fail(&format!("PUT {PATH}/merge"), 405, "405 Method Not Allowed");
     harness.press("M").press("C-s").settle().await;
-    harness.expect("Merge !42 into main").expect("405 Method Not Allowed").expect("It cannot be merged as");
+    harness.expect("Merge !42 into main").expect("405 Method Not Allowed").expect("It cannot be merged yet");
 }
 
 #[tokio::test]

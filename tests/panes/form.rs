@@ -44,7 +44,7 @@ async fn only_filled_in_fields_are_sent_and_the_new_project_opens() {
 async fn invalid_fields_show_errors_and_nothing_is_sent() {
     let mut harness = projects().await;
     harness.press("+ C-s").settle().await;
-    harness.expect("✗ is needed");
+    harness.expect("✗ is required");
     harness.type_text("Moon").press("Tab").type_text("no blanks").expect("✗ only letters, digits, _ - and .");
     harness.press("Tab").type_text("acme/nowhere").settle().await;
     harness.fail("GET /groups/acme%2Fnowhere", 404, "404 Group Not Found").press("C-s").settle().await;
@@ -158,7 +158,7 @@ async fn an_edit_form_is_prefilled_and_sends_only_changed_fields() {
     harness.expect("Settings of acme/rocket-ui").expect("tui, rust").expect("Draws.").expect("C-s save");
     harness.reply("PUT /projects/acme%2Frocket-ui", project("rocket"));
     harness.press("C-s").settle().await;
-    harness.expect("Nothing is changed.");
+    harness.expect("No changes.");
     harness.press("End C-u").type_text("rocket").press("C-s").settle().await;
     assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=rocket"]);
 }
@@ -197,7 +197,7 @@ async fn taking_their_version_only_affects_fields_that_both_changed() {
     harness.press("t").expect("nothing left to send").expect("theirs").expect("Draws quickly.");
     assert!(harness.kept.is_empty() && sent(&harness, "PUT").is_empty(), "{:?}", harness.kept);
     harness.press("C-s").settle().await;
-    harness.expect("Nothing is changed.");
+    harness.expect("No changes.");
     // A field that only one side changed is not sent back with its old value.
     let mut harness = clashing(theirs).await;
     harness.reply("PUT /projects/acme%2Frocket-ui", project("mine")).press("C-s").settle().await;
@@ -259,7 +259,7 @@ async fn a_change_while_the_external_editor_is_open_is_shown_before_saving() {
     harness.press("C-o").settle().await;
     harness.send(Msg::Edited(Ok("Draws.\n".into())));
     harness.reply("GET /projects/acme%2Frocket-ui", described("Draws.")).press("C-s").settle().await;
-    harness.expect("Nothing is changed.");
+    harness.expect("No changes.");
 }
 
 #[tokio::test]
@@ -303,7 +303,7 @@ async fn the_check_for_changes_is_repeated_after_a_failure() {
 #[tokio::test]
 async fn equal_changes_are_no_conflict_and_an_untouched_form_is_updated() {
     let mut harness = clashing(project("mine")).await;
-    harness.expect("Nothing is changed.").press("Esc");
+    harness.expect("No changes.").press("Esc");
     harness.reply("GET /projects/acme%2Frocket-ui", project("older")).press("e").settle().await;
     // The cached value was replaced by the server's.
     harness.expect("older").expect_no("mine");
@@ -374,7 +374,7 @@ async fn an_avatar_file_is_validated_before_upload() {
     let mut harness = projects().await;
     harness.press("+").type_text("Moon");
     let picture = |harness: &mut Harness, path: &str| {
-        while !harness.line_with("picture").contains('▌') {
+        while !harness.line_with("avatar").contains('▌') {
             harness.press("Tab");
         }
         harness.press("C-u").send(labscope::app::action::Msg::Paste(path.to_owned()));

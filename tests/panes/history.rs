@@ -307,7 +307,7 @@ async fn merged_branches_are_listed_before_deletion_and_protected_ones_stay() {
     app.reply(&format!("{REPOSITORY}/branches"), many);
     app.settle().await;
     app.press("M").settle().await;
-    app.expect("Delete 150 branches of acme/rocket that main holds? 1").expect("protected stay.").expect("  done-000");
+    app.expect("Delete 150 branches of acme/rocket merged into main?").expect("kept: 1.").expect("  done-000");
     app.expect_no("done-149").press("j").expect_no("│   done-000").press("y");
     assert!(app.waiting().iter().any(|line| line.ends_with("/repository/merged_branches")), "{:?}", app.waiting());
     let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
@@ -350,7 +350,7 @@ async fn commit_queries_offer_completions() {
     app.reply(&format!("{REPOSITORY}/branches"), [branch("main", "e", false, true), branch("rows", "d", false, false)]);
     app.reply(&format!("{REPOSITORY}/tags"), json!([]));
     app.settle().await;
-    app.press("/").type_text("a").expect("author:").expect("name or email contains it");
+    app.press("/").type_text("a").expect("author:").expect("name or email contains this");
     app.press("Tab").settle().await;
     app.expect("ada@x.test").type_text("som").press("Tab").expect("author:\"Ada Sommer\"");
     app.type_text("until:").expect("a week ago").type_text("2").press("Tab").expect("until:2w");
@@ -471,7 +471,7 @@ async fn a_tag_is_shown_with_its_message_and_release() {
     app.settle().await;
     app.expect("Signed␛[31m off").expect("by Ada").expect("Second light").expect("• rows are drawn");
     app.press("j").settle().await;
-    app.expect_no("rows are drawn").expect("light").expect("No message; e writes its release");
+    app.expect_no("rows are drawn").expect("lightweight").expect("No message; e edits the release notes");
     let mut app = tags(80);
     app.settle().await;
     app.expect_no("• rows are drawn").press("Tab").settle().await;

@@ -111,7 +111,7 @@ async fn a_pin_of_a_deleted_project_is_explained_and_can_be_removed() {
     harness.reply(ASSIGNED, json!([])).reply(MINE, json!([])).reply("GET /projects", json!([])).settle().await;
     assert!(harness.line_with("not found: renamed or deleted?").contains("a/gone"), "{}", harness.picture());
     harness.expect_no("Running 1").press("Enter").expect("Open selection: it no longer exists; p unpins it");
-    harness.press("p").expect("No longer pinned: a/gone").expect_no("renamed or deleted").settle().await;
+    harness.press("p").expect("Unpinned: a/gone").expect_no("renamed or deleted").settle().await;
     assert_eq!(harness.states[""].settings.pinned_projects, ["b/other"]);
     harness.expect("No jobs run in your pinned projects.");
 }
@@ -137,7 +137,7 @@ async fn missing_places_are_not_added_to_recently_visited() {
     harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
     harness.fail("GET /projects/acme%2Fx/merge_requests/999", 404, "404 Not found");
     harness.press("C-p").type_text("acme/x!999").press("Enter").settle().await;
-    harness.expect("Showing the nearest that exists");
+    harness.expect("Showing the nearest existing");
     assert!(harness.states.values().all(|state| state.recents.places.is_empty()), "{:?}", harness.states);
     harness.press("g h").expect_no("Recently visited");
 }

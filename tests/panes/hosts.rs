@@ -77,8 +77,8 @@ async fn a_failing_server_is_reported_once_without_hiding_other_rows() {
     for (status, said, words) in [
         (401, "401 Unauthorized", "rejects the token: 401 Unauthorized"),
         (403, "403 Forbidden", "refuses: 403 Forbidden"),
-        (404, "404 Not Found", "cannot list your work: 404 Not Found"),
-        (500, "it broke", "cannot list your work: 500: it broke"),
+        (404, "404 Not Found", "could not load your work: 404 Not Found"),
+        (500, "it broke", "could not load your work: 500: it broke"),
         (0, "", "did not answer: connection refused"),
     ] {
         let mut harness = begin();
@@ -105,7 +105,7 @@ async fn a_failing_current_server_does_not_hide_the_others() {
     harness.fail(ASSIGNED, 500, "it broke").fail(MINE, 500, "it broke").fail("GET /projects", 500, "it broke");
     there(&mut harness, &[request(2, "There", 9)], &[]);
     harness.settle().await;
-    assert!(harness.line_with("cannot list your work: 500").contains("demo"), "{}", harness.picture());
+    assert!(harness.line_with("could not load your work: 500").contains("demo"), "{}", harness.picture());
     harness.expect("There").expect_no("You have no open").resize(44, 12);
     harness.expect("There").resize(20, 20).expect("labscope needs").resize(80, 24).expect("There");
 }
@@ -124,7 +124,7 @@ async fn rows_of_another_server_are_not_offered_as_local_targets() {
 #[tokio::test]
 async fn servers_can_be_chosen_from_a_list_or_by_address() {
     let mut harness = begin();
-    harness.press("g H").expect("Servers").expect("you are here").expect("no token: public content only");
+    harness.press("g H").expect("Servers").expect("current server").expect("no token: public content only");
     harness.type_text("public").press("Enter");
     harness.press(":").type_text("https://git.example.org/acme/web/-/merge_requests/3").press("Enter");
     let place = Place::new("mr").project("acme/web").item(3);
@@ -213,7 +213,7 @@ async fn watched_jobs_are_still_watched_in_the_background() {
     harness.settle().await;
     harness.press("w").expect("Watching #7 bench");
     let (_, goes_on) = harness.app.leave();
-    assert_eq!(goes_on.as_deref(), Some("demo: its watched jobs stay watched; you'll be notified here."));
+    assert_eq!(goes_on.as_deref(), Some("demo: its watched jobs are still watched; you'll be notified here."));
     harness.reply("GET /projects/acme%2Fweb/jobs/7", json!({"id": 7, "name": "bench", "status": "success"}));
     harness.pass(4).settle().await;
     assert_eq!(harness.notified, ["#7 bench passed"]);

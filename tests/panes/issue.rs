@@ -150,7 +150,7 @@ async fn an_issue_not_found_by_search_still_shows_its_notes() {
     harness.unsupported("GET /projects/a%2Fb/issues/7");
     harness.reply("GET /projects/a%2Fb/-/search", json!([]));
     harness.reply("GET /projects/a%2Fb/issues/7/notes", [note(1, 6, "Which one?")]).settle().await;
-    harness.expect("Search does not find its text").expect("Which one?");
+    harness.expect("Search does not find its description").expect("Which one?");
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 24).open();
     harness.fail("GET /projects/a%2Fb/issues/7", 403, "403 Forbidden");
     harness.fail("GET /projects/a%2Fb/issues/7/notes", 403, "403 Forbidden").settle().await;
@@ -193,10 +193,10 @@ async fn an_address_with_a_note_opens_at_the_note() {
 #[tokio::test]
 async fn an_epic_place_without_a_number_asks_for_one() {
     let mut harness = Begin::at(Place::new("epic")).size(80, 24).open();
-    harness.expect("An epic is named by its group and number").press("#").type_text("acme&2").press("Enter");
+    harness.expect("No epic selected").press("#").type_text("acme&2").press("Enter");
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.item.as_deref()), ("epic", Some("2")));
-    harness.press("#").press("C-u").type_text("nothing").press("Enter").expect("names no issue");
+    harness.press("#").press("C-u").type_text("nothing").press("Enter").expect("is not an issue or epic");
 }
 
 #[tokio::test]

@@ -130,9 +130,9 @@ async fn a_search_counts_matches_and_moves_between_them() {
 #[tokio::test]
 async fn a_job_without_a_trace_says_why() {
     for (status, words) in [
-        ("pending", "This job waits for a runner."),
+        ("pending", "Waiting for a runner."),
         ("manual", "P plays it"),
-        ("created", "This job waits for earlier stages."),
+        ("created", "Waiting for earlier stages."),
         ("skipped", "This job was skipped."),
     ] {
         open(status, "", 80, 24).await.expect(words);
@@ -152,7 +152,7 @@ async fn a_deleted_job_is_reported_and_no_longer_polled() {
     harness.fail(JOB, 404, "404 Not Found").fail(TRACE, 404, "404 Not Found").settle().await;
     harness.expect("✗ gone").expect(" gone · 6 lines").expect("frame/2").expect("Not found: 404 Not Found");
     harness.expect_no("following").expect_no("● running").expect_no("✓ ");
-    harness.press("G").expect_no("following").press("f").expect("the server sends no more of it");
+    harness.press("G").expect_no("following").press("f").expect("the server no longer provides this job");
     let before = harness.asked.len();
     for _ in 0..5 {
         harness.pass(60).settle().await;

@@ -46,7 +46,7 @@ async fn a_label_can_be_created_changed_and_deleted_after_confirmation() {
         .type_text("flicker")
         .press("Tab")
         .type_text("#12")
-        .expect("is no color");
+        .expect("is not a color");
     harness.press("C-u").type_text("orange").reply("POST /projects/a%2Fb/labels", label(3, "flicker", "#ffa500"));
     harness.press("C-s").settle().await;
     harness.press("e").expect("Edit label bug").press("Tab C-u").type_text("#00ff00").press("C-s").settle().await;

@@ -232,7 +232,7 @@ async fn a_new_merge_request_is_prefilled_from_its_commits() {
 async fn a_query_can_become_a_home_section_with_a_count() {
     let mut harness = open().await;
     harness.press("/").type_text("label:ui").press("Enter S").press("C-u").type_text("Pictures").press("Enter");
-    harness.expect("Home has a section \"Pictures\" now");
+    harness.expect("Added section \"Pictures\" to Home");
     let [section] = harness.sections.as_slice() else { panic!("{:?}", harness.sections) };
     assert_eq!((section.query.as_str(), section.project.as_deref()), ("state:opened label:ui", Some("acme/rocket-ui")));
     let of = format!("{LIST}?labels=ui&order_by=updated_at&state=opened");

@@ -76,7 +76,7 @@ async fn actions_for_administrators_are_refused_before_anything_is_sent() {
 #[tokio::test]
 async fn deleting_a_user_requires_typing_the_name_and_explains_hard_delete() {
     let mut harness = at(Place::new("users"), true, 100, 30).await;
-    harness.press("D").expect("keeps what they wrote").expect("with all that they wrote");
+    harness.press("D").expect("keeps what they wrote").expect("including all of their contributions");
     harness.press("Down Enter").expect("groups that nobody else owns");
     harness.type_text("b").press("Enter");
     assert!(sent(&harness, "DELETE").is_empty());
@@ -159,7 +159,7 @@ async fn acting_as_a_user_shows_what_the_user_sees() {
     let mut told = user(2, "bo", "active");
     told["name"] = json!("As Bo is told");
     harness.reply("GET /user?sudo=2", told).press("S").settle().await;
-    harness.expect("As Bo is told").expect("as the user sees it");
+    harness.expect("As Bo is told").expect("viewed as this user");
     assert!(harness.asked.iter().any(|line| line == "GET /user?sudo=2"), "{:?}", harness.asked);
 }
 
@@ -263,7 +263,7 @@ async fn a_member_can_be_added_changed_and_removed() {
 
 #[tokio::test]
 async fn a_username_is_only_reported_as_unknown_without_completions() {
-    let unknown = "of that name";
+    let unknown = "with that name";
     let begin = || Begin::at(Place::new("members").group("acme")).size(100, 30);
     let mut harness = begin().open();
     harness

@@ -104,7 +104,7 @@ async fn pipelines_can_be_retried_canceled_and_deleted_after_confirmation() {
     harness.press("k X").expect("Cancel pipeline 320 of main?").press("n");
     harness.press("j j R").expect("pipeline 318 is success: nothing failed");
     harness.press("X").expect("it is not running");
-    harness.press("Delete").expect("Delete pipeline 318 of v1.0?").expect("lost for good");
+    harness.press("Delete").expect("Delete pipeline 318 of v1.0?").expect("permanently deleted");
     harness.reply("DELETE /projects/acme%2Frocket-ui/pipelines/318", json!(null)).press("y").settle().await;
     assert_eq!(sent(&harness).len(), 2, "{:?}", sent(&harness));
     assert_eq!(sent(&harness)[1], "DELETE /projects/acme%2Frocket-ui/pipelines/318");
@@ -154,7 +154,7 @@ async fn variables_are_hidden_until_requested() {
 async fn a_server_without_the_pipelines_list_suggests_the_jobs() {
     let mut harness = Begin::at(place()).size(100, 20).open();
     harness.unsupported(LIST).settle().await;
-    harness.expect("This server has no list of pipelines.").expect(":jobs");
+    harness.expect("This server has no list of pipelines.").expect("g j shows the jobs");
     let mut harness = Begin::at(place()).size(100, 20).open();
     harness.reply(LIST, json!([])).settle().await;
     harness.expect("There are no pipelines here.");
@@ -204,7 +204,7 @@ async fn a_pipeline_place_shows_its_details_and_actions() {
     harness.reply(&format!("{LIST}/319/jobs"), [job]).reply(&format!("{LIST}/319"), known).settle().await;
     harness.expect("feature/rows · web · by cem · 1m 12s · coverage 84.20 %").expect("jobs:unit config is");
     harness.reply(&format!("{LIST}/319/variables"), json!([])).press("v").settle().await;
-    harness.expect("It was run without variables of its own.").press("Esc");
+    harness.expect("This pipeline has no variables.").press("Esc");
     harness.reply("POST /projects/acme%2Frocket-ui/pipelines/319/retry", whole(319, "feature/rows", "running"));
     harness.press("a").type_text("Retry failed jobs").press("Enter").settle().await;
     assert_eq!(sent(&harness), ["POST /projects/acme%2Frocket-ui/pipelines/319/retry"]);
@@ -243,7 +243,7 @@ async fn a_trigger_job_shows_its_child_pipeline_and_opens_it() {
     let mut harness = with_bridges(vec![trigger(&child)]).await;
     assert!(harness.line_with("docs").contains("pipeline 331"), "{}", harness.picture());
     assert!(harness.line_with("docs").contains("running"), "{}", harness.picture());
-    harness.press("j X").expect("only starts another pipeline").press("w").expect("only starts another pipeline");
+    harness.press("j X").expect("is a trigger job").press("w").expect("is a trigger job");
     // The child pipeline is polled although its trigger job has finished.
     let before = harness.asked.len();
     harness.pass(5).settle().await;

@@ -61,7 +61,7 @@ async fn editing_a_rule_only_sends_changed_fields() {
     let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(120, 30).open();
     harness.reply(LIST, json!([rule(40, 30, false)])).settle().await;
     harness.press("e").expect("Edit rule v* of a/b").expect("Developers + Maintainers").press("C-s");
-    harness.expect("Nothing is changed.").type_text("N").press("Tab Tab").type_text("y");
+    harness.expect("No changes.").type_text("N").press("Tab Tab").type_text("y");
     harness.reply("PATCH /projects/a%2Fb/protected_branches/v%2A", rule(0, 30, true)).press("C-s").settle().await;
     let sent: Vec<&String> = harness.asked.iter().filter(|line| line.starts_with("PATCH")).collect();
     assert_eq!(
@@ -79,7 +79,7 @@ async fn changes_ignored_or_unsupported_by_the_server_are_reported() {
     harness.reply(LIST, json!([rule(40, 30, false)])).settle().await;
     harness.press("e").type_text("N").press("Tab Tab").type_text("y");
     harness.reply("PATCH /projects/a%2Fb/protected_branches/v%2A", rule(40, 30, true)).press("C-s").settle().await;
-    harness.expect("Not changed: who may push. This server needs a Premium license for that.");
+    harness.expect("Not changed: allowed to push. This server needs a Premium license for that.");
     harness.fail("PATCH /projects/a%2Fb/protected_branches/v%2A", 405, "405 Not Allowed");
     harness.press("e").type_text("N").press("C-s").settle().await;
     harness.expect("Edit rule v*").expect("405 Not Allowed. This server does not support");
@@ -88,7 +88,7 @@ async fn changes_ignored_or_unsupported_by_the_server_are_reported() {
 #[tokio::test]
 async fn access_of_individual_users_is_shown_and_not_changed() {
     let mut harness = open().await;
-    harness.press("j e").expect("Edit rule main").expect("who may push").expect("Ada").expect("level 60");
+    harness.press("j e").expect("Edit rule main").expect("allowed to push").expect("Ada").expect("level 60");
     harness.type_text("y").press("C-s").settle().await;
     let sent = harness.asked.iter().rfind(|line| line.starts_with("PATCH"));
     assert_eq!(sent.unwrap(), r#"PATCH /projects/a%2Fb/protected_branches/main {"allow_force_push":true}"#);

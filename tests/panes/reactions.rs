@@ -119,7 +119,7 @@ async fn a_refused_reaction_shows_the_reason() {
     let mut harness = issue(vec![award(1, "tada", 5)], Vec::new()).await;
     harness.fail(&format!("DELETE {ISSUE}/award_emoji/1"), 401, "401 Unauthorized");
     harness.press("* Enter").settle().await;
-    harness.expect("401 Unauthorized. You may not").expect("🎉 you");
+    harness.expect("401 Unauthorized. Not allowed").expect("🎉 you");
     let taken = "404 Award Emoji Name has already been taken Not Found";
     harness.fail(&format!("POST {ISSUE}/award_emoji"), 404, taken);
     harness.press("*").type_text("heart").press("Enter").settle().await;
@@ -134,7 +134,7 @@ async fn reactions_are_requested_once_from_a_server_without_them() {
     harness.reply(&format!("GET {MR}/notes"), [note(1, 6, "Which one?"), note(2, 5, "This one.")]);
     harness.settle().await;
     harness.press("*").settle().await;
-    harness.expect("this server has no reactions").expect_no("React to");
+    harness.expect("this server does not support reactions").expect_no("React to");
     let asked = harness.asked.iter().filter(|line| line.ends_with("/award_emoji")).count();
     assert!(asked <= 3, "{asked} requests");
     harness.press("F5").settle().await;
@@ -150,5 +150,5 @@ async fn system_notes_cannot_be_reacted_to() {
     harness.reply(&format!("GET {ISSUE}/notes"), [system]);
     harness.settle().await;
     harness.press("G *").settle().await;
-    harness.expect("nobody reacts to what the system noted");
+    harness.expect("system notes cannot have reactions");
 }

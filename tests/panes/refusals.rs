@@ -84,11 +84,11 @@ fn failures(field: &str) -> Vec<Failure> {
             Some("send less"),
             None,
         ),
-        ("too many", Fault::Limited(Some(Duration::from_secs(7))), &["wait", "7"], Some("not done"), None),
+        ("too many", Fault::Limited(Some(Duration::from_secs(7))), &["wait", "7"], Some("Nothing was changed"), None),
         ("failed", json(500, json!({"message": "500 Internal quux"})), &["500", "quux"], Some("check"), None),
         ("a proxy", reply(502, "<html><body><h1>Bad quux</h1></body></html>"), &["502", "quux"], Some("check"), None),
         ("at rest", reply(503, "<!doctype html><title>Be back quux</title>"), &["503", "quux"], Some("check"), None),
-        ("without a word", reply(500, ""), &["500"], Some("check"), None),
+        ("without a message", reply(500, ""), &["500"], Some("check"), None),
         ("cut", Fault::Cut("the reply ended quux".into()), &["ended", "quux"], Some("check"), None),
         (
             "too much",
@@ -177,8 +177,8 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
     let decides = ["/approve", "/unapprove", "/merge", "_succeeds", "/award_emoji/:award_id"];
     let decides = decides.iter().any(|end| change.row.ends_with(end));
     let next = match failure.name {
-        "not signed in" if decides => Some("may not"),
-        "not offered" if change.row.ends_with("/merge") => Some("as it stands"),
+        "not signed in" if decides => Some("Not allowed"),
+        "not offered" if change.row.ends_with("/merge") => Some("cannot be merged yet"),
         _ => failure.next,
     };
     for words in failure.words.iter().chain(next.iter().filter(|_| !(comment && passing))) {

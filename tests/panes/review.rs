@@ -207,7 +207,7 @@ async fn drafts_move_with_their_lines_after_a_push() {
     let diff = "@@ -1,3 +1,4 @@ fn rows\n fn a() {}\n-let old = 1;\n+// said why\n+let new = 2;\n fn b() {}\n";
     whole["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff}]);
     harness.reply(&format!("{MR}/changes"), whole).pass(1).press("r").settle().await;
-    harness.expect("1 draft moved with their lines").expect("parked: src/table.rs:4 no longer exists");
+    harness.expect("1 draft moved with their lines").expect("src/table.rs:4 no longer exists");
     let kept = harness.kept.values().find(|kept| kept.contains("Stays with it.")).expect("kept");
     assert!(kept.contains(BEFORE) && kept.contains("\"lines\":[3,3]"), "{kept}");
 }
@@ -307,7 +307,7 @@ async fn a_failing_disk_is_reported_and_quitting_asks_first() {
     let mut harness = changes(vec![]).await;
     harness.press("c").type_text("words");
     harness.send(Msg::Kept(Err("no space left on device".into())));
-    harness.expect("kept only in memory").expect("no space left").expect("words").press("Esc");
+    harness.expect("only in memory").expect("no space left").expect("words").press("Esc");
     for _ in 0..2 {
         harness.press("Q").expect("no space left on device. Quit and lose").press("n");
         assert!(!harness.app.is_quitting());
@@ -381,7 +381,7 @@ async fn a_comment_on_one_commit_refers_to_that_commit() {
     assert!(posts[0].contains(&format!("`src/table.rs:2` at {BEFORE}")), "{posts:?}");
     // A line that the commit removes has no line number in the full diff.
     to_line(&mut harness, "let older = 0;");
-    harness.press("C").expect("commented on only in all changes");
+    harness.press("C").expect("to comment on removed lines");
 }
 
 #[tokio::test]
@@ -523,7 +523,7 @@ async fn a_suggestion_cannot_span_hidden_lines() {
 async fn a_comment_on_a_line_outside_the_diff_is_still_shown() {
     let notes = vec![placed(501, "bo", HEAD, 40, "fn far() {}", "Far away.")];
     let mut harness = changes(notes).await;
-    harness.expect("Far away.").expect("src/table.rs:40, not among the lines shown");
+    harness.expect("Far away.").expect("src/table.rs:40, outside the diff");
 }
 
 #[tokio::test]
@@ -543,13 +543,13 @@ async fn a_suggestion_shows_replaced_lines_and_refuses_stale_line_numbers() {
         }
     };
     let log = "GET /projects/acme%2Frocket-ui/repository/commits";
-    // The comment does not quote the line, and the file has changed since.
+    // The comment does not quote the line, and the file has changed, and.
     let mut harness = begin(note(501, "bo", &answer(""))).await;
     harness
         .reply(&format!("{log}?path=src%2Ftable.rs&ref_name=feature%2F42"), [json!({"id": BEFORE, "title": "x"})])
         .reply(&format!("{log}?path=src%2Ftable.rs&ref_name={HEAD}"), [json!({"id": HEAD, "title": "y"})]);
     harness.press("Y").settle().await;
-    harness.expect("the file has changed since");
+    harness.expect("the file has changed, and");
     // The file is unchanged, so the line is known, and the replaced lines are shown as they are.
     let mut harness = begin(note(501, "bo", &answer(":-1+0"))).await;
     harness.reply(log, [json!({"id": HEAD, "title": "y"})]).press("Y").settle().await;
@@ -562,7 +562,7 @@ async fn an_unreachable_server_keeps_the_text_and_nothing_is_sent_later() {
     harness.unreachable(&format!("{MR}/notes")).press("c").type_text("Later.").press("C-s").settle().await;
     harness.expect("C-x stops");
     harness.press("C-x").settle().await;
-    harness.expect("It was stopped");
+    harness.expect("Sending was canceled");
     harness.press("C-s").settle().await;
     for _ in 0..4 {
         harness.pass(5).settle().await;
@@ -594,7 +594,7 @@ async fn drafts_claimed_or_sent_by_another_process_are_not_sent_again() {
         .settle()
         .await;
     assert_eq!(posts(&harness), [&format!("{POST} body=Third.")]);
-    harness.expect("First.").expect("another running labscope has it");
+    harness.expect("First.").expect("another running labscope is sending it");
     assert_eq!(harness.kept.keys().filter(|key| key.contains(" draft ")).count(), 1, "{:?}", harness.kept);
 }
 

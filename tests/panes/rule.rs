@@ -32,7 +32,12 @@ fn sent(harness: &Harness, verb: &str) -> Vec<String> {
 async fn the_secret_of_a_hook_is_hidden_while_typing_and_never_stored() {
     let mut harness = at(Place::new("hooks"), 120, 30).await;
     harness.expect("pushes, merge requests").expect("disabled").expect("never shown by the server");
-    harness.press("+").type_text("chat.test").expect("begins with https://").press("C-u").type_text("https://a.test/x");
+    harness
+        .press("+")
+        .type_text("chat.test")
+        .expect("must begin with https://")
+        .press("C-u")
+        .type_text("https://a.test/x");
     harness.press("Tab").type_text("s3cret").expect_no("s3cret").press("Esc");
     assert!(harness.kept.values().all(|kept| !kept.contains("s3cret")), "{:?}", harness.kept);
     harness.press("+").expect("https://a.test/x").press("Tab").type_text("s3cret").press("Tab Space");

@@ -57,7 +57,7 @@ async fn pausing_and_tagging_take_one_key_and_removing_asks() {
 async fn the_list_of_all_runners_needs_an_administrator() {
     let mut harness = open(80, 24).await;
     harness.press("2").settle().await;
-    harness.expect("shown to its administrators alone").expect("403");
+    harness.expect("Only administrators can list").expect("403");
 }
 
 #[tokio::test]

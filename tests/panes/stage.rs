@@ -283,7 +283,7 @@ async fn typed_and_staged_texts_survive_a_restart() {
     drop(app);
     let mut app = at(&server, "ada", "Cargo.toml", kept).await;
     app.press("e").settle().await;
-    app.expect("typed[package]").expect("as you left it").press("C-s").settle().await;
+    app.expect("typed[package]").expect("draft restored").press("C-s").settle().await;
     let kept = app.kept.clone();
     let mut app = at(&server, "ada", "README.md", kept).await;
     app.expect("1 staged").press("g i").settle().await;
@@ -328,7 +328,7 @@ async fn files_that_cannot_be_edited_are_refused_with_a_reason() {
         vec![binary("latin.txt", b"caf\xe9\n"), binary("large.txt", large.as_bytes()), binary("zero", b"a\0b")];
     meanwhile(&server, "main", actions).await;
     for (path, words) in
-        [("latin.txt", "not UTF-8 (line 1)"), ("large.txt", "too large for this editor"), ("zero", "NUL bytes")]
+        [("latin.txt", "Not UTF-8 (line 1)"), ("large.txt", "too large for this editor"), ("zero", "NUL bytes")]
     {
         let mut app = at(&server, "ada", path, HashMap::new()).await;
         app.press("e").settle().await;
@@ -404,7 +404,7 @@ async fn a_text_from_the_external_editor_is_staged_byte_for_byte() {
     app.press("E").settle().await;
     app.send(Msg::Edited(Ok("# Rocket\n".into())));
     app.settle().await;
-    app.expect("Nothing was changed").expect_no("staged");
+    app.expect("No changes").expect_no("staged");
     server.stop().await;
 }
 

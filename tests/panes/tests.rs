@@ -42,7 +42,7 @@ async fn open() -> Harness {
 async fn failures_come_first_and_enter_opens_their_source_at_the_commit() {
     let mut harness = open().await;
     harness.expect("4 tests · 1 failed · 2 skipped").expect("screens: table").expect("the last column has gone");
-    harness.expect("Failed 3 times lately on main.").expect("not yet").expect("quite_new");
+    harness.expect("Failed 3 times recently on main.").expect("not yet").expect("quite_new");
     let first = |word: &str| harness.picture().find(word).unwrap();
     assert!(first("narrow") < first("passes"), "{}", harness.picture());
     harness.press("Enter");
@@ -118,7 +118,7 @@ async fn the_demo_has_a_failing_test_and_its_source() {
     app.press("Enter").settle().await;
     app.expect("28 tests · 1 failed · 1 skipped").expect("in screens").press("t").settle().await;
     app.expect("a_narrow_terminal_is_not_a_panic").expect("tests/table.rs:22");
-    app.press("Enter").expect("Open the source of").press("Enter").settle().await;
+    app.press("Enter").expect("Open source location").press("Enter").settle().await;
     assert_eq!(app.app.place().pane, "files");
     server.stop().await;
 }

@@ -196,7 +196,7 @@ async fn a_comment_with_a_refused_position_can_be_sent_without_one() {
     harness
         .expect("Not sent.")
         .expect("can't be blank")
-        .expect("sent again, it becomes a plain comment")
+        .expect("send it again to post it as a plain comment")
         .expect("Why?");
     let plain = format!("POST {WRITE}/notes");
     harness.reply(&plain, json!({"id": 700, "body": "x"})).press("Esc").press("K").press("s").settle().await;
@@ -332,7 +332,7 @@ async fn a_review_is_not_submitted_if_one_of_its_drafts_fails() {
     let (drafts, publish) = (format!("POST {WRITE}/draft_notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));
     harness.fail(&drafts, 422, "too long").press("S").press("Enter").type_text("A summary.").press("Esc");
     harness.press("Tab").type_text("yes").press("C-s").settle().await;
-    harness.expect("Your review is not submitted").expect("too long");
+    harness.expect("Review not submitted").expect("too long");
     assert!(!harness.asked.contains(&publish), "{:?}", harness.asked);
     assert_eq!(harness.kept.values().filter(|kept| kept.contains("A summary.")).count(), 1, "{:?}", harness.kept);
     // Submitted again, the same summary is sent once, and the approval waits until the review is published.

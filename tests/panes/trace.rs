@@ -314,7 +314,7 @@ async fn a_retried_job_replaces_the_failed_one_among_the_traces() {
     harness.reply("POST /projects/acme%2Frocket-ui/jobs/10/retry", job(12, "unit", "pending"));
     harness.reply(siblings, all).reply(&path(12), job(12, "unit", "pending"));
     harness.press("R").settle().await;
-    harness.expect("#12 unit").expect("this is #12").expect("waits for a runner").expect("screens begins");
+    harness.expect("#12 unit").expect("this is #12").expect("Waiting for a runner").expect("screens begins");
     harness.reply(&path(12), job(12, "unit", "manual")).pass(10).settle().await;
     harness.reply("POST /projects/acme%2Frocket-ui/jobs/12/play", job(12, "unit", "pending"));
     harness.expect("P plays it").press("P").settle().await;

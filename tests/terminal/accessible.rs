@@ -140,7 +140,7 @@ fn a_merge_request_can_be_commented_on_by_the_line_of_the_cursor() {
     screen.keys("c");
     screen.wait("the composer", |screen| screen.contents().contains("$EDITOR"));
     screen.keys("Heard, not seen. @ad");
-    hear(&mut screen, "Heard, not seen. @ad  offer 1 of 1: @ada, ");
+    hear(&mut screen, "Heard, not seen. @ad  suggestion 1 of 1: @ada, ");
     screen.keys("\r");
     screen.wait("the name is taken", |screen| line(screen).ends_with("Heard, not seen. @ada"));
     screen.keys("\x13");
@@ -156,7 +156,7 @@ fn a_merge_request_can_be_commented_on_by_the_line_of_the_cursor() {
     screen.wait("the form", |screen| screen.contents().contains("C-s"));
     go_to(&mut screen, "\t", "reviewers");
     screen.keys("ad");
-    hear(&mut screen, "offer 1 of 1: ada");
+    hear(&mut screen, "suggestion 1 of 1: ada");
     screen.keys("\x1b");
     screen.wait("the offers are closed", |screen| !line(screen).contains("offer"));
     screen.keys("\x1b");

@@ -63,7 +63,7 @@ fn text_typed_into_the_editor_survives_kill_9() {
     screen.keys("e");
     screen.wait("it is there again", |screen| {
         let text = screen.contents();
-        text.contains("# half a thou[package]") && text.contains("as you left it")
+        text.contains("# half a thou[package]") && text.contains("draft restored")
     });
     screen.keys("\x13");
     screen.wait("it is staged", |screen| screen.contents().contains("1 staged"));

@@ -84,7 +84,7 @@ fn a_row_of_another_server_opens_there_and_going_back_returns() {
         !top.contains(&name) && top.contains("home") && top.contains("/second server")
     });
     screen.keys("gH");
-    screen.wait("servers are listed", |screen| screen.contents().contains("you are here"));
+    screen.wait("servers are listed", |screen| screen.contents().contains("current server"));
     screen.keys("\x1b[B\r");
     screen.wait("the other one is there as it was left", there);
     // Both keys are typed at once: the second is for the server that the first returns to.
@@ -151,7 +151,7 @@ fn a_download_continues_while_another_server_is_shown() {
     screen.keys("s\r");
     screen.wait("it runs", |screen| screen.contents().contains("B/s"));
     screen.keys("gH");
-    screen.wait("servers are listed", |screen| screen.contents().contains("you are here"));
+    screen.wait("servers are listed", |screen| screen.contents().contains("current server"));
     screen.keys("\x1b[B\r");
     screen.wait("it goes on", |screen| screen.contents().contains("its downloads continue"));
     slow.hold(false);

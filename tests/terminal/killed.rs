@@ -161,7 +161,7 @@ fn a_kill_in_the_middle_of_a_sentence_loses_no_letter() {
     world.kill(&screen);
     let mut screen = world.open();
     screen.keys("G");
-    screen.wait("the draft is in the list", |screen| screen.contents().contains("begun, kept"));
+    screen.wait("the draft is in the list", |screen| screen.contents().contains("draft saved"));
     screen.keys("c");
     screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
     screen.keys("dle.\x13");

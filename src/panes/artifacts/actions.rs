@@ -201,7 +201,7 @@ impl Artifacts {
             Action::Go(Place::new("artifacts").project(project.clone()).at(text("ref_name")).item(text("job")))
         };
         let key = format!("artifacts of a ref {id}");
-        Form::acting("Artifacts by branch or tag", "open them", key, GetRefArtifacts::INPUTS, open)
+        Form::acting("Artifacts by branch or tag", "open artifacts", key, GetRefArtifacts::INPUTS, open)
             .without(&["id", "job_token"])
             .field("ref_name", |field| {
                 field.label("branch or tag").widget(Widget::Line(Complete::Refs(id))).text(git_ref);

@@ -18,7 +18,7 @@ use ratatui::layout::Rect;
 
 const COLUMNS: &[Column] = &[
     Column::new("", Size::Fill { min: 12, weight: 1 }).middle(),
-    Column::new("", Size::Fit { min: 0, max: 14 }).right(),
+    Column::new("", Size::Fit { min: 0, max: 18 }).right(),
 ];
 
 /// The time before expiry, in seconds, from which the expiry is shown as a warning.

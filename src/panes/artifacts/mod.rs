@@ -280,7 +280,7 @@ impl Artifacts {
             }
         }
         if !whole {
-            cx.say(Tone::Warning, format!("There is no {} in these artifacts.", text::sanitize(&path)));
+            cx.say(Tone::Warning, format!("{} not found in these artifacts.", text::sanitize(&path)));
         }
     }
 

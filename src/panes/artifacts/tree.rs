@@ -245,7 +245,7 @@ impl Tree {
                 let size = text::bytes(entry.map_or(0, |entry| entry.size));
                 let mut facts = Cell::empty();
                 if is_duplicate {
-                    facts = facts.and("again ", Role::Warning);
+                    facts = facts.and("duplicate ", Role::Warning);
                 }
                 Row::new(vec![Cell::from((indent, Role::Dim)).and(name, Role::Text), facts.and(size, Role::Dim)])
             }

@@ -142,7 +142,7 @@ impl CommitPane {
         let changes = &self.shown.changes;
         let anchor = changes.need(changes.anchor(), "there is nothing under the cursor")?;
         let writable = position_of(&anchor, &self.sha(view)).note_header().is_some();
-        if writable { Ok(()) } else { Err("the name of the file cannot be written in a comment".into()) }
+        if writable { Ok(()) } else { Err("the file name contains characters that a comment cannot reference".into()) }
     }
 
     pub(super) fn has_comment(&self, view: &View) -> Result<(), Disabled> {

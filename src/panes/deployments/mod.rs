@@ -36,7 +36,7 @@ const TERMS: &[Term] = &[Term::new(
     "sort",
     "",
     ValueKind::Sort(&[("id", "id"), ("iid", "iid"), ("created", "created_at"), ("ref", "ref")]),
-    "in which order",
+    "sort order",
 )];
 
 /// The columns. They cannot be sorted: the server's orders are selected with `sort:` in the query.
@@ -174,7 +174,7 @@ impl ListSource for DeploymentSource {
         .footer("changes")
         .when(|pane, view| {
             pane.has_row(view)?;
-            pane.before(view).map(|_| ()).ok_or_else(|| "no other commit was deployed there before".into())
+            pane.before(view).map(|_| ()).ok_or_else(|| "no earlier deployment to this environment".into())
         }),
         Command::new("deployments.visit", &["V"], "Open environment in browser", |pane: &mut Deployments, cx| {
             if let Some(url) = pane.current(&cx.view).and_then(facts::link) {

@@ -271,7 +271,7 @@ impl Files {
         if let Some(path) = self.tree.missing() {
             let area = panels::title(buf, area, view.theme, focused, path, "");
             let why =
-                format!("There is no {} at {}.", sanitize(path), sanitize(project::short_ref(&self.ref_name(view))));
+                format!("{} not found at {}.", sanitize(path), sanitize(project::short_ref(&self.ref_name(view))));
             return state::empty(buf, area, view.theme, &why, "Choose another file in the tree, or R another ref");
         }
         let Some(file) = self.blob.file() else {

@@ -156,7 +156,7 @@ impl Home {
             Fault::Denied(_) => ("refuses", Role::Warning),
             Fault::Tls(_) => ("is not trusted", Role::Warning),
             Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_) => ("did not answer", Role::Dim),
-            _ => ("cannot list your work", Role::Dim),
+            _ => ("could not load your work", Role::Dim),
         };
         (format!("{what}: {}", error.message()), role)
     }

@@ -64,8 +64,8 @@ impl Section {
     pub fn empty(self, recents: &Recents) -> &'static str {
         match self {
             Section::Todos => "There is nothing to do.",
-            Section::Custom(_) => "No merge request fits its query.",
-            Section::Review => "Nobody waits for your review.",
+            Section::Custom(_) => "No merge request matches the query.",
+            Section::Review => "No reviews requested.",
             Section::Assigned => "No open merge requests need you.",
             Section::Mine => "You have no open merge requests.",
             Section::Running if recents.pinned => "No jobs run in your pinned projects.",

@@ -240,7 +240,7 @@ impl Pane for Home {
         Command::new("home.drop", &["D"], "Remove section…", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {
                 let question = format!("Remove the section \"{}\" ({})?", section.name, section.query);
-                cx.act(App::confirm("Section", question, Action::DropSection(section.name.clone())));
+                cx.act(App::confirm("Remove section", question, Action::DropSection(section.name.clone())));
             }
         })
         .when(Home::in_own_section),

@@ -214,7 +214,7 @@ impl ListSource for HookSource {
     fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {
         let why = forms::administrator(view).err()?;
         let words = format!("You cannot see the system hooks: {why}.");
-        Some((words, "Ask an administrator for one".to_owned()))
+        Some((words, "Ask an administrator to add one".to_owned()))
     }
 
     fn url(&self, view: &View, _: &Hook) -> Option<String> {

@@ -394,7 +394,7 @@ impl Pane for Jobs {
         })
         .when(|pane, view| {
             let some = Some(()).filter(|()| !pane.jobs_to_watch(view).is_empty());
-            list::need(some, &pane.rows(view), "no job is marked, and none runs")
+            list::need(some, &pane.rows(view), "no job is marked or running")
         }),
         Command::new("jobs.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Self, cx| {
             if let Some(job) = pane.current(&cx.view) {
@@ -418,7 +418,7 @@ impl Pane for Jobs {
             }
         })
         .when(|pane, view| match pane.pipeline {
-            Some(_) => Err("it is shown alone already".into()),
+            Some(_) => Err("already filtered by pipeline".into()),
             None => {
                 let here = pane.pipeline_here(view);
                 list::need(here, &pane.rows(view), "no job of a pipeline is selected").map(|_| ())

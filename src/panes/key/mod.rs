@@ -70,7 +70,7 @@ impl KeyLookup {
         }
         facts.line(Vec::new());
         let Some(owner) = key.user.known() else {
-            return facts.field("owner", vec![("the server does not say whose it is".into(), Role::Warning)], None);
+            return facts.field("owner", vec![("unknown".into(), Role::Warning)], None);
         };
         let place = Place::new("user").item(owner.username.as_str()).tab("ssh");
         facts.field("owner", vec![(format!("@{}", owner.username), Role::Link)], Some(LinkTarget::Place(place)));

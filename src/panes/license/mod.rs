@@ -66,7 +66,7 @@ impl LicensePane {
                 facts.field(name, vec![(words, role)], None);
             }
         }
-        let date = |time: &Option<Time>| time.as_ref().map_or_else(|| "not said".to_owned(), |time| time.0.clone());
+        let date = |time: &Option<Time>| time.as_ref().map_or_else(|| "unknown".to_owned(), |time| time.0.clone());
         facts.field("from", vec![(date(&license.starts_at), Role::Text)], None);
         let days = license
             .expires_at
@@ -75,14 +75,12 @@ impl LicensePane {
             .map(|end| end.duration_since(view.now).as_hours().div_euclid(24));
         let mut until = vec![(date(&license.expires_at), Role::Text)];
         match days {
-            Some(days) if days < 0 || license.expired == Some(true) => {
-                until.push(("  it has ended".into(), Role::Failed))
-            }
+            Some(days) if days < 0 || license.expired == Some(true) => until.push(("  expired".into(), Role::Failed)),
             Some(days) => {
                 let role = if days < WARNING_DAYS { Role::Warning } else { Role::Dim };
                 until.push((format!("  {} left", text::count_noun(days.unsigned_abs(), "day")), role));
             }
-            None if license.expired == Some(true) => until.push(("  it has ended".into(), Role::Failed)),
+            None if license.expired == Some(true) => until.push(("  expired".into(), Role::Failed)),
             None => {}
         }
         facts.field("until", until, None);
@@ -107,7 +105,7 @@ impl LicensePane {
     }
 
     fn ask(&mut self, cx: &mut Cx) {
-        let prompt = Prompt::ask("license: a file, Tab completes; or paste it", "~/", TypedLicense);
+        let prompt = Prompt::ask("license file (Tab completes) or pasted license", "~/", TypedLicense);
         cx.act(Action::Open(Box::new(prompt.complete(Box::new(LocalPaths)).taking(take))));
     }
 

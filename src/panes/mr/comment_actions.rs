@@ -128,13 +128,13 @@ impl Mr {
     /// Returns the reactions to the note under the cursor, else to the merge request.
     pub(super) fn reactions(&self, view: &View) -> Result<Reactions, Disabled> {
         if self.tab == Tab::Overview && self.conversation.at_cursor() == UnderCursor::System {
-            return Err("nobody reacts to what the system noted".into());
+            return Err("system notes cannot have reactions".into());
         }
         match self.target(view) {
             None => Ok(Reactions::to(self.noteable(), None)),
             Some(Target::Comment { note: Some(note), .. }) => Ok(Reactions::to(self.noteable(), Some(note))),
             Some(Target::Comment { note: None, .. }) => Err("comments of a commit have no reactions".into()),
-            Some(Target::Draft(_)) => Err("it is not sent yet".into()),
+            Some(Target::Draft(_)) => Err("this draft has not been sent yet".into()),
         }
     }
 
@@ -180,10 +180,10 @@ impl Mr {
         let anchor = self.changes.need(anchor, "there is nothing under the cursor")?;
         let position = position_of(&anchor, head);
         if position.old && !self.is_whole(view) {
-            return Err("removed lines can be commented on only in all changes: u shows them".into());
+            return Err("switch to all changes (u) to comment on removed lines".into());
         }
         if position.note_header().is_none() {
-            return Err("the name of the file cannot be written in a note".into());
+            return Err("the file name contains characters that a note cannot reference".into());
         }
         Ok(())
     }
@@ -222,7 +222,7 @@ impl Mr {
         self.can_comment(view)?;
         match self.thread(view) {
             Some((_, Some(_))) => Ok(()),
-            Some((_, None)) => Err("this comment is no thread that can be resolved".into()),
+            Some((_, None)) => Err("this thread cannot be resolved".into()),
             None => list::need(None, &self.notes(view), "there is no thread under the cursor"),
         }
     }

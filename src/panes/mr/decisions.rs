@@ -234,9 +234,9 @@ impl Mr {
     pub(super) fn rebase(&mut self, cx: &mut Cx) {
         let Ok(known) = self.open_merge_request(&cx.view) else { return };
         let (source, target) = (sanitize(known.source_branch()), sanitize(known.target_branch()));
-        let question = format!("Rebase {source} onto {target}? Its commits are written anew on the server.");
+        let question = format!("Rebase {source} onto {target}? Its commits are rewritten on the server.");
         let rebase = RebaseMergeRequest { id: self.project.clone(), merge_request_iid: self.iid };
-        let send = Action::Send(Write::new(&rebase, format!("begin to rebase !{}", self.iid)));
+        let send = Action::Send(Write::new(&rebase, format!("start rebase of !{}", self.iid)));
         cx.act(App::confirm("Rebase", question, send));
     }
 

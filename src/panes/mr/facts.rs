@@ -303,8 +303,8 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
         }
         for (on, words) in [
             (m.merge_when_pipeline_succeeds.flatten(), "merges when its pipeline succeeds"),
-            (m.squash.flatten(), "squashes its commits"),
-            (m.force_remove_source_branch.flatten(), "removes its branch"),
+            (m.squash.flatten(), "squashes commits"),
+            (m.force_remove_source_branch.flatten(), "deletes the source branch"),
         ] {
             if on == Some(true) {
                 pieces.push(vec![out.span(words, Role::Dim)]);

@@ -296,7 +296,7 @@ impl Mr {
     fn has_steps(&self, _: &View) -> Result<(), Disabled> {
         match self.tab {
             Tab::Overview | Tab::Changes => Ok(()),
-            Tab::Commits | Tab::Pipelines => Err("only in the conversation and the changes".into()),
+            Tab::Commits | Tab::Pipelines => Err("only on the Overview and Changes tabs".into()),
         }
     }
 
@@ -325,7 +325,7 @@ impl ShowsChanges for Mr {
     }
 
     fn on_changes(&self, _: &View) -> Result<(), Disabled> {
-        if self.tab == Tab::Changes { Ok(()) } else { Err("only in the changes".into()) }
+        if self.tab == Tab::Changes { Ok(()) } else { Err("only on the Changes tab".into()) }
     }
 }
 

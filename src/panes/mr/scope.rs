@@ -294,7 +294,7 @@ impl Mr {
             Tab::Changes if self.known(view).is_none() => Err("it has not loaded yet".into()),
             Tab::Changes if self.base(view).is_none() => Err("the base commit is unknown".into()),
             Tab::Changes => Ok(()),
-            _ => Err("only in the changes".into()),
+            _ => Err("only on the Changes tab".into()),
         }
     }
 
@@ -307,7 +307,7 @@ impl Mr {
         match (self.tab, &self.scope, &self.seen.before) {
             (Tab::Changes, Scope::All, None) => Err("nothing changed since you last looked".into()),
             (Tab::Changes, ..) => Ok(()),
-            _ => Err("only in the changes".into()),
+            _ => Err("only on the Changes tab".into()),
         }
     }
 
@@ -337,7 +337,7 @@ impl Mr {
                 Err("its commits have not loaded yet".into())
             }
             Tab::Changes => Ok(()),
-            _ => Err("only in the changes".into()),
+            _ => Err("only on the Changes tab".into()),
         }
     }
 }

@@ -71,8 +71,8 @@ impl Mr {
         self.can_comment(view)?;
         match known.iter().find(|suggestion| suggestion.appliable) {
             Some(_) => Ok(()),
-            None if known.iter().any(|suggestion| suggestion.applied) => Err("it is applied".into()),
-            None => Err("the server says that it cannot be applied any more".into()),
+            None if known.iter().any(|suggestion| suggestion.applied) => Err("it is already applied".into()),
+            None => Err("the suggestion can no longer be applied".into()),
         }
     }
 
@@ -81,7 +81,7 @@ impl Mr {
         let Some(known) = self.known(&cx.view) else { return };
         let branch = sanitize(known.source_branch());
         let suggestions = if count == 1 { "the suggestion".to_owned() } else { format!("{count} suggestions") };
-        let question = format!("Apply {suggestions}? This makes one commit on {branch}.");
+        let question = format!("Apply {suggestions}? This creates one commit on {branch}.");
         cx.act(App::confirm("Apply suggestions", question, Action::Send(write)));
     }
 

@@ -176,7 +176,7 @@ impl Notifications {
         let facts = &mut self.facts;
         let level = &settings.level;
         facts.field("level", vec![(level.to_string(), role(level))], None);
-        facts.field("mails about", vec![(form::meaning(level).into(), Role::Text)], None);
+        facts.field("notifies", vec![(form::meaning(level).into(), Role::Text)], None);
         if *level == Level::Global
             && let Some(global) = view.store.get(&GetNotifications {}).value
         {

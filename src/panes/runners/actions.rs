@@ -49,17 +49,19 @@ impl Runners {
             .fixed("id", id)
             .first(&["description", "tag_list", "run_untagged", "locked", "access_level", "active"])
             .field("tag_list", |field| {
-                _ = field.label("tags").help("With commas between them; jobs that ask for tags go where all are.");
+                _ = field
+                    .label("tags")
+                    .help("Separated by commas. A job with tags runs only on runners that have all of them.");
             })
-            .field("run_untagged", |field| _ = field.label("untagged jobs").help("It takes jobs without tags, too."))
-            .field("locked", |field| _ = field.help("No further project may enable it."))
+            .field("run_untagged", |field| _ = field.label("untagged jobs").help("Also run jobs without tags."))
+            .field("locked", |field| _ = field.help("No further project can enable it."))
             .field("access_level", |field| {
                 field
                     .label("access")
                     .widget(Widget::Choice(&["not_protected", "ref_protected"]))
-                    .help("ref_protected: it takes jobs of protected branches and tags alone.");
+                    .help("ref_protected: runs only jobs of protected branches and tags.");
             })
-            .field("active", |field| _ = field.help("no: it rests, and takes no jobs."))
+            .field("active", |field| _ = field.help("no: the runner is paused."))
             .of_current(&cx.view, GetRunner { id }, |_| Vec::new())
             .open(cx);
     }
@@ -69,12 +71,11 @@ impl Runners {
         let name = name(runner);
         let serves = match projects(runner).as_slice() {
             [] => String::new(),
-            [one] => format!(" {} loses it.", text::sanitize(one)),
-            many => format!(" {} projects lose it.", many.len()),
+            [one] => format!(" It is removed from {}.", text::sanitize(one)),
+            many => format!(" It is removed from {} projects.", many.len()),
         };
         let write = Write::new(&DeleteRunner { id: runner.id }, format!("remove {name}"));
-        let question =
-            format!("Remove {name}? It takes no more jobs, and must be registered anew to come back.{serves}");
+        let question = format!("Remove {name}? It runs no more jobs, and must be registered again to be used.{serves}");
         cx.act(App::confirm("Remove", question, Action::Send(write)));
     }
 

@@ -24,7 +24,7 @@ pub(super) const COLUMNS: Columns<Runner> = Columns {
         Field::new("address", Column::new("IP address", Size::Fit { min: 0, max: 24 }).middle().priority(6))
             .loaded(|a: &Runner, b| a.ip_address.cmp(&b.ip_address))
             .hidden(),
-        Field::new("untagged jobs", Column::new("Untagged jobs", Size::Fit { min: 0, max: 24 }).priority(6)).hidden(),
+        Field::new("configuration", Column::new("Configuration", Size::Fit { min: 0, max: 24 }).priority(6)).hidden(),
         Field::new("ID", Column::new("ID", Size::Fit { min: 2, max: 6 }).right().priority(5))
             .loaded(|a: &Runner, b| a.id.cmp(&b.id)),
         Field::new("last contact", Column::new("Contact", Size::Fit { min: 4, max: 7 }).right().priority(1)),

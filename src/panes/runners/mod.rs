@@ -210,7 +210,7 @@ impl ListSource for RunnerSource {
 
     fn refused(&self, input: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
         let denied = self.scope(input.tab) == Scope::All && matches!(error.fault, Fault::Denied(_));
-        let why = "All runners of a server are shown to its administrators alone.";
+        let why = "Only administrators can list all runners of the server.";
         denied.then(|| (why.to_owned(), "1 goes back to those you may see"))
     }
 

@@ -9,27 +9,27 @@ const ALL: &[Term] = &[
         "scope",
         "scope",
         ValueKind::Words(&["specific", "shared", "active", "paused", "online"]),
-        "which ones the server lists",
+        "filtered by the server",
     ),
     TYPE,
     STATUS,
     TAG,
 ];
 const MINE: &[Term] = &[
-    Term::new("scope", "scope", ValueKind::Words(&["active", "paused", "online"]), "which ones the server lists"),
+    Term::new("scope", "scope", ValueKind::Words(&["active", "paused", "online"]), "filtered by the server"),
     TYPE,
     STATUS,
     TAG,
 ];
 const PROJECT: &[Term] = &[TYPE, STATUS, TAG];
-const TYPE: Term = Term::new("type", "type", ValueKind::Words(&["specific", "shared", "group"]), "whom it serves");
+const TYPE: Term = Term::new("type", "type", ValueKind::Words(&["specific", "shared", "group"]), "runner type");
 const STATUS: Term = Term::new(
     "status",
     "status",
     ValueKind::Words(&["online", "offline", "paused", "stale", "never_contacted", "not_connected"]),
-    "how it stands",
+    "runner status",
 );
-const TAG: Term = Term::new("tag", "tag", ValueKind::Text, "a tag that it has");
+const TAG: Term = Term::new("tag", "tag", ValueKind::Text, "runner tag");
 
 /// A parsed query for runners.
 #[derive(Clone, Debug, Default, PartialEq)]

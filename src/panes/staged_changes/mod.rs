@@ -115,8 +115,8 @@ impl StagedChanges {
     fn drop_one(&mut self, cx: &mut Cx) {
         let Some((_, change)) = self.current() else { return };
         let question = match (change.kind, &change.content) {
-            (Kind::Delete, _) => format!("Keep {} after all?", sanitize(&change.path)),
-            (_, None) => format!("Leave {} where it is?", sanitize(change.source())),
+            (Kind::Delete, _) => format!("Discard the deletion of {}?", sanitize(&change.path)),
+            (_, None) => format!("Discard the move of {}?", sanitize(change.source())),
             (_, Some(content)) => {
                 let size = text::bytes(content.bytes);
                 format!("Discard your changes to {} ({size})? They exist nowhere else.", sanitize(&change.path))
@@ -138,7 +138,7 @@ impl StagedChanges {
     fn ask_branch(&mut self, cx: &mut Cx) {
         let onto = self.staging.as_ref().ok().and_then(|staging| staging.onto.clone()).unwrap_or_default();
         let branch = self.branch(&cx.view).unwrap_or_default();
-        let label = format!("commit to a new branch from {} (empty: to it)", sanitize(&branch));
+        let label = format!("new branch from {} (empty: commit to it)", sanitize(&branch));
         cx.act(Action::Open(Box::new(Prompt::ask(label, onto, StagedAnswer::Onto))));
     }
 
@@ -223,7 +223,7 @@ impl StagedChanges {
             let words = format!("{} {} is no longer a branch of this project: ", glyph::wrong(), staging_area.branch);
             lines.push(vec![
                 (words, Role::Failed),
-                ("your changes are kept; create it again, or stage them for another".into(), Role::Text),
+                ("your changes are kept; create the branch again or choose another one".into(), Role::Text),
             ]);
         }
         if let Some(words) = &staging.refused {
@@ -238,7 +238,7 @@ impl StagedChanges {
                 (format!("{} {path} ", glyph::warning()), Role::Warning),
                 (conflict.words(change.kind, &staging_area.branch), Role::Text),
             ];
-            for (key, what) in [("K", "keep mine"), ("T", "take theirs"), ("M", "merge"), ("v", "other sides")] {
+            for (key, what) in [("K", "keep mine"), ("T", "take theirs"), ("M", "merge"), ("v", "show other side")] {
                 words.push((format!("  {key} "), Role::Key));
                 words.push((what.into(), Role::Dim));
             }

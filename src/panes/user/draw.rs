@@ -16,7 +16,7 @@ impl UserPane {
     pub(super) fn draw_profile(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let focused = self.panels.focus() == LEFT;
         let user = self.profile(view);
-        let seen = if self.is_impersonating { "as the user sees it" } else { "" };
+        let seen = if self.is_impersonating { "viewed as this user" } else { "" };
         let body = panels::title(buf, area, view.theme, focused, user.map_or("", |user| &user.name), seen);
         if user.is_some() {
             return self.facts.draw(view, body, buf, focused);

@@ -277,7 +277,7 @@ impl Pane for UserPane {
         Command::new("user.acting", &["S"], "View as this user", |pane: &mut Self, cx| {
             pane.is_impersonating = !pane.is_impersonating;
             pane.tab = PROFILE;
-            let words = if pane.is_impersonating { "This is what GET /user tells the user." } else { "As you see it." };
+            let words = if pane.is_impersonating { "Viewing as this user." } else { "Viewing as yourself." };
             cx.say(Tone::Info, words);
         })
         .when(|pane, view| if pane.is_self { Err("this is your own account".into()) } else { pane.can_change(view) }),

@@ -67,7 +67,7 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
         None if notes.is_known && notes.is_empty() => {
             DocLine::new("No comments yet. c adds one.", theme.style(Role::Dim))
         }
-        None => DocLine::new(format!("{} more to come", glyph::cut()), theme.style(Role::Dim)),
+        None => DocLine::new(format!("{} loading more", glyph::cut()), theme.style(Role::Dim)),
     }
 }
 
@@ -86,7 +86,7 @@ pub fn place(view: &View, position: &DiffPosition, line: usize, state: &Position
     let Some(quoted) = line.checked_sub(1) else {
         let mut spans: Spans = vec![(position.label().into(), theme.style(Role::Link))];
         if position.old {
-            spans.push(("  taken away".into(), theme.style(Role::Removed)));
+            spans.push(("  removed line".into(), theme.style(Role::Removed)));
         }
         if let Some((x, y)) = state.point {
             spans.push((format!("  at {x}, {y}").into(), theme.style(Role::Dim)));
