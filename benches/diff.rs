@@ -105,7 +105,8 @@ fn parsed(entries: &[DiffEntry]) -> Vec<Arc<FileDiff>> {
 fn main() {
     let body = reply();
     println!("{FILES} files, {} lines, {:.1} MB", FILES * (LINES + 3), body.len() as f64 / 1e6);
-    let mut table = Table::new("a diff of 200,000 lines", &["what", "beside µs", "ours µs", "ratio", "limit"]);
+    let mut table =
+        Table::new("a diff of 200,000 lines", &["measurement", "baseline µs", "labscope µs", "ratio", "limit"]);
 
     let plain = || support::median(3, || _ = black_box(serde_json::from_slice::<serde_json::Value>(&body)));
     let server = Server { changes: &body, threads: b"[]" };

@@ -166,7 +166,7 @@ fn held(file: &Path) -> u64 {
 }
 
 fn main() {
-    let mut table = Table::new("files", &["what", "first µs", "second µs", "ratio", "limit"]);
+    let mut table = Table::new("files", &["measurement", "first µs", "second µs", "ratio", "limit"]);
 
     let hundred = source(2_000_000);
     let bytes = Bytes::from(hundred.into_bytes().into_iter().take(100_000_000).collect::<Vec<u8>>());

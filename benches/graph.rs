@@ -85,7 +85,8 @@ fn lay(lanes: &Lanes, commits: &[Commit]) -> labscope::ui::graph::Page {
 }
 
 fn main() {
-    let mut table = Table::new("the graph of 100,000 commits", &["what", "first µs", "second µs", "ratio", "limit"]);
+    let mut table =
+        Table::new("the graph of 100,000 commits", &["measurement", "first µs", "second µs", "ratio", "limit"]);
 
     // A page at the end costs as much as the first one: only the lanes at the end of a page are kept.
     let pages: Vec<Vec<Commit>> = (0..COMMITS / PAGE).map(|number| page(number, COMMITS)).collect();
@@ -115,13 +116,13 @@ fn main() {
         || support::median(3, || whole(&pages[..tenth])) / (PAGE * tenth) as f64,
         || support::median(3, || whole(&pages)) / COMMITS as f64,
     );
-    table.ratio("a commit: of the first 10,000 · of all", pair, 2.0);
+    table.ratio("time per commit: the first 10,000 · all", pair, 2.0);
 
     for size in [(80, 24), (160, 45)] {
         let name = format!("{}x{}", size.0, size.1);
         let (mut small, mut large) = (log(PAGE, size), log(COMMITS, size));
         let pair = both(&mut small, &mut large, size);
-        table.ratio(&format!("a key and its frame, at the start: 100 · 100,000  {name}"), pair, 1.5);
+        table.ratio(&format!("a key press and its frame at the start: 100 · 100,000  {name}"), pair, 1.5);
         let mut end = log(COMMITS, size);
         end.update(Msg::Key(key("G")));
         let pair = both(&mut large, &mut end, size);

@@ -62,7 +62,7 @@ fn main() {
     let address = format!("http://{}", silent.local_addr().expect("an address"));
     let token = [&alone[..], &[("LABSCOPE_TOKEN", "a-token")]].concat();
 
-    let mut table = Table::new("exec to first frame, ms", &["", "beside", "labscope", "ratio", "limit"]);
+    let mut table = Table::new("exec to first frame, ms", &["", "baseline", "labscope", "ratio", "limit"]);
     let bare = first_frame(&own, &["empty"], &[], "drawn");
     let less = first_frame("less", &[&small], &alone, "a small file");
     let quiet = first_frame(LABSCOPE, &["--host", &address], &token, "projects");

@@ -339,14 +339,14 @@ fn beside_others(text: &Arc<Vec<u8>>, megabytes: usize, table: &mut Table, url: 
     for (program, arguments, limit) in bars {
         let what = format!("{megabytes} MB: from exec to its last line, beside {program} on a file (ms)");
         if !installed(program) {
-            table.row(cells(&format!("{what}: it is not installed"), format!("{own:.1}"), "-"), false);
+            table.row(cells(&format!("{what}: not installed"), format!("{own:.1}"), "-"), false);
         } else if let Some(other) = time(program, &arguments) {
             match limit {
                 Some(limit) => table.ratio(&what, (other, own), limit),
                 None => table.row(cells(&format!("{what}: {other:.1}"), format!("{own:.1}"), "-"), false),
             }
         } else {
-            table.row(cells(&format!("{what}: it never shows it"), format!("{own:.1}"), "-"), false);
+            table.row(cells(&format!("{what}: text not shown"), format!("{own:.1}"), "-"), false);
         }
     }
     Ok(())
@@ -444,7 +444,7 @@ fn measure(megabytes: usize, table: &mut Table, runtime: &tokio::runtime::Runtim
     let start = median(31, || frame(&mut app, &mut buffer));
     app.update(Msg::Key(key("G")));
     let end = median(31, || frame(&mut app, &mut buffer));
-    table.ratio(&name("a frame at the end, beside one at the start (µs)"), (start, end), 2.0);
+    table.ratio(&name("a frame at the start · at the end (µs)"), (start, end), 2.0);
     for (what, filter_text, limit) in [("an expression", SOUGHT, 3.0), ("a word that is rare", RARE, 3.0)] {
         let (alone, expected) = engine(&text, filter_text);
         let (took, found) = search(&mut app, filter_text);
@@ -462,7 +462,7 @@ fn main() {
     // The plain HTTP client below needs a TLS provider before any labscope client installs one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
-    let mut table = Table::new("A large trace", &["what", "beside", "labscope", "ratio", "limit"]);
+    let mut table = Table::new("A large trace", &["measurement", "baseline", "labscope", "ratio", "limit"]);
     measure(100, &mut table, &runtime);
     if available() > 6_000 {
         measure(1000, &mut table, &runtime);
