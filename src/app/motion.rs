@@ -41,8 +41,8 @@ impl Motion {
     /// Moves in a document of `len` rows.
     pub fn scroll(self, doc: &mut DocState, len: usize) {
         match self {
-            Motion::Left => doc.left_by(-(SCROLL_COLUMNS as isize)),
-            Motion::Right => doc.left_by(SCROLL_COLUMNS as isize),
+            Motion::Left => doc.scroll_columns_by(-(SCROLL_COLUMNS as isize)),
+            Motion::Right => doc.scroll_columns_by(SCROLL_COLUMNS as isize),
             Motion::Up => doc.move_by(-1, len),
             Motion::Down => doc.move_by(1, len),
             Motion::First => doc.first(),

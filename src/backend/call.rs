@@ -255,7 +255,12 @@ impl<W: Deref<Target = World>> Call<W> {
     ///
     /// # Errors
     /// Fails with 400, for example `order_by does not have a valid value`.
-    pub fn choice<'v>(&self, name: &str, value: Option<&'v str>, allowed: &[&'v str]) -> Result<&'v str, Rejection> {
+    pub fn choice_or_first<'v>(
+        &self,
+        name: &str,
+        value: Option<&'v str>,
+        allowed: &[&'v str],
+    ) -> Result<&'v str, Rejection> {
         match value {
             None | Some("") => Ok(allowed.first().copied().unwrap_or_default()),
             Some(value) if allowed.contains(&value) => Ok(value),
@@ -269,12 +274,12 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Fails with 400 for a value other than `asc` and `desc`.
     pub fn descending(&self, sort: Option<&str>, default: &'static str) -> Result<bool, Rejection> {
         let other = if default == "desc" { "asc" } else { "desc" };
-        Ok(self.choice("sort", sort, &[default, other])? == "desc")
+        Ok(self.choice_or_first("sort", sort, &[default, other])? == "desc")
     }
 }
 
 /// Sorts rows by a key; the sort is stable in both directions, so that rows with equal keys stay in ID order.
-pub fn order<R, K: Ord>(rows: &mut [R], descending: bool, key: impl Fn(&R) -> K) {
+pub fn stable_sort<R, K: Ord>(rows: &mut [R], descending: bool, key: impl Fn(&R) -> K) {
     if descending {
         rows.sort_by_key(|row| std::cmp::Reverse(key(row)));
     } else {

@@ -174,7 +174,7 @@ fn get(call: &ReadCall, input: GetCommit) -> Outcome<Commit> {
 }
 
 fn refs(call: &ReadCall, input: ListCommitRefs) -> Outcome<Vec<CommitRef>> {
-    let kind = call.choice("type", input.r#type.as_deref(), &["all", "branch", "tag"])?;
+    let kind = call.choice_or_first("type", input.r#type.as_deref(), &["all", "branch", "tag"])?;
     let (_, git) = call.repository(&input.id)?;
     let id = find(&git, &input.sha)?;
     let mut out = Vec::new();
@@ -221,7 +221,7 @@ fn comment(call: &mut WriteCall, input: CreateCommitComment) -> Outcome<CommitCo
     if input.path.is_some() && input.line.is_none() {
         return Err(Rejection::error(400, "line is missing"));
     }
-    let kind = call.choice("line_type", input.line_type.as_deref(), &["new", "old"])?.to_owned();
+    let kind = call.choice_or_first("line_type", input.line_type.as_deref(), &["new", "old"])?.to_owned();
     let id = find(&git, &input.sha)?;
     let place = match (input.path, input.line) {
         // A line that is not in the diff is dropped: the comment is on the whole commit then.

@@ -1,6 +1,6 @@
 //! Deployments.
 
-use super::call::{Outcome, ReadCall, ok, order};
+use super::call::{Outcome, ReadCall, ok, stable_sort};
 use super::git::Git;
 use super::mount::Mount;
 use super::records::{self, Project, level};
@@ -44,15 +44,15 @@ pub fn show(call: &ReadCall, git: Option<&Git>, deployment: &records::Deployment
 }
 
 fn list(call: &ReadCall, input: ListDeployments) -> Outcome<Vec<Deployment>> {
-    let by = call.choice("order_by", input.order_by.as_deref(), &["id", "iid", "created_at", "ref"])?;
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["id", "iid", "created_at", "ref"])?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
     let project = project(call, &input.id)?;
     let mut rows: Vec<_> = call.world.deployments.iter().filter(|row| row.project == project.id).collect();
     match by {
-        "iid" => order(&mut rows, descending, |row| row.iid),
-        "created_at" => order(&mut rows, descending, |row| row.created_at),
-        "ref" => order(&mut rows, descending, |row| row.ref_name.clone()),
-        _ => order(&mut rows, descending, |row| row.id),
+        "iid" => stable_sort(&mut rows, descending, |row| row.iid),
+        "created_at" => stable_sort(&mut rows, descending, |row| row.created_at),
+        "ref" => stable_sort(&mut rows, descending, |row| row.ref_name.clone()),
+        _ => stable_sort(&mut rows, descending, |row| row.id),
     }
     let git = call.git(project).ok();
     call.page(rows, |row| show(call, git.as_ref(), row))

@@ -48,7 +48,7 @@ fn show(world: &World, environment: &records::Environment) -> ProjectEnvironment
 fn list(call: &ReadCall, input: ListEnvironments) -> Outcome<Vec<ProjectEnvironment>> {
     let project = deployments::project(call, &input.id)?.id;
     let states = ["", "available", "stopping", "stopped"];
-    let state = call.choice("states", input.states.as_deref(), &states)?.to_owned();
+    let state = call.choice_or_first("states", input.states.as_deref(), &states)?.to_owned();
     if input.search.as_ref().is_some_and(|part| part.chars().count() < 3) {
         return Err(Rejection::error(400, "search is too short (minimum is 3 characters)"));
     }

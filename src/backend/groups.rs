@@ -1,6 +1,6 @@
 //! Groups, their subgroups and projects, and their LDAP links.
 
-use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::mount::Mount;
 use super::params::is_path;
 use super::presenters::attributes;
@@ -92,7 +92,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
 /// Returns the visible groups for which `of` returns true, filtered and sorted according to `input`.
 fn list_filtered(call: &ReadCall, input: Common, of: impl Fn(&Group) -> bool) -> Outcome<Vec<GroupView>> {
-    let by = call.choice("order_by", input.order_by.as_deref(), &["name", "path"])?;
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["name", "path"])?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
     let (world, rights) = (call.world, &call.rights);
     let level = |group: &Group| rights.in_group(world, group.id);
@@ -114,8 +114,8 @@ fn list_filtered(call: &ReadCall, input: Common, of: impl Fn(&Group) -> bool) ->
     };
     let mut rows: Vec<&Group> = world.groups.iter().filter(found).collect();
     match by {
-        "path" => order(&mut rows, descending, |group| group.path.to_lowercase()),
-        _ => order(&mut rows, descending, |group| group.name.to_lowercase()),
+        "path" => stable_sort(&mut rows, descending, |group| group.path.to_lowercase()),
+        _ => stable_sort(&mut rows, descending, |group| group.name.to_lowercase()),
     }
     let statistics = input.statistics == Some(true) && rights.admin;
     let with_attributes = input.with_custom_attributes == Some(true) && rights.admin;

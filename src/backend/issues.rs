@@ -1,7 +1,7 @@
 //! Issues: lists for a project, a group, or everywhere; viewing, creating, updating, closing.
 
-use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
-use super::merge_requests::{LABEL_CHANGES, label_notes, split_labels, time_stats, updated_labels};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
+use super::merge_requests::{LABEL_CHANGE_INPUTS, label_notes, split_labels, time_stats, updated_labels};
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
 use super::rejection::Rejection;
@@ -220,14 +220,16 @@ fn list_filtered(
     of: impl Fn(&records::Issue) -> bool,
 ) -> Outcome<Vec<Issue>> {
     let caller = call.signed_in()?.id;
-    let state = State::from_name(call.choice("state", input.state.as_deref(), &["all", "opened", "closed"])?);
-    let by = call.choice("order_by", input.order_by.as_deref(), ORDERS)?.to_owned();
+    let state =
+        State::from_name(call.choice_or_first("state", input.state.as_deref(), &["all", "opened", "closed"])?);
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), ORDERS)?.to_owned();
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     let scope = input.scope.map(|scope| scope.replace('-', "_"));
-    let scope = call.choice("scope", scope.as_deref(), &[usual, "all", "created_by_me", "assigned_to_me"])?.to_owned();
+    let scope =
+        call.choice_or_first("scope", scope.as_deref(), &[usual, "all", "created_by_me", "assigned_to_me"])?.to_owned();
     let mut due_words = vec![""];
     due_words.extend(DUE);
-    let due = call.choice("due_date", input.due_date.as_deref(), &due_words)?.to_owned();
+    let due = call.choice_or_first("due_date", input.due_date.as_deref(), &due_words)?.to_owned();
     let created = Bounds::new("created", &input.created_after, &input.created_before)?;
     let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
     let today = today(call.now);
@@ -284,18 +286,18 @@ fn list_filtered(
             })
     };
     let mut rows: Vec<&records::Issue> = world.issues.iter().filter(found).collect();
-    order(&mut rows, descending, |issue| issue.id);
+    stable_sort(&mut rows, descending, |issue| issue.id);
     let last = |due: Option<Date>| (due.is_none() != descending, due);
     let milestone_due = |issue: &records::Issue| {
         issue.milestone.and_then(|id| world.milestones.get(id)).and_then(|milestone| milestone.due_date)
     };
     match by.as_str() {
-        "updated_at" => order(&mut rows, descending, |issue| issue.updated_at),
-        "due_date" => order(&mut rows, descending, |issue| last(issue.due_date)),
-        "milestone_due" => order(&mut rows, descending, |issue| last(milestone_due(issue))),
-        "title" => order(&mut rows, descending, |issue| issue.title.to_lowercase()),
-        "popularity" => order(&mut rows, descending, |issue| world.votes(Noteable::Issue(issue.id)).0),
-        _ => order(&mut rows, descending, |issue| issue.created_at),
+        "updated_at" => stable_sort(&mut rows, descending, |issue| issue.updated_at),
+        "due_date" => stable_sort(&mut rows, descending, |issue| last(issue.due_date)),
+        "milestone_due" => stable_sort(&mut rows, descending, |issue| last(milestone_due(issue))),
+        "title" => stable_sort(&mut rows, descending, |issue| issue.title.to_lowercase()),
+        "popularity" => stable_sort(&mut rows, descending, |issue| world.votes(Noteable::Issue(issue.id)).0),
+        _ => stable_sort(&mut rows, descending, |issue| issue.created_at),
     }
     let detailed = input.with_labels_details == Some(true);
     call.page(rows, |issue| call.show_issue(issue, detailed))
@@ -439,7 +441,7 @@ fn update(call: &mut WriteCall, input: UpdateIssue) -> Outcome<Issue> {
         return Err(Rejection::forbidden());
     }
     let given: Vec<&str> = UpdateIssue::inputs().filter(|name| !matches!(*name, "id" | "issue_iid")).collect();
-    if !given.iter().chain(&LABEL_CHANGES).any(|name| call.inputs.contains_key(*name)) {
+    if !given.iter().chain(&LABEL_CHANGE_INPUTS).any(|name| call.inputs.contains_key(*name)) {
         return Err(Rejection::error(
             400,
             format!("{} are missing, at least one parameter must be provided", given.join(", ")),
@@ -496,7 +498,7 @@ fn update(call: &mut WriteCall, input: UpdateIssue) -> Outcome<Issue> {
     }
     issue.discussion_locked = input.discussion_locked.filter(|_| plans).or(before.discussion_locked);
     issue.issue_type = input.issue_type.unwrap_or(issue.issue_type);
-    match call.choice("state_event", input.state_event.as_deref(), &["", "close", "reopen"])? {
+    match call.choice_or_first("state_event", input.state_event.as_deref(), &["", "close", "reopen"])? {
         "close" if before.state == State::Opened => {
             issue.state = State::Closed;
             (issue.closed_at, issue.closed_by) = (Some(now), Some(caller));

@@ -1,7 +1,7 @@
 //! Merge requests.
 
 use super::cache::Relation;
-use super::call::{Call, Outcome, ReadCall, WriteCall, ok, order};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::commits::pipeline_brief;
 use super::git::Git;
 use super::mount::Mount;
@@ -294,15 +294,15 @@ fn list_filtered(
     of: impl Fn(&records::MergeRequest) -> bool,
 ) -> Outcome<Vec<View>> {
     let caller = call.signed_in()?.id;
-    let state = call.choice("state", input.state.as_deref(), &["all", "opened", "closed", "merged"])?;
+    let state = call.choice_or_first("state", input.state.as_deref(), &["all", "opened", "closed", "merged"])?;
     let state = State::from_name(state);
-    let by = call.choice("order_by", input.order_by.as_deref(), &["created_at", "updated_at"])?;
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["created_at", "updated_at"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     // Newer servers spell scopes with underscores.
     let (usual, scope) = scopes;
     let scope = scope.map(|scope| scope.replace('_', "-"));
     let words = [usual, "all", "created-by-me", "assigned-to-me"];
-    let scope = call.choice("scope", scope.as_deref(), &words)?.to_owned();
+    let scope = call.choice_or_first("scope", scope.as_deref(), &words)?.to_owned();
     let created = Bounds::new("created", &input.created_after, &input.created_before)?;
     let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
     let labels: Vec<&str> = input.labels.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
@@ -371,10 +371,10 @@ fn list_filtered(
             })
     };
     let mut rows: Vec<&records::MergeRequest> = call.world.merge_requests.iter().filter(found).collect();
-    order(&mut rows, descending, |mr| mr.id);
+    stable_sort(&mut rows, descending, |mr| mr.id);
     match by {
-        "updated_at" => order(&mut rows, descending, |mr| mr.updated_at),
-        _ => order(&mut rows, descending, |mr| mr.created_at),
+        "updated_at" => stable_sort(&mut rows, descending, |mr| mr.updated_at),
+        _ => stable_sort(&mut rows, descending, |mr| mr.created_at),
     }
     let is_simple = input.view.as_deref() == Some("simple");
     let mut open: BTreeMap<u64, Option<Git>> = BTreeMap::new();
@@ -482,12 +482,12 @@ pub fn split_labels(text: &str) -> Vec<String> {
 }
 
 /// The inputs of current servers that add and remove labels.
-pub const LABEL_CHANGES: [&str; 2] = ["add_labels", "remove_labels"];
+pub const LABEL_CHANGE_INPUTS: [&str; 2] = ["add_labels", "remove_labels"];
 
-/// Returns the labels after an update: `labels`, or else `before`, with the changes in [`LABEL_CHANGES`] applied.
+/// Returns the labels after an update: `labels`, or else `before`, with the changes in [`LABEL_CHANGE_INPUTS`] applied.
 pub fn updated_labels(call: &WriteCall, before: &[String], labels: Option<&str>) -> Option<Vec<String>> {
     let given = |name: &str| call.inputs.get(name)?.as_str().filter(|_| !call.only_specified).map(split_labels);
-    let [more, less] = LABEL_CHANGES.map(given);
+    let [more, less] = LABEL_CHANGE_INPUTS.map(given);
     let all = labels.map(split_labels);
     if all.is_none() && more.is_none() && less.is_none() {
         return None;
@@ -651,7 +651,8 @@ fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> {
     let given = ["target_branch", "title", "assignee_id", "milestone_id", "description", "state_event", "labels"];
     let flags = ["remove_source_branch", "squash", "discussion_locked", "allow_maintainer_to_push"];
     let newer = ["assignee_ids", "reviewer_ids"];
-    if !given.iter().chain(&flags).chain(&newer).chain(&LABEL_CHANGES).any(|name| call.inputs.contains_key(*name)) {
+    if !given.iter().chain(&flags).chain(&newer).chain(&LABEL_CHANGE_INPUTS).any(|name| call.inputs.contains_key(*name))
+    {
         let names = given.iter().chain(&flags).copied().collect::<Vec<_>>().join(", ");
         return Err(Rejection::error(400, format!("{names} are missing, at least one parameter must be provided")));
     }
@@ -724,7 +725,7 @@ fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> {
     mr.discussion_locked = input.discussion_locked.or(mr.discussion_locked);
     mr.allow_maintainer_to_push = input.allow_maintainer_to_push.unwrap_or(mr.allow_maintainer_to_push);
     let mut action = "update";
-    match call.choice("state_event", input.state_event.as_deref(), &["", "close", "reopen"])? {
+    match call.choice_or_first("state_event", input.state_event.as_deref(), &["", "close", "reopen"])? {
         "close" if mr.state == State::Opened => {
             mr.range = call
                 .diff_ends(&mr, &git)

@@ -156,7 +156,7 @@ struct MilestoneFilter {
 }
 
 fn list(call: &ReadCall, owner: Owner, with_above: bool, wanted: MilestoneFilter) -> Outcome<Vec<Milestone>> {
-    let state = call.choice("state", wanted.state.as_deref(), &["all", "active", "closed"])?.to_owned();
+    let state = call.choice_or_first("state", wanted.state.as_deref(), &["all", "active", "closed"])?.to_owned();
     let above = if with_above { owner.groups(call.world) } else { Vec::new() };
     let search = wanted.search.unwrap_or_default();
     let found = |milestone: &&records::Milestone| {
@@ -264,7 +264,7 @@ fn update(call: &mut WriteCall, owner: Owner, id: u64, change: Change) -> Outcom
     if change.due_date.is_some() || empties("due_date") {
         milestone.due_date = day("due_date", &change.due_date.unwrap_or_default())?;
     }
-    match call.choice("state_event", change.event.as_deref(), &["", "close", "activate"])? {
+    match call.choice_or_first("state_event", change.event.as_deref(), &["", "close", "activate"])? {
         "close" => milestone.state = MilestoneState::Closed,
         "activate" => milestone.state = MilestoneState::Active,
         _ => {}

@@ -1,6 +1,6 @@
 //! Notes on issues, snippets, merge requests and epics: the same operations on four kinds of objects.
 
-use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::emoji::lone_emoji;
 use super::mount::Mount;
 use super::records::{self, NoteKind, Noteable, level};
@@ -226,13 +226,13 @@ impl<W: Deref<Target = World>> Call<W> {
 }
 
 fn list(call: &ReadCall, target: &NoteTarget, sort: &Option<String>, order_by: &Option<String>) -> Outcome<Vec<Note>> {
-    let by = call.choice("order_by", order_by.as_deref(), &["created_at", "updated_at"])?;
+    let by = call.choice_or_first("order_by", order_by.as_deref(), &["created_at", "updated_at"])?;
     let descending = call.descending(sort.as_deref(), "desc")?;
     let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(|note| note.on == target.on).collect();
     // Notes with the same time are sorted by ID.
     match by {
-        "updated_at" => order(&mut rows, descending, |note| (note.updated_at, note.id)),
-        _ => order(&mut rows, descending, |note| (note.created_at, note.id)),
+        "updated_at" => stable_sort(&mut rows, descending, |note| (note.updated_at, note.id)),
+        _ => stable_sort(&mut rows, descending, |note| (note.created_at, note.id)),
     }
     call.page(rows, |note| show(call, target, note))
 }

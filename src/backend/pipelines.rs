@@ -1,6 +1,6 @@
 //! Pipelines: listing and filtering, running, retrying, canceling, deleting.
 
-use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::git::Git;
 use super::jobs::scope;
 use super::mount::Mount;
@@ -109,7 +109,7 @@ impl<W: Deref<Target = World>> Call<W> {
 /// Checks the name and type of a variable.
 pub fn check_variable(call: &WriteCall, variable: &NewVariable) -> Result<(), Rejection> {
     let kind = variable.variable_type.as_deref();
-    call.choice("variables[variable_type]", kind, &["", "env_var", "file"])?;
+    call.choice_or_first("variables[variable_type]", kind, &["", "env_var", "file"])?;
     let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if variable.key.is_empty() || !variable.key.chars().all(is_key) {
         return Err(pipeline_error("Variables key can contain only letters, digits and '_'."));
@@ -142,11 +142,11 @@ fn newest_by_ref(call: &ReadCall, project: &Project, tags: bool) -> Result<HashM
 fn list(call: &ReadCall, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
     let any =
         |words: &[&'static str]| -> Vec<&'static str> { std::iter::once("").chain(words.iter().copied()).collect() };
-    let scope = call.choice("scope", input.scope.as_deref(), &any(SCOPES))?.to_owned();
+    let scope = call.choice_or_first("scope", input.scope.as_deref(), &any(SCOPES))?.to_owned();
     let statuses = any(crate::api::pipelines::resources::Status::KNOWN);
-    let status = call.choice("status", input.status.as_deref(), &statuses)?.to_owned();
+    let status = call.choice_or_first("status", input.status.as_deref(), &statuses)?.to_owned();
     let by = ["id", "status", "ref", "updated_at", "user_id"];
-    let by = call.choice("order_by", input.order_by.as_deref(), &by)?.to_owned();
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), &by)?.to_owned();
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
     let project = call.project_jobs(&input.id)?;
@@ -179,11 +179,11 @@ fn list(call: &ReadCall, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
     };
     let mut rows: Vec<&records::Pipeline> = call.world.pipelines.iter().filter(fits).collect();
     match by.as_str() {
-        "status" => order(&mut rows, descending, |row| row.status.as_str()),
-        "ref" => order(&mut rows, descending, |row| row.ref_name.clone()),
-        "updated_at" => order(&mut rows, descending, |row| updated_at(row)),
-        "user_id" => order(&mut rows, descending, |row| row.user),
-        _ => order(&mut rows, descending, |row| row.id),
+        "status" => stable_sort(&mut rows, descending, |row| row.status.as_str()),
+        "ref" => stable_sort(&mut rows, descending, |row| row.ref_name.clone()),
+        "updated_at" => stable_sort(&mut rows, descending, |row| updated_at(row)),
+        "user_id" => stable_sort(&mut rows, descending, |row| row.user),
+        _ => stable_sort(&mut rows, descending, |row| row.id),
     }
     call.page(rows, |pipeline| call.show_pipeline(project, pipeline))
 }
@@ -319,7 +319,7 @@ fn bridges(call: &ReadCall, input: ListPipelineBridges) -> Outcome<Vec<crate::ap
     let (project, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
     let fits = |bridge: &&Bridge| scope.as_ref().is_none_or(|scope| scope.contains(&bridge.status));
     let mut rows: Vec<&Bridge> = call.world.pipeline_bridges(pipeline.id).filter(fits).collect();
-    order(&mut rows, true, |bridge| bridge.id);
+    stable_sort(&mut rows, true, |bridge| bridge.id);
     let git = call.git(project).ok();
     call.page(rows, |bridge| call.show_bridge(bridge, git.as_ref()))
 }

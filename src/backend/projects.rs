@@ -1,7 +1,7 @@
 //! Projects.
 
 use super::avatars::{self, AvatarOwner};
-use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::mount::Mount;
 use super::params::is_path;
 use super::presenters::attributes;
@@ -82,7 +82,7 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
         Some(word) => Some(Visibility::from_name(word).ok_or_else(|| Rejection::no_valid_value("visibility"))?),
     };
     let words = ["created_at", "id", "name", "path", "updated_at", "last_activity_at"];
-    let by = call.choice("order_by", filter.order_by.as_deref(), &words)?;
+    let by = call.choice_or_first("order_by", filter.order_by.as_deref(), &words)?;
     let descending = call.descending(filter.sort.as_deref(), "desc")?;
     let (world, rights) = (call.world, &call.rights);
     let found = |project: &&Project| {
@@ -106,12 +106,12 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
             && attributes.into_iter().all(|(key, value)| project.custom_attributes.get(key) == Some(value))
     };
     let mut rows: Vec<&Project> = world.projects.iter().filter(found).collect();
-    order(&mut rows, descending, |project| project.id);
+    stable_sort(&mut rows, descending, |project| project.id);
     match by {
-        "name" => order(&mut rows, descending, |project| project.name.to_lowercase()),
-        "path" => order(&mut rows, descending, |project| project.path.to_lowercase()),
-        "created_at" => order(&mut rows, descending, |project| project.created_at),
-        "updated_at" | "last_activity_at" => order(&mut rows, descending, |project| project.last_activity_at),
+        "name" => stable_sort(&mut rows, descending, |project| project.name.to_lowercase()),
+        "path" => stable_sort(&mut rows, descending, |project| project.path.to_lowercase()),
+        "created_at" => stable_sort(&mut rows, descending, |project| project.created_at),
+        "updated_at" | "last_activity_at" => stable_sort(&mut rows, descending, |project| project.last_activity_at),
         _ => {}
     }
     let statistics = filter.statistics == Some(true) && rights.admin;

@@ -1,6 +1,6 @@
 //! Trees, blobs, archives, comparisons and contributors.
 
-use super::call::{Answer, Outcome, ReadCall, ok, order};
+use super::call::{Answer, Outcome, ReadCall, ok, stable_sort};
 use super::git::Format;
 use super::lfs;
 use super::mount::Mount;
@@ -146,13 +146,13 @@ fn compare(call: &ReadCall, input: CompareRefs) -> Outcome<Comparison> {
 }
 
 fn contributors(call: &ReadCall, input: ListContributors) -> Outcome<Vec<Contributor>> {
-    let by = call.choice("order_by", input.order_by.as_deref(), &["date", "name", "email", "commits"])?;
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["date", "name", "email", "commits"])?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
     let mut people = call.repository(&input.id)?.1.contributors(&call.cache)?.to_vec();
     match by {
-        "name" => order(&mut people, descending, |person| person.name.to_lowercase()),
-        "email" => order(&mut people, descending, |person| person.email.to_lowercase()),
-        "commits" => order(&mut people, descending, |person| person.commits),
+        "name" => stable_sort(&mut people, descending, |person| person.name.to_lowercase()),
+        "email" => stable_sort(&mut people, descending, |person| person.email.to_lowercase()),
+        "commits" => stable_sort(&mut people, descending, |person| person.commits),
         _ if descending => people.reverse(),
         _ => {}
     }

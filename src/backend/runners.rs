@@ -110,7 +110,7 @@ fn in_scope(call: &ReadCall, scope: &str, runner: &records::Runner) -> bool {
 
 fn list(call: &ReadCall, input: ListRunners) -> Outcome<Vec<Runner>> {
     call.signed_in()?;
-    let scope = call.choice("scope", input.scope.as_deref(), &["", "active", "paused", "online"])?;
+    let scope = call.choice_or_first("scope", input.scope.as_deref(), &["", "active", "paused", "online"])?;
     let available =
         |runner: &records::Runner| !runner.is_shared && (call.rights.admin || call.maintains_runner(runner));
     let own = |runner: &&records::Runner| available(runner) && in_scope(call, scope, runner);
@@ -120,7 +120,7 @@ fn list(call: &ReadCall, input: ListRunners) -> Outcome<Vec<Runner>> {
 fn all(call: &ReadCall, input: ListAllRunners) -> Outcome<Vec<Runner>> {
     call.require_admin()?;
     let words = ["", "specific", "shared", "active", "paused", "online"];
-    let scope = call.choice("scope", input.scope.as_deref(), &words)?;
+    let scope = call.choice_or_first("scope", input.scope.as_deref(), &words)?;
     let rows = call.world.runners.iter().filter(|runner| in_scope(call, scope, runner)).collect();
     call.page(rows, |runner: &records::Runner| call.show_runner(runner))
 }
@@ -167,7 +167,7 @@ fn delete(call: &mut WriteCall, input: DeleteRunner) -> Outcome<NoContent> {
 fn jobs(call: &ReadCall, input: ListRunnerJobs) -> Outcome<Vec<Job>> {
     let id = call.runner(input.id, false)?.id;
     let words = ["", "running", "success", "failed", "canceled"];
-    let status = Status::from_name(call.choice("status", input.status.as_deref(), &words)?);
+    let status = Status::from_name(call.choice_or_first("status", input.status.as_deref(), &words)?);
     let (world, rights) = (call.world, &call.rights);
     let rows: Vec<_> = world
         .jobs

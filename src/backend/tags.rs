@@ -1,7 +1,7 @@
 //! Tags and their releases.
 
 use super::branches::record_project_activity;
-use super::call::{Outcome, ReadCall, WriteCall, ok, order};
+use super::call::{Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::git::{Author, Git, TagRef};
 use super::mount::Mount;
 use super::records::{self, Project};
@@ -36,14 +36,14 @@ fn show_release(release: &records::Release) -> TagRelease {
 }
 
 fn list(call: &ReadCall, input: ListTags) -> Outcome<Vec<Tag>> {
-    let by = call.choice("order_by", input.order_by.as_deref(), &["updated", "name"])?;
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["updated", "name"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     let (project, git) = call.repository(&input.id)?;
     let all = git.tags(&call.cache)?;
     let mut tags: Vec<&TagRef> = all.iter().collect();
     tags.sort_by_cached_key(|tag| (version(&tag.name), &tag.name));
     if by != "name" {
-        order(&mut tags, descending, |tag| tag.seconds);
+        stable_sort(&mut tags, descending, |tag| tag.seconds);
     } else if descending {
         tags.reverse();
     }

@@ -264,9 +264,9 @@ fn list(call: &ReadCall, input: ListTodos) -> Outcome<Vec<Todo>> {
     let user = call.signed_in()?.id;
     let any =
         |words: &[&'static str]| -> Vec<&'static str> { std::iter::once("").chain(words.iter().copied()).collect() };
-    let action = call.choice("action", input.action.as_deref(), &any(ACTIONS))?.to_owned();
-    let kind = call.choice("type", input.r#type.as_deref(), &any(TYPES))?.to_owned();
-    let done = call.choice("state", input.state.as_deref(), &["pending", "done"])? == "done";
+    let action = call.choice_or_first("action", input.action.as_deref(), &any(ACTIONS))?.to_owned();
+    let kind = call.choice_or_first("type", input.r#type.as_deref(), &any(TYPES))?.to_owned();
+    let done = call.choice_or_first("state", input.state.as_deref(), &["pending", "done"])? == "done";
     let world = call.world;
     let in_group = |on: Noteable, group: u64| {
         let own = world.group_of(on);

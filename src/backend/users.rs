@@ -1,7 +1,7 @@
 //! Users, and the current user. Their keys are in [`keys`](super::keys).
 
 use super::avatars::{self, AvatarOwner};
-use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::mount::Mount;
 use super::params::is_path;
 use super::projects::{Filter, filter};
@@ -106,8 +106,11 @@ fn list(call: &ReadCall, input: ListUsers) -> Outcome<Vec<Profile>> {
     }
     let admin = call.rights.admin;
     let created = Bounds::new("created", &input.created_after, &input.created_before)?;
-    let by =
-        call.choice("order_by", input.order_by.as_deref(), &["id", "name", "username", "created_at", "updated_at"])?;
+    let by = call.choice_or_first(
+        "order_by",
+        input.order_by.as_deref(),
+        &["id", "name", "username", "created_at", "updated_at"],
+    )?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     // Only administrators can choose the order.
     let (by, descending) = if admin { (by, descending) } else { ("id", true) };
@@ -133,11 +136,11 @@ fn list(call: &ReadCall, input: ListUsers) -> Outcome<Vec<Profile>> {
     };
     let mut users: Vec<&User> = call.world.users.iter().filter(found).collect();
     match by {
-        "name" => order(&mut users, descending, |user| user.name.to_lowercase()),
-        "username" => order(&mut users, descending, |user| user.username.to_lowercase()),
-        "created_at" => order(&mut users, descending, |user| user.created_at),
-        "updated_at" => order(&mut users, descending, |user| user.updated_at),
-        _ => order(&mut users, descending, |user| user.id),
+        "name" => stable_sort(&mut users, descending, |user| user.name.to_lowercase()),
+        "username" => stable_sort(&mut users, descending, |user| user.username.to_lowercase()),
+        "created_at" => stable_sort(&mut users, descending, |user| user.created_at),
+        "updated_at" => stable_sort(&mut users, descending, |user| user.updated_at),
+        _ => stable_sort(&mut users, descending, |user| user.id),
     }
     let view = if admin { View::Administrator } else { View::Brief };
     call.page(users, |user| Profile {

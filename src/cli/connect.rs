@@ -35,7 +35,7 @@ pub fn others(config: &Config, here: &Url) -> Vec<OtherServer> {
 
 /// Returns whether Home shows the items of this server while another server is open.
 fn is_on_home(config: &Config, url: &Url) -> bool {
-    let matches = |text: &str| host::address(text).is_ok_and(|other| other == *url);
+    let matches = |text: &str| host::parse_address(text).is_ok_and(|other| other == *url);
     !config.hosts.values().any(|host| host.home == Some(false) && matches(host.url.get_ref()))
 }
 
@@ -43,7 +43,7 @@ fn is_on_home(config: &Config, url: &Url) -> bool {
 /// environment variable set for the current server.
 pub fn server_dialer(global: &Global, config: &Config) -> DialServer {
     let (options, config) = (Options::new(global, config), config.clone());
-    Box::new(move |host| match host::address(host.web_url()) {
+    Box::new(move |host| match host::parse_address(host.web_url()) {
         Ok(url) => connection(&options, url.clone(), LazyToken::configured(&config, url)),
         Err(why) => Connection::new(Box::new(|| Err(token_error(why))), None),
     })
@@ -55,13 +55,13 @@ pub fn server_opener(global: &Global, config: &Config, here: &Session) -> OpenSe
     let current = OtherServer {
         host: Host::new(&here.web_url),
         signed_in: here.signed_in,
-        at_home: host::address(&here.web_url).is_ok_and(|url| is_on_home(config, &url)),
+        at_home: host::parse_address(&here.web_url).is_ok_and(|url| is_on_home(config, &url)),
     };
     let all: Vec<OtherServer> = std::iter::once(current).chain(here.others.iter().cloned()).collect();
     let config = config.clone();
     Arc::new(move |host| {
-        let url = host::address(host.web_url()).ok();
-        let drafts = server::drafts(host.name());
+        let url = host::parse_address(host.web_url()).ok();
+        let drafts = server::drafts_folder(host.name());
         let saved = drafts.as_deref().map(journal::load).unwrap_or_default();
         let session = Session {
             server: host.name().to_owned(),
@@ -155,7 +155,7 @@ pub fn connection(options: &Options, url: Url, secret: LazyToken) -> Connection 
         let token = secret.get().map_err(token_error)?;
         let oauth = token.as_ref().is_some_and(|token| token.oauth);
         let sign_in = token.as_ref().and_then(|token| token.sign_in.clone());
-        let renewal = sign_in.map(|sign_in| renewal::source(&config, &url, ca_cert.clone(), sign_in));
+        let renewal = sign_in.map(|sign_in| renewal::renewed_tokens(&config, &url, ca_cert.clone(), sign_in));
         let token = token.map(|token| token.secret);
         Client::new(Server { token, oauth, renewal, ca_cert, read_only, ..Server::new(url) })
     };
@@ -231,7 +231,7 @@ mod tests {
             + &host("silent", &silent);
         std::fs::write(&file, text).expect("written");
         let config = Config::load(Some(&file)).expect("reads");
-        let all = others(&config, &host::address("here.example").expect("an address"));
+        let all = others(&config, &host::parse_address("here.example").expect("an address"));
         let signed_in = |name: &str| all.iter().find(|o| o.host.name() == name).map(|o| o.signed_in);
         assert_eq!((signed_in("here.example"), signed_in("with.example")), (None, Some(true)));
         assert_eq!(signed_in("without.example"), Some(false));
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(signed_in("gone.example"), Some(true));
         let options =
             Options { ca_cert: None, read_only: false, offline: false, use_cache: false, config: config.clone() };
-        let url = host::address("gone.example").expect("an address");
+        let url = host::parse_address("gone.example").expect("an address");
         let connection = connection(&options, url.clone(), LazyToken::configured(&config, url));
         let error = (connection.client)().expect_err("there is no such file");
         assert!(error.message().contains("/nowhere/token") && (connection.replies)().is_none(), "{error}");

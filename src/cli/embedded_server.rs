@@ -68,7 +68,7 @@ pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Fai
         None => place_info::place_of(&places, Subject::Project).project(project.as_str()),
     };
     let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let drafts = server::drafts(&full.to_string_lossy());
+    let drafts = server::drafts_folder(&full.to_string_lossy());
     let options = backend::Options {
         world: WorldKind::Empty,
         repos: vec![path.to_path_buf()],
@@ -153,7 +153,7 @@ impl Start {
         let running = handle
             .block_on(backend::start_on(self.listener, self.options))
             .map_err(|error: StartError| failed(error.to_string()))?;
-        let mut server = Server::new(host::address(&running.base_url).map_err(failed)?);
+        let mut server = Server::new(host::parse_address(&running.base_url).map_err(failed)?);
         let token = match &self.user {
             Some(user) => running.tokens.get(user).ok_or_else(|| failed(format!("{user} cannot sign in")))?,
             None => running.token(),

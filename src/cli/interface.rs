@@ -128,7 +128,6 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
         here,
         open: ui_options.open,
         mouse,
-        depth: appearance.depth,
         query_background: appearance.query_background,
         drafts: ui_options.drafts,
         configure,

@@ -42,7 +42,7 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         clone: clone_folder(&found.url),
         ..Session::default()
     };
-    let drafts = server::drafts(&session.server);
+    let drafts = server::drafts_folder(&session.server);
     let secret = LazyToken::new(token, found.url.clone());
     let connection = connect::connection(&Options::new(global, config), found.url, secret);
     let (dial, open) = (connect::server_dialer(global, config), connect::server_opener(global, config, &session));

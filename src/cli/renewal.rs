@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use url::Url;
 
 /// Returns the token source of a sign-in at the server at `url`.
-pub fn source(config: &Config, url: &Url, ca_cert: Option<PathBuf>, sign_in: SignIn) -> TokenSource {
+pub fn renewed_tokens(config: &Config, url: &Url, ca_cert: Option<PathBuf>, sign_in: SignIn) -> TokenSource {
     let server = Server { ca_cert, ..Server::new(url.clone()) };
     let config = config.clone();
     let known = Mutex::new(sign_in);

@@ -81,7 +81,7 @@ fn announce(running: &RunningServer, ready_file: Option<&Path>) -> Result<(), Fa
 
 fn world(name: Option<&str>, with_repositories: bool) -> WorldKind {
     match name {
-        Some(name) => WorldKind::read(name),
+        Some(name) => WorldKind::parse(name),
         None if with_repositories => WorldKind::Empty,
         None => WorldKind::Demo,
     }

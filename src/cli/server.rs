@@ -50,7 +50,7 @@ pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Op
     let mut server = Server::new(url.clone());
     server.oauth = token.as_ref().is_some_and(|token| token.oauth);
     let sign_in = token.as_ref().and_then(|token| token.sign_in.clone());
-    server.renewal = sign_in.map(|sign_in| renewal::source(config, url, global.ca_cert.clone(), sign_in));
+    server.renewal = sign_in.map(|sign_in| renewal::renewed_tokens(config, url, global.ca_cert.clone(), sign_in));
     let (secret, origin) = token.map_or((None, None), |token| (Some(token.secret), Some(token.origin)));
     server.token = secret;
     server.ca_cert = global.ca_cert.clone();
@@ -59,6 +59,6 @@ pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Op
 }
 
 /// Returns the folder for the drafts of a server.
-pub fn drafts(server: &str) -> Option<PathBuf> {
+pub fn drafts_folder(server: &str) -> Option<PathBuf> {
     dirs::data_local_dir().map(|folder| folder.join("labscope/drafts").join(encode(server)))
 }

@@ -1,6 +1,6 @@
 //! Reads servers and tokens from glab's configuration, so that they need not be configured twice.
 
-use super::host::address;
+use super::host::parse_address;
 use secrecy::SecretString;
 use std::path::PathBuf;
 use url::Url;
@@ -58,7 +58,7 @@ pub fn parse(text: &str) -> Vec<GlabHost> {
         .filter_map(|(name, pairs)| {
             let get = |key: &str| pairs.iter().find(|(k, v)| *k == key && !v.is_empty()).map(|(_, v)| *v);
             let host = get("api_host").unwrap_or(name);
-            let url = address(&format!("{}://{host}", get("api_protocol").unwrap_or("https"))).ok()?;
+            let url = parse_address(&format!("{}://{host}", get("api_protocol").unwrap_or("https"))).ok()?;
             let token = get("token").map(|token| SecretString::from(token.to_owned()));
             Some(GlabHost { url, token, oauth: get("is_oauth2") == Some("true") })
         })

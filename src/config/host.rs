@@ -48,7 +48,7 @@ pub fn find(sources: &Sources) -> Result<Option<FoundHost>, String> {
     let url = match &sources.config.host {
         Some(default) => Some(sources.config.server(default.get_ref())?),
         // Without a default, a server with a stored token is used.
-        None => token::servers(sources.config).find_map(|host| address(&host).ok()),
+        None => token::servers(sources.config).find_map(|host| parse_address(&host).ok()),
     };
     Ok(url.map(|url| FoundHost { url, project: None }))
 }
@@ -56,8 +56,8 @@ pub fn find(sources: &Sources) -> Result<Option<FoundHost>, String> {
 /// Lists the servers known from the configuration, stored tokens and glab.
 pub fn known(config: &Config) -> Vec<Url> {
     let named = config.host.iter().filter_map(|host| config.server(host.get_ref()).ok());
-    let listed = config.hosts.values().filter_map(|host| address(host.url.get_ref()).ok());
-    let stored = token::servers(config).filter_map(|host| address(&host).ok());
+    let listed = config.hosts.values().filter_map(|host| parse_address(host.url.get_ref()).ok());
+    let stored = token::servers(config).filter_map(|host| parse_address(&host).ok());
     let glab = glab::hosts().into_iter().map(|host| host.url);
     let mut all: Vec<Url> = Vec::new();
     for url in named.chain(listed).chain(stored).chain(glab) {
@@ -72,7 +72,7 @@ pub fn known(config: &Config) -> Vec<Url> {
 ///
 /// # Errors
 /// Returns the reason why the address is invalid.
-pub fn address(text: &str) -> Result<Url, String> {
+pub fn parse_address(text: &str) -> Result<Url, String> {
     let text = text.trim();
     let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     let invalid = |why: &str| format!("invalid server address \"{text}\": {why}");
@@ -112,13 +112,13 @@ mod tests {
             ("https://example.com/gitlab/api/v4/", "https://example.com/gitlab/"),
             ("localhost:3000", "https://localhost:3000/"),
         ] {
-            assert_eq!(address(text).expect(text).as_str(), url);
+            assert_eq!(parse_address(text).expect(text).as_str(), url);
         }
         for text in ["", "ftp://x", "two words", "https://me:secret@host"] {
-            let why = address(text).expect_err(text);
+            let why = parse_address(text).expect_err(text);
             assert!(!why.contains("secret"), "{why}");
         }
-        assert_eq!(display_name(&address("http://h:1/gitlab/").expect("reads")), "h:1/gitlab");
+        assert_eq!(display_name(&parse_address("http://h:1/gitlab/").expect("reads")), "h:1/gitlab");
     }
 
     #[test]

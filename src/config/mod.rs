@@ -121,7 +121,7 @@ impl Config {
         })?;
         config.source = source;
         for (name, host) in &config.hosts {
-            if let Err(why) = host::address(host.url.get_ref()) {
+            if let Err(why) = host::parse_address(host.url.get_ref()) {
                 return Err(config.mistake(host.url.span(), &format!("hosts.{name}.url"), &why));
             }
         }
@@ -136,8 +136,9 @@ impl Config {
     /// Returns the configured ID of the OAuth application on the server at `url`.
     pub fn client_id(&self, url: &Url) -> Option<&str> {
         let mut hosts = self.hosts.values();
-        let host =
-            hosts.find(|host| host.client_id.is_some() && host::address(host.url.get_ref()).is_ok_and(|at| at == *url));
+        let host = hosts.find(|host| {
+            host.client_id.is_some() && host::parse_address(host.url.get_ref()).is_ok_and(|at| at == *url)
+        });
         host?.client_id.as_deref().map(str::trim).filter(|id| !id.is_empty())
     }
 
@@ -162,8 +163,8 @@ impl Config {
     /// Returns the reason why the text is neither.
     pub fn server(&self, text: &str) -> Result<url::Url, String> {
         match self.hosts.get(text) {
-            Some(host) => host::address(host.url.get_ref()),
-            None => host::address(text),
+            Some(host) => host::parse_address(host.url.get_ref()),
+            None => host::parse_address(text),
         }
     }
 }

@@ -115,7 +115,7 @@ pub fn locate(
 /// Returns whether [`configured`] has a token for the server, readable or not, without opening token files or the
 /// keyring.
 pub fn is_configured(config: &Config, url: &Url) -> bool {
-    let matches = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
+    let matches = |text: &str| super::host::parse_address(text).is_ok_and(|other| other == *url);
     config.hosts.values().any(|host| host.token_file.is_some() && matches(host.url.get_ref()))
         || places(config)
             .get(url.as_str())
@@ -129,7 +129,7 @@ pub fn is_configured(config: &Config, url: &Url) -> bool {
 /// # Errors
 /// Returns a message if a `token_file` cannot be read.
 pub fn configured(config: &Config, url: &Url) -> Result<Option<FoundToken>, String> {
-    let matches = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
+    let matches = |text: &str| super::host::parse_address(text).is_ok_and(|other| other == *url);
     for (name, host) in config.hosts.iter().filter(|(_, host)| matches(host.url.get_ref())) {
         let Some(path) = &host.token_file else { continue };
         let secret = from_file(&expand(path.get_ref()))

@@ -33,6 +33,13 @@ pub enum Verdict {
     Passed,
 }
 
+impl Verdict {
+    /// Returns whether the case failed or had an error.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Verdict::Failed | Verdict::Error)
+    }
+}
+
 /// A test case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Case {

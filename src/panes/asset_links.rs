@@ -26,9 +26,9 @@ const COLUMNS: Columns<AssetLink> = Columns {
     fields: &[
         Field::new("name", Column::new("Name", Size::Fit { min: 12, max: 40 }))
             .loaded(|a: &AssetLink, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
-        Field::new("type", Column::new("Type", Size::Fit { min: 4, max: 10 }).priority(1))
+        Field::new("type", Column::new("Type", Size::Fit { min: 4, max: 10 }).drop_order(1))
             .loaded(|a, b| a.link_type.cmp(&b.link_type)),
-        Field::new("URL", Column::new("URL", Size::Fill { min: 20, weight: 1 }).middle()),
+        Field::new("URL", Column::new("URL", Size::Fill { min: 20, weight: 1 }).cut_in_middle()),
     ],
     order: None,
 };

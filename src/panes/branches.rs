@@ -36,18 +36,18 @@ const MERGED_PAGES: u32 = 20;
 const COLUMNS: Columns<Branch> = Columns {
     place: "branches",
     fields: &[
-        Field::new("name", Column::new("Branch", Size::Fit { min: 12, max: 40 }).middle())
+        Field::new("name", Column::new("Branch", Size::Fit { min: 12, max: 40 }).cut_in_middle())
             .loaded(|a, b| a.name.cmp(&b.name)),
-        Field::new("state", Column::new("", Size::Fit { min: 0, max: 30 }).priority(1))
+        Field::new("state", Column::new("", Size::Fit { min: 0, max: 30 }).drop_order(1))
             .loaded(|a, b| (b.merged, b.protected).cmp(&(a.merged, a.protected))),
-        Field::new("pipeline", Column::new("Pipeline", Size::Fit { min: 0, max: 12 }).priority(3)),
-        Field::new("behind ahead", Column::new("Behind ahead", Size::Fit { min: 0, max: 17 }).priority(3)),
-        Field::new("title", Column::new("Last commit", Size::Fill { min: 24, weight: 1 }).priority(4))
+        Field::new("pipeline", Column::new("Pipeline", Size::Fit { min: 0, max: 12 }).drop_order(3)),
+        Field::new("behind ahead", Column::new("Behind ahead", Size::Fit { min: 0, max: 17 }).drop_order(3)),
+        Field::new("title", Column::new("Last commit", Size::Fill { min: 24, weight: 1 }).drop_order(4))
             .loaded(|a, b| commit_text(a, |c| &c.title).cmp(&commit_text(b, |c| &c.title))),
-        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).priority(5))
+        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).drop_order(5))
             .loaded(|a, b| commit_text(a, |c| &c.author_name).cmp(&commit_text(b, |c| &c.author_name))),
-        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(6)),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(2))
+        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).drop_order(6)),
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(2))
             .loaded(|a, b| when(a).cmp(&when(b)))
             .newest_first(),
     ],

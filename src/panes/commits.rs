@@ -45,12 +45,12 @@ const WIDE: usize = 110;
 const COLUMNS: Columns<Commit> = Columns {
     place: "commits",
     fields: &[
-        Field::new("SHA", Column::new("", Size::Fixed(8)).priority(2)),
+        Field::new("SHA", Column::new("", Size::Fixed(8)).drop_order(2)),
         Field::new("graph", Column::new("", Size::Fit { min: 1, max: 2 * MAX_LANES.1 as u16 + 1 })),
         Field::new("title", Column::new("", Size::Fill { min: 30, weight: 1 })),
-        Field::new("pipeline", Column::new("", Size::Fit { min: 0, max: 1 }).priority(1)),
-        Field::new("author", Column::new("", Size::Fit { min: 4, max: 16 }).priority(3)),
-        Field::new("created", Column::new("", Size::Fixed(4)).right().priority(1)),
+        Field::new("pipeline", Column::new("", Size::Fit { min: 0, max: 1 }).drop_order(1)),
+        Field::new("author", Column::new("", Size::Fit { min: 4, max: 16 }).drop_order(3)),
+        Field::new("created", Column::new("", Size::Fixed(4)).right().drop_order(1)),
     ],
     order: None,
 };

@@ -199,11 +199,11 @@ fn short(name: &str) -> String {
 }
 
 const COLUMNS: &[Column] = &[
-    Column::new("", Size::Fixed(8)).priority(2),
-    Column::new("", Size::Fit { min: 1, max: 2 * MAX_LANES as u16 + 1 }).priority(4),
+    Column::new("", Size::Fixed(8)).drop_order(2),
+    Column::new("", Size::Fit { min: 1, max: 2 * MAX_LANES as u16 + 1 }).drop_order(4),
     Column::new("", Size::Fill { min: 30, weight: 1 }),
-    Column::new("", Size::Fit { min: 4, max: 16 }).priority(3),
-    Column::new("", Size::Fixed(4)).right().priority(1),
+    Column::new("", Size::Fit { min: 4, max: 16 }).drop_order(3),
+    Column::new("", Size::Fixed(4)).right().drop_order(1),
 ];
 
 impl ShowsChanges for ComparePane {
@@ -362,7 +362,7 @@ impl Pane for ComparePane {
         if self.tab == CHANGES {
             if let (Some(from), Some(to)) = (self.from(view), &self.to) {
                 let key = format!("{} from {from} to {to}", self.project);
-                self.changes.keep_under(view, &key);
+                self.changes.load_viewed_marks(view, &key);
             }
             self.changes.sync(view, self.input.as_ref());
         }

@@ -34,10 +34,10 @@ const COLUMNS: Columns<ProjectEnvironment> = Columns {
         Field::new("state", Column::new("", Size::Fixed(1))),
         Field::new("name", Column::new("Name", Size::Fill { min: 14, weight: 2 }))
             .loaded(|a: &ProjectEnvironment, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
-        Field::new("tier", Column::new("Tier", Size::Fit { min: 4, max: 12 }).priority(1))
+        Field::new("tier", Column::new("Tier", Size::Fit { min: 4, max: 12 }).drop_order(1))
             .loaded(|a: &ProjectEnvironment, b| a.tier.cmp(&b.tier)),
-        Field::new("address", Column::new("Address", Size::Fit { min: 8, max: 48 }).priority(2)),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(3))
+        Field::new("address", Column::new("Address", Size::Fit { min: 8, max: 48 }).drop_order(2)),
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(3))
             .loaded(|a: &ProjectEnvironment, b| at(a.updated_at.as_ref()).cmp(&at(b.updated_at.as_ref())))
             .newest_first(),
     ],

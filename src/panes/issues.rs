@@ -30,25 +30,25 @@ const COLUMNS: Columns<Issue> = Columns {
     place: "issues",
     fields: &[
         Field::new("state", Column::new("", Size::Fixed(1))),
-        Field::new("project", Column::new("Project", Size::Fit { min: 6, max: 24 }).middle().priority(1)),
+        Field::new("project", Column::new("Project", Size::Fit { min: 6, max: 24 }).cut_in_middle().drop_order(1)),
         Field::new("ID", Column::new("", Size::Fit { min: 2, max: 8 }).right()).loaded(|a, b| a.iid.cmp(&b.iid)),
         Field::new("title", Column::new("Title", Size::Fill { min: 20, weight: 3 })).server("title"),
-        Field::new("labels", Column::new("Labels", Size::Fit { min: 3, max: 26 }).priority(3)),
-        Field::new("milestone", Column::new("Milestone", Size::Fit { min: 3, max: 16 }).priority(6))
+        Field::new("labels", Column::new("Labels", Size::Fit { min: 3, max: 26 }).drop_order(3)),
+        Field::new("milestone", Column::new("Milestone", Size::Fit { min: 3, max: 16 }).drop_order(6))
             .server("milestone_due"),
-        Field::new("assignees", Column::new("Assignees", Size::Fit { min: 3, max: 16 }).priority(2)),
-        Field::new("author", Column::new("Author", Size::Fit { min: 3, max: 12 }).priority(7)).hidden(),
-        Field::new("comments", Column::new("Comments", Size::Fit { min: 2, max: 11 }).right().priority(5))
+        Field::new("assignees", Column::new("Assignees", Size::Fit { min: 3, max: 16 }).drop_order(2)),
+        Field::new("author", Column::new("Author", Size::Fit { min: 3, max: 12 }).drop_order(7)).hidden(),
+        Field::new("comments", Column::new("Comments", Size::Fit { min: 2, max: 11 }).right().drop_order(5))
             .loaded(|a: &Issue, b| a.user_notes_count.cmp(&b.user_notes_count)),
-        Field::new("votes", Column::new("Votes", Size::Fit { min: 2, max: 6 }).right().priority(8))
+        Field::new("votes", Column::new("Votes", Size::Fit { min: 2, max: 6 }).right().drop_order(8))
             .server("popularity")
             .hidden(),
-        Field::new("due", Column::new("Due", Size::Fit { min: 2, max: 10 }).priority(4)).server("due_date"),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(6))
+        Field::new("due", Column::new("Due", Size::Fit { min: 2, max: 10 }).drop_order(4)).server("due_date"),
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(6))
             .server("created_at")
             .hidden()
             .newest_first(),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(1))
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(1))
             .server("updated_at")
             .newest_first(),
     ],

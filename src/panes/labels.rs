@@ -28,21 +28,24 @@ const COLUMNS: Columns<Label> = Columns {
         Field::new("swatch", Column::new("", Size::Fixed(2))),
         Field::new("name", Column::new("Label", Size::Fit { min: 10, max: 32 }))
             .loaded(|a: &Label, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
-        Field::new("description", Column::new("Description", Size::Fill { min: 24, weight: 1 }).priority(3)),
-        Field::new("color", Column::new("Color", Size::Fixed(7)).priority(4))
+        Field::new("description", Column::new("Description", Size::Fill { min: 24, weight: 1 }).drop_order(3)),
+        Field::new("color", Column::new("Color", Size::Fixed(7)).drop_order(4))
             .loaded(|a: &Label, b| a.color.cmp(&b.color)),
-        Field::new("open", Column::new("Open", Size::Fit { min: 4, max: 7 }).right().priority(1))
+        Field::new("open", Column::new("Open", Size::Fit { min: 4, max: 7 }).right().drop_order(1))
             .loaded(|a: &Label, b| a.open_issues_count.cmp(&b.open_issues_count))
             .newest_first(),
-        Field::new("closed", Column::new("Closed", Size::Fit { min: 6, max: 7 }).right().priority(2))
+        Field::new("closed", Column::new("Closed", Size::Fit { min: 6, max: 7 }).right().drop_order(2))
             .loaded(|a: &Label, b| a.closed_issues_count.cmp(&b.closed_issues_count))
             .newest_first(),
-        Field::new("merge requests", Column::new("Merge requests", Size::Fit { min: 14, max: 14 }).right().priority(2))
-            .loaded(|a: &Label, b| a.open_merge_requests_count.cmp(&b.open_merge_requests_count))
-            .newest_first(),
-        Field::new("priority", Column::new("Priority", Size::Fit { min: 2, max: 8 }).right().priority(5))
+        Field::new(
+            "merge requests",
+            Column::new("Merge requests", Size::Fit { min: 14, max: 14 }).right().drop_order(2),
+        )
+        .loaded(|a: &Label, b| a.open_merge_requests_count.cmp(&b.open_merge_requests_count))
+        .newest_first(),
+        Field::new("priority", Column::new("Priority", Size::Fit { min: 2, max: 8 }).right().drop_order(5))
             .loaded(|a: &Label, b| b.priority.cmp(&a.priority)),
-        Field::new("group", Column::new("", Size::Fit { min: 0, max: 5 }).priority(6)),
+        Field::new("group", Column::new("", Size::Fit { min: 0, max: 5 }).drop_order(6)),
     ],
     order: None,
 };

@@ -39,10 +39,10 @@ const COLUMNS: Columns<Member> = Columns {
             .loaded(|a: &Member, b| a.username.to_lowercase().cmp(&b.username.to_lowercase())),
         Field::new("role", Column::new("Max role", Size::Fit { min: 5, max: 14 }))
             .loaded(|a: &Member, b| b.access_level.cmp(&a.access_level)),
-        Field::new("expires", Column::new("Expires", Size::Fixed(10)).priority(2))
+        Field::new("expires", Column::new("Expires", Size::Fixed(10)).drop_order(2))
             .loaded(|a: &Member, b| at(a.expires_at.as_ref()).cmp(&at(b.expires_at.as_ref())))
             .newest_first(),
-        Field::new("created", Column::new("Granted", Size::Fixed(7)).right().priority(3))
+        Field::new("created", Column::new("Granted", Size::Fixed(7)).right().drop_order(3))
             .loaded(|a: &Member, b| at(a.created_at.as_ref()).cmp(&at(b.created_at.as_ref())))
             .newest_first(),
     ],

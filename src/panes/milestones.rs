@@ -50,15 +50,15 @@ const COLUMNS: Columns<Milestone> = Columns {
         Field::new("state", Column::new("", Size::Fixed(1))),
         Field::new("title", Column::new("Title", Size::Fill { min: 14, weight: 1 }))
             .loaded(|a: &Milestone, b| a.title.to_lowercase().cmp(&b.title.to_lowercase())),
-        Field::new("progress", Column::new("Progress", Size::Fit { min: 8, max: 14 }).priority(1)),
-        Field::new("start", Column::new("Start", Size::Fit { min: 2, max: 10 }).priority(4))
+        Field::new("progress", Column::new("Progress", Size::Fit { min: 8, max: 14 }).drop_order(1)),
+        Field::new("start", Column::new("Start", Size::Fit { min: 2, max: 10 }).drop_order(4))
             .loaded(|a: &Milestone, b| at(a.start_date.as_ref()).cmp(&at(b.start_date.as_ref())))
             .newest_first(),
         Field::new("due", Column::new("Due", Size::Fit { min: 2, max: 10 }))
             .loaded(|a: &Milestone, b| at(a.due_date.as_ref()).cmp(&at(b.due_date.as_ref())))
             .newest_first(),
-        Field::new("group", Column::new("", Size::Fit { min: 0, max: 5 }).priority(2)),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(3))
+        Field::new("group", Column::new("", Size::Fit { min: 0, max: 5 }).drop_order(2)),
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(3))
             .loaded(|a: &Milestone, b| at(a.updated_at.as_ref()).cmp(&at(b.updated_at.as_ref())))
             .newest_first(),
     ],

@@ -36,34 +36,34 @@ const COLUMNS: Columns<MergeRequest> = Columns {
     place: "merge requests",
     fields: &[
         Field::new("state", Column::new("", Size::Fixed(1))),
-        Field::new("project", Column::new("Project", Size::Fit { min: 6, max: 24 }).middle().priority(1)),
+        Field::new("project", Column::new("Project", Size::Fit { min: 6, max: 24 }).cut_in_middle().drop_order(1)),
         Field::new("ID", Column::new("", Size::Fit { min: 2, max: 8 }).right()).loaded(|a, b| a.iid.cmp(&b.iid)),
         Field::new("title", Column::new("Title", Size::Fill { min: 28, weight: 3 }))
             .loaded(|a, b| review::title(a).cmp(review::title(b))),
-        Field::new("labels", Column::new("Labels", Size::Fit { min: 3, max: 18 }).priority(7)),
-        Field::new("source", Column::new("Source", Size::Fit { min: 8, max: 24 }).middle().priority(8))
+        Field::new("labels", Column::new("Labels", Size::Fit { min: 3, max: 18 }).drop_order(7)),
+        Field::new("source", Column::new("Source", Size::Fit { min: 8, max: 24 }).cut_in_middle().drop_order(8))
             .loaded(|a, b| a.source_branch().cmp(b.source_branch())),
-        Field::new("target", Column::new("Target", Size::Fit { min: 4, max: 16 }).middle().priority(9))
+        Field::new("target", Column::new("Target", Size::Fit { min: 4, max: 16 }).cut_in_middle().drop_order(9))
             .loaded(|a, b| a.target_branch().cmp(b.target_branch())),
-        Field::new("author", Column::new("Author", Size::Fit { min: 3, max: 12 }).priority(4))
+        Field::new("author", Column::new("Author", Size::Fit { min: 3, max: 12 }).drop_order(4))
             .loaded(|a, b| a.author().map(|user| &user.username).cmp(&b.author().map(|user| &user.username))),
-        Field::new("size", Column::new("Changes", Size::Fit { min: 6, max: 22 }).right().priority(6)),
-        Field::new("approvals", Column::new("Approved", Size::Fit { min: 3, max: 8 }).right().priority(3)),
-        Field::new("threads", Column::new("Unresolved", Size::Fit { min: 8, max: 12 }).right().priority(5)),
-        Field::new("pipeline", Column::new("", Size::Fit { min: 1, max: 1 }).priority(2)),
-        Field::new("merge", Column::new("Merge", Size::Fit { min: 5, max: 16 }).priority(2)),
-        Field::new("comments", Column::new("Comments", Size::Fit { min: 2, max: 10 }).right().priority(8))
+        Field::new("size", Column::new("Changes", Size::Fit { min: 6, max: 22 }).right().drop_order(6)),
+        Field::new("approvals", Column::new("Approved", Size::Fit { min: 3, max: 8 }).right().drop_order(3)),
+        Field::new("threads", Column::new("Unresolved", Size::Fit { min: 8, max: 12 }).right().drop_order(5)),
+        Field::new("pipeline", Column::new("", Size::Fit { min: 1, max: 1 }).drop_order(2)),
+        Field::new("merge", Column::new("Merge", Size::Fit { min: 5, max: 16 }).drop_order(2)),
+        Field::new("comments", Column::new("Comments", Size::Fit { min: 2, max: 10 }).right().drop_order(8))
             .loaded(|a, b| a.user_notes_count.flatten().cmp(&b.user_notes_count.flatten())),
         Field::new("unread", Column::new("", Size::Fit { min: 7, max: 14 })),
-        Field::new("upvotes", Column::new("Votes", Size::Fit { min: 2, max: 6 }).right().priority(7))
+        Field::new("upvotes", Column::new("Votes", Size::Fit { min: 2, max: 6 }).right().drop_order(7))
             .loaded(|a: &MergeRequest, b| a.upvotes.flatten().cmp(&b.upvotes.flatten()))
             .hidden(),
-        Field::new("milestone", Column::new("Milestone", Size::Fit { min: 3, max: 16 }).priority(6)).hidden(),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(6))
+        Field::new("milestone", Column::new("Milestone", Size::Fit { min: 3, max: 16 }).drop_order(6)).hidden(),
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(6))
             .server("created_at")
             .hidden()
             .newest_first(),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(1))
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(1))
             .server("updated_at")
             .newest_first(),
     ],

@@ -38,16 +38,16 @@ const COLUMNS: Columns<Pipeline> = Columns {
     fields: &[
         Field::new("status", Column::new("Status", Size::Fit { min: 8, max: 18 })).server("status"),
         Field::new("ID", Column::new("ID", Size::Fit { min: 3, max: 12 }).right()).server("id").newest_first(),
-        Field::new("ref", Column::new("Ref", Size::Fill { min: 14, weight: 1 }).middle()).server("ref"),
-        Field::new("source", Column::new("Source", Size::Fit { min: 4, max: 16 }).priority(3))
+        Field::new("ref", Column::new("Ref", Size::Fill { min: 14, weight: 1 }).cut_in_middle()).server("ref"),
+        Field::new("source", Column::new("Source", Size::Fit { min: 4, max: 16 }).drop_order(3))
             .loaded(|a: &Pipeline, b| a.source.cmp(&b.source)),
-        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(4)),
-        Field::new("user", Column::new("User", Size::Fit { min: 4, max: 14 }).priority(5)),
-        Field::new("duration", Column::new("Duration", Size::Fit { min: 6, max: 9 }).right().priority(2)),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(1))
+        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).drop_order(4)),
+        Field::new("user", Column::new("User", Size::Fit { min: 4, max: 14 }).drop_order(5)),
+        Field::new("duration", Column::new("Duration", Size::Fit { min: 6, max: 9 }).right().drop_order(2)),
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(1))
             .loaded(|a: &Pipeline, b| a.id.cmp(&b.id))
             .newest_first(),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(6))
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(6))
             .server("updated_at")
             .hidden()
             .newest_first(),

@@ -43,25 +43,25 @@ pub type Projects = ListPane<ProjectSource>;
 const COLUMNS: Columns<Project> = Columns {
     place: "projects",
     fields: &[
-        Field::new("path", Column::new("Project", Size::Fit { min: 20, max: 44 }).middle()).server("path"),
-        Field::new("description", Column::new("Description", Size::Fill { min: 24, weight: 1 }).priority(3)),
-        Field::new("branch", Column::new("Branch", Size::Fit { min: 4, max: 16 }).priority(5)),
-        Field::new("visibility", Column::new("Visibility", Size::Fit { min: 6, max: 10 }).priority(2)),
-        Field::new("stars", Column::new("Stars", Size::Fit { min: 0, max: 6 }).right().priority(4))
+        Field::new("path", Column::new("Project", Size::Fit { min: 20, max: 44 }).cut_in_middle()).server("path"),
+        Field::new("description", Column::new("Description", Size::Fill { min: 24, weight: 1 }).drop_order(3)),
+        Field::new("branch", Column::new("Branch", Size::Fit { min: 4, max: 16 }).drop_order(5)),
+        Field::new("visibility", Column::new("Visibility", Size::Fit { min: 6, max: 10 }).drop_order(2)),
+        Field::new("stars", Column::new("Stars", Size::Fit { min: 0, max: 6 }).right().drop_order(4))
             .loaded(|a, b| a.star_count.flatten().cmp(&b.star_count.flatten())),
-        Field::new("size", Column::new("Size", Size::Fit { min: 0, max: 9 }).right().priority(1)),
-        Field::new("forks", Column::new("Forks", Size::Fit { min: 0, max: 6 }).right().priority(6))
+        Field::new("size", Column::new("Size", Size::Fit { min: 0, max: 9 }).right().drop_order(1)),
+        Field::new("forks", Column::new("Forks", Size::Fit { min: 0, max: 6 }).right().drop_order(6))
             .loaded(|a: &Project, b| a.forks_count.flatten().cmp(&b.forks_count.flatten()))
             .hidden(),
-        Field::new("issues", Column::new("Issues", Size::Fit { min: 0, max: 6 }).right().priority(6))
+        Field::new("issues", Column::new("Issues", Size::Fit { min: 0, max: 6 }).right().drop_order(6))
             .loaded(|a: &Project, b| a.open_issues_count.flatten().cmp(&b.open_issues_count.flatten()))
             .hidden(),
-        Field::new("topics", Column::new("Topics", Size::Fit { min: 0, max: 30 }).priority(7)).hidden(),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(6))
+        Field::new("topics", Column::new("Topics", Size::Fit { min: 0, max: 30 }).drop_order(7)).hidden(),
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(6))
             .server("created_at")
             .hidden()
             .newest_first(),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(1))
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(1))
             .server("last_activity_at")
             .newest_first(),
     ],

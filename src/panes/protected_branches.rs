@@ -34,8 +34,8 @@ const COLUMNS: Columns<ProtectionRule> = Columns {
         Field::new("name", Column::new("Branch or pattern", Size::Fill { min: 14, weight: 1 }))
             .loaded(|a: &ProtectionRule, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
         Field::new("push", Column::new("Push", Size::Fit { min: 4, max: 26 })),
-        Field::new("merge", Column::new("Merge", Size::Fit { min: 5, max: 26 }).priority(1)),
-        Field::new("force", Column::new("Force push", Size::Fit { min: 3, max: 10 }).priority(2)),
+        Field::new("merge", Column::new("Merge", Size::Fit { min: 5, max: 26 }).drop_order(1)),
+        Field::new("force", Column::new("Force push", Size::Fit { min: 3, max: 10 }).drop_order(2)),
     ],
     order: None,
 };

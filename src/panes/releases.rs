@@ -35,8 +35,8 @@ const COLUMNS: Columns<Release> = Columns {
             .loaded(|a: &Release, b| a.title().to_lowercase().cmp(&b.title().to_lowercase())),
         Field::new("tag", Column::new("Tag", Size::Fit { min: 4, max: 24 }))
             .loaded(|a: &Release, b| a.tag_name.cmp(&b.tag_name)),
-        Field::new("author", Column::new("Author", Size::Fit { min: 0, max: 16 }).priority(2)),
-        Field::new("released", Column::new("Released", Size::Fixed(8)).right().priority(1))
+        Field::new("author", Column::new("Author", Size::Fit { min: 0, max: 16 }).drop_order(2)),
+        Field::new("released", Column::new("Released", Size::Fixed(8)).right().drop_order(1))
             .loaded(|a: &Release, b| at(a).cmp(&at(b)))
             .newest_first(),
     ],

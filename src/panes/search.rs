@@ -81,11 +81,11 @@ const IN_PROJECT_TITLES: &[&str] = &titles::<{ IN_PROJECT.len() }>(IN_PROJECT);
 const COLUMNS: Columns<Hit> = Columns {
     place: "search",
     fields: &[
-        Field::new("project", Column::new("", Size::Fit { min: 8, max: 28 }).middle().priority(3)),
-        Field::new("result", Column::new("", Size::Fit { min: 8, max: 44 }).middle()),
+        Field::new("project", Column::new("", Size::Fit { min: 8, max: 28 }).cut_in_middle().drop_order(3)),
+        Field::new("result", Column::new("", Size::Fit { min: 8, max: 44 }).cut_in_middle()),
         Field::new("match", Column::new("", Size::Fill { min: 16, weight: 1 })),
-        Field::new("author", Column::new("", Size::Fit { min: 4, max: 18 }).priority(2)),
-        Field::new("updated", Column::new("", Size::Fit { min: 2, max: 5 }).right().priority(1)),
+        Field::new("author", Column::new("", Size::Fit { min: 4, max: 18 }).drop_order(2)),
+        Field::new("updated", Column::new("", Size::Fit { min: 2, max: 5 }).right().drop_order(1)),
     ],
     order: None,
 };

@@ -32,13 +32,13 @@ const MAX_ANNOTATION_LINES: usize = 200;
 const COLUMNS: Columns<Tag> = Columns {
     place: "tags",
     fields: &[
-        Field::new("name", Column::new("Tag", Size::Fit { min: 10, max: 30 }).middle()).server("name"),
-        Field::new("release", Column::new("", Size::Fit { min: 0, max: 8 }).priority(1))
+        Field::new("name", Column::new("Tag", Size::Fit { min: 10, max: 30 }).cut_in_middle()).server("name"),
+        Field::new("release", Column::new("", Size::Fit { min: 0, max: 8 }).drop_order(1))
             .loaded(|a, b| b.release.is_some().cmp(&a.release.is_some())),
-        Field::new("message", Column::new("Message", Size::Fill { min: 24, weight: 1 }).priority(3)),
-        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).priority(4)),
-        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(5)),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(2))
+        Field::new("message", Column::new("Message", Size::Fill { min: 24, weight: 1 }).drop_order(3)),
+        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).drop_order(4)),
+        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).drop_order(5)),
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(2))
             .server("updated")
             .newest_first(),
     ],

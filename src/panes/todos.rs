@@ -38,12 +38,12 @@ const COLUMNS: Columns<Todo> = Columns {
             .loaded(|a: &Todo, b| todos::reason(a).cmp(&todos::reason(b))),
         Field::new("title", Column::new("Title", Size::Fill { min: 24, weight: 1 }))
             .loaded(|a: &Todo, b| a.title().to_lowercase().cmp(&b.title().to_lowercase())),
-        Field::new("project", Column::new("Project", Size::Fit { min: 8, max: 26 }).middle().priority(2))
+        Field::new("project", Column::new("Project", Size::Fit { min: 8, max: 26 }).cut_in_middle().drop_order(2))
             .loaded(|a: &Todo, b| a.container_path().cmp(b.container_path())),
-        Field::new("ID", Column::new("ID", Size::Fit { min: 2, max: 7 }).right().priority(3)),
-        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 14 }).priority(4))
+        Field::new("ID", Column::new("ID", Size::Fit { min: 2, max: 7 }).right().drop_order(3)),
+        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 14 }).drop_order(4))
             .loaded(|a: &Todo, b| author(a).cmp(author(b))),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(1))
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(1))
             .loaded(|a: &Todo, b| at(a).cmp(&at(b)))
             .newest_first(),
     ],

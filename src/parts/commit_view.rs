@@ -103,7 +103,7 @@ impl CommitView {
         if let Some(commit) = self.commit(view).value {
             let (project, old, new) = (self.project.clone(), commit.parent_ids.first().cloned(), commit.id.clone());
             if !view.session.signed_in || view.me().is_some() {
-                self.changes.keep_under(view, &format!("{project}@{new}"));
+                self.changes.load_viewed_marks(view, &format!("{project}@{new}"));
             }
             self.changes.set_revisions(Some(Revisions { project, old, new }));
         }

@@ -55,7 +55,7 @@ impl Overlay for PipelineVariables {
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let (theme, rows) = (view.theme, view.store.list(&self.list));
-        let height = popup::rows(rows.len().max(4) + 2).min(screen.height.saturating_sub(4));
+        let height = popup::saturating_rows(rows.len().max(4) + 2).min(screen.height.saturating_sub(4));
         let title = format!("Variables of pipeline {}", self.pipeline);
         let inner = popup::draw(buf, screen, theme, &title, (screen.width * 3 / 5).clamp(40, 96), height);
         let body = Rect { height: inner.height.saturating_sub(2), ..inner };

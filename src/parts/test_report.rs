@@ -23,9 +23,9 @@ fn columns(width: u16) -> [Column; 5] {
     [
         Column::new("", Size::Fixed(1)),
         Column::new("test", Size::Fill { min: 16, weight: 3 }),
-        Column::new("class", Size::Fit { min: 6, max: 28 }).middle().priority(3),
-        Column::new("message", Size::Fit { min: 8, max: (width / 3).clamp(20, 60) }).priority(1),
-        Column::new("time", Size::Fit { min: 4, max: 8 }).right().priority(2),
+        Column::new("class", Size::Fit { min: 6, max: 28 }).cut_in_middle().drop_order(3),
+        Column::new("message", Size::Fit { min: 8, max: (width / 3).clamp(20, 60) }).drop_order(1),
+        Column::new("time", Size::Fit { min: 4, max: 8 }).right().drop_order(2),
     ]
 }
 
@@ -141,7 +141,7 @@ impl Table {
 
     /// Moves to the next or the previous failed test; returns `false` if there is none.
     pub fn next_failed(&mut self, report: &Report, forward: bool) -> bool {
-        let failed = report.cases.partition_point(|case| case.verdict <= Verdict::Error);
+        let failed = report.cases.partition_point(|case| case.verdict.is_failure());
         if failed == 0 {
             return false;
         }
@@ -189,11 +189,13 @@ impl Table {
         let lines = self.case(report).map_or(0, |case| self.lines(case).len());
         match motion {
             Motion::Left if self.shows_full_output && self.output_scroll.left > 0 => {
-                self.output_scroll.left_by(-(doc::SCROLL_COLUMNS as isize))
+                self.output_scroll.scroll_columns_by(-(doc::SCROLL_COLUMNS as isize))
             }
             Motion::Left if self.shows_full_output => self.shows_full_output = false,
             Motion::Left => return false,
-            Motion::Right if self.shows_full_output => self.output_scroll.left_by(doc::SCROLL_COLUMNS as isize),
+            Motion::Right if self.shows_full_output => {
+                self.output_scroll.scroll_columns_by(doc::SCROLL_COLUMNS as isize)
+            }
             Motion::Right => {}
             Motion::First if self.shows_full_output => self.output_scroll.first(),
             Motion::Last if self.shows_full_output => self.output_scroll.last(lines),
@@ -247,7 +249,7 @@ impl Table {
             lines.push((format!("{} {path}{line}", glyph::enter()).into(), Role::Link));
         }
         let message = if case.text.is_empty() { &case.message } else { &case.text };
-        let role = if case.verdict <= Verdict::Error { Role::Text } else { Role::Dim };
+        let role = if case.verdict.is_failure() { Role::Text } else { Role::Dim };
         lines.extend(message.lines().map(|line| (line.into(), role)));
         if !case.output.is_empty() {
             lines.push(("output".into(), Role::TitleDim));
@@ -271,8 +273,11 @@ impl Table {
             return draw_lines(buf, area, theme, focused, &self.output_scroll, &lines);
         }
         // The table keeps at least half of the height; the details take what they need of the rest.
-        let below =
-            if lines.is_empty() || area.height < 8 { 0 } else { popup::rows(lines.len() + 1).min(area.height / 2) };
+        let below = if lines.is_empty() || area.height < 8 {
+            0
+        } else {
+            popup::saturating_rows(lines.len() + 1).min(area.height / 2)
+        };
         let top = Rect { height: area.height - below, ..area };
         self.area.set(top);
         table::draw(buf, top, theme, focused, &self.list, &columns(top.width), report.cases.len(), |index| {
@@ -305,7 +310,7 @@ fn draw_lines(
 fn row(case: &Case) -> Row {
     let (sign, role) = sign(case.verdict);
     let name = if case.verdict == Verdict::Passed { Role::Dim } else { Role::Text };
-    let message_role = if case.verdict <= Verdict::Error { Role::Text } else { Role::Dim };
+    let message_role = if case.verdict.is_failure() { Role::Text } else { Role::Dim };
     Row::new(vec![
         (sign, role).into(),
         (case.name.clone(), name).into(),

@@ -31,7 +31,7 @@ use crate::app::action::{Effect, Msg};
 use crate::app::custom::RunEvent;
 use crate::app::tone::Tone;
 use crate::ui::text::sanitize;
-use crate::ui::theme::{Background, Depth};
+use crate::ui::theme::Background;
 use background::Reply;
 use connections::Connections;
 use crossterm::event::{Event, EventStream, KeyEventKind};
@@ -63,8 +63,6 @@ pub struct Options {
     pub open: Option<OpenServer>,
     /// Whether the mouse is used.
     pub mouse: bool,
-    /// The color depth.
-    pub depth: Depth,
     /// Whether to query the terminal's background color.
     pub query_background: bool,
     /// The folder for saved texts.

@@ -179,7 +179,7 @@ impl DocState {
     }
 
     /// Scrolls horizontally by `by` columns.
-    pub fn left_by(&mut self, by: isize) {
+    pub fn scroll_columns_by(&mut self, by: isize) {
         self.left = self.left.saturating_add_signed(by);
     }
 
@@ -457,7 +457,7 @@ mod tests {
         let mut state = DocState::new();
         let line = |_| DocLine::new(long.as_str(), Style::new());
         assert_eq!(screen(16, 1, &state, 1, line)[0], "▌    012345678…");
-        state.left_by(5_000_003);
+        state.scroll_columns_by(5_000_003);
         assert_eq!(screen(16, 1, &state, 1, line)[0], "▌    345678901…");
     }
 
@@ -467,11 +467,11 @@ mod tests {
         let line = |_| DocLine::new("世界世界x", Style::new());
         // The buffer shows the second cell of a wide character as a space.
         assert_eq!(screen(11, 1, &state, 1, line)[0], "▌    世 界 …");
-        state.left_by(1);
+        state.scroll_columns_by(1);
         assert_eq!(screen(14, 1, &state, 1, line)[0], "▌     界 世 界 x");
-        state.left_by(7);
+        state.scroll_columns_by(7);
         assert_eq!(screen(14, 1, &state, 1, line)[0], "▌    x");
-        state.left_by(90);
+        state.scroll_columns_by(90);
         assert_eq!(screen(14, 1, &state, 1, line)[0], "▌");
     }
 

@@ -18,7 +18,7 @@ pub fn place(screen: Rect, width: u16, height: u16) -> Rect {
 }
 
 /// Converts a number of rows to a height, saturating at the maximum.
-pub fn rows(len: usize) -> u16 {
+pub fn saturating_rows(len: usize) -> u16 {
     u16::try_from(len).unwrap_or(u16::MAX)
 }
 

@@ -78,12 +78,12 @@ impl Column {
     }
 
     /// Sets the priority for dropping the column from a narrow table: the highest number is dropped first.
-    pub const fn priority(self, priority: u8) -> Column {
+    pub const fn drop_order(self, priority: u8) -> Column {
         Column { priority, ..self }
     }
 
     /// Cuts text in the middle.
-    pub const fn middle(self) -> Column {
+    pub const fn cut_in_middle(self) -> Column {
         Column { middle: true, ..self }
     }
 }
@@ -624,8 +624,8 @@ mod tests {
     const COLUMNS: &[Column] = &[
         Column::new("", Size::Fixed(1)),
         Column::new("Branch", Size::Fill { min: 8, weight: 1 }),
-        Column::new("By", Size::Fit { min: 2, max: 10 }).priority(2),
-        Column::new("Age", Size::Fit { min: 3, max: 6 }).right().priority(1),
+        Column::new("By", Size::Fit { min: 2, max: 10 }).drop_order(2),
+        Column::new("Age", Size::Fit { min: 3, max: 6 }).right().drop_order(1),
     ];
 
     fn branch(name: &str, by: &'static str, age: &'static str) -> Row {

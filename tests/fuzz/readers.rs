@@ -371,7 +371,7 @@ pub const READERS: &[Reader] = &[
         seeds: || texts(&["gitlab.example.com", "https://host:8443/git", "localhost:3000", "user:secret@host"]),
         words: &["://", "@", ":", "http", "[::1]", "?", "#"],
         cost: 2000,
-        read: |bytes| match host::address(&lossy(bytes)) {
+        read: |bytes| match host::parse_address(&lossy(bytes)) {
             Ok(url) => must(url.password().is_none() && url.has_host(), || format!("{url}")),
             Err(_) => Ok(()),
         },

@@ -137,7 +137,7 @@ impl Overlay for Batch {
         let width = (screen.width * 3 / 5).clamp(70, 110);
         let has_problem = self.count(|outcome| matches!(outcome, Outcome::Failed(_) | Outcome::Changed(_))) > 0;
         let problem_height = if has_problem { PROBLEM_LINES + 1 } else { 0 };
-        let height = popup::rows(self.writes.len() + 2)
+        let height = popup::saturating_rows(self.writes.len() + 2)
             .saturating_add(problem_height)
             .min(screen.height.saturating_sub(4))
             .max(4);

@@ -123,7 +123,7 @@ impl ColumnsList {
 impl Overlay for ColumnsList {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        let height = popup::rows(self.offered.len() + 2).min(screen.height.saturating_sub(4));
+        let height = popup::saturating_rows(self.offered.len() + 2).min(screen.height.saturating_sub(4));
         let inner = popup::draw(buf, screen, theme, "Columns", 66.min(screen.width.saturating_sub(4)), height);
         let body = Rect { height: inner.height.saturating_sub(2), ..inner };
         self.area.set(body);
@@ -131,7 +131,7 @@ impl Overlay for ColumnsList {
             table::Column::new("", table::Size::Fixed(1)),
             table::Column::new("", table::Size::Fit { min: 8, max: 20 }),
             table::Column::new("", table::Size::Fill { min: 10, weight: 1 }),
-            table::Column::new("", table::Size::Fit { min: 8, max: 28 }).right().priority(1),
+            table::Column::new("", table::Size::Fit { min: 8, max: 28 }).right().drop_order(1),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.offered.len(), |index| self.row(index));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));

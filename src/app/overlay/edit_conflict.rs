@@ -147,7 +147,7 @@ impl EditConflict {
         // As high as the longest text requires, so that nothing jumps from field to field.
         let below = all.iter().map(Vec::len).max().filter(|len| *len > 0).map_or(0, |len| len + 1);
         let texts = all.get(self.list.selected()).map(Vec::as_slice).unwrap_or_default();
-        let height = popup::rows(self.changes.len() + below + 4).min(screen.height.saturating_sub(2)).max(5);
+        let height = popup::saturating_rows(self.changes.len() + below + 4).min(screen.height.saturating_sub(2)).max(5);
         let inner = popup::draw(buf, screen, theme, title, width, height);
         if inner.height < 3 {
             return;
@@ -160,8 +160,12 @@ impl EditConflict {
         let rest = (room.saturating_sub(2) as usize).min(below) as u16;
         let body = Rect { y: inner.y + 1, height: room - rest, ..inner };
         let fill = |title| Column::new(title, Size::Fill { min: 8, weight: 1 });
-        let columns =
-            [Column::new("field", Size::Fit { min: 4, max: 20 }), fill("was"), fill("now"), fill("yours").priority(1)];
+        let columns = [
+            Column::new("field", Size::Fit { min: 4, max: 20 }),
+            fill("was"),
+            fill("now"),
+            fill("yours").drop_order(1),
+        ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.changes.len(), |index| {
             let Some(change) = self.changes.get(index) else { return Row::default() };
             let or = |text: &Excerpt, nothing: &'static str, role| match text.brief.as_str() {

@@ -69,7 +69,7 @@ impl Overlay for Output {
         };
         // The reason of a failure is shown in full, above the keys.
         let state = text::wrap(format!("{mark} {words}").trim_start(), inner.width.into(), MAX_REASON_ROWS);
-        let below = popup::rows(state.len() + 1).min(inner.height);
+        let below = popup::saturating_rows(state.len() + 1).min(inner.height);
         let body = Rect { height: inner.height - below, ..inner };
         self.height.set(usize::from(body.height).max(1));
         let top = self.top.unwrap_or_else(|| self.end(run));

@@ -374,7 +374,7 @@ impl Overlay for Picker {
         let reasons = (0..self.lines.len()).filter_map(|row| self.item(row)?.reason());
         let longest = reasons.map(|why| text::width_up_to(&why, 200)).max();
         let reserved = longest.map_or(0, |columns| if columns > usize::from(width) { 3 } else { 2 });
-        let height = popup::rows(self.lines.len().max(3) + 2).saturating_add(reserved);
+        let height = popup::saturating_rows(self.lines.len().max(3) + 2).saturating_add(reserved);
         let height = height.min(screen.height.saturating_sub(4)).max(6);
         let inner = popup::draw(buf, screen, theme, &self.title, width, height);
         if inner.height < 3 {
@@ -411,7 +411,7 @@ impl Overlay for Picker {
             let widest = self.items.iter().map(|item| text::width(&item.note)).max().unwrap_or(0).min(24);
             [table::Column::new("", table::Size::Fixed(widest as u16)), label]
         } else {
-            [label, table::Column::new("", table::Size::Fit { min: 0, max: 30 }).right().priority(1)]
+            [label, table::Column::new("", table::Size::Fit { min: 0, max: 30 }).right().drop_order(1)]
         };
         table::draw(buf, body, theme, true, &self.list, &columns, self.lines.len(), |row| {
             let (item, letters) = match self.lines.get(row) {

@@ -52,7 +52,7 @@ impl Themes {
 
 impl Overlay for Themes {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
-        let height = popup::rows(BUILT_IN.len() + 2);
+        let height = popup::saturating_rows(BUILT_IN.len() + 2);
         let inner = popup::draw(buf, screen, view.theme, "Themes", 36, height);
         if inner.height < 3 {
             return None;

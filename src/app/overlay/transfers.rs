@@ -82,7 +82,7 @@ impl Overlay for List {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
         let rows = view.transfers.list().len();
-        let height = popup::rows(rows.max(3) + 2).min(screen.height.saturating_sub(4));
+        let height = popup::saturating_rows(rows.max(3) + 2).min(screen.height.saturating_sub(4));
         let inner = popup::draw(buf, screen, theme, "Downloads", (screen.width * 4 / 5).clamp(40, 100), height);
         let body = Rect { height: inner.height.saturating_sub(2), ..inner };
         self.area.set(body);

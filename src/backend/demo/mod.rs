@@ -40,7 +40,7 @@ pub enum WorldKind {
 
 impl WorldKind {
     /// Parses `demo`, `empty` or a path.
-    pub fn read(word: &str) -> WorldKind {
+    pub fn parse(word: &str) -> WorldKind {
         match word {
             "demo" => WorldKind::Demo,
             "empty" => WorldKind::Empty,

@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_token_page_keeps_the_path_prefix() {
-        let url = host::address("https://h.example/gitlab").expect("an address");
+        let url = host::parse_address("https://h.example/gitlab").expect("an address");
         let page = "https://h.example/gitlab/-/user_settings/personal_access_tokens?name=labscope&scopes=api";
         assert_eq!(current_token_page(&url).as_str(), page);
     }

@@ -17,7 +17,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 const COLUMNS: &[Column] = &[
-    Column::new("", Size::Fill { min: 12, weight: 1 }).middle(),
+    Column::new("", Size::Fill { min: 12, weight: 1 }).cut_in_middle(),
     Column::new("", Size::Fit { min: 0, max: 18 }).right(),
 ];
 

@@ -97,8 +97,8 @@ impl DeploymentDetail {
         let columns = [
             Column::new("", Size::Fixed(1)),
             Column::new("", Size::Fill { min: 10, weight: 1 }),
-            Column::new("", Size::Fit { min: 4, max: 16 }).middle().priority(2),
-            Column::new("", Size::Fixed(4)).right().priority(1),
+            Column::new("", Size::Fit { min: 4, max: 16 }).cut_in_middle().drop_order(2),
+            Column::new("", Size::Fixed(4)).right().drop_order(1),
         ];
         table::draw(buf, area, view.theme, context.focused, &self.state, &columns, count + 1, |index| {
             let Some(environment) = index.checked_sub(1).and_then(|at| self.environments.get(at)) else {

@@ -39,7 +39,7 @@ const BLOB: usize = 1;
 const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 24, weight: 1 }, PanelRequest { min: 60, weight: 3 }];
 const COLUMNS: &[Column] = &[
     Column::new("", Size::Fill { min: 12, weight: 1 }),
-    Column::new("", Size::Fit { min: 0, max: 10 }).right().priority(1),
+    Column::new("", Size::Fit { min: 0, max: 10 }).right().drop_order(1),
 ];
 
 /// The answer of a picker or prompt: the typed line number, or the chosen ref.

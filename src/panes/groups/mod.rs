@@ -215,10 +215,10 @@ impl Groups {
         self.tree.list.drawn_at(body);
         let columns = [
             Column::new("", Size::Fit { min: 20, max: 46 }),
-            Column::new("", Size::Fill { min: 10, weight: 1 }).priority(3),
-            Column::new("", Size::Fit { min: 0, max: 10 }).priority(2),
-            Column::new("", Size::Fit { min: 0, max: 9 }).right().priority(1),
-            Column::new("", Size::Fixed(4)).right().priority(4),
+            Column::new("", Size::Fill { min: 10, weight: 1 }).drop_order(3),
+            Column::new("", Size::Fit { min: 0, max: 10 }).drop_order(2),
+            Column::new("", Size::Fit { min: 0, max: 9 }).right().drop_order(1),
+            Column::new("", Size::Fixed(4)).right().drop_order(4),
         ];
         let behind = self.tree.list.is_filter_pending();
         table::draw(buf, body, theme, focused, &self.tree.list.state, &columns, self.tree.nodes().len(), |index| {

@@ -37,17 +37,17 @@ impl Home {
             (false, true) => 48,
         };
         let columns = [
-            Column::new("", Size::Fit { min: 12, max }).middle().priority(1),
+            Column::new("", Size::Fit { min: 12, max }).cut_in_middle().drop_order(1),
             Column::new("", Size::Fit { min: 2, max: 9 }).right(),
             Column::new("", Size::Fill { min: 24, weight: 1 }),
-            Column::new("", Size::Fit { min: 3, max: 14 }).priority(3),
-            Column::new("", Size::Fit { min: 3, max: 22 }).priority(7),
-            Column::new("", Size::Fit { min: 6, max: 22 }).right().priority(6),
-            Column::new("", Size::Fit { min: 3, max: 8 }).right().priority(4),
-            Column::new("", Size::Fit { min: 8, max: 12 }).right().priority(4),
-            Column::new("", Size::Fit { min: 6, max: 16 }).right().priority(2),
+            Column::new("", Size::Fit { min: 3, max: 14 }).drop_order(3),
+            Column::new("", Size::Fit { min: 3, max: 22 }).drop_order(7),
+            Column::new("", Size::Fit { min: 6, max: 22 }).right().drop_order(6),
+            Column::new("", Size::Fit { min: 3, max: 8 }).right().drop_order(4),
+            Column::new("", Size::Fit { min: 8, max: 12 }).right().drop_order(4),
+            Column::new("", Size::Fit { min: 6, max: 16 }).right().drop_order(2),
             Column::new("", Size::Fit { min: 1, max: 1 }),
-            Column::new("", Size::Fixed(4)).right().priority(2),
+            Column::new("", Size::Fixed(4)).right().drop_order(2),
         ];
         table::draw(buf, area, view.theme, true, &self.list, &columns, self.lines.len(), |index| {
             self.lines.get(index).map(|line| self.row(view, *line)).unwrap_or_default()

@@ -116,10 +116,10 @@ impl Hooks {
 const COLUMNS: Columns<Hook> = Columns {
     place: "hooks",
     fields: &[
-        Field::new("URL", Column::new("URL", Size::Fill { min: 24, weight: 1 }).middle())
+        Field::new("URL", Column::new("URL", Size::Fill { min: 24, weight: 1 }).cut_in_middle())
             .loaded(|a, b| a.url.cmp(&b.url)),
-        Field::new("triggers", Column::new("Triggers", Size::Fit { min: 0, max: 28 }).priority(2)),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(1))
+        Field::new("triggers", Column::new("Triggers", Size::Fit { min: 0, max: 28 }).drop_order(2)),
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(1))
             .loaded(|a, b| created(a).cmp(&created(b)))
             .newest_first(),
     ],

@@ -317,14 +317,14 @@ impl Jobs {
             (true, _) => ("No job is in that state.", "1 shows all of them"),
         };
         let columns = [
-            Column::new("", Size::Fit { min: 4, max: 14 }).priority(1),
+            Column::new("", Size::Fit { min: 4, max: 14 }).drop_order(1),
             Column::new("", Size::Fit { min: 9, max: 12 }),
             Column::new("", Size::Fill { min: 12, weight: 1 }),
-            Column::new("", Size::Fit { min: 9, max: 9 }).priority(5),
-            Column::new("", Size::Fit { min: 3, max: 10 }).right().priority(4),
+            Column::new("", Size::Fit { min: 9, max: 9 }).drop_order(5),
+            Column::new("", Size::Fit { min: 3, max: 10 }).right().drop_order(4),
             Column::new("", Size::Fit { min: 6, max: 8 }).right(),
-            Column::new("", Size::Fit { min: 6, max: 22 }).priority(3),
-            Column::new("", Size::Fixed(4)).right().priority(2),
+            Column::new("", Size::Fit { min: 6, max: 22 }).drop_order(3),
+            Column::new("", Size::Fixed(4)).right().drop_order(2),
         ];
         let line = |index, job: Option<&Job>| self.line(view, &rows, index, job);
         self.list.draw_lines(view, area, buf, !self.board_focused(), &rows, &columns, line, empty);

@@ -625,8 +625,8 @@ impl Pane for Mr {
                 let columns = [
                     Column::new("", Size::Fixed(8)),
                     Column::new("", Size::Fill { min: 20, weight: 1 }),
-                    Column::new("", Size::Fit { min: 4, max: 20 }).priority(2),
-                    Column::new("", Size::Fixed(4)).right().priority(1),
+                    Column::new("", Size::Fit { min: 4, max: 20 }).drop_order(2),
+                    Column::new("", Size::Fixed(4)).right().drop_order(1),
                 ];
                 let rows = view.store.list(&self.commits_of());
                 let empty = ("It has no commits.", "r refreshes");

@@ -161,11 +161,11 @@ impl Pipelines {
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer, rows: &Rows<'_, PipelineBrief>) {
         let columns = [
             Column::new("", Size::Fixed(1)),
-            Column::new("", Size::Fit { min: 6, max: 16 }).priority(2),
+            Column::new("", Size::Fit { min: 6, max: 16 }).drop_order(2),
             Column::new("", Size::Fit { min: 3, max: 12 }),
-            Column::new("", Size::Fill { min: 12, weight: 1 }).middle(),
-            Column::new("", Size::Fixed(8)).priority(1),
-            Column::new("", Size::Fit { min: 2, max: 4 }).right().priority(3),
+            Column::new("", Size::Fill { min: 12, weight: 1 }).cut_in_middle(),
+            Column::new("", Size::Fixed(8)).drop_order(1),
+            Column::new("", Size::Fit { min: 2, max: 4 }).right().drop_order(3),
         ];
         let empty = ("It has no pipeline.", "r refreshes");
         self.list.draw(view, area, buf, !self.on_board(), rows, &columns, |p| row(view, p), empty);

@@ -234,7 +234,7 @@ impl Mr {
             Scope::Versions { from, to } => format!("{request} from {} to {}", from.sha, to.sha),
             Scope::Commit(sha) => format!("{}@{sha}", self.project),
         };
-        self.changes.keep_under(&view, &under);
+        self.changes.load_viewed_marks(&view, &under);
         self.follow_head(cx);
         // Only a head whose changes were shown counts as seen, not a newer one reported by the merge request.
         let head = self.head(&view);

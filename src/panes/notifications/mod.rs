@@ -223,7 +223,7 @@ impl Notifications {
         let title = if self.tab == GROUPS { "Your groups" } else { "Your projects" };
         let body = panels::title(buf, area, view.theme, focused, title, "");
         let columns = [
-            Column::new("", Size::Fill { min: 20, weight: 1 }).middle(),
+            Column::new("", Size::Fill { min: 20, weight: 1 }).cut_in_middle(),
             Column::new("", Size::Fit { min: 8, max: 16 }),
         ];
         if self.tab == GROUPS {

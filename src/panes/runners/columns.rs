@@ -16,18 +16,18 @@ pub(super) const COLUMNS: Columns<Runner> = Columns {
             .loaded(|a: &Runner, b| status(a).1.cmp(&status(b).1)),
         Field::new("name", Column::new("Runner", Size::Fill { min: 16, weight: 1 }))
             .loaded(|a: &Runner, b| a.label().to_lowercase().cmp(&b.label().to_lowercase())),
-        Field::new("tags", Column::new("Tags", Size::Fit { min: 4, max: 22 }).priority(3)),
-        Field::new("type", Column::new("Type", Size::Fit { min: 6, max: 8 }).priority(2))
+        Field::new("tags", Column::new("Tags", Size::Fit { min: 4, max: 22 }).drop_order(3)),
+        Field::new("type", Column::new("Type", Size::Fit { min: 6, max: 8 }).drop_order(2))
             .loaded(|a: &Runner, b| kind(a).cmp(kind(b))),
-        Field::new("version", Column::new("Version", Size::Fit { min: 5, max: 9 }).priority(4)),
-        Field::new("platform", Column::new("Platform", Size::Fit { min: 0, max: 16 }).priority(6)).hidden(),
-        Field::new("address", Column::new("IP address", Size::Fit { min: 0, max: 24 }).middle().priority(6))
+        Field::new("version", Column::new("Version", Size::Fit { min: 5, max: 9 }).drop_order(4)),
+        Field::new("platform", Column::new("Platform", Size::Fit { min: 0, max: 16 }).drop_order(6)).hidden(),
+        Field::new("address", Column::new("IP address", Size::Fit { min: 0, max: 24 }).cut_in_middle().drop_order(6))
             .loaded(|a: &Runner, b| a.ip_address.cmp(&b.ip_address))
             .hidden(),
-        Field::new("configuration", Column::new("Configuration", Size::Fit { min: 0, max: 24 }).priority(6)).hidden(),
-        Field::new("ID", Column::new("ID", Size::Fit { min: 2, max: 6 }).right().priority(5))
+        Field::new("configuration", Column::new("Configuration", Size::Fit { min: 0, max: 24 }).drop_order(6)).hidden(),
+        Field::new("ID", Column::new("ID", Size::Fit { min: 2, max: 6 }).right().drop_order(5))
             .loaded(|a: &Runner, b| a.id.cmp(&b.id)),
-        Field::new("last contact", Column::new("Contact", Size::Fit { min: 4, max: 7 }).right().priority(1)),
+        Field::new("last contact", Column::new("Contact", Size::Fit { min: 4, max: 7 }).right().drop_order(1)),
     ],
     order: None,
 };

@@ -130,10 +130,10 @@ impl Detail<RunnerSource> for RunnerDetail {
         let body = panels::title(buf, rest, theme, context.focused, &title, &facts);
         let columns = [
             Column::new("", Size::Fit { min: 9, max: 12 }),
-            Column::new("", Size::Fit { min: 8, max: 24 }).middle().priority(1),
+            Column::new("", Size::Fit { min: 8, max: 24 }).cut_in_middle().drop_order(1),
             Column::new("", Size::Fill { min: 10, weight: 1 }),
             Column::new("", Size::Fit { min: 6, max: 8 }).right(),
-            Column::new("", Size::Fixed(4)).right().priority(2),
+            Column::new("", Size::Fixed(4)).right().drop_order(2),
         ];
         let row = |job: &Job| {
             Row::new(vec![

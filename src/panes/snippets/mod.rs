@@ -46,9 +46,9 @@ const COLUMNS: Columns<Snippet> = Columns {
         Field::new("ID", Column::new("ID", Size::Fit { min: 2, max: 7 })).loaded(|a, b| a.id.cmp(&b.id)),
         Field::new("title", Column::new("Title", Size::Fill { min: 18, weight: 1 }))
             .loaded(|a, b| a.title.to_lowercase().cmp(&b.title.to_lowercase())),
-        Field::new("visibility", Column::new("Visibility", Size::Fit { min: 0, max: 10 }).priority(2))
+        Field::new("visibility", Column::new("Visibility", Size::Fit { min: 0, max: 10 }).drop_order(2))
             .loaded(|a, b| a.visibility.cmp(&b.visibility)),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(1))
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(1))
             .loaded(|a, b| updated(a).and_then(Time::instant).cmp(&updated(b).and_then(Time::instant)))
             .newest_first(),
     ],

@@ -42,10 +42,10 @@ impl UserPane {
         let count = self.projects.count(&rows).unwrap_or_default();
         let body = panels::title(buf, area, view.theme, focused, "Projects", &count);
         let columns = [
-            Column::new("", Size::Fit { min: 14, max: 32 }).middle(),
-            Column::new("", Size::Fill { min: 8, weight: 1 }).priority(3),
-            Column::new("", Size::Fit { min: 6, max: 10 }).priority(2),
-            Column::new("", Size::Fixed(4)).right().priority(1),
+            Column::new("", Size::Fit { min: 14, max: 32 }).cut_in_middle(),
+            Column::new("", Size::Fill { min: 8, weight: 1 }).drop_order(3),
+            Column::new("", Size::Fit { min: 6, max: 10 }).drop_order(2),
+            Column::new("", Size::Fixed(4)).right().drop_order(1),
         ];
         let row = |project: &Project| {
             let visibility = project.visibility().map(|word| word.as_str().to_owned()).unwrap_or_default();

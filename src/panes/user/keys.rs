@@ -276,9 +276,9 @@ impl<K: UserKey> Keys<K> {
         }
         let columns = [
             Column::new("", Size::Fill { min: 12, weight: 2 }),
-            Column::new("", Size::Fit { min: 5, max: 14 }).priority(2),
-            Column::new("", Size::Fit { min: 12, max: 51 }).priority(3),
-            Column::new("", Size::Fixed(4)).right().priority(1),
+            Column::new("", Size::Fit { min: 5, max: 14 }).drop_order(2),
+            Column::new("", Size::Fit { min: 12, max: 51 }).drop_order(3),
+            Column::new("", Size::Fixed(4)).right().drop_order(1),
         ];
         let row = |key: &K| {
             let read = self.read(key);

@@ -42,28 +42,31 @@ const COLUMNS: Columns<Profile> = Columns {
             .loaded(|a: &Profile, b| a.username.to_lowercase().cmp(&b.username.to_lowercase())),
         Field::new("name", Column::new("Name", Size::Fill { min: 14, weight: 1 }))
             .loaded(|a: &Profile, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
-        Field::new("notes", Column::new("", Size::Fit { min: 0, max: 24 }).priority(2)),
-        Field::new("email", Column::new("Email", Size::Fit { min: 0, max: 30 }).middle().priority(4))
+        Field::new("notes", Column::new("", Size::Fit { min: 0, max: 24 }).drop_order(2)),
+        Field::new("email", Column::new("Email", Size::Fit { min: 0, max: 30 }).cut_in_middle().drop_order(4))
             .loaded(|a: &Profile, b| a.email.known().cmp(&b.email.known())),
-        Field::new("organization", Column::new("Organization", Size::Fit { min: 0, max: 24 }).priority(5))
+        Field::new("organization", Column::new("Organization", Size::Fit { min: 0, max: 24 }).drop_order(5))
             .loaded(|a: &Profile, b| a.organization.known().cmp(&b.organization.known()))
             .hidden(),
-        Field::new("identities", Column::new("Identities", Size::Fit { min: 0, max: 24 }).priority(5)).hidden(),
-        Field::new("projects limit", Column::new("Projects limit", Size::Fit { min: 0, max: 16 }).right().priority(6))
-            .loaded(|a: &Profile, b| a.projects_limit.known().cmp(&b.projects_limit.known()))
-            .hidden(),
-        Field::new("ID", Column::new("ID", Size::Fit { min: 1, max: 9 }).right().priority(3))
+        Field::new("identities", Column::new("Identities", Size::Fit { min: 0, max: 24 }).drop_order(5)).hidden(),
+        Field::new(
+            "projects limit",
+            Column::new("Projects limit", Size::Fit { min: 0, max: 16 }).right().drop_order(6),
+        )
+        .loaded(|a: &Profile, b| a.projects_limit.known().cmp(&b.projects_limit.known()))
+        .hidden(),
+        Field::new("ID", Column::new("ID", Size::Fit { min: 1, max: 9 }).right().drop_order(3))
             .loaded(|a: &Profile, b| a.id.cmp(&b.id))
             .hidden(),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(3))
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(3))
             .loaded(|a: &Profile, b| at(&a.created_at).cmp(&at(&b.created_at)))
             .newest_first()
             .hidden(),
-        Field::new("last sign-in", Column::new("Last sign-in", Size::Fixed(12)).right().priority(3))
+        Field::new("last sign-in", Column::new("Last sign-in", Size::Fixed(12)).right().drop_order(3))
             .loaded(|a: &Profile, b| at(&a.last_sign_in_at).cmp(&at(&b.last_sign_in_at)))
             .newest_first()
             .hidden(),
-        Field::new("active", Column::new("Active", Size::Fixed(6)).right().priority(1))
+        Field::new("active", Column::new("Active", Size::Fixed(6)).right().drop_order(1))
             .loaded(|a: &Profile, b| at(&a.last_activity_on).cmp(&at(&b.last_activity_on)))
             .newest_first(),
     ],

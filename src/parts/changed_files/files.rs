@@ -88,7 +88,7 @@ fn branch(
 
 impl Changes {
     /// Sets the key that the viewed files are stored under, and loads them.
-    pub fn keep_under(&mut self, view: &View, key: &str) {
+    pub fn load_viewed_marks(&mut self, view: &View, key: &str) {
         if self.kept_under != key {
             self.kept_under = key.to_owned();
             self.viewed = view.seen.viewed.get(key).cloned().unwrap_or_default();

@@ -218,7 +218,7 @@ impl Overlay for ApplySuggestions {
         let theme = view.theme;
         let width = screen.width.saturating_sub(12).clamp(40, 110);
         let lines = self.lines(view);
-        let height = popup::rows(lines.len() + 5).clamp(8, screen.height.saturating_sub(6).max(8));
+        let height = popup::saturating_rows(lines.len() + 5).clamp(8, screen.height.saturating_sub(6).max(8));
         let title = format!("Commit to {}", self.branch);
         let inner = popup::draw(buf, screen, theme, &title, width, height);
         if inner.height < 4 {

@@ -128,7 +128,7 @@ impl Overlay for DraftList {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
         let width = screen.width.saturating_sub(8).clamp(40, 120);
-        let height = popup::rows(self.entries.len() + 3).clamp(6, screen.height.saturating_sub(6).max(6));
+        let height = popup::saturating_rows(self.entries.len() + 3).clamp(6, screen.height.saturating_sub(6).max(6));
         let open = self.entries.iter().filter(|entry| !entry.sent).count();
         let title = format!("Drafts on {} · {open}", self.on.name());
         let inner = popup::draw(buf, screen, theme, &title, width, height);
@@ -145,7 +145,7 @@ impl Overlay for DraftList {
         let reason = if self.entries.iter().any(failed) { usize::from(body.width / 2) } else { 28 };
         let columns = [
             Column::new("", Size::Fixed(1)),
-            Column::new("", Size::Fit { min: 8, max: usize::from(body.width / 4) as u16 }).middle(),
+            Column::new("", Size::Fit { min: 8, max: usize::from(body.width / 4) as u16 }).cut_in_middle(),
             Column::new("", Size::Fill { min: 8, weight: 1 }),
             Column::new("", Size::Fit { min: 4, max: reason as u16 }),
         ];
