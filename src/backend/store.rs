@@ -107,7 +107,7 @@ fn make_private(folder: &Path, file: &Path) -> io::Result<File> {
     let repositories = folder.join(REPOSITORIES);
     DirBuilder::new().recursive(true).mode(0o700).create(&repositories)?;
     if fs::symlink_metadata(&repositories)?.is_symlink() {
-        return Err(io::Error::other(format!("{REPOSITORIES} is a link")));
+        return Err(io::Error::other(format!("{REPOSITORIES} is a symbolic link")));
     }
     let mut only_ours = true;
     for entry in fs::read_dir(folder)? {

@@ -98,7 +98,7 @@ async fn each_route_has_a_body_limit_with_a_clear_error() {
     }
     let many = format!("{{\"labels\":[{}1]}}", "{\"\":0},".repeat(1 << 20));
     let refused = json(send("ada", "/projects/1/merge_requests", many).await.unwrap(), 413).await;
-    assert_eq!(refused["message"], "413 Request Entity Too Large: a request may hold 100000 values at most");
+    assert_eq!(refused["message"], "413 Request Entity Too Large: the request exceeds the limit of 100000 values");
 }
 
 #[tokio::test]

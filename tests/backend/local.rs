@@ -141,7 +141,7 @@ async fn a_folder_without_a_repository_is_refused_with_a_clear_error() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { repos: vec![folder.path().to_path_buf()], ..Options::default() };
     let error = start(options).await.unwrap_err().to_string();
-    assert!(error.contains("is not in a git repository; give the path of one"), "{error}");
+    assert!(error.contains("is not in a git repository; pass the path of one"), "{error}");
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ async fn a_folder_or_port_in_use_gets_a_clear_error() {
     assert!(error.contains("is in use by another labscope"), "{error}");
     let listen = server.running.base_url.trim_start_matches("http://").parse().unwrap();
     let error = start(Options { listen, ..Options::default() }).await.unwrap_err().to_string();
-    assert!(error.contains("is in use; stop what listens there"), "{error}");
+    assert!(error.contains("is in use; stop the program that listens there"), "{error}");
 }
 
 #[tokio::test]

@@ -592,6 +592,14 @@ impl Harness {
         self
     }
 
+    /// Waits until the screen no longer shows `words`, for messages that a server sends on its own.
+    pub async fn until_no(&mut self, words: &str) -> &mut Harness {
+        while self.shows(words) {
+            self.hear().await;
+        }
+        self
+    }
+
     /// Processes one message from the server.
     async fn hear(&mut self) {
         let heard = match &mut self.answers {

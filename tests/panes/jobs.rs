@@ -147,7 +147,7 @@ async fn canceling_and_erasing_ask_for_confirmation_with_the_job_name() {
     harness.press("X y");
     assert!(harness.asked.iter().any(|line| line.ends_with("/jobs/23/cancel")), "{:?}", harness.asked);
     harness.press("Esc / C-u").type_text("screens").press("Enter Delete");
-    harness.expect("Erase #22 screens? Its trace will be permanently deleted.");
+    harness.expect("Erase #22 screens? Its trace will be permanently").expect("deleted.");
 }
 
 #[tokio::test]
