@@ -157,7 +157,7 @@ fn a_missing_target_opens_the_nearest_existing_place() {
     let home = Home::new();
     let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &["demo", "acme/rocket-ui!9999"]);
     screen.wait("it says so, over the merge requests of the project", |screen| {
-        screen.contents().contains("Showing the nearest that exists")
+        screen.contents().contains("Showing the nearest existing place")
     });
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
