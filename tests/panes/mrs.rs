@@ -364,3 +364,9 @@ async fn without_a_token_nothing_is_created_and_the_reason_is_named() {
         assert!(harness.shows("you are not signed in"), "{place:?} {key}\n{}", harness.picture());
     }
 }
+
+#[tokio::test]
+async fn up_selects_the_last_of_two_suggestions() {
+    let mut harness = open().await;
+    harness.press("/").type_text("draft:").press("Up Tab").expect("draft:no");
+}

@@ -71,9 +71,16 @@ impl QueryLine {
         self.changed_text(cx);
     }
 
-    fn choose(&mut self, by: usize) {
-        let len = self.offers.len().max(1);
-        self.chosen = if self.moved || by > 1 { (self.chosen + by) % len } else { self.chosen };
+    fn choose_previous(&mut self) {
+        let last = self.offers.len().saturating_sub(1);
+        self.chosen = self.chosen.checked_sub(1).unwrap_or(last);
+        self.moved = true;
+    }
+
+    fn choose_next(&mut self) {
+        // The first suggestion is already highlighted, and the first key only takes it.
+        let step = usize::from(self.moved);
+        self.chosen = (self.chosen + step) % self.offers.len().max(1);
         self.moved = true;
     }
 }
@@ -129,8 +136,8 @@ impl Overlay for QueryLine {
                 cx.act(Action::SetFilter(self.before.clone()));
                 return AfterKey::Close;
             }
-            (KeyCode::Up, _) | (KeyCode::Char('p'), true) if offered => self.choose(self.offers.len() - 1),
-            (KeyCode::Down, _) | (KeyCode::Char('n'), true) if offered => self.choose(1),
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) if offered => self.choose_previous(),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) if offered => self.choose_next(),
             (KeyCode::Tab, _) => self.take_offer(cx),
             (KeyCode::Enter, _) if offered && self.moved => self.take_offer(cx),
             // An invalid query must be corrected first.
