@@ -232,14 +232,12 @@ impl TextBuffer {
         let (row, column) = self.cursor();
         let (format, lines) = TextFormat::of(whole);
         self.format = format;
-        if lines.iter().any(|line| line.ends_with('\r')) {
-            // The text area drops a CR before a line break in inserted text, so these lines are passed to it whole.
-            self.area = area_of(lines);
-        } else {
-            self.area.select_all();
-            self.area.insert_str(lines.join("\n"));
-            self.area.cancel_selection();
-        }
+        // The text area drops one CR at the end of each inserted line.
+        let doubled = |line: String| if line.ends_with('\r') { line + "\r" } else { line };
+        let lines: Vec<String> = lines.into_iter().map(doubled).collect();
+        self.area.select_all();
+        self.area.insert_str(lines.join("\n"));
+        self.area.cancel_selection();
         self.go_to(row, column);
         self.after(row);
     }
@@ -443,5 +441,21 @@ impl Colors {
 
     fn on(&self, row: usize) -> Option<&Spans> {
         self.lines.get(row.checked_sub(self.first)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replaced_text_can_be_restored_whatever_its_line_endings() {
+        for whole in ["c\nd\n", "c\r\nd\ne\n", "c\r\r\nd\n", "c\nd\r"] {
+            let mut buffer = TextBuffer::new("a.txt", String::new(), "a\nb\n".into(), None);
+            buffer.replace(whole);
+            assert_eq!(buffer.text(), whole);
+            buffer.key(Key::parse("C-z").expect("a key"));
+            assert_eq!(buffer.area.lines(), ["a", "b"], "{whole:?}");
+        }
     }
 }
