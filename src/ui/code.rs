@@ -6,6 +6,7 @@ mod scopes;
 
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
+use crate::ui::text;
 use crate::ui::theme::{Role, Theme};
 use ratatui::style::Style;
 use scopes::Scopes;
@@ -46,7 +47,7 @@ impl Language {
     pub fn detect(path: &str, first_line: &str) -> Option<Language> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
-        let first_line = first_line.get(..first_line.len().min(MAX_LINE_BYTES)).unwrap_or_default();
+        let first_line = text::head_bytes(first_line, MAX_LINE_BYTES);
         SYNTAXES
             .find_syntax_by_extension(name)
             .or_else(|| SYNTAXES.find_syntax_by_extension(ending))
@@ -270,6 +271,12 @@ mod tests {
 
     fn named(line: &str, spans: &Spans) -> Vec<(String, Role)> {
         spans.iter().map(|(r, role)| (line[r.start as usize..r.end as usize].to_owned(), *role)).collect()
+    }
+
+    #[test]
+    fn a_long_first_line_is_cut_between_characters() {
+        let line = format!("#!/bin/sh {}é", "a".repeat(MAX_LINE_BYTES - 11));
+        assert!(Language::detect("script", &line).is_some());
     }
 
     #[test]

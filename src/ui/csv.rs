@@ -46,7 +46,7 @@ pub fn separator(path: &str, first_line: &str) -> Option<u8> {
     if !ending.eq_ignore_ascii_case("csv") {
         return None;
     }
-    let first_line = first_line.get(..first_line.len().min(4096)).unwrap_or_default();
+    let first_line = text::head_bytes(first_line, 4096);
     let count = |separator: &u8| first_line.bytes().filter(|b| b == separator).count();
     // Ties are resolved in favor of the last one, the comma.
     [b'|', b'\t', b';', b','].into_iter().max_by_key(count)
@@ -213,6 +213,8 @@ mod tests {
         assert_eq!(separator("a.CSV", "a;b;c,d"), Some(b';'));
         assert_eq!(separator("a.csv", "one"), Some(b','));
         assert_eq!(separator("a.rs", "a,b"), None);
+        // The end of what is looked at is inside a character.
+        assert_eq!(separator("a.csv", &format!("{}aé", "a;".repeat(2047))), Some(b';'));
     }
 
     #[test]
