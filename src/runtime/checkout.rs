@@ -63,6 +63,12 @@ fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
         return Ok(CheckoutOutcome::Dirty);
     }
     let before = git(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok();
+    let before_head = git(&["rev-parse", "--verify", "--quiet", "HEAD"]).ok();
+    let switch_back = || match (&before, &before_head) {
+        (Some(branch), _) => _ = git(&["switch", "--quiet", branch]),
+        (None, Some(commit)) => _ = git(&["switch", "--quiet", "--detach", commit]),
+        (None, None) => {}
+    };
     if dirty {
         git(&["stash", "push", "--message", &format!("before labscope checked out {branch}")])?;
     }
@@ -72,7 +78,7 @@ fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
         (Some(_), _) if behind => git(&["switch", "--quiet", &branch])
             .and_then(|_| git(&["merge", "--quiet", "--ff-only", &head]))
             // An untracked file may conflict with the new commits of the branch.
-            .inspect_err(|_| _ = before.as_ref().map(|before| git(&["switch", "--quiet", before]))),
+            .inspect_err(|_| switch_back()),
         (Some(_), _) => git(&["switch", "--quiet", &branch]),
     };
     if let Err(why) = switched {
@@ -162,6 +168,19 @@ mod tests {
         assert!(!why.contains("stash"), "{why}");
         assert_eq!(sh(&clone, "cat a new && git branch --show-current"), "mine\nin the way\nmain");
         assert_eq!(sh(&clone, "git stash list"), "");
+    }
+
+    #[test]
+    fn a_failure_from_a_detached_head_brings_everything_back_too() {
+        let (world, clone) = world();
+        sh(&clone, "git switch -q feature && git switch -q --detach origin/main");
+        sh(&clone, "echo mine > a && echo in the way > new");
+        sh(&world.path().join("project"), "git switch -q feature && echo n > new && git add new && git commit -qm new");
+        let order = Checkout { stash: true, ..order(&clone, CheckoutSource::Branch("feature".into())) };
+        let CheckoutOutcome::Failed(why) = run(&order) else { panic!("a file is in the way") };
+        assert!(!why.contains("stash"), "{why}");
+        assert_eq!(sh(&clone, "cat a new && git stash list && git branch --show-current"), "mine\nin the way");
+        assert_eq!(sh(&clone, "git rev-parse HEAD"), sh(&clone, "git rev-parse origin/main"));
     }
 
     #[test]
