@@ -70,8 +70,13 @@ fn has_words(text: &[u8]) -> bool {
 
 impl Trace {
     /// Visits the text of all lines from `from` on, a page at a time, until `each` returns `false` or `canceled`
-    /// returns `true`. Spilled blocks are read.
-    pub(super) fn each_page(&self, from: usize, canceled: &dyn Fn() -> bool, mut each: impl FnMut(&Page) -> bool) {
+    /// returns `true`. Spilled blocks are read; returns whether that succeeded.
+    pub(super) fn each_page(
+        &self,
+        from: usize,
+        canceled: &dyn Fn() -> bool,
+        mut each: impl FnMut(&Page) -> bool,
+    ) -> bool {
         let mut page = Page::default();
         self.each_block(from, |block, open| {
             let lines = block.starts.len() + usize::from(open && self.tail_shown);
@@ -93,7 +98,7 @@ impl Trace {
                 }
             }
             true
-        });
+        })
     }
 
     /// Appends the text of a line as shown.

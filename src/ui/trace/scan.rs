@@ -130,17 +130,20 @@ impl Pattern {
 
 impl Trace {
     /// Visits the blocks in order, starting with the one that contains the line `from`, until `each` returns `false`.
-    /// The second argument of `each` tells whether the block is still open.
-    pub(super) fn each_block(&self, from: usize, mut each: impl FnMut(&Arc<Block>, bool) -> bool) {
+    /// The second argument of `each` tells whether the block is still open. Blocks that cannot be read back are
+    /// skipped; returns whether there were none.
+    pub(super) fn each_block(&self, from: usize, mut each: impl FnMut(&Arc<Block>, bool) -> bool) -> bool {
         let first = self.closed.partition_point(|slot| slot.first <= from).saturating_sub(1);
+        let mut is_whole = true;
         for slot in self.closed.iter().skip(first) {
-            if let Some(block) = slot.read(&self.shared)
-                && !each(&block, false)
-            {
-                return;
+            match slot.read(&self.shared) {
+                Some(block) if !each(&block, false) => return is_whole,
+                Some(_) => {}
+                None => is_whole = false,
             }
         }
         each(&self.open, true);
+        is_whole
     }
 
     /// Searches all lines from `from` on for `pattern`, until `canceled` returns `true`. `found` contains the matches
@@ -230,7 +233,7 @@ impl Trace {
     pub fn plain(&self, max_bytes: usize, canceled: &dyn Fn() -> bool) -> (String, bool) {
         let mut out = String::new();
         let mut whole = true;
-        self.each_page(0, canceled, |page| {
+        let is_read = self.each_page(0, canceled, |page| {
             page.texts().all(|text| {
                 whole = out.len() + text.len() < max_bytes;
                 if whole {
@@ -240,6 +243,6 @@ impl Trace {
                 whole
             })
         });
-        (out, whole)
+        (out, whole && is_read)
     }
 }

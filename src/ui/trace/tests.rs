@@ -434,3 +434,22 @@ fn what_a_trace_holds_in_memory_is_at_least_its_open_lines() {
     trace.push(JOB.as_bytes());
     assert!(trace.bytes_in_memory() >= JOB.len() as u64, "{}", trace.bytes_in_memory());
 }
+
+#[test]
+fn a_text_without_a_part_that_cannot_be_read_back_is_not_complete() {
+    struct Broken;
+    impl SpillStore for Broken {
+        fn put(&self, _bytes: &[u8]) -> std::io::Result<u64> {
+            Ok(0)
+        }
+
+        fn get(&self, _at: u64, _len: usize) -> std::io::Result<Vec<u8>> {
+            Err(std::io::Error::other("bad sector"))
+        }
+    }
+    let (trace, _) = trace(&"a line of text\n".repeat(200_000));
+    assert!(trace.plain(1 << 30, &|| false).1);
+    trace.spill(0, || Ok(Box::new(Broken)));
+    let (text, whole) = trace.plain(1 << 30, &|| false);
+    assert!(!whole && text.len() < 15 * 200_000, "{}", text.len());
+}
