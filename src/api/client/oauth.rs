@@ -63,7 +63,7 @@ pub struct DeviceCode {
     verification_uri: String,
     verification_uri_complete: String,
     expires_in: u64,
-    interval: u64,
+    interval: Option<u64>,
 }
 
 impl DeviceCode {
@@ -72,9 +72,10 @@ impl DeviceCode {
         Duration::from_secs(self.expires_in.clamp(60, 3600))
     }
 
-    /// Returns the pause between two polls, between 1 and 60 seconds.
+    /// Returns the pause between two polls, between 1 and 60 seconds; 5 seconds if the server sends none (RFC 8628,
+    /// section 3.2).
     pub fn interval(&self) -> Duration {
-        Duration::from_secs(self.interval.clamp(1, 60))
+        Duration::from_secs(self.interval.unwrap_or(5).clamp(1, 60))
     }
 
     /// Returns the page on which the code is entered, and the same page with the code filled in. Servers send these
@@ -272,6 +273,14 @@ fn unreadable(field: &str, reason: &str) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_code_without_an_interval_is_polled_every_five_seconds() {
+        for (reply, seconds) in [("{}", 5), (r#"{"interval": 1}"#, 1), (r#"{"interval": 900}"#, 60)] {
+            let code: DeviceCode = serde_json::from_str(reply).unwrap();
+            assert_eq!(code.interval(), Duration::from_secs(seconds), "{reply}");
+        }
+    }
 
     #[test]
     fn device_pages_are_on_the_server_and_below_its_prefix() {
