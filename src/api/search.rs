@@ -76,6 +76,9 @@ impl<'de> Deserialize<'de> for Hit {
             serde_json::from_value(value).map(Hit::Snippet)
         } else if has("username") {
             serde_json::from_value(value).map(Hit::User)
+        } else if has("author") && has("group_id") {
+            // An epic: it looks like an issue, but belongs to a group.
+            Ok(Hit::Other(value))
         } else if has("confidential") || has("author") {
             serde_json::from_value(value).map(Hit::Issue)
         } else if has("iid") && has("title") {
@@ -135,5 +138,20 @@ crate::endpoints! {
         /// One of [`PROJECT_SCOPES`].
         scope: String,
         search: String,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_epic_is_not_read_as_an_issue_or_a_milestone() {
+        let hit = json!({"id": 1, "iid": 2, "title": "Rows", "author": {"id": 3, "username": "bo"}, "group_id": 4});
+        let read = |hit: &Value| serde_json::from_value::<Hit>(hit.clone()).expect("a result");
+        assert!(matches!(read(&hit), Hit::Other(_)));
+        let hit = json!({"id": 1, "iid": 2, "title": "Rows", "author": {"id": 3, "username": "bo"}, "project_id": 4});
+        assert!(matches!(read(&hit), Hit::Issue(_)));
     }
 }
