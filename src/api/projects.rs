@@ -199,15 +199,17 @@ impl Project {
         self.empty_repo.unwrap_or(matches!(self.default_branch, Some(None)))
     }
 
-    /// Returns the full path. Simple lists contain it only in the URL; without a URL, the ID is returned.
-    pub fn full_path(&self) -> Cow<'_, str> {
+    /// Returns the full path. Simple lists contain it only in the URL, below the path of `root`, the address of the
+    /// server; without a URL, the ID is returned.
+    pub fn full_path(&self, root: &str) -> Cow<'_, str> {
         if !self.path_with_namespace.is_empty() {
             return Cow::Borrowed(&self.path_with_namespace);
         }
-        let path = self.web_url.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
-        match path.map(|(_, path)| path.trim_matches('/')).filter(|path| path.contains('/')) {
-            Some(path) => Cow::Borrowed(path),
-            None => Cow::Owned(self.id.to_string()),
+        let (path, prefix) = (path_of(&self.web_url), path_of(root));
+        let below = path.strip_prefix(prefix).filter(|rest| prefix.is_empty() || rest.starts_with('/'));
+        match below.map_or(path, |below| below.trim_start_matches('/')) {
+            path if path.contains('/') => Cow::Borrowed(path),
+            _ => Cow::Owned(self.id.to_string()),
         }
     }
 
@@ -216,6 +218,12 @@ impl Project {
         let permissions = self.permissions.as_ref()?.as_ref()?;
         [&permissions.project_access, &permissions.group_access].into_iter().flatten().map(|a| a.access_level).max()
     }
+}
+
+/// Returns the path of a URL, without slashes at its ends.
+fn path_of(url: &str) -> &str {
+    let path = url.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
+    path.map_or("", |(_, path)| path.trim_matches('/'))
 }
 
 crate::endpoints! {
@@ -340,5 +348,22 @@ crate::endpoints! {
         name: Option<String>,
         path: Option<String>,
         ..
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_path_from_a_url_is_below_the_path_of_the_server() {
+        let of = |web_url: &str, root: &str| {
+            Project { id: 7, web_url: web_url.into(), ..Project::default() }.full_path(root).into_owned()
+        };
+        assert_eq!(of("https://h.test/acme/tools/web", "https://h.test"), "acme/tools/web");
+        assert_eq!(of("https://h.test/git/acme/web", "https://h.test/git/"), "acme/web");
+        assert_eq!(of("https://h.test/git/git/web", "http://other.test/git"), "git/web");
+        assert_eq!(of("https://h.test/gitter/web", "https://h.test/git"), "gitter/web");
+        assert_eq!(of("", "https://h.test/git"), "7");
     }
 }

@@ -123,12 +123,12 @@ impl QuickOpen {
     }
 
     fn known(&self, view: &View, offers: &mut Suggestions) {
-        let path = |project: &Project| (project.id, Id::from(&*project.full_path()));
+        let path = |project: &Project| (project.id, Id::from(&*project.full_path(&view.session.web_url)));
         let paths: HashMap<u64, Id> = view.store.known().map(|(_, project)| path(project)).collect();
         let start = offers.items.len();
         let of = |subject: Subject| place_info::place_of(view.places, subject);
         for (_, project) in view.store.known::<Project>().take(MAX_SUGGESTIONS) {
-            let path = project.full_path();
+            let path = project.full_path(&view.session.web_url);
             let about = project.description().lines().next().unwrap_or_default();
             let place = of(Subject::Project).project(&*path);
             offers.add(path.into_owned(), about, "project", place);
@@ -254,7 +254,8 @@ impl Source for ProjectChoice {
         let mut seen = HashSet::new();
         let known = view.store.known::<Project>().map(|(_, project)| project);
         let each = known.filter(|project| seen.insert(project.id)).take(MAX_SUGGESTIONS).map(|project| {
-            let (path, about) = (project.full_path(), project.description().lines().next().unwrap_or_default());
+            let (path, about) =
+                (project.full_path(&view.session.web_url), project.description().lines().next().unwrap_or_default());
             let place = self.place.clone().project(&*path);
             Item::act(path.clone().into_owned(), Action::Go(place)).detail(about.to_owned())
         });

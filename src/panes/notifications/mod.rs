@@ -95,9 +95,10 @@ impl Notifications {
     fn current(&self, view: &View) -> Option<(Id, String)> {
         match self.tab {
             GROUPS => self.groups.selected(&self.groups(view)).map(|g| (Id::from(g.id), g.full_path.clone())),
-            PROJECTS => {
-                self.projects.selected(&self.projects(view)).map(|p| (Id::from(p.id), p.full_path().into_owned()))
-            }
+            PROJECTS => self
+                .projects
+                .selected(&self.projects(view))
+                .map(|p| (Id::from(p.id), p.full_path(&view.session.web_url).into_owned())),
             _ => None,
         }
     }
@@ -137,7 +138,10 @@ impl Notifications {
             }
             Some((_, id)) => {
                 let reply = view.store.get(&project::query(id));
-                (reply.value.map(|project| project.full_path().into_owned()), reply.refused().is_some())
+                (
+                    reply.value.map(|project| project.full_path(&view.session.web_url).into_owned()),
+                    reply.refused().is_some(),
+                )
             }
             None => return,
         };
@@ -232,7 +236,7 @@ impl Notifications {
             self.groups.draw(view, body, buf, focused, &self.groups(view), &columns, row, empty);
         } else {
             let empty = ("You are not a member of any project.", "g p lists projects");
-            let row = |project: &Project| self.row(view, project.id, &project.full_path());
+            let row = |project: &Project| self.row(view, project.id, &project.full_path(&view.session.web_url));
             self.projects.draw(view, body, buf, focused, &self.projects(view), &columns, row, empty);
         }
     }
@@ -357,8 +361,10 @@ impl Pane for Notifications {
         let (groups, projects) = (self.groups(&cx.view), self.projects(&cx.view));
         self.groups.narrow(&groups, |group, words| group.full_path.to_lowercase().contains(words));
         self.groups.sync(&groups, |group| group.full_path.clone());
-        self.projects.narrow(&projects, |project, words| project.full_path().to_lowercase().contains(words));
-        self.projects.sync(&projects, |project| project.full_path().into_owned());
+        self.projects.narrow(&projects, |project, words| {
+            project.full_path(&cx.view.session.web_url).to_lowercase().contains(words)
+        });
+        self.projects.sync(&projects, |project| project.full_path(&cx.view.session.web_url).into_owned());
         self.fill_facts(&cx.view);
     }
 
