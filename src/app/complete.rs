@@ -301,22 +301,7 @@ impl Complete {
 
     /// Returns whether more candidates may arrive for `typed`.
     pub fn is_loading(&self, view: &View, typed: &str) -> bool {
-        match self {
-            Complete::Nothing | Complete::Words(_) => false,
-            Complete::Users(None) => view.store.list(&users(typed)).is_loading,
-            Complete::Users(Some(project)) => view.store.list(&members(project, typed)).is_loading,
-            Complete::Branches(project) | Complete::Refs(project) => {
-                view.store.list(&branches(project, typed)).is_loading
-            }
-            Complete::Authors(project) => view.store.list(&authors(project)).is_loading,
-            Complete::Paths(project) => view.store.list(&folder(project, typed)).is_loading,
-            Complete::IssueTemplates(project) => view.store.list(&issue_templates(project)).is_loading,
-            Complete::Labels(project) | Complete::Milestones(project) => {
-                SeenNames::of(project.as_ref()).rows(view).is_loading
-            }
-            Complete::Groups => view.store.list(&groups(typed)).is_loading,
-            Complete::Projects => view.store.list(&projects(typed)).is_loading,
-        }
+        view.store.is_any_loading(&self.wants(typed))
     }
 
     /// Returns the wants for the ID of the object called `name`.

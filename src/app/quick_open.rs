@@ -5,6 +5,7 @@ use super::overlay::picker::{Item, Source};
 use super::place::Place;
 use super::place_info::{self, Subject};
 use super::view::View;
+use crate::api::Id;
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::endpoint::{Request, decode};
 use crate::api::groups::{Group, ListGroups};
@@ -14,7 +15,6 @@ use crate::api::projects::{ListProjects, Project};
 use crate::api::repository::{EntryKind, TreeEntry};
 use crate::api::tags::Tag;
 use crate::api::users::{ListUsers, User};
-use crate::api::{Endpoint, Id};
 use crate::store::{Load, Want};
 use crate::ui::glyph;
 use std::collections::{HashMap, HashSet};
@@ -222,11 +222,6 @@ impl Source for QuickOpen {
         }
         offers.items
     }
-
-    fn loading(&self, view: &View, typed: &str) -> bool {
-        let loading = |request: Request| view.store.is_loading(&request);
-        loading(Self::projects(typed).request()) || loading(Self::groups(typed).request())
-    }
 }
 
 /// The available projects, for a place that needs one.
@@ -263,15 +258,12 @@ impl Source for ProjectChoice {
         items.sort_by(|a, b| a.label.cmp(&b.label));
         items
     }
-
-    fn loading(&self, view: &View, typed: &str) -> bool {
-        view.store.is_loading(&QuickOpen::projects(typed).request())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Endpoint;
 
     #[test]
     fn the_project_of_a_request_is_read_from_its_path() {

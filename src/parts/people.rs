@@ -66,8 +66,4 @@ impl Source for Members {
         };
         users.map(item).collect()
     }
-
-    fn loading(&self, view: &View, typed: &str) -> bool {
-        view.store.list(&self.query(typed)).is_loading
-    }
 }

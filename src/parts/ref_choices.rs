@@ -87,10 +87,6 @@ impl Source for Refs {
         }
         items
     }
-
-    fn loading(&self, view: &View, typed: &str) -> bool {
-        view.store.list(&self.branches(typed)).is_loading || view.store.list(&self.tags()).is_loading
-    }
 }
 
 #[cfg(test)]

@@ -536,6 +536,11 @@ impl Store {
         self.resources.get(request).is_some_and(|resource| resource.entries.iter().any(|entry| entry.is_loading))
     }
 
+    /// Returns whether a request of any of `wants` is in flight.
+    pub fn is_any_loading(&self, wants: &[Want]) -> bool {
+        wants.iter().any(|want| matches!(want, Want::Load(load) if self.is_loading(&load.request)))
+    }
+
     /// Returns the reply to a request whose [`Load`] has a custom reader.
     pub fn read_as<T: 'static>(&self, request: &Request) -> Option<&T> {
         let resource = self.resources.get(request)?;

@@ -336,3 +336,18 @@ async fn a_folder_that_contains_itself_opens_only_as_far_as_requested() {
     app.settle().await;
     assert_eq!(app.lines().iter().filter(|line| line.contains("▸ src") || line.contains("▾ src")).count(), 3);
 }
+
+#[tokio::test]
+async fn results_that_are_still_loading_are_not_reported_as_missing() {
+    let mut app = Begin::at(Place::new("files").project("acme/rocket").at("main")).size(100, 24).open();
+    app.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+    app.reply("GET /projects", json!([])).reply("GET /groups", json!([]));
+    app.press("C-p").type_text("zzzz").pass(1).settle().await;
+    app.expect_no("No results.");
+    let rest = ["GET /users", "GET /merge_requests", "GET /projects/acme%2Frocket/merge_requests"];
+    for line in rest.into_iter().chain(["GET /projects/acme%2Frocket/repository/branches"]) {
+        app.reply(line, json!([]));
+    }
+    app.settle().await;
+    app.expect("No results.");
+}

@@ -99,7 +99,9 @@ pub trait Source {
     /// Returns the items known so far.
     fn items(&self, view: &View, typed: &str) -> Vec<Item>;
     /// Returns whether more items may arrive.
-    fn loading(&self, view: &View, typed: &str) -> bool;
+    fn loading(&self, view: &View, typed: &str) -> bool {
+        view.store.is_any_loading(&self.wants(view, typed))
+    }
 }
 
 /// A function that returns the action of Enter for a text that matches nothing.

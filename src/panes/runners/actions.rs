@@ -183,8 +183,4 @@ impl Source for AvailableRunners {
         };
         all.iter().map(item).collect()
     }
-
-    fn loading(&self, view: &View, _typed: &str) -> bool {
-        view.store.list(&ListRunners::default()).is_loading
-    }
 }
