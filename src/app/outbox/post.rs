@@ -196,10 +196,9 @@ impl App {
             } else if keys.iter().all(|key| self.outbox.has_sent(key) || !self.saved.drafts.contains_key(key)) {
                 self.act(then, effects);
             } else {
-                self.say(
-                    Tone::Bad,
-                    "Review not submitted: some of its comments could not be sent. K lists them.".into(),
-                );
+                let list = self.bindings.first("mr.drafts");
+                let words = format!("Review not submitted: some of its comments could not be sent. {list} lists them.");
+                self.say(Tone::Bad, words);
             }
         }
     }
