@@ -351,3 +351,12 @@ async fn results_that_are_still_loading_are_not_reported_as_missing() {
     app.settle().await;
     app.expect("No results.");
 }
+
+#[tokio::test]
+async fn an_unknown_default_branch_is_not_blamed_on_the_account() {
+    let mut app = Begin::at(Place::new("files").project("acme/rocket")).size(100, 24).open();
+    app.reply("GET /user", json!({"id": 1, "username": "ada"}));
+    app.reply("GET /projects/acme%2Frocket", json!({"id": 7, "path_with_namespace": "acme/rocket"}));
+    app.reply(TREE, json!([file("README.md")])).settle().await;
+    app.press("+").expect_no("your account").expect("the default branch has not loaded yet");
+}

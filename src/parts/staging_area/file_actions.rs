@@ -75,7 +75,9 @@ impl FileContext {
         if project::project(view, &self.project).is_some_and(Project::is_archived) {
             return Err("the project is archived".into());
         }
-        self.staging_area(view).map(|_| ()).ok_or_else(|| "your account has not loaded yet".into())
+        let branch = self.branch(view).ok_or("the default branch has not loaded yet")?;
+        let staging_area = StagingArea::of(view, &self.project, &branch);
+        staging_area.map(|_| ()).ok_or_else(|| "your account has not loaded yet".into())
     }
 
     fn base(&self, staging_area: &StagingArea, view: &View) -> Base {
