@@ -40,6 +40,15 @@ async fn runners_show_their_state_and_jobs() {
 }
 
 #[tokio::test]
+async fn an_empty_list_of_jobs_names_the_status_that_filters_it() {
+    let mut harness = open(140, 30).await;
+    harness.reply("GET /runners/3/jobs", json!([]));
+    harness.press("f").settle().await;
+    harness.pass(1).settle().await;
+    harness.expect_no("has not run any jobs").expect("No jobs with the status");
+}
+
+#[tokio::test]
 async fn pausing_and_tagging_take_one_key_and_removing_asks() {
     let mut harness = open(80, 24).await;
     harness.reply("PUT /runners/3", runner(3, "mill-3", "paused", false));

@@ -145,7 +145,11 @@ impl Detail<RunnerSource> for RunnerDetail {
             ])
         };
         if body.height > 0 {
-            self.jobs.draw(view, body, buf, context.focused, &rows, &columns, row, ("It has run no job yet.", ""));
+            let empty = match self.status() {
+                "" => "This runner has not run any jobs yet.".to_owned(),
+                status => format!("No jobs with the status {status}."),
+            };
+            self.jobs.draw(view, body, buf, context.focused, &rows, &columns, row, (&empty, ""));
         }
     }
 
