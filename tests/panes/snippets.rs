@@ -230,3 +230,14 @@ async fn a_text_from_the_external_editor_is_never_lost() {
     assert!(!kept(&app) && app.copied == ["fn main() { mine() }"], "{:?} {:?}", app.kept, app.copied);
     assert!(app.asked.iter().all(|line| !line.starts_with("PUT")), "{:?}", app.asked);
 }
+
+#[tokio::test]
+async fn only_a_refusal_says_that_details_are_for_administrators() {
+    for (status, denied) in [(403, true), (500, false)] {
+        let mut app = scripted(&[]);
+        app.fail("GET /projects/ada%2Frocket/snippets/1/user_agent_detail", status, "No.").settle().await;
+        app.press("Enter").press("3").settle().await;
+        app.expect("User agent");
+        assert_eq!(app.shows("Only for administrators"), denied, "{}", app.picture());
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::SnippetSource;
 use super::text::SnippetView;
+use crate::api::Fault;
 use crate::api::snippets::{GetUserAgentDetail, Snippet};
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -83,7 +84,9 @@ impl SnippetDetail {
         } else if let Some(error) = reply.error {
             let words = format!("{}: {}", error.title(), error.message());
             details.field("User agent", vec![(words, Role::Dim)], None);
-            details.field("", vec![("Only for administrators".to_owned(), Role::Dim)], None);
+            if matches!(error.fault, Fault::Denied(_)) {
+                details.field("", vec![("Only for administrators".to_owned(), Role::Dim)], None);
+            }
         }
     }
 }
