@@ -327,7 +327,7 @@ async fn the_pipeline_of_a_fork_is_requested_from_the_fork_and_may_be_hidden() {
     let mut harness = Begin::at(place()).size(120, 40).open();
     with_fork(&mut harness);
     harness.fail("GET /projects/99/pipelines/9/jobs", 404, "404 Not found").settle().await;
-    harness.expect("From a fork").expect_no("nearest that exists");
+    harness.expect("From a fork").expect_no("nearest existing place");
     let mut harness = Begin::at(place()).size(120, 40).open();
     with_fork(&mut harness);
     let jobs = json!([{"id": 1, "name": "compile", "stage": "build", "status": "success"}]);
