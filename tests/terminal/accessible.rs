@@ -93,8 +93,7 @@ fn hear(screen: &mut Screen, words: &str) {
 fn go_to(screen: &mut Screen, key: &str, words: &str) {
     let mut before = None;
     for _ in 0..40 {
-        // Recorded at the moment it is seen, because it may change by the next look. The cursor is hidden while a frame
-        // is being drawn.
+        // Recorded at the moment it is seen, because it may change by the next look.
         let here = RefCell::new(None);
         screen.wait("another line", |screen| {
             let (row, heard) = (screen.cursor_position().0, line(screen));

@@ -14,17 +14,34 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(120);
 /// The initial rows and columns.
 const SIZE: (u16, u16) = (30, 100);
-/// The query for the terminal's background color.
-const QUESTION: &[u8] = b"\x1b]11;?";
-
 /// The number of bytes of the program's output that are kept.
 const KEPT: usize = 4 << 20;
+/// The private mode for synchronized updates.
+const SYNCHRONIZED: u16 = 2026;
 
-struct Seen {
-    parser: vt100::Parser,
+/// What the program told the terminal besides text.
+#[derive(Default)]
+struct Told {
+    /// Whether a frame has begun and has not ended.
+    drawing: bool,
     /// Whether the program queried the background color.
     asked: bool,
-    tail: Vec<u8>,
+}
+
+impl vt100::Callbacks for Told {
+    fn unhandled_csi(&mut self, _: &mut vt100::Screen, i1: Option<u8>, _: Option<u8>, params: &[&[u16]], c: char) {
+        if i1 == Some(b'?') && params == [[SYNCHRONIZED]] {
+            self.drawing = c == 'h';
+        }
+    }
+
+    fn unhandled_osc(&mut self, _: &mut vt100::Screen, params: &[&[u8]]) {
+        self.asked |= params == [b"11".as_slice(), b"?"];
+    }
+}
+
+struct Seen {
+    parser: vt100::Parser<Told>,
     /// The first bytes of the output.
     bytes: Vec<u8>,
     ended: bool,
@@ -79,18 +96,9 @@ impl Screen {
         // While this end stays open, the output would never end.
         drop(pair.slave);
         let process = child.process_id().expect("a process");
-        let parser = vt100::Parser::new(cells(SIZE.0), cells(SIZE.1), 0);
-        let seen = Arc::new((
-            Mutex::new(Seen {
-                parser,
-                asked: false,
-                tail: Vec::new(),
-                bytes: Vec::new(),
-                ended: false,
-                closing: false,
-            }),
-            Condvar::new(),
-        ));
+        let parser = vt100::Parser::new_with_callbacks(cells(SIZE.0), cells(SIZE.1), 0, Told::default());
+        let seen = Mutex::new(Seen { parser, bytes: Vec::new(), ended: false, closing: false });
+        let seen = Arc::new((seen, Condvar::new()));
         let mut reader = pair.master.try_clone_reader().expect("a reader");
         let reads = seen.clone();
         let reading = std::thread::spawn(move || {
@@ -101,13 +109,9 @@ impl Screen {
                 let Ok(mut seen) = reads.0.lock() else { return };
                 let bytes = buffer.get(..count).unwrap_or_default();
                 seen.parser.process(bytes);
-                seen.tail.extend_from_slice(bytes);
                 let room = KEPT.saturating_sub(seen.bytes.len());
                 let kept = bytes.get(..room).unwrap_or(bytes);
                 seen.bytes.extend_from_slice(kept);
-                seen.asked |= seen.tail.windows(QUESTION.len()).any(|window| window == QUESTION);
-                let surplus = seen.tail.len().saturating_sub(QUESTION.len());
-                seen.tail.drain(..surplus);
                 seen.ended = count == 0;
                 reads.1.notify_all();
                 if count == 0 || seen.closing {
@@ -142,9 +146,9 @@ impl Screen {
         self.master.as_ref().expect("it is open").resize(pty_size((rows, columns))).expect("resized");
     }
 
-    /// Waits until the screen satisfies `is_so`.
+    /// Waits until the screen satisfies `is_so`. A frame is looked at when it is complete.
     pub fn wait(&mut self, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
-        self.wait_until(what, |seen| is_so(seen.parser.screen()));
+        self.wait_until(what, |seen| !seen.parser.callbacks().drawing && is_so(seen.parser.screen()));
     }
 
     /// Waits until the last row shows a command. The first-start hint covers it until a key is pressed.
@@ -158,8 +162,9 @@ impl Screen {
         self.wait(command, |screen| offers(screen, command));
     }
 
-    /// Reads the screen as it is now.
+    /// Reads the screen as it is now; if a frame is being drawn, once it is complete.
     pub fn at_once<T>(&mut self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
+        self.wait_until("a complete frame", |seen| !seen.parser.callbacks().drawing);
         look(self.seen.0.lock().expect("not poisoned").parser.screen())
     }
 
@@ -193,7 +198,7 @@ impl Screen {
 
     /// Waits until the program has queried the background color.
     pub fn wait_for_question(&mut self) {
-        self.wait_until("it asks for the background", |seen| seen.asked);
+        self.wait_until("it asks for the background", |seen| seen.parser.callbacks().asked);
     }
 
     fn wait_until(&mut self, what: &str, is_so: impl Fn(&Seen) -> bool) {
