@@ -5,6 +5,6 @@ use std::path::{Path, PathBuf};
 
 /// Returns the path of the file in a repository that a pointer blob refers to; `None` for any other blob.
 pub fn path(repository: &Path, blob: &[u8]) -> Option<PathBuf> {
-    let oid = Pointer::read(std::str::from_utf8(blob).ok()?)?.oid;
+    let oid = Pointer::read(blob)?.oid;
     Some(repository.join("lfs/objects").join(oid.get(0..2)?).join(oid.get(2..4)?).join(&oid))
 }

@@ -13,11 +13,11 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Parses a pointer. Returns `None` if the text is not one.
-    pub fn read(text: &str) -> Option<Pointer> {
-        let mut lines = text.lines().map(str::trim_end);
-        let first = lines.next().filter(|_| text.len() <= MAX_POINTER_BYTES)?;
-        first.strip_prefix("version https://git-lfs.github.com/spec/")?;
+    /// Parses a pointer. Returns `None` if the content is not one. The cost is independent of the length.
+    pub fn read(content: &[u8]) -> Option<Pointer> {
+        let text = Some(content).filter(|content| content.len() <= MAX_POINTER_BYTES)?;
+        let mut lines = std::str::from_utf8(text).ok()?.lines().map(str::trim_end);
+        lines.next()?.strip_prefix("version https://git-lfs.github.com/spec/")?;
         let value = |name: &str| lines.clone().find_map(|line| line.strip_prefix(name));
         let oid = value("oid sha256:")?;
         let is_hash = oid.len() == 64 && oid.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -33,12 +33,12 @@ mod tests {
     fn only_a_pointer_with_a_whole_hash_is_read() {
         let oid = "ab12".repeat(16);
         let pointer = |oid: &str| format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 12345\n");
-        assert_eq!(Pointer::read(&pointer(&oid)), Some(Pointer { oid: oid.clone(), size: 12345 }));
-        assert!(Pointer::read(&pointer(&oid).replace('\n', "\r\n")).is_some());
+        assert_eq!(Pointer::read(pointer(&oid).as_bytes()), Some(Pointer { oid: oid.clone(), size: 12345 }));
+        assert!(Pointer::read(pointer(&oid).replace('\n', "\r\n").as_bytes()).is_some());
         let long = pointer(&oid) + &"x".repeat(MAX_POINTER_BYTES);
         let no_size = pointer(&oid).replace("size", "sizes");
         for other in ["", &oid, &pointer(""), &pointer("../../x"), &pointer(&"../".repeat(22)[..64]), &long, &no_size] {
-            assert_eq!(Pointer::read(other), None, "{other}");
+            assert_eq!(Pointer::read(other.as_bytes()), None, "{other}");
         }
     }
 }

@@ -23,10 +23,8 @@ impl BlobView {
 
     /// Returns the LFS pointer, if the file is one.
     fn lfs_pointer(&self, view: &View) -> Option<Pointer> {
-        match view.store.result(&work::content_key(&self.file.as_ref()?.sha))? {
-            Content::Text(text) => Pointer::read(text.as_str()),
-            Content::Binary(_) => None,
-        }
+        let content = view.store.result::<Content>(&work::content_key(&self.file.as_ref()?.sha))?;
+        Pointer::read(content.bytes())
     }
 
     /// Returns the pointer, the ID of the content it refers to, and the request for that. The request names a path, so

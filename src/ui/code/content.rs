@@ -93,7 +93,7 @@ impl Text {
         self.starts.is_empty()
     }
 
-    /// Returns the whole text.
+    /// Returns the whole text. It is validated each time, so this is not for every frame.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.text).unwrap_or_default()
     }
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_encoding_is_found_and_named() {
+    fn the_encoding_is_detected_and_named() {
         let of = |bytes: &[u8]| {
             let Content::Text(text) = Content::read(bytes.to_vec()) else { panic!("{bytes:?} is text") };
             (text.line(0).to_owned(), text.encoding())
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_are_told_from_text() {
+    fn binary_data_is_not_text() {
         assert!(is_binary(b"\x7fELF\x02\x01\x01\0"));
         let noise: Vec<u8> = (0..4000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8 | 1).collect();
         assert!(is_binary(&noise));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_not_copied_and_its_line_ends_are_known() {
+    fn text_is_not_copied_and_its_line_endings_are_known() {
         let bytes = Bytes::from_static(b"one\r\ntwo");
         let text = Text::new(bytes.clone());
         assert_eq!(text.as_str().as_ptr(), bytes.as_ptr());
