@@ -257,6 +257,13 @@ fn a_missing_target_is_replaced_with_the_nearest_existing_place() {
     app.update(Msg::Arrived(branches("1", None), Err(error)));
     assert_eq!(app.place(), Place::new("files").project("1"));
     assert!(screen(&app).contains("Not found: 1. Showing the nearest existing place."));
+    // A part of a project is named itself.
+    let error = Error { tried: "GET /projects/1".into(), fault: Fault::Missing("404".into()) };
+    app.nav.panes.clear();
+    app.open(Place::new("probe").project("1").item(7));
+    app.nav.from_target = true;
+    app.update(Msg::Arrived(branches("1", None), Err(error)));
+    assert!(screen(&app).contains("Not found: 1 probe 7."), "{}", screen(&app));
 }
 
 #[test]

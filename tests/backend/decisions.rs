@@ -406,3 +406,22 @@ async fn required_approvals_appear_as_one_approval_rule() {
     let approvals = server.read("eve", &format!("{REQUEST}/approvals")).await;
     assert_eq!((&approvals["approvals_required"], &approvals["approvals_left"]), (&value!(2), &value!(1)));
 }
+
+#[tokio::test]
+async fn a_protected_source_branch_is_kept_after_the_merge() {
+    let place = Place::new(WORLD).await;
+    json(place.server.put("ada", "/projects/1/repository/branches/louder/protect", &[]).await, 200).await;
+    json(place.merge("ada", &[("should_remove_source_branch", "true")]).await, 200).await;
+    assert_eq!(each(&place.server.read("ada", "/projects/1/repository/branches").await, "name"), ["louder", "main"]);
+}
+
+#[tokio::test]
+async fn assignees_and_developers_may_approve() {
+    let place = Place::new(WORLD).await;
+    let may =
+        async |user: &str| place.server.read(user, &format!("{REQUEST}/approvals")).await["user_can_approve"].clone();
+    assert_eq!((may("bo").await, may("eve").await), (true.into(), false.into()));
+    let eve = place.server.read("root", "/users?username=eve").await[0]["id"].to_string();
+    json(place.server.put("ada", REQUEST, &[("assignee_id", &eve)]).await, 200).await;
+    assert_eq!((may("eve").await, may("bo").await), (true.into(), true.into()));
+}

@@ -177,3 +177,15 @@ async fn the_iid_of_a_deleted_issue_is_not_given_again() {
     assert_eq!(server.delete("root", &format!("{AT}/{last}")).await.status(), 204);
     assert_eq!(json(server.post("ada", AT, &[("title", "Next")]).await, 201).await["iid"], last + 1);
 }
+
+#[tokio::test]
+async fn the_same_milestone_again_adds_no_system_note() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    json(server.post("ada", "/projects/1/milestones", &[("title", "Next")]).await, 201).await;
+    json(server.post("ada", "/projects/1/issues", &[("title", "Quiet")]).await, 201).await;
+    for _ in 0..2 {
+        json(server.put("ada", "/projects/1/issues/1", &[("milestone_id", "1")]).await, 200).await;
+    }
+    let notes = server.read("ada", "/projects/1/issues/1/notes").await;
+    assert_eq!(each(&notes, "body"), ["changed milestone to %\"Next\""]);
+}

@@ -12,6 +12,7 @@ mod downloads;
 mod draft_notes;
 mod durable;
 mod environments;
+mod filters;
 mod forks;
 mod gone;
 mod hostile;
@@ -125,6 +126,14 @@ pub async fn json(reply: Response, status: u16) -> Value {
     let text = reply.text().await.unwrap();
     assert_eq!(got, StatusCode::from_u16(status).unwrap(), "{url}: {text}");
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{url}: {error}: {text}"))
+}
+
+/// Adds a commit with the file `new` to a branch of `project`, such as `/projects/1`.
+pub async fn add_file(server: &Server, user: &str, project: &str, branch: &str) {
+    let body = serde_json::json!({"branch": branch, "commit_message": "Add a file",
+        "actions": [{"action": "create", "file_path": "new", "content": "x"}]});
+    let call = server.call(user, Method::POST, &format!("{project}/repository/commits"));
+    json(call.json(&body).send().await.unwrap(), 201).await;
 }
 
 /// Returns the text of a field of every element.

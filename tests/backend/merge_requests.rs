@@ -1,6 +1,6 @@
 //! Merge requests of the local server: filters of lists, changes, and locked discussions.
 
-use crate::{Server, WORLD, each, json};
+use crate::{Server, WORLD, add_file, each, json};
 use serde_json::Value;
 
 const REQUEST: &str = "/projects/1/merge_requests/1";
@@ -40,6 +40,8 @@ async fn each_filter_matches_only_what_it_names() {
         ("source_branch=louder".into(), "source_branch=main".into()),
         ("not[milestone]=Later".into(), "not[milestone]=Next".into()),
         (format!("not[assignee_id]={eve}"), format!("not[assignee_id]={bo}")),
+        ("not[labels]=light".into(), "not[labels]=light,sound".into()),
+        ("wip=no".into(), "wip=yes".into()),
     ];
     for (here, not_here) in filters {
         assert_eq!((found(&server, &here).await, found(&server, &not_here).await), (1, 0), "{here}, {not_here}");
@@ -142,4 +144,44 @@ async fn a_fork_can_open_a_merge_request_in_its_origin_but_other_projects_cannot
         server.post("eve", &path, &form).await.status().as_u16()
     };
     assert_eq!((from(&fork).await, from(&other).await), (201, 422));
+}
+
+#[tokio::test]
+async fn whoever_commented_takes_part_but_not_through_system_notes_or_elsewhere() {
+    let server = server().await;
+    let at = format!("{REQUEST}/participants");
+    json(server.post("eve", "/projects/1/issues", &[("title", "Elsewhere")]).await, 201).await;
+    json(server.post("eve", "/projects/1/issues/1/notes", &[("body", "Here")]).await, 201).await;
+    json(server.put("root", REQUEST, &[("title", "Loudest")]).await, 200).await;
+    assert_eq!(each(&server.read("ada", &at).await, "username"), ["ada", "bo"]);
+}
+
+#[tokio::test]
+async fn reopening_after_new_commits_adds_a_version() {
+    let server = server().await;
+    let versions = async || server.read("ada", &format!("{REQUEST}/versions")).await.as_array().map(Vec::len);
+    let update = async |name: &str, value: &str| {
+        json(server.put("ada", REQUEST, &[(name, value)]).await, 200).await;
+    };
+    update("title", "Loudest").await;
+    update("state_event", "close").await;
+    add_file(&server, "ada", "/projects/1", "louder").await;
+    assert_eq!(versions().await, Some(1), "a push does not change a closed merge request");
+    update("state_event", "reopen").await;
+    assert_eq!(versions().await, Some(2));
+}
+
+#[tokio::test]
+async fn a_closed_merge_request_of_a_fork_keeps_its_changes() {
+    let server = server().await;
+    let fork = json(server.post("eve", "/projects/1/fork", &[]).await, 201).await["id"].clone();
+    add_file(&server, "eve", &format!("/projects/{fork}"), "louder").await;
+    let form =
+        [("title", "Forked"), ("source_branch", "louder"), ("target_branch", "main"), ("target_project_id", "1")];
+    json(server.post("eve", &format!("/projects/{fork}/merge_requests"), &form).await, 201).await;
+    let at = "/projects/1/merge_requests/2";
+    json(server.put("eve", at, &[("state_event", "close")]).await, 200).await;
+    assert_eq!(server.read("ada", at).await["changes_count"], "2");
+    let changes = server.read("ada", &format!("{at}/changes")).await;
+    assert_eq!(each(&changes["changes"], "new_path"), ["new", "src/main.rs"]);
 }

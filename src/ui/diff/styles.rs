@@ -70,7 +70,7 @@ pub fn highlight_hunk(file: &FileDiff, hunk: usize, piece: usize) -> HunkStyles 
             break;
         }
         let (Some(from), Some(to)) = (file.lines.get(old), file.lines.get(new)) else { continue };
-        if old == new || from.kind != Kind::Removed || to.kind != Kind::Added {
+        if from.kind != Kind::Removed || to.kind != Kind::Added {
             continue;
         }
         let Some((removed, added)) = word_diff::changed(file.text(from), file.text(to)) else { continue };

@@ -7,7 +7,7 @@ use crate::ui::layers::tests::Noise;
 use crate::ui::theme::{Background, Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ fn rows_are_drawn_with_numbers_and_signs() {
 }
 
 #[test]
-fn syntax_and_changed_words_come_when_they_are_ready() {
+fn syntax_and_changed_words_appear_once_computed() {
     let mut doc = doc(&[DIFF]);
     let theme = Theme::for_background(Background::Dark);
     assert_eq!(doc.missing(0..doc.len()), Some((0, 0, 0)));
@@ -134,7 +134,7 @@ fn syntax_and_changed_words_come_when_they_are_ready() {
 }
 
 #[test]
-fn files_and_hunks_are_walked_both_ways() {
+fn files_and_hunks_are_navigated_both_ways() {
     let doc = doc(&[DIFF, "", DIFF]);
     let starts: Vec<usize> = std::iter::successors(Some(0), |row| doc.next_file(*row)).collect();
     assert_eq!(starts, [0, 13, 15]);
@@ -156,7 +156,7 @@ fn files_and_hunks_are_walked_both_ways() {
 }
 
 #[test]
-fn a_folded_file_is_its_heading() {
+fn a_folded_file_shows_only_its_heading() {
     let mut doc = doc(&[DIFF, DIFF]);
     doc.fold(0, true);
     assert_eq!(doc.next_file(0), Some(1));
@@ -167,7 +167,7 @@ fn a_folded_file_is_its_heading() {
 }
 
 #[test]
-fn a_hunk_that_follows_on_what_is_above_has_no_bar() {
+fn adjacent_hunks_have_no_separator() {
     let doc =
         doc(&["@@ -1,2 +1,3 @@\n a\n+b\n c\n@@ -3 +4 @@ x\n-d\n+e\n@@ -8,0 +10,1 @@ y\n+f\n@@ -2 +3 @@ z\n-g\n+h\n"]);
     let rows = rows(&doc);
@@ -186,7 +186,7 @@ fn inset(key: &str, at: At, rows: usize) -> Inset {
 }
 
 #[test]
-fn insets_stand_below_their_lines() {
+fn insets_are_shown_below_their_lines() {
     let mut doc = doc(&[DIFF]);
     let all = vec![
         inset("end", At::Line(Side::New, 92), 1),
@@ -217,7 +217,7 @@ fn insets_stand_below_their_lines() {
 }
 
 #[test]
-fn text_that_is_not_a_diff_is_shown_as_it_came() {
+fn text_that_is_not_a_diff_is_shown_unchanged() {
     let doc = doc(&["hello\n@@@ -1,1 -1,1 +1,2 @@@\n+x\n"]);
     assert!(doc.files()[0].malformed);
     let rows = rows(&doc);
@@ -230,7 +230,7 @@ fn text_that_is_not_a_diff_is_shown_as_it_came() {
 }
 
 #[test]
-fn a_search_goes_over_all_files() {
+fn a_search_covers_all_files() {
     let doc = doc(&[DIFF, DIFF]);
     let found = search(doc.files(), "rows = ", &|| false);
     let at: Vec<_> = found.hits.iter().map(|hit| (hit.file, hit.line)).collect();
@@ -253,7 +253,7 @@ fn a_search_goes_over_all_files() {
 }
 
 #[test]
-fn lower_case_finds_both_and_a_capital_letter_only_itself() {
+fn searches_use_smart_case() {
     let doc = doc(&["--- a/x.rs\n+++ b/x.rs\n@@ -1 +1 @@\n-old Rows\n+new ROWS\n"]);
     for (query, hits) in [("rows", 2), ("Rows", 1), ("ROWS", 1), ("old rows", 1), ("Old rows", 0)] {
         assert_eq!(search(doc.files(), query, &|| false).hits.len(), hits, "{query}");
@@ -263,7 +263,7 @@ fn lower_case_finds_both_and_a_capital_letter_only_itself() {
 const NEW: &str = "@@ -1,2 +1,4 @@\n fn a() {\n+    one();\n+    let x = two();\n }\n@@ -10,5 +12,4 @@ fn b\n x\n-let word = old_name(1);\n-gone\n+let word = new_name(1);\n y\n z\n";
 
 #[test]
-fn both_sides_stand_beside_each_other() {
+fn the_split_layout_shows_both_sides() {
     let mut doc = doc(&[NEW]);
     let place = doc.content(9).unwrap();
     doc.set_layout(Layout::Split);
@@ -310,7 +310,7 @@ fn changed_lines_are_paired_by_similarity() {
 }
 
 #[test]
-fn long_lines_go_on_below() {
+fn long_lines_are_wrapped() {
     let long = format!("@@ -1 +1 @@\n-{}\n+{}end\n", "0123456789".repeat(5), "世界".repeat(14));
     let mut doc = doc(&[&long]);
     let state = DocState { cursor_line: false, ..DocState::new() };
@@ -319,6 +319,7 @@ fn long_lines_go_on_below() {
     assert_eq!(seen[2], "           8901234567890123456789");
     assert!(seen[3].starts_with("       1 + 世 界"), "{seen:?}");
     assert!(seen[4].contains("end") || seen[5].contains("end"), "{seen:?}");
+    assert_eq!(state.height.get(), doc.len(), "pages are counted in lines of the diff");
     doc.set_layout(Layout::Split);
     let seen = window(&doc, 60, 8, &state, true);
     assert!(seen[1].contains("012345678901234567890") && seen[1].contains('世'), "{seen:?}");
@@ -370,7 +371,7 @@ fn hidden_lines_can_be_expanded() {
 }
 
 #[test]
-fn white_space_can_be_left_out() {
+fn whitespace_changes_can_be_ignored() {
     let text = "@@ -1,4 +1,4 @@\n if x {\n-  a( );\n-  b();\n+    a();\n+    c();\n }\n@@ -10 +10 @@\n-\tx\n+  x\n@@ -20,0 +21 @@\n+y\n";
     let file = without_whitespace_changes(&file(text));
     let seen: Vec<_> = file.lines.iter().map(|l| (l.kind, l.old(), l.new(), file.text(l))).collect();
@@ -391,7 +392,7 @@ fn white_space_can_be_left_out() {
 }
 
 #[test]
-fn blocks_that_moved_are_known() {
+fn moved_blocks_are_detected() {
     let block = ["fn moved_function() {", "    let value = compute_it();", "", "    value + 1", "}"];
     let gone: String = block.iter().map(|line| format!("-{line}\n")).collect();
     let came: String = block.iter().map(|line| format!("+  {line}\n")).collect();
@@ -417,7 +418,7 @@ fn generated_files_are_folded_with_a_reason() {
 }
 
 #[test]
-fn pictures_stand_beside_each_other() {
+fn both_versions_of_an_image_are_shown_side_by_side() {
     // A bitmap of one red pixel.
     let mut bmp = b"BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\x18\0".to_vec();
     bmp.resize(54, 0);
@@ -427,12 +428,16 @@ fn pictures_stand_beside_each_other() {
     assert_eq!((lines.len(), size.0 > 0 && size.1 > 0), (usize::from(rows) + 1, true));
     assert!(lines[0].spans[0].0.ends_with("1 × 1 BMP 58 B"), "{lines:?}");
     assert!(lines.len() > 1);
+    // The image is red, and the empty half beside it is not.
+    let red = |(_, style): &(_, Style)| [style.fg, style.bg].contains(&Some(Color::Rgb(255, 0, 0)));
+    let spans = &lines[1].spans;
+    assert!(spans.iter().any(red) && !spans.iter().all(red), "{spans:?}");
     assert!(draw_image_pair(Some(b"no picture"), None, 63, &theme).lines.is_empty());
     assert!(draw_image_pair(Some(&bmp), Some(&bmp), 2, &theme).lines.is_empty());
 }
 
 #[test]
-fn the_section_stays_known() {
+fn the_section_of_a_hunk_is_known() {
     let doc = doc(&["@@ -40,2 +40,5 @@ impl Table {\n     a\n+    b\n+fn c() {\n+    d\n     e\n"]);
     assert_eq!(
         (doc.section(2), doc.section(3), doc.section(5)),
@@ -441,7 +446,7 @@ fn the_section_stays_known() {
 }
 
 #[test]
-fn no_text_breaks_it() {
+fn hostile_diffs_do_not_panic() {
     let likely: &[&[u8]] = &[
         b"\n@@ -1,2 +3,4 @@ x\n",
         b"\n@@ -4294967295,4294967295 +1 @@\n",
@@ -496,7 +501,7 @@ fn no_text_breaks_it() {
 }
 
 #[test]
-fn hunks_that_stand_where_the_file_has_no_lines_bring_none() {
+fn hunks_beyond_the_file_expand_to_nothing() {
     let blob = Arc::new(Text::new(b"one\ntwo\n".to_vec()));
     for diff in
         ["@@ -4000000000,1 +3999999999,0 @@\n-x\n", "@@ -3000000000,1 +1,1 @@\n one\n@@ -1,1 +2000000000,0 @@\n-y\n"]
@@ -512,7 +517,7 @@ fn hunks_that_stand_where_the_file_has_no_lines_bring_none() {
 }
 
 #[test]
-fn the_end_of_a_line_is_no_part_of_it() {
+fn line_endings_are_not_part_of_the_line() {
     let file = file("@@ -1,3 +1,3 @@\r\n-a\r\n+b\r\n \r\n\r\n");
     let seen: Vec<_> = file.lines.iter().map(|line| (line.kind, file.text(line))).collect();
     assert_eq!(seen, [(Kind::Removed, "a"), (Kind::Added, "b"), (Kind::Context, ""), (Kind::Context, "")]);
@@ -529,7 +534,7 @@ fn colored(doc: &DiffDoc, height: u16, cursor: usize, focused: bool, marked: Opt
 }
 
 #[test]
-fn the_cursor_is_marked_on_the_side_that_it_is_on() {
+fn the_cursor_is_marked_on_its_side() {
     let mut doc = doc(&[NEW]);
     doc.set_layout(Layout::Split);
     let mark = |doc: &DiffDoc, row: usize| -> Vec<usize> {
@@ -544,7 +549,7 @@ fn the_cursor_is_marked_on_the_side_that_it_is_on() {
 }
 
 #[test]
-fn the_row_of_the_cursor_and_marked_lines_have_a_color_of_their_own() {
+fn the_cursor_row_and_marked_lines_have_their_own_colors() {
     let doc = doc(&[NEW, NEW]);
     let theme = Theme::for_background(Background::Dark);
     let colors = |focused: bool, marked: Option<(usize, Range<usize>)>| -> Vec<_> {
@@ -565,7 +570,7 @@ fn the_row_of_the_cursor_and_marked_lines_have_a_color_of_their_own() {
 }
 
 #[test]
-fn a_wrapped_window_keeps_two_rows_around_the_cursor_where_there_is_room() {
+fn a_wrapped_window_keeps_a_margin_around_the_cursor() {
     let added: String = (1..=60).map(|n| format!("+line {n}\n")).collect();
     let doc = doc(&[&format!("@@ -0,0 +1,60 @@\n{added}")]);
     // The cursor is on line 30: first checks the last visible line, then the first one after moving up from far below.
@@ -583,7 +588,7 @@ fn a_wrapped_window_keeps_two_rows_around_the_cursor_where_there_is_room() {
 }
 
 #[test]
-fn a_wrapped_line_that_does_not_fit_says_so() {
+fn a_truncated_wrapped_line_is_marked() {
     let doc = doc(&[&format!("@@ -0,0 +1,1 @@\n+{}\n", "0123456789".repeat(9))]);
     let seen = window(&doc, 40, 3, &DocState { cursor_line: false, ..DocState::new() }, true);
     assert!(seen[2].ends_with(crate::ui::glyph::cut()), "{seen:?}");
@@ -591,7 +596,7 @@ fn a_wrapped_line_that_does_not_fit_says_so() {
 }
 
 #[test]
-fn a_diff_is_another_one_when_its_path_or_text_is() {
+fn diffs_differ_by_path_or_text() {
     let of = |path: &str, diff: &str| {
         parse(Source { old_path: path.into(), new_path: path.into(), diff: diff.into(), ..Source::default() }).identity
     };
@@ -600,7 +605,7 @@ fn a_diff_is_another_one_when_its_path_or_text_is() {
 }
 
 #[test]
-fn numbers_have_room_for_the_highest() {
+fn line_numbers_fit_the_highest() {
     let mut doc = doc(&["@@ -1 +1 @@\n-a\n+b\n"]);
     assert_eq!(rows(&doc)[1], "  1     - a");
     let long = Arc::new(file("@@ -1,2 +12345,2 @@\n-a\n+b\n c\n"));
@@ -612,7 +617,7 @@ fn numbers_have_room_for_the_highest() {
 }
 
 #[test]
-fn what_moved_is_known_until_a_file_is_another_one() {
+fn moved_lines_are_known_until_a_file_changes() {
     let mut doc = doc(&[NEW]);
     assert!(!doc.knows_moved());
     doc.set_moved(Arc::default());
@@ -622,7 +627,7 @@ fn what_moved_is_known_until_a_file_is_another_one() {
 }
 
 #[test]
-fn what_was_held_back_is_no_binary() {
+fn an_omitted_diff_is_not_a_binary_file() {
     let of = |collapsed| parse(Source { new_path: "t".into(), collapsed, ..Source::default() });
     assert!(of(false).may_be_binary() && !of(false).is_withheld());
     assert!(!of(true).may_be_binary() && of(true).is_withheld());
@@ -630,7 +635,7 @@ fn what_was_held_back_is_no_binary() {
 }
 
 #[test]
-fn what_is_said_of_a_renamed_file_stands_at_its_side() {
+fn the_note_on_a_renamed_file_is_shown_beside_it() {
     let source = Source { old_path: "was.rs".into(), new_path: "is.rs".into(), is_renamed: true, ..Source::default() };
     let mut doc = DiffDoc::new(vec![Arc::new(parse(Source { diff: NEW.into(), ..source }))]);
     let of = |key: &str, path: &str, at: At| Inset { path: path.into(), ..inset(key, at, 1) };
@@ -645,7 +650,7 @@ fn what_is_said_of_a_renamed_file_stands_at_its_side() {
 }
 
 #[test]
-fn hidden_lines_come_to_the_side_that_is_asked_for() {
+fn hidden_lines_expand_on_the_requested_side() {
     let old: Vec<String> = (1..=60).map(|n| format!("line {n}")).collect();
     let mut new = old.clone();
     (new[19], new[39]) = ("changed".into(), "changed".into());
@@ -658,4 +663,11 @@ fn hidden_lines_come_to_the_side_that_is_asked_for() {
     let between = [Expansion::Up(3), Expansion::Down(3), Expansion::Both(3), Expansion::All].map(|more| come(1, more));
     assert_eq!(between, [Some((0, 3)), Some((3, 0)), Some((3, 3)), Some((0, 13))]);
     assert_eq!([Expansion::Up(3), Expansion::Down(3), Expansion::Both(3)].map(|more| come(2, more)), [Some((3, 0)); 3]);
+}
+
+#[test]
+fn the_marker_of_a_missing_line_feed_is_shown_on_its_side_only() {
+    let file = file("@@ -1 +1,2 @@\n a\n+b\n\\ No newline at end of file\n");
+    let sides: Vec<_> = file.pairs.iter().map(|pair| (pair.left().is_some(), pair.right().is_some())).collect();
+    assert_eq!(sides, [(true, true), (false, true), (false, true)]);
 }

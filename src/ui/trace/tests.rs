@@ -28,7 +28,7 @@ const JOB: &str = "Running with gitlab-runner\n\
     section_end:189:script\r\x1b[0K\x1b[32;1mJob succeeded\x1b[0;m\nta";
 
 #[test]
-fn sections_are_named_timed_and_nested_and_their_marks_are_not_shown() {
+fn sections_have_names_durations_and_nesting() {
     let (trace, mut folds) = trace(JOB);
     folds.set_all(&trace, false);
     assert_eq!(
@@ -60,7 +60,7 @@ fn sections_are_named_timed_and_nested_and_their_marks_are_not_shown() {
 }
 
 #[test]
-fn folding_hides_lines_and_rows_still_find_them() {
+fn folding_hides_lines_and_keeps_row_numbers() {
     let (trace, mut folds) = trace(JOB);
     // By the runner's default, the first section is folded.
     assert_eq!(folds.rows(&trace), 10);
@@ -84,7 +84,7 @@ fn drawn(line: &DocLine) -> String {
 }
 
 #[test]
-fn a_heading_is_drawn_with_its_mark_and_duration() {
+fn a_section_heading_shows_its_mark_and_duration() {
     let (trace, folds) = trace(JOB);
     let theme = Theme::for_background(Background::Dark);
     let layout = Layout { numbers: 3, times: false, width: 35 };
@@ -99,7 +99,7 @@ fn a_heading_is_drawn_with_its_mark_and_duration() {
 }
 
 #[test]
-fn looks_go_on_over_lines_and_over_blocks() {
+fn styles_continue_across_lines_and_blocks() {
     let mut text = String::from("\x1b[31mstart\n");
     for line in 0..60_000 {
         text.push_str(&format!("line number {line} of a long trace\n"));
@@ -117,7 +117,7 @@ fn looks_go_on_over_lines_and_over_blocks() {
 }
 
 #[test]
-fn times_are_split_off_and_lines_go_on() {
+fn timestamps_are_separated_and_lines_continued() {
     let (trace, folds) = trace(
         "2026-06-21T00:00:00.123456Z 00O section_start:7:a_b\r\x1b[0K\n\
          2026-06-21T00:00:01.123456Z 00O 10%\n\
@@ -135,7 +135,7 @@ fn times_are_split_off_and_lines_go_on() {
 }
 
 #[test]
-fn errors_are_found_in_what_is_being_written_too() {
+fn errors_are_found_in_the_unfinished_line() {
     let (trace, _) = trace(
         "ok\n\x1b[1;31merror\x1b[0m\x1b[1m: no such thing\nstderror: none?\n0 failed\nthread 'x' panicked at a.rs\nfine\nERROR now",
     );
@@ -149,7 +149,7 @@ fn errors_are_found_in_what_is_being_written_too() {
 }
 
 #[test]
-fn large_expressions_of_one_s_own_are_read_and_those_that_are_too_large_are_named() {
+fn large_custom_patterns_are_accepted_up_to_a_limit() {
     let mut trace = Trace::default();
     trace.push(format!("ok\n{}\nfine\n", "é".repeat(900)).as_bytes());
     // Hundreds of Unicode letters take megabytes of automaton, more than an interactive search may use.
@@ -163,7 +163,7 @@ fn large_expressions_of_one_s_own_are_read_and_those_that_are_too_large_are_name
 }
 
 #[test]
-fn a_line_without_end_is_cut_and_the_same_whatever_way_it_came() {
+fn an_endless_line_is_truncated_independent_of_chunks() {
     let long = "x".repeat(MAX_HEAD_BYTES + MAX_END_BYTES + 4321) + "the end\nnext\n";
     let (whole, _) = trace(&long);
     let mut parts = Trace::default();
@@ -190,7 +190,7 @@ fn a_line_without_end_is_cut_and_the_same_whatever_way_it_came() {
 }
 
 #[test]
-fn a_search_sees_what_is_shown() {
+fn a_search_sees_the_shown_text() {
     let (trace, _) = trace("a \x1b[31mfo\x1b[0mo b\nfoo\n");
     let found = trace.search(&MultilineRegex::query("foo").unwrap(), 0, Found::default(), &|| false);
     assert_eq!(found.matches, [Match { line: 0, range: 2..5 }, Match { line: 1, range: 0..3 }]);
@@ -199,7 +199,7 @@ fn a_search_sees_what_is_shown() {
 }
 
 #[test]
-fn a_shorter_trace_starts_again() {
+fn a_shorter_trace_starts_over() {
     let (mut trace, mut folds) = trace(JOB);
     trace.reset();
     folds.refresh(&trace);
@@ -272,7 +272,7 @@ fn slowly(trace: &Trace, query: &str) -> (Vec<Match>, Vec<u32>) {
 }
 
 #[test]
-fn a_search_over_pages_finds_what_one_over_lines_finds() {
+fn a_search_over_pages_matches_one_over_lines() {
     let likely: &[&[u8]] = &[
         b"error: no such thing",
         b"Error",
@@ -363,7 +363,7 @@ fn a_search_over_pages_finds_what_one_over_lines_finds() {
 }
 
 #[test]
-fn a_search_goes_over_pages_and_blocks_in_the_order_of_lines() {
+fn a_search_reports_matches_in_line_order() {
     let mut trace = Trace::default();
     for line in 0..40_000 {
         trace.push(format!("\x1b[32m   Compiling\x1b[0m crate-{line} v0.1 (/builds/acme/part)\r\n").as_bytes());
@@ -383,7 +383,7 @@ fn a_search_goes_over_pages_and_blocks_in_the_order_of_lines() {
 }
 
 #[test]
-fn a_last_line_of_escapes_alone_is_none_until_more_follows() {
+fn a_last_line_of_escapes_is_hidden_until_text_follows() {
     let (mut trace, _) = trace("\x1b[32;1mJob succeeded\n\x1b[0;m\n");
     assert_eq!((trace.len_lines(), trace.view(0..9, &Folds::default()).len()), (1, 1));
     trace.push(b"more");
@@ -398,7 +398,7 @@ fn a_last_line_of_escapes_alone_is_none_until_more_follows() {
 }
 
 #[test]
-fn a_long_line_is_parsed_once_however_often_it_is_drawn() {
+fn a_long_line_is_parsed_only_once() {
     let hostile = "x\x1b[2K".repeat(ansi::MAX_BYTES / 5);
     let (trace, folds) = trace(&format!("{hostile}\n{hostile}\nend\n"));
     let (first, before) = cost(|| trace.view(0..3, &folds));
@@ -408,7 +408,7 @@ fn a_long_line_is_parsed_once_however_often_it_is_drawn() {
 }
 
 #[test]
-fn how_many_lines_there_are_is_known_without_a_look_at_the_last() {
+fn the_line_count_is_known_without_parsing_the_last_line() {
     let (mut trace, folds) = trace("one\n");
     trace.push("\x1b[0m".repeat(60_000).as_bytes());
     assert_eq!(trace.len_lines(), 1);
@@ -419,7 +419,7 @@ fn how_many_lines_there_are_is_known_without_a_look_at_the_last() {
 }
 
 #[test]
-fn a_flood_of_sections_is_bounded_and_its_text_stays() {
+fn sections_are_bounded_and_their_text_is_kept() {
     let flood: String =
         (0..150_000).map(|n| format!("section_start:1:s{n}\r\x1b[0Kx\nsection_end:2:s{n}\r\x1b[0K\n")).collect();
     let (trace, _) = trace(&flood);
@@ -428,7 +428,7 @@ fn a_flood_of_sections_is_bounded_and_its_text_stays() {
 }
 
 #[test]
-fn what_a_trace_holds_in_memory_is_at_least_its_open_lines() {
+fn the_memory_of_a_trace_includes_its_open_lines() {
     let (mut trace, _) = trace("");
     assert_eq!(trace.bytes_in_memory(), 0);
     trace.push(JOB.as_bytes());
@@ -436,7 +436,7 @@ fn what_a_trace_holds_in_memory_is_at_least_its_open_lines() {
 }
 
 #[test]
-fn a_text_without_a_part_that_cannot_be_read_back_is_not_complete() {
+fn a_text_with_unreadable_parts_is_incomplete() {
     struct Broken;
     impl SpillStore for Broken {
         fn put(&self, _bytes: &[u8]) -> std::io::Result<u64> {
@@ -452,4 +452,13 @@ fn a_text_without_a_part_that_cannot_be_read_back_is_not_complete() {
     trace.spill(0, || Ok(Box::new(Broken)));
     let (text, whole) = trace.plain(1 << 30, &|| false);
     assert!(!whole && text.len() < 15 * 200_000, "{}", text.len());
+}
+
+#[test]
+fn a_continuation_without_a_line_before_it_is_a_line() {
+    let (trace, folds) = trace(
+        "2026-06-21T00:00:01.123456Z 00O+ the rest\n\
+         2026-06-21T00:00:02.123456Z 00O next\n",
+    );
+    assert_eq!(shown(&trace, &folds), [" the rest", "next"]);
 }
