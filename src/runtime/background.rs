@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_tells_dark_from_light_and_types_nothing() {
+    fn the_terminal_reply_sets_the_background_and_types_nothing() {
         for (answer, light) in [("11;rgb:ffff/ffff/f0f0", true), ("11;rgb:10/13/18", false)] {
             let mut watch = Watch::new(true);
             assert_eq!(watch.take(key(']', KeyModifiers::ALT)), Reply::Pending);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_answer_is_still_no_typing_and_keys_do_not_wait_for_it() {
+    fn a_late_terminal_reply_types_nothing_and_delays_no_key() {
         let mut watch = Watch::new(true);
         watch.until = Some(Instant::now());
         let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_a_person_are_handed_on_in_order() {
+    fn typed_keys_stay_in_order() {
         let mut watch = Watch::new(true);
         let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
         assert_eq!(watch.take(escape), Reply::Pending);

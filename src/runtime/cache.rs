@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_there_again_with_its_page_and_its_time() {
+    fn a_cached_reply_keeps_its_page_and_time() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let mut cache = Cache::new(folder.path().join("replies"));
         cache.put(&request(), &response("[{\"name\":\"x\"}]\n"), Timestamp::UNIX_EPOCH);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_names_a_token_and_a_file_that_is_cut_are_nothing() {
+    fn replies_with_tokens_and_truncated_files_are_not_cached() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let mut cache = Cache::new(folder.path().to_owned());
         cache.put(&request(), &response("{\"runners_token\": \"secret\"}"), Timestamp::UNIX_EPOCH);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_oldest_makes_room() {
+    fn the_oldest_entries_are_evicted() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         for (index, name) in ["old", "middle", "new"].into_iter().enumerate() {
             let path = folder.path().join(name);

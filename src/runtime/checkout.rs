@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_is_checked_out_and_taken_along_when_it_moves() {
+    fn a_branch_is_checked_out_and_updated() {
         let (world, clone) = world();
         let feature = order(&clone, CheckoutSource::Branch("feature".into()));
         assert_eq!(run(&feature), CheckoutOutcome::Done("Checked out feature".into()));
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn the_head_of_a_fork_becomes_a_branch_of_its_own() {
+    fn the_head_of_a_fork_gets_its_own_branch() {
         let (_world, clone) = world();
         assert_eq!(run(&order(&clone, CheckoutSource::Head(7))), CheckoutOutcome::Done("Checked out mr-7".into()));
         assert_eq!(sh(&clone, "cat a && git branch --show-current"), "two\nmr-7");
     }
 
     #[test]
-    fn changes_are_in_the_way_until_they_are_to_be_stashed() {
+    fn changes_block_a_checkout_unless_stashed() {
         let (_world, clone) = world();
         sh(&clone, "echo mine > a");
         let feature = order(&clone, CheckoutSource::Branch("feature".into()));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_after_the_stash_brings_everything_back() {
+    fn a_failure_after_the_stash_restores_everything() {
         let (world, clone) = world();
         sh(&clone, "git switch -q feature && git switch -q main && echo mine > a && echo in the way > new");
         sh(&world.path().join("project"), "git switch -q feature && echo n > new && git add new && git commit -qm new");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_from_a_detached_head_brings_everything_back_too() {
+    fn a_failure_restores_a_detached_head() {
         let (world, clone) = world();
         sh(&clone, "git switch -q feature && git switch -q --detach origin/main");
         sh(&clone, "echo mine > a && echo in the way > new");
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_says_why_and_changes_nothing() {
+    fn impossible_checkouts_give_a_reason_and_change_nothing() {
         let (world, clone) = world();
         sh(&clone, "git switch -qc feature && echo other > a && git commit -qam other && git switch -q main");
         let failed = |source| match run(&order(&clone, source)) {

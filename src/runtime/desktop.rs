@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     #[cfg(not(any(target_os = "macos", windows)))]
-    fn a_name_of_the_server_is_no_markup() {
+    fn server_names_are_not_markup() {
         assert_eq!(body("#7 <b>unit</b> & more\u{1b}[2J"), "#7 &lt;b&gt;unit&lt;/b&gt; &amp; more [2J");
     }
 }

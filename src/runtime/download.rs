@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_gets_its_name_when_it_is_whole_and_nothing_else_stays() {
+    async fn a_file_appears_only_once_complete() {
         let folder = tempfile::tempdir().unwrap();
         let (client, _) = serve(vec![whole("0123456789")]).await;
         let path = folder.path().join("a.bin").display().to_string();
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_is_there_is_not_touched_until_one_says_so() {
+    async fn existing_files_are_not_overwritten_unasked() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("x"), "mine").unwrap();
         let (client, _) = serve(vec![whole("new")]).await;
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_broken_connection_goes_on_where_it_broke() {
+    async fn an_interrupted_download_is_resumed() {
         let folder = tempfile::tempdir().unwrap();
         let body = long();
         let broken = whole(&body)[..130_000].to_owned();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_left_of_another_version_is_not_gone_on_with() {
+    async fn a_partial_file_of_another_version_is_not_resumed() {
         let folder = tempfile::tempdir().unwrap();
         let order = order(folder.path(), "x");
         let (old, new) = (long().replace('7', "x"), long());
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_being_saved_there_is_not_saved_there_twice() {
+    async fn concurrent_downloads_to_one_file_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let order = order(folder.path(), "x");
         let other = std::fs::File::create(PART_NAMES.file(&folder.path().join("x"), &order)).unwrap();
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_has_a_name_that_only_its_owner_can_know_and_the_same_another_day() {
+    fn partial_files_have_unguessable_stable_names() {
         let folder = tempfile::tempdir().unwrap();
         let (path, order) = (folder.path().join("x"), order(folder.path(), "x"));
         let file = |part_names: PartNames| part_names.file(&path, &order);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_found_no_room_to_be_said_is_said_with_the_next_bytes() {
+    fn a_dropped_progress_report_is_sent_with_the_next_bytes() {
         let (sender, mut inbox) = mpsc::channel(1);
         sender.try_send(Msg::Quit).unwrap();
         let on_progress = report_progress(1, sender);
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_wrong_size_is_told_and_a_folder_that_is_not_there_named() {
+    async fn wrong_sizes_and_missing_folders_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let (client, _) = serve(vec![whole("012")]).await;
         let mut order = order(folder.path(), "y");
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_archive_is_unpacked_into_a_folder_that_is_there_when_it_is_whole() {
+    async fn an_archive_is_unpacked_only_once_complete() {
         let folder = tempfile::tempdir().unwrap();
         let mut order = order(folder.path(), "out");
         order.save = order.save.unpacked("inner", unpacked);

@@ -464,7 +464,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     #[test]
-    fn a_text_is_there_again_until_it_is_dropped() {
+    fn a_text_is_kept_until_it_is_dropped() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let key = "http://h note a/b!12";
         save(folder.path(), key, Some("one\ntwo")).expect("kept");
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_program_began_to_write_is_removed_once_it_is_old() {
+    fn old_unfinished_files_are_removed() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let (old, new) = (folder.path().join(".draft-old"), folder.path().join(".draft-new"));
         let claim = folder.path().join(".claim-old");
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_left_alone_and_named() {
+    fn a_damaged_file_is_kept_and_reported() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         save(folder.path(), "a", Some("whole")).expect("kept");
         save(folder.path(), "b", Some("a text that will be cut")).expect("kept");
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_a_power_cut_spoils_gives_way_to_the_one_that_was_synced() {
+    fn after_a_power_cut_the_synced_state_is_used() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let at = |name: &str| folder.path().join(name);
         save(folder.path(), "a", Some("one")).expect("kept");
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_outlives_the_program_before_it_is_synced_and_is_synced_before_it_is_sent() {
+    fn a_text_survives_the_program_and_is_synced_before_sending() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let journal = JournalWriter::start(folder.path().to_owned(), |_| true);
         for words in ["o", "on", "one"] {
@@ -540,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn long_keys_that_differ_at_their_end_have_files_of_their_own() {
+    fn long_keys_have_distinct_files() {
         let long = "x".repeat(300);
         assert_ne!(file_name(&format!("{long}1")), file_name(&format!("{long}2")));
         assert!(!file_name(".key").starts_with('.'));
@@ -548,7 +548,7 @@ mod tests {
 
     /// Uses a folder that cannot be created until the file in its place is removed.
     #[test]
-    fn what_the_disk_refuses_is_tried_again_in_order_and_said_once() {
+    fn failed_writes_are_retried_in_order_and_reported_once() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let place = folder.path().join("drafts");
         fs::write(&place, "in the way").expect("written");
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_sent_by_one_program_alone() {
+    fn a_text_is_sent_by_one_process_only() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let start = || JournalWriter::start(folder.path().to_owned(), |_| true);
         let claim = |journal: &JournalWriter| journal.claim("draft".into()).blocking_recv().expect("answered");
@@ -594,7 +594,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_program_sends_stays_its_own_though_the_text_is_dropped_here() {
+    fn a_text_sent_by_another_process_stays_claimed() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let start = || JournalWriter::start(folder.path().to_owned(), |_| true);
         let claim = |journal: &JournalWriter| journal.claim("draft".into()).blocking_recv().expect("answered");

@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_editor_is_told_the_line_in_its_own_way() {
+    fn editors_receive_the_line_in_their_syntax() {
         let opened = |editor: &str| {
             let all = at_line(editor, Path::new("/c/a b.rs"), Some(7));
             all.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn only_clean_addresses_of_the_web_reach_the_browser() {
+    fn only_safe_web_addresses_reach_the_browser() {
         let handed = |text: &str| address(text).map(String::from);
         assert_eq!(handed("https://git.example.com/a/-/b?c=d#e"), Ok("https://git.example.com/a/-/b?c=d#e".into()));
         let hostile = "https://git.example.com/\u{1b}]0;x\u{7}/\u{9b}2J?\u{1b}=\n#\u{202e}\u{1b} '\"`";

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_a_server_that_gives_parts_only_what_is_needed_comes() {
+    async fn servers_with_ranges_send_only_the_needed_parts() {
         let tail = reply("206 Partial Content\r\ncontent-range: bytes 98-99/100", b"yz");
         let head = reply("206 Partial Content\r\ncontent-range: bytes 0-0/100", b"a");
         let (client, heard) = serve(vec![tail, head]).await;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_another_server_all_of_it_comes_once_and_goes_to_a_file_where_it_is_large() {
+    async fn servers_without_ranges_send_everything_once() {
         let (client, _) = serve(vec![reply("200 OK", b"abc")]).await;
         assert_eq!(read(&client, 50).await, Ok(Ok((3, b"ac".to_vec()))));
         let mut large = vec![b'x'; MAX_MEMORY_BYTES as usize + 5];
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_too_large_or_cut_or_wrong_ends_with_a_word() {
+    async fn overlarge_truncated_or_wrong_replies_are_errors() {
         let (client, _) = serve(vec![reply("200 OK", &[b'x'; 60])]).await;
         assert_eq!(read(&client, 50).await, Ok(Err(60)));
         let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\nconnection: close\r\n\r\n01234".to_vec();

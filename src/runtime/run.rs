@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_command_that_fails_or_is_not_there_says_so() {
+    async fn failed_and_missing_commands_are_reported() {
         let (printed, ended) = ran(order(&["sh", "-c", "echo out; echo err >&2; exit 3"], &[])).await;
         assert!(printed.contains("out\n") && printed.contains("err\n"), "{printed}");
         assert_eq!(ended, Err("failed with exit status: 3".into()));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_command_leaves_running_does_not_keep_it_from_ending() {
+    async fn background_processes_do_not_delay_the_end() {
         let (printed, ended) = ran(order(&["sh", "-c", "echo begun; sleep 30 &"], &[])).await;
         assert_eq!((printed.as_str(), ended), ("begun\n", Ok(())));
     }

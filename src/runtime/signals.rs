@@ -252,7 +252,7 @@ mod tests {
     use std::future::{pending, ready};
 
     #[test]
-    fn a_loop_that_does_not_hear_that_it_is_to_end_is_ended_after_the_grace() {
+    fn an_unresponsive_loop_is_ended_after_a_grace_period() {
         let (exit_flag, began) = (ExitFlag::default(), Cell::new(false));
         let not_asked = exit_flag.missed(pending::<()>(), async || began.set(true)).now_or_never();
         assert!(not_asked.is_none() && !began.get(), "the grace begins with the signal");

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn state_is_there_again_for_each_account_and_is_no_text() {
+    fn state_is_kept_per_account() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let journal = JournalWriter::start(folder.path().to_owned(), |_| true);
         for (account, path) in [("", "of/nobody"), ("ada", "of/ada")] {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_earlier_versions_are_moved_once() {
+    fn texts_of_earlier_versions_are_migrated_once() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         for (key, text) in [
             ("@ada columns of tags", r#"{"columns":["name"],"order":"name","down":true}"#),

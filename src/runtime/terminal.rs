@@ -619,7 +619,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_can_do_is_read_from_its_environment() {
+    fn terminal_capabilities_follow_the_environment() {
         type Pairs = &'static [(&'static str, &'static str)];
         let cases: &[(Pairs, bool, bool, bool)] = &[
             // The variables, followed by support for hyperlinks, kitty's keyboard protocol, and OSC 52.
@@ -657,7 +657,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_drawn_by_the_terminal_where_its_environment_says_that_it_can() {
+    fn images_are_drawn_by_capable_terminals() {
         let with = |pairs: &[(&str, &str)]| {
             protocol(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()))
         };

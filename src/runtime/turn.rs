@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_takes_one_message_in_however_long_it_takes_and_never_too_many() {
+    fn a_turn_handles_at_least_one_message_and_a_bounded_number() {
         let over = Turn { end: Instant::now() };
         assert!(over.has_room(0) && !over.has_room(1));
         let long = Turn { end: Instant::now() + Duration::from_secs(3600) };

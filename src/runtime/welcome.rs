@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_move_choose_and_leave() {
+    fn keys_move_select_and_leave() {
         let press = |name: &str, selected| step(Key::parse(name).expect("a key"), selected, 3);
         assert_eq!((press("j", 2), press("Down", 0)), (Step::Stay(2), Step::Stay(1)));
         assert_eq!((press("k", 0), press("Up", 2)), (Step::Stay(0), Step::Stay(1)));

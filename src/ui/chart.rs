@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sparkline_spans_nothing_to_the_largest() {
+    fn a_sparkline_scales_from_zero_to_the_maximum() {
         assert_eq!(sparkline(&[0.0, 1.0, 2.0, 7.0], 10), "▁▂▃█");
         assert_eq!(sparkline(&[0.0, 0.0], 10), "▁▁");
         assert_eq!(sparkline(&[1.0, 9.0, 1.0, 1.0], 2), "█▂");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_always_has_its_width() {
+    fn a_bar_always_fills_its_width() {
         assert_eq!(bar(0.5, 4), "██  ");
         assert_eq!(bar(0.3, 4), "█▎  ");
         assert_eq!(bar(1.0, 4), "████");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_to_both_sides_grows_with_the_logarithm() {
+    fn a_two_sided_bar_has_a_logarithmic_scale() {
         assert_eq!(sides(0, 0, 3), ("   ".into(), "   ".into()));
         assert_eq!(sides(1, 2, 3), ("  ▐".into(), "█  ".into()));
         assert_eq!(sides(5, 1_000_000, 3), (" ▐█".into(), "███".into()));

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn any_part_looks_as_it_does_in_the_whole() {
+    fn a_part_is_highlighted_like_the_whole() {
         let mut source = String::from("/* begins\n");
         for n in 0..300 {
             source.push_str(&format!("line {n}\n"));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn far_down_it_guesses_and_says_so_and_canceling_ends_it() {
+    fn distant_lines_are_highlighted_approximately_and_can_be_canceled() {
         let text = text(&"let x = 1;\n".repeat(9000));
         let highlighter = Highlighter::new(text, "a.rs");
         let block = highlighter.highlight(8000..8010, &|| false);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_asked_for_once() {
+    fn pieces_are_requested_once() {
         let mut known = Highlights::default();
         assert_eq!(known.missing(100..150, 140), Some(0..128));
         known.insert(&(0..128), Block { lines: vec![Spans::new(); 128], ..Block::default() });
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_found_with_any_ending() {
+    fn lines_may_have_any_line_ending() {
         let text = Text::new(b"a\r\n\nb".to_vec());
         assert_eq!((text.len(), text.line(0), text.line(1), text.line(2), text.line(3)), (3, "a", "", "b", ""));
         assert_eq!(Text::new(Vec::new()).len(), 0);
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn no_source_breaks_it() {
+    fn hostile_source_does_not_panic() {
         let mut noise = Noise(5);
         let likely: &[&[u8]] =
             &[b"\n", b"\"", b"/*", b"*/", b"fn ", b"{", b"}", b"<b>", b"'", b"${", "é".as_bytes(), b"\\", b"#", b"```"];

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_separator_is_told_by_name_and_heading() {
+    fn the_separator_is_detected_by_name_and_header() {
         assert_eq!(separator("a.tsv", "a,b"), Some(b'\t'));
         assert_eq!(separator("a.CSV", "a;b;c,d"), Some(b';'));
         assert_eq!(separator("a.csv", "one"), Some(b','));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn values_may_hold_separators_quotes_and_line_ends() {
+    fn values_may_contain_separators_quotes_and_line_breaks() {
         let table = table("name,n\n\"a, \"\"b\"\"\",1\n\"two\nlines\",\r\n,x,y\n", b',');
         assert_eq!(table.len(), 4);
         assert_eq!(table.record(1), ["a, \"b\"", "1"]);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_right_and_columns_align() {
+    fn numbers_are_right_aligned() {
         let table = table("name\tsize\na\t7\nlonger\t1200\n", b'\t');
         assert_eq!(table.plain_text(0), "name   │ size");
         assert_eq!(table.plain_text(1), "a      │    7");
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_tables_are_only_tables() {
+    fn hostile_tables_are_harmless() {
         for text in ["\"", "\"\n", ",,,\n\"a\"b,c", "a\u{1b}[31m,b", "é\"", "\"é\"é,é"] {
             let table = table(text, b',');
             for index in 0..=table.len() {

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_selection_counts_more_than_words() {
+    fn the_selection_takes_precedence_over_typed_text() {
         set_fallback(1, 1);
         set_fallback(2, 2);
         assert_eq!(take(), Some((1, 1)));

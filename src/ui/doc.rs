@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_lines_cost_what_a_screen_of_them_costs() {
+    fn a_million_lines_cost_no_more_than_one_screen() {
         let asked = Cell::new(0);
         let mut state = DocState::new();
         state.last(1_000_000);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_ten_megabytes_is_walked_only_where_it_is_seen() {
+    fn a_huge_line_is_walked_only_where_visible() {
         let long = "0123456789".repeat(1_000_000);
         let mut state = DocState::new();
         let line = |_| DocLine::new(long.as_str(), Style::new());
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_are_marked_over_spans_and_hostile_text_is_shown() {
+    fn matches_are_marked_across_spans_and_hostile_text_is_shown() {
         let theme = Theme::for_background(crate::ui::theme::Background::Dark);
         let found = theme.style(Role::Match);
         let area = Rect::new(0, 0, 20, 1);
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn following_stays_at_the_end_until_one_moves_up() {
+    fn following_stays_at_the_end_until_the_cursor_moves_up() {
         let mut state = DocState::following();
         assert!(screen(30, 5, &state, 100, numbered)[4].contains("line 99"));
         assert!(screen(30, 5, &state, 200, numbered)[4].contains("line 199"));
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_gone_to_comes_to_the_middle() {
+    fn going_to_a_line_centers_it() {
         let mut state = DocState::new();
         screen(30, 20, &state, 1_000, numbered);
         state.goto(500, 1_000);
@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_far_to_the_right_is_brought_into_sight() {
+    fn a_match_far_to_the_right_is_scrolled_into_view() {
         let mut state = DocState::new();
         screen(46, 3, &state, 3, numbered);
         state.show_columns(10..14);
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn no_area_is_too_small() {
+    fn tiny_areas_do_not_panic() {
         for width in 0..12 {
             for height in 0..4 {
                 for len in [0, 1, 50] {

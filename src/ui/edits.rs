@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unified_diff_is_what_git_prints() {
+    fn a_unified_diff_matches_git() {
         let diff = |old, new| unified_diff(old, new, TIME_LIMIT);
         assert_eq!(diff("a\nb\n", "a\nc\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
         assert_eq!(diff("", "a\n"), "@@ -0,0 +1 @@\n+a\n");

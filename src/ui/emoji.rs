@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_in_order_and_each_is_there_once() {
+    fn names_are_sorted_and_unique() {
         assert!(NAMES.is_sorted_by(|a, b| a.0 < b.0));
     }
 }

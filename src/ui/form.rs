@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_field_with_the_focus_is_always_seen_whole() {
+    fn the_focused_field_is_always_fully_visible() {
         let inputs: Vec<Input> = (0..30).map(|n| Input::new(format!("value {n}"))).collect();
         let fields = |wrong: usize| -> Vec<Field> {
             let field = |(index, input)| Field {
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_typed_stays_on_the_screen() {
+    fn suggestions_stay_on_the_screen() {
         let all: Vec<String> = (0..20).map(|n| format!("name {n}")).collect();
         let suggestions: Vec<Suggestion> = all.iter().map(|value| Suggestion { value, note: "note" }).collect();
         for (width, height) in [(80, 24), (20, 6), (5, 3), (1, 1)] {

@@ -224,7 +224,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_status_is_one_column_wide_in_both_alphabets() {
+    fn every_status_glyph_is_one_column_wide() {
         for word in STATUSES {
             assert_eq!(text::width(status_in(word, Alphabet::Unicode).0), 1, "{word}");
             let ascii = status_in(word, Alphabet::Ascii).0;
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_glyph_alone_tells_job_statuses_apart() {
+    fn job_statuses_differ_by_glyph() {
         let jobs = ["success", "failed", "running", "pending", "manual", "canceled", "skipped", "created"];
         for alphabet in [Alphabet::Unicode, Alphabet::Ascii, Alphabet::Words] {
             let mut glyphs: Vec<_> = jobs.iter().map(|word| status_in(word, alphabet).0).collect();

@@ -319,18 +319,18 @@ mod tests {
     }
 
     #[test]
-    fn a_straight_line_is_one_lane() {
+    fn linear_history_has_one_lane() {
         assert_eq!(drawn(8, &["c b", "b a", "a"]), ["●", "●", "●"]);
     }
 
     #[test]
-    fn a_merge_opens_a_lane_that_joins_where_it_began() {
+    fn a_merge_opens_a_lane_that_joins_at_its_base() {
         let history = ["m b x", "x w", "b a", "w a", "a"];
         assert_eq!(drawn(8, &history), ["○─╮", "│ ●", "● │", "│ ●", "●─╯"]);
     }
 
     #[test]
-    fn lines_cross_what_lies_between_and_a_free_lane_is_taken_again() {
+    fn lines_cross_lanes_and_free_lanes_are_reused() {
         // Two tips next to the main line; the second merge connects to the lane of the other one.
         let history = ["a c", "b d", "m c d", "c e", "d e", "e"];
         assert_eq!(drawn(8, &history), ["●", "│ ●", "│ ├─○", "●─│─╯", "│ ●", "●─╯"]);
@@ -340,13 +340,13 @@ mod tests {
     }
 
     #[test]
-    fn an_octopus_has_all_its_arms() {
+    fn an_octopus_merge_shows_all_parents() {
         assert_eq!(drawn(8, &["m a b c d", "d z", "c z", "b z", "a z", "z"])[0], "○─┬─┬─╮");
         assert_eq!(drawn(8, &["m a b c d", "d z", "c z", "b z", "a z", "z"])[5], "●─┴─┴─╯");
     }
 
     #[test]
-    fn pages_go_on_where_the_last_one_ended() {
+    fn pages_continue_the_graph() {
         let history = ["m b x", "x w", "b a", "w a", "a"];
         for cut in 0..=history.len() {
             let (mut first, end) = lines(8, &Lanes::default(), &history[..cut]);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_limit_there_is_a_sign_and_the_commit_is_seen() {
+    fn beyond_the_lane_limit_the_commit_is_shown_with_a_mark() {
         let tips: Vec<String> = (0..40).map(|i| format!("t{i} root")).chain(["root".into()]).collect();
         let tips: Vec<&str> = tips.iter().map(String::as_str).collect();
         let rows = drawn(3, &tips);
@@ -369,12 +369,12 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_came_before_its_child_leaves_no_lane_open() {
+    fn a_parent_before_its_child_leaves_no_open_lane() {
         assert_eq!(drawn(8, &["c a", "a", "late a", "z"]), ["●", "●", "●", "●"]);
     }
 
     #[test]
-    fn hostile_parents_cost_no_more_than_lanes_that_are_followed() {
+    fn hostile_parents_are_bounded_by_the_lane_limit() {
         let many: Vec<String> = (0..3000).map(|i| format!("p{i}")).collect();
         let same = vec!["p".to_owned(); 500];
         let commits = [("a", many.as_slice()), ("b", &same), ("a", &many), ("a", &["a".to_owned()])];

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_numbers_and_text() {
+    fn bytes_are_shown_as_hex_and_text() {
         let text = |row| {
             let line = line(b"0123456789abcdef\0\x80z", row, &Theme::plain());
             line.spans.iter().map(|(words, _)| words.as_ref()).collect::<String>()

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn symbols_beside_one_another_are_one_link_until_something_lies_over_it() {
+    fn adjacent_cells_are_one_link_until_covered() {
         let target: Arc<str> = "https://x/y".into();
         for (x, y, width) in [(3, 1, 1), (4, 1, 2), (0, 2, 1), (9, 5, 1)] {
             add(x, y, width, &target);

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_told_by_their_first_bytes() {
+    fn formats_are_detected_by_their_first_bytes() {
         assert_eq!(Format::of(&encoded(2, 2)), Some(Format::Png));
         assert_eq!(Format::of(b"\xff\xd8\xff\xe0"), Some(Format::Jpeg));
         assert_eq!(Format::of(b"RIFF\0\0\0\0WEBPVP8 "), Some(Format::WebP));
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_drawn_two_pixels_a_cell_and_lets_the_background_through() {
+    fn an_image_has_two_pixels_per_cell_and_a_transparent_background() {
         let image = Image::read(&encoded(4, 4)).unwrap();
         assert_eq!((image.width, image.height), (4, 4));
         let fitted = image.fit(20, 20, Screen::default());
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_fits_its_area_and_keeps_its_shape() {
+    fn an_image_fits_its_area_and_keeps_its_aspect_ratio() {
         let image = Image::read(&encoded(400, 100)).unwrap();
         let fitted = image.fit(80, 24, Screen::default());
         assert_eq!((fitted.columns, fitted.rows), (80, 10));
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn the_terminal_draws_what_nothing_covers() {
+    fn the_terminal_draws_uncovered_images() {
         let screen = Screen { protocol: Protocol::Kitty, cell: (10, 20) };
         let fitted = Arc::new(Image::read(&encoded(40, 40)).unwrap().fit(4, 2, screen));
         let (images, area, theme) = (Images::default(), Rect::new(0, 0, 9, 9), Theme::plain());
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_refused_and_named() {
+    fn a_decompression_bomb_is_rejected_with_a_message() {
         let mut bomb = encoded(1, 1);
         // Only the header claims the size; its checksum is adjusted to match.
         bomb[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_picture_says_so() {
+    fn a_broken_image_is_reported() {
         let whole = encoded(30, 30);
         assert!(matches!(Image::read(&whole[..40]), Err(ImageError::Broken(Format::Png, _))));
         assert_eq!(Image::read(b"text").unwrap_err(), ImageError::Unknown);

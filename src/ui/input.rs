@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn typing_moving_and_removing_go_by_whole_characters() {
+    fn editing_works_by_whole_characters() {
         let mut input = typed("aé世👩‍💻");
         input.backspace();
         assert_eq!(input.text(), "aé世");
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_joins_the_letter_before_the_cursor() {
+    fn a_combining_mark_joins_the_letter_before_it() {
         let mut input = typed("e\u{301}f");
         input.left();
         input.left();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn words_go_at_once() {
+    fn words_are_deleted_at_once() {
         let mut input = typed("group/project one two ");
         input.delete_word();
         assert_eq!(input.text(), "group/project one ");
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn pasted_lines_become_one() {
+    fn pasted_lines_are_joined() {
         let mut input = typed("ab");
         input.left();
         input.paste("x\r\ny\tz\u{1b}[0m\n");
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_is_always_seen() {
+    fn the_cursor_is_always_visible() {
         assert_eq!(field(&typed("abc"), 6), ("abc   ".into(), Some((3, 0))));
         assert_eq!(field(&typed("abcdefgh"), 4), ("fgh ".into(), Some((3, 0))));
         assert_eq!(field(&typed("世界世界"), 4).1, Some((3, 0)));

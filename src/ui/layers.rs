@@ -84,7 +84,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn layers_add_to_one_another() {
+    fn styles_of_layers_are_combined() {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         let italic = Style::new().add_modifier(Modifier::ITALIC);
         let spans = blend("abcdef", Style::new(), &[&[(1..4, bold)], &[(3..5, italic)]]);
@@ -102,7 +102,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn no_text_and_no_ranges_break_it() {
+    fn hostile_ranges_do_not_panic() {
         let mut noise = Noise(7);
         for _ in 0..500 {
             let bytes = noise.bytes(60, &["é".as_bytes(), "日".as_bytes(), b"\t", b"a"]);

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_cut_at_its_end_or_in_its_middle() {
+    fn a_line_is_truncated_at_the_end_or_in_the_middle() {
         assert_eq!(shown(8, |b, a| _ = draw(b, a, &plain("abcdefgh"))), "abcdefgh");
         assert_eq!(shown(8, |b, a| _ = draw(b, a, &plain("abcdefghi"))), "abcdefg…");
         let path = [("src/render/", Style::new()), ("frame.rs", Style::new().bold())];
@@ -195,14 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn the_right_part_keeps_its_place() {
+    fn the_right_part_stays_right_aligned() {
         assert_eq!(shown(12, |b, a| _ = pair(b, a, &plain("left"), &plain("3h"))), "left      3h");
         assert_eq!(shown(12, |b, a| _ = pair(b, a, &plain("a long left part"), &plain("3h"))), "a long l… 3h");
         assert_eq!(shown(4, |b, a| _ = pair(b, a, &plain("left"), &plain("right"))), "left");
     }
 
     #[test]
-    fn spans_are_built_piece_by_piece() {
+    fn spans_are_appended() {
         let spans = Spans::new().text("main", Style::new()).space(2).text(format!("{}h", 3), Style::new());
         assert_eq!(spans.width(), 8);
         assert_eq!(shown(10, |b, a| _ = pair(b, a, &spans, &Spans::new())), "main  3h  ");

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_width_decides_how_many_stand_side_by_side() {
+    fn the_width_determines_the_number_of_columns() {
         let mut panels = Panels::new(3);
         assert_eq!(widths(&panels, 99), [Some(99), None, None]);
         assert_eq!(widths(&panels, 101), [Some(25), Some(75), None]);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_dragged_within_what_the_panes_need() {
+    fn a_divider_respects_the_minimum_sizes() {
         let mut panels = Panels::new(2);
         widths(&panels, 120);
         assert!(!panels.grab(7) && panels.grab(29));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_sit_on_the_rule() {
+    fn titles_are_shown_on_the_rule() {
         let row = |width: u16, left: &str, right: &str| -> String {
             let area = Rect::new(0, 0, width, 2);
             let mut buf = Buffer::empty(area);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn no_area_is_too_small() {
+    fn tiny_areas_do_not_panic() {
         for count in 0..4 {
             let mut panels = Panels::new(count);
             for width in [0, 1, 20, 100, 101, 150, u16::MAX] {

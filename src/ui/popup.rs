@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_popup_has_a_border_a_title_and_clears_what_is_beneath() {
+    fn a_popup_has_a_border_and_a_title_and_clears_its_area() {
         let area = Rect::new(0, 0, 21, 5);
         let mut buf = Buffer::empty(area);
         for y in 0..5 {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_never_larger_than_the_screen() {
+    fn a_popup_never_exceeds_the_screen() {
         for (width, height) in [(0, 0), (1, 1), (2, 2), (3, 3), (5, 4), (20, 5)] {
             let area = Rect::new(0, 0, width, height);
             let mut buf = Buffer::empty(area);

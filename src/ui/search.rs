@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_an_expression_or_plain_text_and_minds_upper_case_letters() {
+    fn a_query_is_a_pattern_or_text_with_smart_case() {
         assert!(pattern("fo+").unwrap().is_match("a FOO"));
         assert!(!pattern("Foo").unwrap().is_match("foo"));
         assert!(pattern("fn (").unwrap().is_match("fn (x"));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_is_bounded_and_says_so() {
+    fn a_bounded_search_is_marked() {
         let found = lines((0..9000).map(|i| (i, "aa")), &pattern("a").unwrap(), &|| false);
         assert_eq!(found.matches.len(), MAX_MATCHES);
         assert!(found.capped);

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_what_was_tried_what_came_back_and_what_to_do() {
+    fn an_error_names_the_request_the_reply_and_the_next_step() {
         let out = screen(60, 12, denied);
         for part in ["✗ The jobs cannot be read", "403 Forbidden", "request  GET /projects/7/jobs", "r retries"] {
             assert!(out.contains(part), "{part} in\n{out}");
@@ -119,19 +119,19 @@ mod tests {
     }
 
     #[test]
-    fn a_small_failure_keeps_the_title_and_the_advice() {
+    fn a_small_error_keeps_its_title_and_advice() {
         let out = screen(20, 5, denied);
         assert!(out.contains("✗ The jobs cannot") && out.contains("r retries") && out.contains("403"), "{out}");
     }
 
     #[test]
-    fn an_empty_list_says_why_and_what_to_press() {
+    fn an_empty_list_gives_a_reason_and_a_key() {
         let out = screen(30, 5, |b, a, t| empty(b, a, t, "No branch matches.", "Esc clears"));
         assert_eq!(out, "  No branch matches.\n\n  Esc clears\n\n\n");
     }
 
     #[test]
-    fn no_area_is_too_small() {
+    fn tiny_areas_do_not_panic() {
         for width in 0..26 {
             for height in 0..8 {
                 screen(width, height, denied);

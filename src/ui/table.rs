@@ -646,7 +646,7 @@ mod tests {
     }
 
     #[test]
-    fn words_use_the_room_of_empty_cells_behind_them() {
+    fn text_extends_into_empty_cells_after_it() {
         let state = ListState::default();
         let name = "feature/with-a-long-name";
         let rows = |i: usize| if i == 0 { branch(name, "", "3h") } else { branch(name, "ada", "12w") };
@@ -660,7 +660,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_fewer_cells_runs_on_to_the_edge() {
+    fn a_row_with_fewer_cells_extends_to_the_edge() {
         let failed =
             || Row::new(vec![("✗", Role::Failed).into(), ("git.example.org did not answer", Role::Dim).into()]);
         let lines = screen(40, 4, &ListState::new(), 3, |i| if i == 2 { failed() } else { two(i) });
@@ -668,7 +668,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_align_and_ages_stand_right() {
+    fn columns_are_aligned_and_ages_right_aligned() {
         assert_eq!(
             screen(40, 4, &ListState::new(), 2, two),
             [
@@ -681,7 +681,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_important_column_goes_first() {
+    fn the_least_important_column_is_dropped_first() {
         assert!(screen(23, 4, &ListState::new(), 2, two)[1].starts_with("▌ ✓  main"));
         assert!(!screen(23, 4, &ListState::new(), 2, two)[1].contains("ada"));
         assert!(screen(23, 4, &ListState::new(), 2, two)[1].contains("3h"));
@@ -689,13 +689,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_column_takes_no_place() {
+    fn an_empty_column_takes_no_space() {
         let rows = screen(30, 4, &ListState::new(), 1, |_| branch("main", "", "3h"));
         assert_eq!(rows[0], "     Branch               Age");
     }
 
     #[test]
-    fn columns_do_not_jump_while_rows_scroll_by() {
+    fn column_widths_are_stable_while_scrolling() {
         let mut state = ListState::new();
         let row = |i: usize| branch("b", if i == 0 { "a-long-name" } else { "bo" }, "1d");
         let before = screen(40, 6, &state, 100, row)[0].clone();
@@ -704,7 +704,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_rows_cost_what_a_screen_of_them_costs() {
+    fn a_million_rows_cost_no_more_than_one_screen() {
         let asked = Shared::new(0);
         let mut state = ListState::new();
         state.last(1_000_000);
@@ -717,7 +717,7 @@ mod tests {
     }
 
     #[test]
-    fn the_selection_stays_on_its_thing() {
+    fn the_selection_stays_on_its_item() {
         let mut state = ListState::new();
         let before = ["a", "b", "c"];
         state.select(1, 3);
@@ -750,7 +750,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_stays_within_the_list() {
+    fn the_cursor_stays_within_the_list() {
         let mut state = ListState::new();
         state.move_by(-1, 0);
         state.move_by(5, 3);
@@ -767,14 +767,14 @@ mod tests {
     }
 
     #[test]
-    fn a_click_finds_its_row() {
+    fn a_click_selects_its_row() {
         let state = ListState::new();
         screen(40, 4, &state, 2, two);
         assert_eq!([0, 1, 2, 3, 9].map(|y| state.row_at(y)), [None, Some(0), Some(1), None, None]);
     }
 
     #[test]
-    fn a_heading_has_a_rule_and_marks_and_dimming_are_seen() {
+    fn headings_have_a_rule_and_rows_show_marks_and_dimming() {
         let mut state = ListState::new();
         state.select(1, 2);
         let rows = screen(20, 2, &state, 2, |i| if i == 0 { Row::heading("build") } else { two(0).marked(true) });
@@ -786,7 +786,7 @@ mod tests {
     }
 
     #[test]
-    fn the_selected_row_is_tinted_over_the_whole_width_and_keeps_its_colors() {
+    fn the_selected_row_is_tinted_and_keeps_its_colors() {
         let theme = Theme::for_background(crate::ui::theme::Background::Dark);
         let area = Rect::new(0, 0, 40, 2);
         let mut buf = Buffer::empty(area);
@@ -797,14 +797,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_go_before_titles() {
+    fn rows_take_precedence_over_titles() {
         let titled = |height, len| screen(40, height, &ListState::new(), len, two)[0].contains("Branch");
         assert!(titled(2, 1) && titled(3, 2) && titled(4, 3) && titled(4, 100));
         assert!(!titled(1, 1) && !titled(2, 2) && !titled(3, 100));
     }
 
     #[test]
-    fn no_area_is_too_small() {
+    fn tiny_areas_do_not_panic() {
         for width in 0..30 {
             for height in 0..6 {
                 for len in [0, 1, 50] {

@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown() {
+    fn control_characters_are_shown() {
         assert_eq!(sanitize("a\u{1b}[31mb\r\n\u{7f}\0"), "a␛[31mb␍␊␡␀");
         assert_eq!(sanitize("\u{9b}31m"), "<U+009B>31m");
         assert_eq!(sanitize("if \u{202e}x\u{2066}\u{2028}"), "if <U+202E>x<U+2066><U+2028>");
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_never_ends_is_read_no_further_than_it_is_shown() {
+    fn an_endless_word_is_read_only_as_far_as_shown() {
         for letter in ["a", "日"] {
             let word = letter.repeat(1 << 20);
             let (lines, cost) = crate::cost::cost(|| wrap(&word, 40, 3));
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pile_of_marks_of_any_height_is_walked_mark_by_mark() {
+    fn stacked_combining_marks_are_walked_one_by_one() {
         let pile = format!("a{}b", "\u{301}".repeat(50_000));
         let (columns, cost) = crate::cost::cost(|| cells(&pile).last().map(|piece| piece.column));
         assert!(columns.is_some_and(|columns| columns > 49_000 * "<U+0301>".len()));
@@ -537,13 +537,13 @@ mod tests {
     }
 
     #[test]
-    fn marks_do_not_pile_up() {
+    fn combining_marks_are_limited() {
         let text = format!("a{}", "\u{301}".repeat(9));
         assert_eq!(sanitize(&text), format!("a{}<U+0301>", "\u{301}".repeat(8)));
     }
 
     #[test]
-    fn no_character_survives_that_moves_the_cursor_or_hides() {
+    fn characters_that_move_the_cursor_or_hide_text_are_removed() {
         for code in 0..0x11_0000 {
             let Some(c) = char::from_u32(code) else { continue };
             let text = format!("a{c}b");
@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_are_what_the_buffer_draws() {
+    fn widths_match_the_buffer() {
         for text in ["", "abc", "世界", "e\u{301}", "👩‍💻x", "a\tb", "\u{1b}", "ｶﾞ", "\u{202e}", "🇩🇪"]
         {
             let mut buf = ratatui::buffer::Buffer::empty(ratatui::layout::Rect::new(0, 0, 40, 1));
@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn cutting_never_halves_a_wide_character() {
+    fn truncation_never_splits_a_wide_character() {
         assert_eq!(fit("世界世界", 8), "世界世界");
         assert_eq!(fit("世界世界", 7), "世界世…");
         assert_eq!(fit("世界世界", 6), "世界…");
@@ -582,13 +582,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_cut_in_its_middle() {
+    fn a_path_is_truncated_in_the_middle() {
         assert_eq!(fit_middle("src/render/frame.rs", 19), "src/render/frame.rs");
         assert_eq!(fit_middle("src/render/frame.rs", 15), "src/re…frame.rs");
     }
 
     #[test]
-    fn lines_of_frames_are_walked_as_graphemes_are() {
+    fn box_drawing_is_walked_like_graphemes() {
         for text in ["──┼──", "─\u{301}─", "╭─ ü ─╮", "│a│\u{301}", "\u{257f}\u{2580}", "─", "─\u{200d}─", "─\t│\u{1b}"]
         {
             let walked: Vec<String> = cells(text).map(|piece| piece.symbol.into_owned()).collect();
@@ -624,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_break_at_words_and_say_when_they_were_cut() {
+    fn lines_break_at_words_and_mark_truncation() {
         assert_eq!(wrap("the quick brown fox", 10, 9), ["the quick", "brown fox"]);
         assert_eq!(wrap("one\n\ntwo", 10, 9), ["one", "", "two"]);
         assert_eq!(wrap("abcdefghij", 4, 9), ["abcd", "efgh", "ij"]);

@@ -595,7 +595,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_theme_for_the_other_background_brings_its_own() {
+    fn a_theme_for_the_other_background_sets_its_own_background() {
         let background_color =
             |name: &str, background| Theme::built_in(name).expect("a theme").adapted_to(background).blank().bg;
         assert_eq!(
@@ -614,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_colors_are_those_that_can_be_read_on_the_background() {
+    fn the_sixteen_colors_are_readable_on_the_background() {
         let unreadable = |background| match background {
             Background::Dark => [Color::Black, Color::Blue, Color::Red, Color::Black, Color::Black],
             Background::Light => [Color::White, Color::Gray, Color::LightBlue, Color::Yellow, Color::LightYellow],
@@ -633,7 +633,7 @@ mod tests {
     }
 
     #[test]
-    fn in_sixteen_colors_red_and_green_are_left_to_diffs() {
+    fn in_sixteen_colors_red_and_green_are_reserved_for_diffs() {
         let diff = [Color::Red, Color::LightRed, Color::Green, Color::LightGreen];
         for (name, _) in BUILT_IN {
             let theme = Theme::built_in(name).expect("a theme").with_depth(Depth::Sixteen);
@@ -673,7 +673,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_role_and_an_unknown_color_are_named() {
+    fn errors_name_missing_roles_and_unknown_colors() {
         let (_, dark) = BUILT_IN[0];
         let without: String = dark.lines().filter(|l| !l.starts_with("hunk ")).collect::<Vec<_>>().join("\n");
         assert!(Theme::parse(&without).unwrap_err().0.contains("\"hunk\" is missing"));
@@ -733,7 +733,7 @@ mod tests {
     }
 
     #[test]
-    fn the_terminal_s_theme_has_the_terminal_s_colors_alone() {
+    fn the_terminal_theme_uses_only_terminal_colors() {
         let theme = Theme::built_in("terminal").expect("it is built in");
         for role in Role::ALL {
             let style = theme.style(*role);
@@ -745,7 +745,7 @@ mod tests {
     }
 
     #[test]
-    fn all_text_can_be_read_on_the_terminal_and_on_every_tint() {
+    fn all_text_is_readable_on_the_background_and_every_tint() {
         let mut bad = Vec::new();
         for theme in with_own_colors() {
             let tints = TINTS.iter().filter_map(|tint| Some((tint.key(), theme.style(*tint).bg?)));
@@ -773,7 +773,7 @@ mod tests {
     }
 
     #[test]
-    fn with_256_colors_added_removed_and_moved_lines_differ_in_hue_and_can_be_read() {
+    fn with_256_colors_added_removed_and_moved_lines_differ_in_hue() {
         for theme in with_own_colors() {
             let theme = theme.with_depth(Depth::Indexed);
             let hue_of = |role: Role| {
@@ -803,7 +803,7 @@ mod tests {
     }
 
     #[test]
-    fn with_256_colors_the_main_text_can_be_read_and_changed_words_keep_their_hue() {
+    fn with_256_colors_text_is_readable_and_changed_words_keep_their_hue() {
         for theme in [Background::Dark, Background::Light].map(Theme::for_background) {
             let theme = theme.with_depth(Depth::Indexed);
             for role in [Role::Text, Role::Dim, Role::Accent, Role::Success, Role::Failed, Role::Warning, Role::Ref] {
@@ -819,7 +819,7 @@ mod tests {
     }
 
     #[test]
-    fn tints_are_told_from_the_terminal_and_from_each_other() {
+    fn tints_differ_from_the_background_and_each_other() {
         for theme in with_own_colors() {
             let bg = |role: Role| theme.style(role).bg.unwrap();
             for (role, least) in
@@ -834,7 +834,7 @@ mod tests {
     }
 
     #[test]
-    fn without_color_the_selection_is_still_seen() {
+    fn the_selection_is_visible_without_colors() {
         let theme = Theme::for_background(Background::Dark).with_depth(Depth::None);
         assert!(theme.style(Role::Selected).add_modifier.contains(Modifier::REVERSED));
         assert_eq!(theme.style(Role::Added).fg, None);

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_words_that_changed_are_named() {
+    fn only_changed_words_are_reported() {
         let (removed, added) =
             seen("fn rows(&self) -> Vec<Row> {", "fn rows(&self, window: Range) -> Vec<Row> {").unwrap();
         assert!(removed.is_empty());
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_have_little_in_common_have_no_words_to_show() {
+    fn dissimilar_lines_have_no_changed_words() {
         assert_eq!(seen("completely different", "return 7;"), None);
         assert_eq!(seen(&"a".repeat(5000), "a"), None);
         assert_eq!(seen("", ""), Some((vec![], vec![])));

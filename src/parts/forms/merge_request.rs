@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_of_a_template_stand_for_what_gitlab_documents() {
+    fn template_variables_are_replaced_as_gitlab_documents() {
         let mut merge = commit("Merge branch 'main'\n\nInto topic.", 3);
         merge.parent_ids = vec!["a".into(), "b".into()];
         let mut own = commit("Last\n", 4);

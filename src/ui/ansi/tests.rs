@@ -10,7 +10,7 @@ fn shown(line: &str) -> String {
 }
 
 #[test]
-fn colors_become_roles_of_the_theme() {
+fn colors_are_mapped_to_theme_roles() {
     let theme = Theme::for_background(Background::Dark);
     let mut state = SgrState::default();
     let line = parse_line(&mut state, b"ok \x1b[1;31mbad\x1b[0m \x1b[38;5;200mx\x1b[48;2;1;2;3my\x1b[38:2::9:8:7mz");
@@ -25,14 +25,14 @@ fn colors_become_roles_of_the_theme() {
 }
 
 #[test]
-fn without_color_foreign_colors_go_too() {
+fn without_colors_ansi_colors_are_dropped() {
     let theme = Theme::plain();
     let line = parse_line(&mut SgrState::default(), b"\x1b[31;48;2;1;2;3ma\x1b[38;5;200mb");
     assert!(line.layer(&theme).iter().all(|(_, s)| s.fg.is_none() && s.bg.is_none()));
 }
 
 #[test]
-fn the_final_state_of_a_progress_bar_shows() {
+fn only_the_final_state_of_a_progress_bar_is_shown() {
     assert_eq!(shown("10%\r50%\r100%"), "100%");
     assert_eq!(shown("downloading\rdone"), "doneloading");
     assert_eq!(shown("downloading\r\x1b[Kdone"), "done");
@@ -43,7 +43,7 @@ fn the_final_state_of_a_progress_bar_shows() {
 }
 
 #[test]
-fn an_erasure_costs_what_was_written_and_no_more() {
+fn erasing_costs_no_more_than_writing() {
     for unit in ["x\x1b[2K", "x\x1b[1K", "x\u{301}\x1b[2K", "日\x1b[1K", "\x1b[2K\x1b[1Kx", "\tx\x08\x1b[K\x1b[1K"] {
         let flood = unit.repeat(MAX_BYTES / unit.len());
         let (line, cost) = cost(|| parse_line(&mut SgrState::default(), flood.as_bytes()));
@@ -60,7 +60,7 @@ fn an_erasure_costs_what_was_written_and_no_more() {
 }
 
 #[test]
-fn a_flood_of_looks_is_bounded() {
+fn the_number_of_styles_is_bounded() {
     let flood = "\x1b[31mx\x1b[32my".repeat(MAX_BYTES / 12);
     let line = parse_line(&mut SgrState::default(), flood.as_bytes());
     assert!(line.runs.len() <= MAX_RUNS);
@@ -131,7 +131,7 @@ fn plainly(line: &str) -> String {
 }
 
 #[test]
-fn a_moving_cursor_writes_what_a_grid_of_cells_would_hold() {
+fn cursor_movements_match_a_grid_of_cells() {
     let units = ["a", "b", "日", "\u{301}", "\r", "\x08", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[3G", "\x1b[9G"];
     let mut noise = Noise(99);
     for _ in 0..5000 {
@@ -145,7 +145,7 @@ fn a_moving_cursor_writes_what_a_grid_of_cells_would_hold() {
 }
 
 #[test]
-fn sequences_other_than_looks_are_dropped_whole() {
+fn sequences_other_than_styles_are_dropped() {
     assert_eq!(shown("a\x1b]0;title\x07b\x1b]8;;http://x\x1b\\c\x1bPq#0\x1b\\d\x1b[2Je\x1b(Bf\x1b7g\x07h"), "abcdefgh");
     assert_eq!(shown("a\x1b[?25lb\x1b[>4;1mc"), "abc");
     assert_eq!(shown("a\u{202e}b\u{9b}31mc"), "a<U+202E>b31mc");
@@ -155,7 +155,7 @@ fn sequences_other_than_looks_are_dropped_whole() {
 }
 
 #[test]
-fn a_very_long_line_is_cut_and_says_so() {
+fn an_overlong_line_is_truncated_and_marked() {
     let long = "x".repeat(MAX_COLUMNS + 10);
     let line = parse_line(&mut SgrState::default(), long.as_bytes());
     assert!(line.cut);
@@ -166,7 +166,7 @@ fn a_very_long_line_is_cut_and_says_so() {
 }
 
 #[test]
-fn no_bytes_break_it_and_none_of_them_reach_the_terminal() {
+fn hostile_bytes_neither_panic_nor_reach_the_terminal() {
     let likely: &[&[u8]] = &[
         b"\x1b[",
         b"\x1b]",
@@ -200,7 +200,7 @@ fn no_bytes_break_it_and_none_of_them_reach_the_terminal() {
 }
 
 #[test]
-fn what_breaks_a_sequence_off_goes_with_it() {
+fn the_character_that_ends_a_broken_sequence_is_dropped() {
     for end in ["\x18", "\x1a"] {
         let line = parse_line(&mut SgrState::default(), format!("a\x1b[3{end}bc").as_bytes());
         assert_eq!(line.text, "abc");
@@ -208,7 +208,7 @@ fn what_breaks_a_sequence_off_goes_with_it() {
 }
 
 #[test]
-fn a_line_is_cut_behind_the_last_column() {
+fn a_line_is_truncated_after_the_last_column() {
     for (columns, is_cut) in [(MAX_COLUMNS, false), (MAX_COLUMNS + 1, true)] {
         let line = parse_line(&mut SgrState::default(), "é".repeat(columns).as_bytes());
         assert_eq!((line.text.chars().count(), line.cut), (MAX_COLUMNS, is_cut));

@@ -146,19 +146,19 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_changed_places_are_both_known() {
+    fn swapped_blocks_are_both_detected() {
         let parts = [block('-', "a", 5), block('-', "b", 5), block('+', "b", 5), block('+', "a", 5)];
         assert_eq!(moved_lines(&[file(&parts.concat())]), (0..20).collect::<Vec<_>>());
     }
 
     #[test]
-    fn a_block_has_a_least_number_of_lines() {
+    fn moved_blocks_have_a_minimum_length() {
         let of = |lines| moved_lines(&[file(&[block('-', "a", lines), block('+', "a", lines)].concat())]).len();
         assert_eq!([MIN_LINES - 1, MIN_LINES].map(of), [0, 2 * MIN_LINES]);
     }
 
     #[test]
-    fn lines_that_are_too_long_are_not_compared() {
+    fn overlong_lines_are_not_compared() {
         let of = |length: usize| {
             let lines: Vec<String> = (0..MIN_LINES).map(|line| format!("{line}{}", "x".repeat(length - 1))).collect();
             let [removed, added] =

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_goes_on_below_its_beginning() {
+    fn a_long_line_is_wrapped_below() {
         let state = wrapped();
         assert_eq!(screen(8, 4, &state, &["abcdefghij", "x"]), [" 0 abcd", "   efgh", "   ij", " 1 x"]);
         // A wide character that does not fit moves to the next row.
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_stays_in_sight_and_long_lines_are_gone_through_row_by_row() {
+    fn the_cursor_stays_visible_and_long_lines_scroll_by_rows() {
         let mut state = wrapped();
         let lines = ["abcdefgh", "1234", "ABCDEFGHIJKLMNOPQRST"];
         screen(8, 3, &state, &lines);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_go_on_where_the_row_above_ended_whatever_stands_there() {
+    fn wrapped_rows_continue_exactly_where_the_previous_row_ended() {
         for (text, width) in [("日本語\u{202e}x\t日本語\u{301}é\tend".repeat(3), 5), ("a\u{202e}".repeat(9), 3)]
         {
             let lines = [text.as_str()];
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_deep_in_sight_is_not_walked_anew_for_every_frame() {
+    fn a_long_line_is_not_walked_again_for_each_frame() {
         let long = "日本語".repeat(40_000);
         let mut state = wrapped();
         let lines = [long.as_str()];
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_ten_megabytes_is_paged_through() {
+    fn a_huge_line_can_be_paged() {
         let long = "0123456789".repeat(1_000_000);
         let mut state = wrapped();
         let lines = [long.as_str()];
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn no_area_is_too_small() {
+    fn tiny_areas_do_not_panic() {
         for width in 0..8 {
             for height in 0..4 {
                 let mut state = wrapped();

@@ -68,7 +68,7 @@ mod tests {
     use image::Rgba;
 
     #[test]
-    fn a_picture_becomes_bands_of_six_rows() {
+    fn sixel_images_have_bands_of_six_rows() {
         let pixels = RgbaImage::from_pixel(5, 7, Rgba([255, 0, 0, 255]));
         let text = encode(&pixels);
         assert!(text.starts_with("\"1;1;5;7#0;2;0;0;0"), "{text}");
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_see_through_is_left_out() {
+    fn transparent_pixels_are_not_sent() {
         let text = encode(&RgbaImage::from_pixel(5, 3, Rgba([9, 9, 9, 0])));
         assert!(text.ends_with("#215;2;100;100;100-"), "{text}");
     }

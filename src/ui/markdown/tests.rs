@@ -24,7 +24,7 @@ fn style_of(markdown: &str, word: &str) -> Style {
 }
 
 #[test]
-fn paragraphs_are_wrapped_and_stand_apart() {
+fn paragraphs_are_wrapped_and_separated() {
     assert_eq!(
         shown("one two\nthree four **five**, six\n\nend  \nhere", 12),
         ["one two", "three four", "five, six", "", "end", "here"]
@@ -57,7 +57,7 @@ fn lists_nest_and_tasks_have_boxes() {
 }
 
 #[test]
-fn headings_quotes_rules_and_code() {
+fn headings_quotes_rules_and_code_are_rendered() {
     assert_eq!(
         shown("# Head\ntext\n\n> quoted\n> > twice\n\n---\n```rust\nfn main() {}\n```\n", 10),
         [
@@ -87,7 +87,7 @@ fn headings_quotes_rules_and_code() {
 }
 
 #[test]
-fn tables_are_aligned_and_cut() {
+fn tables_are_aligned_and_truncated() {
     let table = "| name | n |\n|:--|--:|\n| one | 1 |\n| a much longer one | 12 |\n";
     assert_eq!(
         shown(table, 40),
@@ -122,7 +122,7 @@ fn links_and_references_are_listed() {
 }
 
 #[test]
-fn no_text_breaks_it_and_none_of_it_drives_the_terminal() {
+fn hostile_markdown_neither_panics_nor_reaches_the_terminal() {
     let likely: &[&[u8]] = &[
         b"\n",
         b"# ",
@@ -163,7 +163,7 @@ fn no_text_breaks_it_and_none_of_it_drives_the_terminal() {
 }
 
 #[test]
-fn what_is_rendered_is_linear_in_the_text() {
+fn rendering_costs_are_linear() {
     let size = 64 * 1024;
     let many = |unit: &str| unit.repeat(size / unit.len());
     let nested = |unit: &str| (0..12).map(|depth| format!("{}{unit}", "  ".repeat(depth))).collect::<String>();
@@ -207,7 +207,7 @@ fn what_is_rendered_is_linear_in_the_text() {
 }
 
 #[test]
-fn what_becomes_too_many_lines_is_cut_and_says_so() {
+fn too_many_lines_are_truncated_and_marked() {
     let text = format!("{}\n{}\n{}", "|a".repeat(60), "|-".repeat(60), "|a\n".repeat(20_000));
     let rendered = render(&text, 200, &theme());
     assert!(plain(rendered.lines.last().unwrap()).ends_with("truncated"));

@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_starts_are_packed_and_come_back() {
+    fn line_starts_round_trip() {
         let starts = [0, 1, 1, 90, 128 + 90, 300_000, 300_001, u32::MAX];
         assert_eq!(unpack(&pack(&starts)), starts);
         assert_eq!(pack(&[0, 60, 120, 180]).len(), 4);

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn places_in_the_source_are_found_as_tools_print_them() {
+    fn source_locations_are_found_in_common_formats() {
         for (line, expected) in [
             ("  --> src/frame.rs:10:5", vec!["src/frame.rs 10"]),
             ("thread 'x' panicked at tests/a.rs:7:1:", vec!["tests/a.rs 7"]),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_on_the_runner_is_one_of_the_repository_where_the_project_is_in_it() {
+    fn runner_paths_are_mapped_to_repository_paths() {
         assert_eq!(in_repository("./src/a.rs", "ui").as_deref(), Some("src/a.rs"));
         assert_eq!(in_repository("/builds/acme/ui/src/a.rs", "ui").as_deref(), Some("src/a.rs"));
         assert_eq!(in_repository("/usr/lib/python3/x.py", "ui"), None);
