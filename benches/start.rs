@@ -17,9 +17,7 @@ fn first_frame(program: &str, arguments: &[&str], variables: &[(&str, &str)], sh
     let mut taken: Vec<f64> = (0..21)
         .filter_map(|_| {
             let mut session = Session::start(program, arguments, variables);
-            let started = session.started;
-            let needle = shown.as_bytes();
-            let at = session.until(started, |seen| seen.windows(needle.len()).any(|w| w == needle));
+            let at = session.shows(shown, Duration::from_secs(10));
             session.end();
             at
         })
@@ -65,8 +63,8 @@ fn main() {
     let mut table = Table::new("exec to first frame, ms", &["", "baseline", "labscope", "ratio", "limit"]);
     let bare = first_frame(&own, &["empty"], &[], "drawn");
     let less = first_frame("less", &[&small], &alone, "a small file");
-    let quiet = first_frame(LABSCOPE, &["--host", &address], &token, "projects");
-    let nowhere = first_frame(LABSCOPE, &["--host", "http://127.0.0.1:9"], &token, "projects");
+    let quiet = first_frame(LABSCOPE, &["--host", &address, "projects"], &token, "All");
+    let nowhere = first_frame(LABSCOPE, &["--host", "http://127.0.0.1:9", "projects"], &token, "All");
     table.ratio("server that does not answer · empty program", (bare, quiet), 4.0);
     table.ratio("server that refuses · empty program", (bare, nowhere), 4.0);
     table.row(
@@ -79,12 +77,12 @@ fn main() {
         ],
         false,
     );
-    let demo = first_frame(LABSCOPE, &["demo"], &alone, "rocket-ui");
+    let demo = first_frame(LABSCOPE, &["demo", "projects"], &alone, "rocket-ui");
     table.row(
         vec!["demo: first projects on screen".into(), "-".into(), format!("{demo:.1}"), "-".into(), "1000".into()],
         demo.is_nan() || demo > 1000.0,
     );
-    let mut session = Session::start(LABSCOPE, &["--host", &address], &token);
+    let mut session = Session::start(LABSCOPE, &["--host", &address, "projects"], &token);
     session.quiet();
     let before = session.switches();
     std::thread::sleep(Duration::from_secs(6));
@@ -93,7 +91,6 @@ fn main() {
     let shown = woken.map_or("?".into(), |w| w.to_string());
     let mut idle = Table::new("idle", &["", "wake-ups in 6 s", "limit"]);
     idle.row(vec!["quiet screen, server that does not answer".into(), shown, "0".into()], woken != Some(0));
-    table.print();
 
     let mut viewers = Table::new("key to frame, ms", &["", "less", "labscope", "ratio"]);
     let lines = folder.path().join("lines.txt");
@@ -103,7 +100,7 @@ fn main() {
     let beside = keys(&mut session, &[b"j", b"j", b"k"]);
     session.end();
     for (name, target) in [
-        ("projects", vec!["demo"]),
+        ("projects", vec!["demo", "projects"]),
         ("a blob", vec!["demo", "acme/rocket-ui@main:src/main.rs"]),
         ("a trace", vec!["demo", "acme/rocket-ui/-/jobs"]),
     ] {
@@ -127,6 +124,5 @@ fn main() {
         vec!["a file of the demo".into(), woken.map_or("?".into(), |w| w.to_string()), "0".into()],
         woken != Some(0),
     );
-    viewers.print();
-    idle.print();
+    support::print_all([table, viewers, idle]);
 }

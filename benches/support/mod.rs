@@ -145,6 +145,10 @@ impl Table {
 
     /// Prints the table; exits with status 1 if a limit was exceeded.
     pub fn print(self) {
+        print_all([self]);
+    }
+
+    fn write(&self) {
         let mut widths: Vec<usize> = self.head.iter().map(|h| h.chars().count()).collect();
         for row in &self.rows {
             for (index, cell) in row.iter().enumerate() {
@@ -165,7 +169,14 @@ impl Table {
         }
         if self.over {
             println!("  ! over its limit");
-            std::process::exit(1);
         }
+    }
+}
+
+/// Prints tables; exits with status 1 if a limit was exceeded in any of them.
+pub fn print_all<const N: usize>(tables: [Table; N]) {
+    tables.iter().for_each(Table::write);
+    if tables.iter().any(|table| table.over) {
+        std::process::exit(1);
     }
 }
