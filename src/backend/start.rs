@@ -200,8 +200,6 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
         world.migrate_reactions();
     }
     if world.users.is_empty() {
-        // A start that was killed may have left repositories that no record refers to.
-        remove_repositories(&repositories).map_err(folder_error)?;
         world = demo::build(&options.world, &repositories).map_err(|e| StartError::World(e.to_string()))?;
         if !world.users.iter().any(|user| user.admin && !user.blocked) {
             return Err(StartError::World("it has no user with admin = true".into()));
@@ -233,7 +231,8 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     Ok(Prepared { engine, temp_folder, project })
 }
 
-/// Completes the ref updates that were recorded but not applied when the server was killed.
+/// Completes the ref updates that were recorded but not applied when the server was killed, and removes repositories
+/// whose project was not recorded.
 fn recover(world: &mut World, repositories: &Path) -> std::io::Result<()> {
     ref_updates::clean_up(repositories)?;
     for intent in world.intents.remove_where(|_| true) {
@@ -242,16 +241,11 @@ fn recover(world: &mut World, repositories: &Path) -> std::io::Result<()> {
             tracing::debug!("{:?}: {error}", intent.ref_update);
         }
     }
-    Ok(())
-}
-
-/// Removes the `<number>.git` folders and nothing else.
-fn remove_repositories(repositories: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(repositories)? {
         let entry = entry?;
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_suffix(".git")).map(str::parse::<u64>);
-        if matches!(number, Some(Ok(_))) {
+        let id = name.to_str().and_then(|name| name.strip_suffix(".git")?.parse().ok());
+        if id.is_some_and(|id| world.projects.get(id).is_none()) {
             std::fs::remove_dir_all(entry.path())?;
         }
     }

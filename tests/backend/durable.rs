@@ -264,6 +264,26 @@ async fn a_killed_server_keeps_acknowledged_writes_and_nothing_half_done() {
 }
 
 #[tokio::test]
+async fn repositories_without_a_project_are_removed_at_the_start() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let place: TempDir = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    let process = Process::start(&data).await;
+    let form = json!({ "name": "kept" });
+    let made = process.caller().send(Method::POST, "/projects", Some(form)).await.expect("an answer");
+    let id = made.json::<Value>().await.unwrap()["id"].as_u64().unwrap();
+    process.kill();
+    let repository = |name: &str| data.join("repositories").join(name);
+    // Killed while the second repository was created.
+    for name in ["9.git/objects", "notes", "x.git"] {
+        std::fs::create_dir_all(repository(name)).unwrap();
+    }
+    let _process = Process::start(&data).await;
+    let there = [&*format!("{id}.git"), "9.git", "notes", "x.git"].map(|name| repository(name).exists());
+    assert_eq!(there, [true, false, true, true]);
+}
+
+#[tokio::test]
 async fn a_killed_server_keeps_approvals_and_merges() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let place: TempDir = tempfile::tempdir().unwrap();
