@@ -82,6 +82,11 @@ async fn groups_are_filtered_by_custom_attributes_and_show_them_to_administrator
     };
     assert_eq!((shows("root", false).await, shows("ada", true).await), (0, 0));
     assert!(shows("root", true).await > 1);
+    let one = async |flag: bool| server.read("root", &format!("/groups/acme?with_custom_attributes={flag}")).await;
+    assert_eq!(
+        (one(false).await.get("custom_attributes"), one(true).await["custom_attributes"][0]["value"].as_str()),
+        (None, Some("1200"))
+    );
 }
 
 #[tokio::test]

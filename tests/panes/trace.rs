@@ -86,6 +86,10 @@ async fn a_key_opens_the_source_of_an_error() {
     assert_eq!(harness.browsed, ["https://docs.test/x"]);
     harness.press("j Enter");
     assert_eq!(harness.app.place().pane, "job");
+    // Only an error opens a file that is named by a line near it.
+    let mut harness = open("success", "compiled\n   --> src/frame.rs:10:5\n").await;
+    harness.press("g g Enter");
+    assert_eq!(harness.app.place().pane, "job");
     // With the mouse, a double click opens it.
     let mut harness = open("success", "at /builds/acme/rocket-ui/src/a.rs:3\n").await;
     harness.double_click_on("src/a.rs");
