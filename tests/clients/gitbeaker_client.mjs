@@ -259,6 +259,33 @@ async function deployments() {
   assert.equal((await root.Deployments.show("acme/rocket-ui", every[0].id)).sha, every[0].sha);
 }
 
+async function labels() {
+  for (const [kind, at] of [["GroupLabels", "acme"], ["ProjectLabels", "acme/rocket-ui"]]) {
+    const made = await root[kind].create(at, "from beaker", "#8899aa");
+    await root[kind].edit(at, "from beaker", { newName: "renamed by beaker" });
+    assert.equal((await root[kind].all(at)).find((label) => label.id === made.id).name, "renamed by beaker");
+    await root[kind].remove(at, "renamed by beaker");
+  }
+}
+
+async function suggestions() {
+  const usable = async () => {
+    const threads = await ada.MergeRequestDiscussions.all("acme/rocket-ui", 42);
+    const every = threads.flatMap((thread) => thread.notes).flatMap((note) => note.suggestions ?? []);
+    return ids(every.filter((suggestion) => suggestion.appliable));
+  };
+  const [first] = await usable();
+  await ada.Suggestions.edit(first);
+  await refused(400, () => ada.Suggestions.edit(first));
+  const { base_sha: baseSha, start_sha: startSha, head_sha: headSha } = (await ada.MergeRequests.show("acme/rocket-ui", 42)).diff_refs;
+  const [path, newLine] = ["benches/frame.rs", "2"];
+  const position = { baseSha, startSha, headSha, positionType: "text", oldPath: path, newPath: path, newLine };
+  await ada.MergeRequestDiscussions.create("acme/rocket-ui", 42, "```suggestion\n// Measured.\n```", { position });
+  const [second] = await usable();
+  await ada.Suggestions.editBatch([second]);
+  assert.ok(!(await usable()).includes(second));
+}
+
 async function search() {
   assert.ok((await root.Search.all("projects", "rocket")).some((p) => p.path === "rocket-ui"));
   assert.ok((await root.Search.all("projects", "rocket", { groupId: "acme" })).length > 0);
@@ -267,6 +294,7 @@ async function search() {
 }
 
 async function administration() {
+  assert.ok((await ada.Metadata.show()).version);
   const hook = await root.SystemHooks.create("http://127.0.0.1:9/hook", { token: "s3cret", pushEvents: true });
   assert.ok(!("token" in hook));
   assert.ok(ids(await root.SystemHooks.all()).includes(hook.id));
@@ -280,7 +308,7 @@ async function administration() {
 }
 
 const work = (await root.Projects.create({ name: "Beaker Work", visibility: "public" })).id;
-const steps = [users, groups, projects, repository, archives, requests, otherNotes, snippets, runners, jobs, deployments];
+const steps = [users, groups, projects, repository, archives, requests, otherNotes, snippets, runners, jobs, deployments, labels, suggestions];
 let failures = 0;
 for (const step of [...steps, search, administration]) {
   try {

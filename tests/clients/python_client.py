@@ -518,6 +518,77 @@ def today():
     same("one's own token", ada.personal_access_tokens.get("self").scopes, ["api"])
 
 
+def decisions():
+    rocket = ada.projects.get("acme/rocket-ui")
+    for branch, path in [("outside/one", "one.txt"), ("outside/two", "two.txt")]:
+        action = {"action": "create", "file_path": path, "content": path}
+        rocket.commits.create({"branch": branch, "start_branch": "main", "commit_message": "Add it", "actions": [action]})
+    make = lambda branch: rocket.mergerequests.create({"source_branch": branch, "target_branch": "main", "title": branch})
+    mr = make("outside/one")
+    again = lambda: rocket.mergerequests.get(mr.iid)
+    again().approve()
+    same("who approved", [a["user"]["username"] for a in mr.approvals.get().approved_by], ["ada"])
+    refused(401, again().approve)
+    again().unapprove()
+    same("nobody approves", mr.approvals.get().approved_by, [])
+    true("rules", isinstance(mr.approval_state.get().rules, list))
+    draft = mr.draft_notes.create({"note": "Never."})
+    draft.delete()
+    same("a deleted draft", mr.draft_notes.list(), [])
+    pipeline = rocket.pipelines.create({"ref": "outside/one"})
+    mr.merge(merge_when_pipeline_succeeds=True)
+    mr.cancel_merge_when_pipeline_succeeds()
+    true("no auto-merge", not rocket.mergerequests.get(mr.iid).merge_when_pipeline_succeeds)
+    pipeline.cancel()
+    same("a canceled pipeline", rocket.pipelines.get(pipeline.id).status, "canceled")
+    pipeline.retry()
+    true("a retried pipeline", rocket.pipelines.get(pipeline.id).status in ("pending", "running", "created"))
+    mr.merge()
+    same("a merged request", rocket.mergerequests.get(mr.iid).state, "merged")
+    refused(405, mr.merge)
+    mr = make("outside/two")
+    mr.rebase()
+    same("a rebased request", rocket.mergerequests.get(mr.iid, include_rebase_in_progress=True).rebase_in_progress, False)
+    root.projects.get("acme/rocket-ui").pipelines.delete(pipeline.id)
+    refused(404, rocket.pipelines.get, pipeline.id)
+
+
+def group_planning():
+    acme = root.groups.get("acme")
+    rocket = root.projects.get("acme/rocket-ui")
+    acme.labels.create({"name": "for all", "color": "#8899aa"})
+    true("a label of a group", "for all" in [made.name for made in acme.labels.list(get_all=True)])
+    acme.labels.delete("for all")
+    true("a deleted label", "for all" not in [made.name for made in acme.labels.list(get_all=True)])
+
+    milestone = acme.milestones.create({"title": "Together"})
+    milestone.title = "All together"
+    milestone.save()
+    true("a renamed milestone", "All together" in [made.title for made in acme.milestones.list(get_all=True)])
+    issue = rocket.issues.create({"title": "Of the milestone", "milestone_id": milestone.id})
+    same("issues of a milestone", [found.title for found in milestone.issues()], ["Of the milestone"])
+    same("requests of a milestone", [found.title for found in milestone.merge_requests()], [])
+    own = rocket.milestones.create({"title": "Alone"})
+    true("milestones of a project", own.id in [made.id for made in rocket.milestones.list(get_all=True)])
+    same("issues of a milestone of a project", list(own.issues()), [])
+    same("requests of a milestone of a project", list(own.merge_requests()), [])
+
+    true("issues of a group", issue.id in [found.id for found in acme.issues.list(get_all=True)])
+    true("one's own issues", issue.id in [found.id for found in root.issues.list(get_all=True)])
+    thread = issue.discussions.create({"body": "Why?"})
+    true("threads of an issue", thread.id in [found.id for found in issue.discussions.list(get_all=True)])
+    snippet = rocket.snippets.create({"title": "S", "file_name": "f", "content": "x", "code": "x", "visibility": "public"})
+    thread = snippet.discussions.create({"body": "Why?"})
+    true("threads of a snippet", thread.id in [found.id for found in snippet.discussions.list(get_all=True)])
+    issue.delete()
+    refused(404, rocket.issues.get, issue.iid)
+    milestone.delete()
+    true("a deleted milestone", milestone.id not in [made.id for made in acme.milestones.list(get_all=True)])
+
+    true("a raw file", rocket.files.raw(file_path="Cargo.toml", ref="main").startswith(b"[package]"))
+    true("an archive", len(rocket.repository_archive()) > 100)
+
+
 def search():
     true("projects", "acme/rocket-ui" in [p["path_with_namespace"] for p in root.search("projects", "rocket")])
     for scope in ["issues", "merge_requests", "milestones", "snippet_titles"]:
@@ -555,7 +626,7 @@ def steps():
     made = root.projects.create({"name": "Client Work", "visibility": "public"})
     for step in [repository, requests, snippets, runners]:
         yield lambda step=step: step(made)
-    for step in [review, planning, archives, jobs, deployments, today, search, administration]:
+    for step in [review, planning, archives, jobs, deployments, today, group_planning, decisions, search, administration]:
         yield step
 
 
