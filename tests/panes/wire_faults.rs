@@ -268,6 +268,9 @@ impl Proxy {
     }
 }
 
+/// How often a place is refreshed if a failure is still shown after the recovery.
+const MAX_LATE: usize = 3;
+
 /// Lets time pass until nothing is left to load.
 async fn settle(app: &mut Harness) {
     for _ in 0..MAX_ROUNDS {
@@ -316,7 +319,13 @@ async fn problem_after_recovery(app: &mut Harness, known: &[String], titles: &[&
     app.press("r");
     settle(app).await;
     for title in titles {
-        // Traces are streams, which the harness does not wait for.
+        // Traces are streams, which the harness does not wait for: one may report the failure only now.
+        for _ in 0..MAX_LATE {
+            if app.shows(title) {
+                app.press("r");
+                settle(app).await;
+            }
+        }
         app.until_no(title).await;
     }
     let again = body(app);
