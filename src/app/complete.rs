@@ -292,7 +292,7 @@ impl Complete {
             }
             Complete::Projects => {
                 for project in [projects(""), projects(typed)].iter().flat_map(|list| view.store.list(list).iter()) {
-                    add(&project.full_path(&view.session.web_url), "");
+                    add(&view.full_path(project), "");
                 }
             }
         }

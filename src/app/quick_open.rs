@@ -123,12 +123,12 @@ impl QuickOpen {
     }
 
     fn known(&self, view: &View, offers: &mut Suggestions) {
-        let path = |project: &Project| (project.id, Id::from(&*project.full_path(&view.session.web_url)));
+        let path = |project: &Project| (project.id, Id::from(&*view.full_path(project)));
         let paths: HashMap<u64, Id> = view.store.known().map(|(_, project)| path(project)).collect();
         let start = offers.items.len();
         let of = |subject: Subject| place_info::place_of(view.places, subject);
         for (_, project) in view.store.known::<Project>().take(MAX_SUGGESTIONS) {
-            let path = project.full_path(&view.session.web_url);
+            let path = view.full_path(project);
             let about = project.description().lines().next().unwrap_or_default();
             let place = of(Subject::Project).project(&*path);
             offers.add(path.into_owned(), about, "project", place);
@@ -249,8 +249,7 @@ impl Source for ProjectChoice {
         let mut seen = HashSet::new();
         let known = view.store.known::<Project>().map(|(_, project)| project);
         let each = known.filter(|project| seen.insert(project.id)).take(MAX_SUGGESTIONS).map(|project| {
-            let (path, about) =
-                (project.full_path(&view.session.web_url), project.description().lines().next().unwrap_or_default());
+            let (path, about) = (view.full_path(project), project.description().lines().next().unwrap_or_default());
             let place = self.place.clone().project(&*path);
             Item::act(path.clone().into_owned(), Action::Go(place)).detail(about.to_owned())
         });

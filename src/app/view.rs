@@ -9,12 +9,14 @@ use super::session::Session;
 use super::state::{Recents, Seen, Settings};
 use super::transfer::Transfers;
 use crate::api::identity::{AccessToken, GetOwnToken};
+use crate::api::projects::Project;
 use crate::api::users::{GetCurrentUser, Profile};
 use crate::api::{Endpoint, Reply};
 use crate::store::{Load, Store};
 use crate::ui::image::Images;
 use crate::ui::theme::Theme;
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The state that panes and overlays can read.
@@ -82,6 +84,11 @@ impl View<'_> {
             Some(scope) => Err(format!("the token lacks the scope {scope}").into()),
             None => Ok(()),
         }
+    }
+
+    /// Returns the full path of a project of the current server.
+    pub fn full_path<'p>(&self, project: &'p Project) -> Cow<'p, str> {
+        project.full_path(&self.session.web_url)
     }
 
     /// Returns the server's details of the token, if it provides them.

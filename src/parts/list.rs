@@ -54,30 +54,46 @@ pub enum ListLine {
     Row(usize),
 }
 
+/// Lines, and the number of rows among them.
+#[derive(Clone)]
+struct Lines {
+    all: Vec<ListLine>,
+    rows: usize,
+}
+
+impl Lines {
+    const NONE: &Lines = &Lines { all: Vec::new(), rows: 0 };
+
+    fn new(all: Vec<ListLine>) -> Lines {
+        let rows = all.iter().filter(|line| matches!(line, ListLine::Row(_))).count();
+        Lines { all, rows }
+    }
+}
+
 /// The visible lines, if those are not all rows in the server's order.
 #[derive(Default)]
 struct VisibleRows {
     /// The lines of the rows that match the filter, by its words.
-    filtered: Derived<String, Vec<ListLine>>,
+    filtered: Derived<String, Lines>,
     /// The lines of the rows in a local order, by the name of the order and the filter's words.
-    sorted: Derived<(String, String), Vec<ListLine>>,
+    sorted: Derived<(String, String), Lines>,
 }
 
 impl VisibleRows {
     /// Returns the visible lines; `None` for all rows. Lines computed from other rows are not used: the result is empty
     /// then.
-    fn of<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<&[ListLine]> {
+    fn of<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<&Lines> {
         let lines = match (self.sorted.is_set(), self.filtered.is_set()) {
             (true, _) => self.sorted.get(rows.revision),
             (false, true) => self.filtered.get(rows.revision),
             (false, false) => return None,
         };
-        Some(lines.map_or(&[], Vec::as_slice))
+        Some(lines.unwrap_or(Lines::NONE))
     }
 
     /// Returns the visible line at `index`.
     fn line<T: 'static>(&self, rows: &Rows<'_, T>, index: usize) -> Option<ListLine> {
-        self.of(rows).map_or(Some(ListLine::Row(index)), |lines| lines.get(index).copied())
+        self.of(rows).map_or(Some(ListLine::Row(index)), |lines| lines.all.get(index).copied())
     }
 
     /// Returns the visible row at `index`; `None` for a heading.
@@ -99,7 +115,7 @@ impl VisibleRows {
     /// Returns whether the cursor can be on the line at `index`. Only arranged lines have headings, and they are not
     /// sorted.
     fn is_stop(&self, index: usize) -> bool {
-        let line = self.filtered.latest().and_then(|lines| lines.get(index));
+        let line = self.filtered.latest().and_then(|lines| lines.all.get(index));
         glyph::is_accessible() || !matches!(line, Some(ListLine::Heading(_)))
     }
 }
@@ -222,7 +238,7 @@ impl Listing {
     /// Arranges the rows after a store update: shows the lines that `arrange` returns, unless neither the rows nor
     /// `words`, which identifies the filter, changed.
     pub fn arrange<T: 'static>(&mut self, rows: &Rows<'_, T>, words: &str, arrange: impl FnOnce() -> Vec<ListLine>) {
-        self.visible_rows.filtered.update(rows.revision, words.to_owned(), arrange);
+        self.visible_rows.filtered.update(rows.revision, words.to_owned(), || Lines::new(arrange()));
     }
 
     /// Switches to the rows of the typed filter.
@@ -237,7 +253,7 @@ impl Listing {
 
     /// Returns the number of visible lines.
     pub fn len<T: 'static>(&self, rows: &Rows<'_, T>) -> usize {
-        self.visible_rows.of(rows).map_or_else(|| rows.len(), <[ListLine]>::len)
+        self.visible_rows.of(rows).map_or_else(|| rows.len(), |lines| lines.all.len())
     }
 
     /// Sorts the loaded rows after a store update, once the filter is applied; `by` identifies the order.
@@ -247,7 +263,7 @@ impl Listing {
         self.visible_rows.sorted.update(rows.revision, (by.to_owned(), words), || {
             let all: Vec<&T> = rows.iter().take(MAX_FILTERED_ROWS).collect();
             let mut lines = match filtered.get(rows.revision) {
-                Some(filtered) => filtered.clone(),
+                Some(filtered) => filtered.all.clone(),
                 None => (0..all.len()).map(ListLine::Row).collect(),
             };
             let row = |line: &ListLine| match line {
@@ -259,7 +275,7 @@ impl Listing {
                 (Some(a), Some(b)) => compare(a, b),
                 _ => Ordering::Equal,
             });
-            lines
+            Lines::new(lines)
         });
     }
 
@@ -294,8 +310,7 @@ impl Listing {
         let cut = self.visible_rows.sorted.is_set() && rows.len() > MAX_FILTERED_ROWS;
         let filtered = self.visible_rows.filtered.key().is_some_and(|words| !words.is_empty());
         let searched = (filtered || cut).then(|| rows.len().min(MAX_FILTERED_ROWS));
-        let is_row = |line: &&ListLine| matches!(line, ListLine::Row(_));
-        let shown = self.visible_rows.of(rows).map_or_else(|| rows.len(), |lines| lines.iter().filter(is_row).count());
+        let shown = self.visible_rows.of(rows).map_or_else(|| rows.len(), |lines| lines.rows);
         count(rows, shown, searched)
     }
 
@@ -326,7 +341,7 @@ impl Listing {
         let changed = reveal.searched.replace(rows.revision).is_some();
         let (wanted, expected) = (reveal.key.clone(), reveal.expected && !changed);
         let found = match self.visible_rows.of(rows) {
-            Some(lines) => (0..lines.len()).find(|index| self.visible_rows.key(rows, *index, &key) == wanted),
+            Some(lines) => (0..lines.all.len()).find(|index| self.visible_rows.key(rows, *index, &key) == wanted),
             None => rows.iter().position(|row| key(row) == wanted),
         };
         match found {

@@ -73,8 +73,7 @@ impl QueryScope {
             (Some(id), _) => Some(ListQuery::new(&of_project(id)?)),
             (None, Some(projects)) => {
                 let known = view.store.list(&projects);
-                let ids =
-                    known.iter().take(MAX_PROJECTS).map(|project| Id::from(&*project.full_path(&view.session.web_url)));
+                let ids = known.iter().take(MAX_PROJECTS).map(|project| Id::from(&*view.full_path(project)));
                 let lists: Vec<_> = ids.map(|id| of_project(&id)).collect::<Option<_>>()?;
                 Some(ListQuery::chain(&lists))
             }

@@ -95,10 +95,9 @@ impl Notifications {
     fn current(&self, view: &View) -> Option<(Id, String)> {
         match self.tab {
             GROUPS => self.groups.selected(&self.groups(view)).map(|g| (Id::from(g.id), g.full_path.clone())),
-            PROJECTS => self
-                .projects
-                .selected(&self.projects(view))
-                .map(|p| (Id::from(p.id), p.full_path(&view.session.web_url).into_owned())),
+            PROJECTS => {
+                self.projects.selected(&self.projects(view)).map(|p| (Id::from(p.id), view.full_path(p).into_owned()))
+            }
             _ => None,
         }
     }
@@ -138,10 +137,7 @@ impl Notifications {
             }
             Some((_, id)) => {
                 let reply = view.store.get(&project::query(id));
-                (
-                    reply.value.map(|project| project.full_path(&view.session.web_url).into_owned()),
-                    reply.refused().is_some(),
-                )
+                (reply.value.map(|project| view.full_path(project).into_owned()), reply.refused().is_some())
             }
             None => return,
         };
@@ -236,7 +232,7 @@ impl Notifications {
             self.groups.draw(view, body, buf, focused, &self.groups(view), &columns, row, empty);
         } else {
             let empty = ("You are not a member of any project.", "g p lists projects");
-            let row = |project: &Project| self.row(view, project.id, &project.full_path(&view.session.web_url));
+            let row = |project: &Project| self.row(view, project.id, &view.full_path(project));
             self.projects.draw(view, body, buf, focused, &self.projects(view), &columns, row, empty);
         }
     }
@@ -361,10 +357,8 @@ impl Pane for Notifications {
         let (groups, projects) = (self.groups(&cx.view), self.projects(&cx.view));
         self.groups.narrow(&groups, |group, words| group.full_path.to_lowercase().contains(words));
         self.groups.sync(&groups, |group| group.full_path.clone());
-        self.projects.narrow(&projects, |project, words| {
-            project.full_path(&cx.view.session.web_url).to_lowercase().contains(words)
-        });
-        self.projects.sync(&projects, |project| project.full_path(&cx.view.session.web_url).into_owned());
+        self.projects.narrow(&projects, |project, words| cx.view.full_path(project).to_lowercase().contains(words));
+        self.projects.sync(&projects, |project| cx.view.full_path(project).into_owned());
         self.fill_facts(&cx.view);
     }
 

@@ -13,6 +13,7 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
 use crate::app::place::Place;
+use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::tone::Tone;
@@ -245,7 +246,7 @@ impl UserPane {
 impl Pane for UserPane {
     const ID: &'static str = "user";
     const TITLE: &'static str = "User";
-    const NEEDS: crate::app::place_info::Needs = crate::app::place_info::Needs::Item;
+    const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("user.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("user.add_key", &["+"], "Add SSH or GPG key…", Self::add)
