@@ -251,6 +251,7 @@ impl Begin {
             states: self.states,
             held: HashMap::new(),
             in_flight: HashSet::new(),
+            failed_streams: 0,
             buffer: Buffer::empty(Rect::default()),
             cursor: None,
             lines: OnceCell::new(),
@@ -329,6 +330,8 @@ pub struct Harness {
     held: HashMap<Request, usize>,
     /// Requests that a server has yet to answer, except for streams.
     in_flight: HashSet<Ticket>,
+    /// The number of streams that ended with an error.
+    pub failed_streams: usize,
     buffer: Buffer,
     /// The position of the terminal's cursor, if it is visible.
     cursor: Option<(u16, u16)>,
@@ -441,8 +444,9 @@ impl Harness {
 
     /// Passes a message to the app and draws.
     pub fn send(&mut self, msg: Msg) {
-        if let Msg::Arrived(ticket, _) = &msg {
+        if let Msg::Arrived(ticket, outcome) = &msg {
             self.in_flight.remove(ticket);
+            self.failed_streams += usize::from(matches!(ticket, Ticket::Follow(_)) && outcome.is_err());
         }
         if self.is_killed() {
             return;
@@ -592,16 +596,8 @@ impl Harness {
         self
     }
 
-    /// Waits until the screen no longer shows `words`, for messages that a server sends on its own.
-    pub async fn until_no(&mut self, words: &str) -> &mut Harness {
-        while self.shows(words) {
-            self.hear().await;
-        }
-        self
-    }
-
-    /// Processes one message from the server.
-    async fn hear(&mut self) {
+    /// Waits for a message from the server, and processes it.
+    pub async fn hear(&mut self) {
         let heard = match &mut self.answers {
             Answers::Server { inbox, .. } => tokio::time::timeout(PATIENCE, inbox.recv()).await.ok().flatten(),
             Answers::Script(_) => None,

@@ -543,13 +543,13 @@ async fn a_suggestion_shows_replaced_lines_and_refuses_stale_line_numbers() {
         }
     };
     let log = "GET /projects/acme%2Frocket-ui/repository/commits";
-    // The comment does not quote the line, and the file has changed, and.
+    // The comment does not quote the line, and the file has changed since.
     let mut harness = begin(note(501, "bo", &answer(""))).await;
     harness
         .reply(&format!("{log}?path=src%2Ftable.rs&ref_name=feature%2F42"), [json!({"id": BEFORE, "title": "x"})])
         .reply(&format!("{log}?path=src%2Ftable.rs&ref_name={HEAD}"), [json!({"id": HEAD, "title": "y"})]);
     harness.press("Y").settle().await;
-    harness.expect("the file has changed, and");
+    harness.expect("the file has changed, and the comment does not quote its lines");
     // The file is unchanged, so the line is known, and the replaced lines are shown as they are.
     let mut harness = begin(note(501, "bo", &answer(":-1+0"))).await;
     harness.reply(log, [json!({"id": HEAD, "title": "y"})]).press("Y").settle().await;

@@ -268,9 +268,6 @@ impl Proxy {
     }
 }
 
-/// How often a place is refreshed if a failure is still shown after the recovery.
-const MAX_LATE: usize = 3;
-
 /// Lets time pass until nothing is left to load.
 async fn settle(app: &mut Harness) {
     for _ in 0..MAX_ROUNDS {
@@ -316,17 +313,18 @@ async fn problem_while_failing(proxy: &Proxy, app: &mut Harness, failure: Failur
 /// Refreshes a place after the server has recovered, and returns what is wrong, if anything. `known` is the content from
 /// before the failure.
 async fn problem_after_recovery(app: &mut Harness, known: &[String], titles: &[&str]) -> Option<String> {
+    let mut failed_streams = app.failed_streams;
     app.press("r");
     settle(app).await;
-    for title in titles {
-        // Traces are streams, which the harness does not wait for: one may report the failure only now.
-        for _ in 0..MAX_LATE {
-            if app.shows(title) {
-                app.press("r");
-                settle(app).await;
-            }
+    while titles.iter().any(|title| app.shows(title)) {
+        // A trace is a stream, which may be refused before the recovery and report that only after the refresh.
+        if app.failed_streams > failed_streams {
+            failed_streams = app.failed_streams;
+            app.press("r");
+            settle(app).await;
+        } else {
+            app.hear().await;
         }
-        app.until_no(title).await;
     }
     let again = body(app);
     let back = known.iter().filter(|line| again.contains(line)).count();

@@ -157,7 +157,7 @@ fn a_merge_request_can_be_commented_on_by_the_line_of_the_cursor() {
     screen.keys("ad");
     hear(&mut screen, "suggestion 1 of 1: ada");
     screen.keys("\x1b");
-    screen.wait("the offers are closed", |screen| !line(screen).contains("suggestion"));
+    screen.wait("the suggestions are closed", |screen| !line(screen).contains("suggestion"));
     screen.keys("\x1b");
     screen.wait("the form is closed", |screen| !screen.contents().contains("C-s"));
     screen.keys("Q");
