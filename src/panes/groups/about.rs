@@ -26,7 +26,7 @@ const GROUP_PANES: &[(&str, &str)] = &[
 /// Writes the details of a group. `size` is the group as listed, with its statistics.
 pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Group>) {
     facts.field("name", vec![(group.full_name.clone(), Role::Title)], None);
-    let path = super::tree::path_of(group).to_owned();
+    let path = if group.full_path.is_empty() { &group.path } else { &group.full_path }.to_owned();
     facts.field("path", vec![(path.clone(), Role::Ref)], Some(LinkTarget::Copy("path", path)));
     let mut seen = vec![(group.visibility.to_string(), Role::Text)];
     if group.archived == Some(true) {
@@ -74,7 +74,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     }
     facts.line(Vec::new());
     for (name, words) in GROUP_PANES {
-        let place = Place::new(name).group(super::tree::path_of(group));
+        let place = Place::new(name).group(super::tree::path_of(group).as_ref());
         facts.field("", vec![((*words).to_owned(), Role::Link)], Some(LinkTarget::Place(place)));
     }
     for (name, projects) in [("projects", &group.projects), ("shared", &group.shared_projects)] {

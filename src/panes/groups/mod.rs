@@ -29,7 +29,7 @@ use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
-use tree::{GroupQuery, Kind, Node, Tree};
+use tree::{GroupQuery, Kind, Node, Tree, is_id};
 
 const TREE: usize = 0;
 const FACTS: usize = 1;
@@ -190,7 +190,7 @@ impl Groups {
         }
         let Some(group) = cx.view.store.get(&Self::query(&path)).value else { return };
         // The place may name the group by its ID; the tree is searched by path.
-        self.tree.open(tree::path_of(group));
+        self.tree.open(&tree::path_of(group));
         self.named = None;
     }
 
@@ -228,7 +228,7 @@ impl Groups {
 
     fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let focused = self.panels.focus() == FACTS;
-        let name = self.tree.current().map_or("", |node| node.path.as_str());
+        let name = self.tree.current().map_or("", |node| if is_id(&node.path) { &node.name } else { &node.path });
         let body = panels::title(buf, area, view.theme, focused, name, "");
         let group = self.tree.current().filter(|node| node.is_group());
         let error = group.and_then(|node| view.store.get(&Self::query(&node.path)).error);
@@ -385,7 +385,10 @@ impl Pane for Groups {
     fn changed(&mut self, cx: &mut Cx) {
         self.find_named(cx);
         let view = cx.view;
-        let here = self.tree.current().filter(|node| node.is_thing()).map(|node| node.path.clone());
+        // Search results may lack the full path, which the details have.
+        let details = self.tree.current().filter(|node| node.is_group()).and_then(|_| self.group_details(&view));
+        let listed = self.tree.current().filter(|node| node.is_thing()).map(|node| node.path.as_str());
+        let here = details.map(|group| tree::path_of(group).into_owned()).or_else(|| listed.map(str::to_owned));
         let typed_query = self.query_of(self.tree.list.filter_text(), &view);
         if self.tree.list.filter_loaded(&Tree::groups(&view, &typed_query)) {
             self.tree.reload();

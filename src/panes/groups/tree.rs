@@ -6,6 +6,7 @@ use crate::api::{ExtraValue, Time};
 use crate::app::view::View;
 use crate::parts::list::Listing;
 use crate::store::{Load, Rows, Want};
+use std::borrow::Cow;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -38,7 +39,8 @@ pub struct Node {
     pub depth: usize,
     pub kind: Kind,
     pub id: u64,
-    /// The full path. For placeholders, the path of the group that contains the row.
+    /// The full path, or the ID of a group whose full path is unknown. For placeholders, that of the group that contains
+    /// the row.
     pub path: String,
     pub name: String,
     pub about: String,
@@ -90,9 +92,14 @@ impl Node {
     }
 }
 
-/// Returns the full path of a group, or its path if the server leaves the full path out.
-pub fn path_of(group: &Group) -> &str {
-    if group.full_path.is_empty() { &group.path } else { &group.full_path }
+/// Returns the full path of a group, or its ID if the server leaves the full path out, as in search results.
+pub fn path_of(group: &Group) -> Cow<'_, str> {
+    if group.full_path.is_empty() { group.id.to_string().into() } else { Cow::Borrowed(&group.full_path) }
+}
+
+/// Returns whether the path of a row is the ID of a group.
+pub fn is_id(path: &str) -> bool {
+    path.parse::<u64>().is_ok()
 }
 
 fn first_line(text: &str) -> String {
@@ -257,14 +264,14 @@ impl Tree {
     }
 
     fn add(&self, view: &View, query: &GroupQuery, group: &Group, depth: usize, nodes: &mut Vec<Node>) {
-        let path = path_of(group);
+        let path = &*path_of(group);
         let open = self.open.contains(path) && depth < MAX_DEPTH;
         nodes.push(Node {
             depth,
             kind: Kind::Group { open },
             id: group.id,
             path: path.to_owned(),
-            name: if depth == 0 { path.to_owned() } else { group.path.clone() },
+            name: if depth == 0 && !is_id(path) { path.to_owned() } else { group.path.clone() },
             about: first_line(group.description.as_deref().unwrap_or_default()),
             visibility: group.visibility.as_str().to_owned(),
             size: group.statistics.known().map(|sizes| sizes.storage_size),
@@ -282,7 +289,8 @@ impl Tree {
         let before = nodes.len();
         for group in groups.iter() {
             // A server that lists a group within itself must not cause endless recursion.
-            if path_of(group).starts_with(&format!("{path}/")) {
+            let inner = path_of(group);
+            if inner.starts_with(&format!("{path}/")) || is_id(path) && inner.contains('/') {
                 self.add(view, query, group, depth, nodes);
             }
         }
