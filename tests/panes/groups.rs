@@ -101,20 +101,21 @@ async fn a_filter_lists_matches_flat_and_queries_the_server() {
 #[tokio::test]
 async fn search_results_without_full_paths_are_opened_by_id() {
     let brief = |id: u64, path: &str| json!({"id": id, "name": path, "path": path, "description": "About it"});
-    let mut harness = at(Place::new("groups"), false, 120, 30).await;
-    harness.reply("GET /groups?search=o", [brief(2, "tools"), brief(9, "rooms")]);
-    harness.reply("GET /groups/2", group(2, "acme/tools", Some(1)));
-    harness.reply("GET /groups/9", group(9, "acme/rooms", Some(1)));
-    harness.reply("GET /groups/9/subgroups", [group(10, "acme/rooms/small", Some(9))]);
-    harness.reply("GET /groups/9/projects", [project(11, "acme/rooms/lamp")]);
-    harness.press("/").type_text("o").press("Enter").settle().await;
-    harness.expect("▸ tools").expect("▸ rooms").press("j").settle().await;
-    harness.expect("acme/rooms").press("Enter").settle().await;
-    harness.expect("small").expect("lamp").expect_no("404");
-    // The selected group stays selected when the filter is cleared.
-    harness.press("k").settle().await;
-    harness.press("Esc").settle().await;
-    assert!(harness.line_with("▸ tools").starts_with('▌'), "{}", harness.picture());
+    for width in [80, 120] {
+        let mut harness = at(Place::new("groups"), false, width, 30).await;
+        harness.reply("GET /groups?search=o", [brief(2, "tools"), brief(9, "rooms")]);
+        harness.reply("GET /groups/2", group(2, "acme/tools", Some(1)));
+        harness.reply("GET /groups/9", group(9, "acme/rooms", Some(1)));
+        harness.reply("GET /groups/9/subgroups", [group(10, "acme/rooms/small", Some(9))]);
+        harness.reply("GET /groups/9/projects", [project(11, "acme/rooms/lamp")]);
+        harness.press("/").type_text("o").press("Enter").settle().await;
+        harness.expect("▸ tools").expect("▸ rooms").press("j Enter").settle().await;
+        harness.expect("small").expect("lamp").expect_no("404");
+        // The selected group stays selected when the filter is cleared.
+        harness.press("k").settle().await;
+        harness.press("Esc").settle().await;
+        assert!(harness.line_with("▸ tools").starts_with('▌'), "{}", harness.picture());
+    }
 }
 
 #[tokio::test]

@@ -385,16 +385,16 @@ impl Pane for Groups {
     fn changed(&mut self, cx: &mut Cx) {
         self.find_named(cx);
         let view = cx.view;
-        // Search results may lack the full path, which the details have.
-        let details = self.tree.current().filter(|node| node.is_group()).and_then(|_| self.group_details(&view));
-        let listed = self.tree.current().filter(|node| node.is_thing()).map(|node| node.path.as_str());
-        let here = details.map(|group| tree::path_of(group).into_owned()).or_else(|| listed.map(str::to_owned));
+        let here = self.tree.current().filter(|node| node.is_thing()).map(|node| (node.id, node.path.clone()));
         let typed_query = self.query_of(self.tree.list.filter_text(), &view);
         if self.tree.list.filter_loaded(&Tree::groups(&view, &typed_query)) {
             self.tree.reload();
             // The selected row stays selected when the filter is cleared.
-            if let Some(path) = here.filter(|_| !typed_query.narrowed) {
-                self.tree.reveal(&path);
+            if let Some((id, path)) = here.filter(|_| !typed_query.narrowed) {
+                // Search results may lack the full path, which other replies have.
+                let mut groups = view.store.known::<Group>().map(|(_, group)| group);
+                let known = groups.find(|group| is_id(&path) && group.id == id && !group.full_path.is_empty());
+                self.tree.reveal(known.map_or(&path, |group| &group.full_path));
             }
         }
         let query = self.now(&view);
