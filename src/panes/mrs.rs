@@ -322,7 +322,12 @@ impl ListSource for MergeRequestSource {
         self.scope(input.tab, order).query(input.filter, view)
     }
 
-    fn rows<'a>(&self, query: Option<&ListQuery<MergeRequest>>, view: &View<'a>) -> Rows<'a, MergeRequest> {
+    fn rows<'a>(
+        &self,
+        _: &Input<'_>,
+        query: Option<&ListQuery<MergeRequest>>,
+        view: &View<'a>,
+    ) -> Rows<'a, MergeRequest> {
         self.scope(0, None).rows(query, view)
     }
 

@@ -19,11 +19,11 @@ use crate::app::view::View;
 use crate::store::{ListQuery, Rows, Want};
 use crate::ui::panels::{self, Panels};
 use crate::ui::state;
-use crate::ui::table::Row;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// The maximum number of panels.
@@ -63,7 +63,7 @@ struct Resolved<T: 'static> {
 impl<S: ListSource> ListPane<S> {
     /// Returns the rows that are shown.
     pub fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, S::Row> {
-        self.source.rows(self.resolved.shown_query.as_ref(), view)
+        self.source.rows(&self.shown_input(), self.resolved.shown_query.as_ref(), view)
     }
 
     /// Returns the rows in the viewport.
@@ -72,8 +72,11 @@ impl<S: ListSource> ListPane<S> {
         (top..top + self.list.state.rows_on(view.size.1)).map_while(move |index| self.list.at(&rows, index))
     }
 
-    /// Returns the selected row, or the one that the place named until the list has it.
+    /// Returns the row under the cursor of the focused panel, or the one that the place named until the list has it.
     pub fn current<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
+        if let Some(row) = Some(&self.detail).filter(|_| self.on_detail()).and_then(|d| d.current(&self.source, view)) {
+            return Some(row);
+        }
         match &self.requested_key {
             Some(key) => self.source.requested_row(key, view)?.value,
             None => self.list.selected(&self.rows(view)).map(|row| self.source.known(row, view)),
@@ -90,7 +93,13 @@ impl<S: ListSource> ListPane<S> {
         if self.list.state.marked().is_empty() {
             return self.current(view).into_iter().collect();
         }
-        self.rows(view).iter().filter(|row| self.list.state.is_marked(&S::key(row))).collect()
+        // A row can be on two pages if others were added between the requests.
+        let mut seen = HashSet::new();
+        let is_marked = |key: &String| self.list.state.is_marked(key);
+        self.rows(view)
+            .iter()
+            .filter(|row| Some(S::key(row)).filter(is_marked).is_some_and(|key| seen.insert(key)))
+            .collect()
     }
 
     /// Returns the user's current input.
@@ -215,7 +224,7 @@ impl<S: ListSource> ListPane<S> {
         let is_sorted = matches!(filter, Filter::Query(_)) && query::get(self.list.filter_text(), "sort").is_some();
         let columns = S::COLUMNS.current(view).unordered_if(is_sorted);
         let typed_query = self.source.query(&self.input(), columns.server(), view);
-        let rows = self.source.rows(typed_query.as_ref(), view);
+        let rows = self.source.rows(&self.input(), typed_query.as_ref(), view);
         match filter {
             Filter::Loaded(matches) => self.list.narrow(&rows, matches),
             Filter::Search if self.list.filter_text().is_empty() => self.list.restart(),
@@ -257,7 +266,7 @@ impl<S: ListSource> ListPane<S> {
         let (rows, row) = (self.rows(view), self.current(view));
         let is_new = self.last_key != row.map(S::key);
         let (width, focused) = (self.width(panel, view), self.panels.focus() == panel);
-        DetailContext { source: &self.source, rows, row, is_new, panel, width, focused }
+        DetailContext { source: &self.source, input: self.shown_input(), rows, row, is_new, panel, width, focused }
     }
 
     fn with_detail<T>(
@@ -289,7 +298,7 @@ impl<S: ListSource> ListPane<S> {
             return state::failure(buf, body, view.theme, &why, &error.tried, &error.message(), advice);
         }
         let draw = |index, row: Option<&S::Row>| {
-            let Some(row) = row else { return Row::default() };
+            let Some(row) = row else { return self.source.heading_row(&self.shown_input(), index, view) };
             columns.row(self.source.row(view, index, row).marked(self.list.state.is_marked(&S::key(row))))
         };
         let empty = self.source.empty(&self.shown_input());
@@ -395,6 +404,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             let body = panels::title(buf, area, view.theme, true, &title, &note);
             return state::empty(buf, body, view.theme, &why, &advice);
         }
+        let area = self.source.draw_header(view, area, buf);
         let places =
             if S::Detail::fits(view) { self.panels.layout(area, S::WIDTHS) } else { Self::show_list_only(area) };
         let alone = places.iter().flatten().count() == 1;
@@ -452,7 +462,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             return;
         }
         match motion {
-            Motion::Right => S::enter(self, cx),
+            Motion::Right => S::right(self, cx),
             Motion::Left => self.panels.set_focus(S::Detail::LIST.saturating_sub(1)),
             other => {
                 self.requested_key = None;
@@ -570,6 +580,6 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn ticks(&self, view: &View) -> bool {
         let context = self.detail_context(view, S::Detail::PANELS - 1);
-        context.width > 0 && self.detail.ticks(&context, view)
+        self.source.ticks() || context.width > 0 && self.detail.ticks(&context, view)
     }
 }

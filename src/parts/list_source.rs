@@ -78,8 +78,13 @@ pub trait ListSource: Sized + 'static {
     }
     /// Returns the query to the server; `None` while it is not known.
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Self::Row>>;
-    /// Returns the loaded rows of a query.
-    fn rows<'a>(&self, query: Option<&ListQuery<Self::Row>>, view: &View<'a>) -> Rows<'a, Self::Row> {
+    /// Returns the loaded rows of a query; `input` is the one that the query belongs to.
+    fn rows<'a>(
+        &self,
+        _input: &Input<'_>,
+        query: Option<&ListQuery<Self::Row>>,
+        view: &View<'a>,
+    ) -> Rows<'a, Self::Row> {
         query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query))
     }
     /// Returns the kind of filter.
@@ -94,6 +99,18 @@ pub trait ListSource: Sized + 'static {
     fn key(row: &Self::Row) -> String;
     /// Returns the cells of the row at `index`, one for each column that is offered.
     fn row(&self, view: &View, index: usize, row: &Self::Row) -> Row;
+    /// Returns the heading at `index`, if [`ListSource::narrow`] arranges the rows with headings.
+    fn heading_row(&self, _input: &Input<'_>, _index: usize, _view: &View) -> Row {
+        Row::default()
+    }
+    /// Draws a header above all panels; returns the remaining area.
+    fn draw_header(&self, _view: &View, area: Rect, _buf: &mut Buffer) -> Rect {
+        area
+    }
+    /// Returns whether the rows show a running clock.
+    fn ticks(&self) -> bool {
+        false
+    }
     /// Returns the row `key` that the place names, until the list has it.
     fn requested_row<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
         None
@@ -115,6 +132,10 @@ pub trait ListSource: Sized + 'static {
     }
     /// Opens the selected row.
     fn enter(pane: &mut ListPane<Self>, cx: &mut Cx);
+    /// Handles the motion to the right in the list.
+    fn right(pane: &mut ListPane<Self>, cx: &mut Cx) {
+        Self::enter(pane, cx);
+    }
     /// Returns the requests beyond those for the rows and the detail panel.
     fn wants(_pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
         Vec::new()
@@ -167,6 +188,8 @@ pub enum DetailSearch {
 pub struct DetailContext<'a, S: ListSource> {
     /// The definition of the list.
     pub source: &'a S,
+    /// The input that the rows belong to.
+    pub input: Input<'a>,
     /// The rows that are shown.
     pub rows: Rows<'a, S::Row>,
     /// The selected row.
@@ -192,6 +215,11 @@ pub trait Detail<S: ListSource>: Sized + 'static {
     /// Returns whether there is room for the panel; otherwise the list is shown alone.
     fn fits(_view: &View) -> bool {
         true
+    }
+    /// Returns the row under the panel's own cursor, which is the current one while the panel has the focus; `None` if
+    /// it has no cursor over rows.
+    fn current<'a>(&self, _source: &S, _view: &View<'a>) -> Option<&'a S::Row> {
+        None
     }
     /// Returns the requests and computations that are needed while the panel is shown.
     fn wants(&self, context: &DetailContext<'_, S>, view: &View) -> Vec<Want>;

@@ -101,6 +101,19 @@ async fn clocks_tick_for_running_jobs_and_an_idle_list_does_not_wake_up() {
 }
 
 #[tokio::test]
+async fn a_marked_job_on_two_pages_is_retried_once() {
+    // New jobs that were created between the requests move a job to the next page.
+    let mut harness = open(80, 24).await;
+    let twice: Vec<Value> = world().into_iter().chain([one(22, 318, "test", "screens", "failed")]).collect();
+    harness.reply(JOBS, twice).press("r").settle().await;
+    harness.press("G Space").press("/").type_text("screens").press("Enter Space").settle().await;
+    harness.expect("2 marked").press("R").settle().await;
+    let sent: Vec<&String> = harness.asked.iter().filter(|line| line.starts_with("POST")).collect();
+    assert_eq!(sent, ["POST /projects/acme%2Frocket-ui/jobs/22/retry"], "it waits for the first answer");
+    harness.expect("Retry 2 jobs").expect("0 of 2 done");
+}
+
+#[tokio::test]
 async fn running_jobs_are_polled_and_the_selection_stays_on_its_job() {
     let mut harness = open(80, 24).await;
     harness.press("j j");
@@ -130,7 +143,7 @@ async fn actions_apply_to_marked_jobs_and_report_failures() {
     let sent: Vec<&String> = harness.asked.iter().filter(|line| line.starts_with("POST")).collect();
     assert_eq!(
         sent,
-        ["POST /projects/acme%2Frocket-ui/jobs/20/retry", "POST /projects/acme%2Frocket-ui/jobs/22/retry"]
+        ["POST /projects/acme%2Frocket-ui/jobs/22/retry", "POST /projects/acme%2Frocket-ui/jobs/20/retry"]
     );
     harness.expect_no("marked");
     harness.press("g g P");

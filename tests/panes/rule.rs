@@ -93,7 +93,7 @@ async fn a_refusal_names_who_can_grant_access() {
         harness.fail(request, 403, "403 Forbidden").settle().await;
         harness.expect("ask an administrator of the").expect_no("owner of the project");
     }
-    let mut harness = Begin::at(Place::new("jobs").project("acme/x")).size(100, 30).open();
+    let mut harness = Begin::at(Place::new("jobs").project("acme/x")).size(120, 30).open();
     harness.fail("GET /projects/acme%2Fx/jobs", 403, "403 Forbidden").settle().await;
     harness.expect("ask an owner of the project");
 }

@@ -1,6 +1,7 @@
 //! The lines of the jobs list: jobs grouped by pipeline and stage. They are rebuilt only when the rows change.
 
 use crate::api::jobs::Job;
+use crate::api::pipelines::resources::PipelineBrief;
 use crate::panes::jobs::job_query::JobQuery;
 use crate::parts::ci::{self, Slot};
 use crate::parts::list::ListLine;
@@ -18,12 +19,11 @@ pub enum Line {
     Job(Slot, bool),
 }
 
-/// The data of a pipeline's heading that its jobs do not contain.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The data of a pipeline's heading.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pipeline {
-    pub id: Option<u64>,
-    /// The row of one of its jobs.
-    pub row: usize,
+    /// The pipeline; `None` for jobs without one.
+    pub brief: Option<PipelineBrief>,
     /// When the first job started and the last one finished.
     pub started: Option<Timestamp>,
     pub finished: Option<Timestamp>,
@@ -68,15 +68,14 @@ impl Lines {
         }
         self.lines.clear();
         self.pipelines.clear();
-        for (id, jobs) in all {
-            let Some(&(row, _)) = jobs.first() else { continue };
+        for jobs in all.into_values() {
+            let Some(&(_, first)) = jobs.first() else { continue };
             let times = |of: fn(&Job) -> Option<&crate::api::Time>| {
                 jobs.iter().filter_map(move |(_, job)| of(job)?.instant()).collect::<Vec<_>>()
             };
             self.lines.push(Line::Pipeline(self.pipelines.len()));
             self.pipelines.push(Pipeline {
-                id: id.0,
-                row,
+                brief: first.pipeline.clone(),
                 started: times(|job| job.started_at.as_ref()).into_iter().min(),
                 finished: times(|job| job.finished_at.as_ref()).into_iter().max(),
             });
@@ -93,7 +92,10 @@ impl Lines {
 
     /// Returns the lines for the list.
     pub fn arranged(&self) -> Vec<ListLine> {
-        let id = |at: usize| self.pipelines.get(at).and_then(|pipeline| pipeline.id).unwrap_or_default();
+        let id = |at: usize| {
+            let brief = self.pipelines.get(at).and_then(|pipeline| pipeline.brief.as_ref());
+            brief.map(|brief| brief.id).unwrap_or_default()
+        };
         let arranged = self.lines.iter().map(|line| match line {
             Line::Pipeline(at) => ListLine::Heading(id(*at)),
             Line::Job(slot, _) => ListLine::Row(slot.row),
