@@ -152,7 +152,7 @@ impl Error {
             Fault::Unsupported(_) => "It requires a later version or another edition of the server.",
             Fault::Limited(_) => "Pages reload automatically; a change was not made: send it again later.",
             Fault::Refused(..) => "Change the input and try again.",
-            Fault::Server(..) => "The problem is on the server; press r to retry.",
+            Fault::Server(..) => "The problem is on the server: refresh to try again.",
             Fault::Unreadable(_) => "The server may not support the REST API v4; check --host.",
             Fault::TooLarge(_) => "Request less: one file instead of a folder, a narrower filter.",
             Fault::Disk(_) => "Check the folder, its permissions and the free space.",
@@ -170,13 +170,13 @@ impl Error {
             Fault::Limited(_) => "Nothing was changed: send it again after that.",
             // For these requests, a 401 does not mean that the token is invalid.
             Fault::Unauthorized(message) if message == "401 Unauthorized" && self.is_decision() => {
-                "Not allowed, or already done: r shows the current state."
+                "Not allowed, or already done: refresh to see the current state."
             }
             Fault::Refused(405 | 406 | 422, _) if self.tried.ends_with("/merge") => {
-                "It cannot be merged yet: r shows what is missing."
+                "It cannot be merged yet: refresh to see what is missing."
             }
             Fault::Refused(405, _) => "This server does not support it.",
-            Fault::Refused(409 | 412, _) => "Somebody may have changed it first: r shows the current state.",
+            Fault::Refused(409 | 412, _) => "Somebody may have changed it first: refresh to see the current state.",
             Fault::Refused(413, _) => "It is larger than the server accepts: send less.",
             Fault::Refused(..) => "Change the input and send it again.",
             _ => self.advice(),

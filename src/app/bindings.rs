@@ -3,6 +3,7 @@
 use super::command_info::Info;
 use super::custom::CustomCommand;
 use super::global;
+use super::key_names::KeyNames;
 use super::keymap::{Chord, Key, Meaning, find, parse_chord, show};
 use super::registry::Entry;
 use std::collections::HashMap;
@@ -14,7 +15,7 @@ pub struct Bindings {
     /// The keys of custom commands, each with the places where it is offered.
     custom: Vec<(Chord, &'static str, Vec<String>)>,
     panes: HashMap<&'static str, Vec<(Chord, &'static str)>>,
-    shown: HashMap<&'static str, String>,
+    names: KeyNames,
 }
 
 /// An error in the user's own keys, with the command ID at which it occurred.
@@ -34,10 +35,10 @@ impl Bindings {
         let mut bindings = Bindings::default();
         let mut known: Vec<&'static str> = Vec::new();
         let global: Vec<Info> = global::infos(registry).collect();
-        bindings.global = rows(&global, own, &mut known, &mut bindings.shown)?;
+        bindings.global = rows(&global, own, &mut known, &mut bindings.names)?;
         for entry in registry {
             let infos = (entry.commands)();
-            let rows = rows(&infos, own, &mut known, &mut bindings.shown)?;
+            let rows = rows(&infos, own, &mut known, &mut bindings.names)?;
             bindings.panes.insert(entry.place.id, rows);
         }
         match own.keys().find(|id| !known.contains(&id.as_str())) {
@@ -59,7 +60,7 @@ impl Bindings {
             if let Some((other, id)) = self.global.iter().chain(places).find(|(other, _)| hides(other)) {
                 return Err((index, format!("\"{}\" conflicts with \"{}\" ({id})", show(chord), show(other))));
             }
-            self.shown.insert(command.id, show(chord));
+            self.names.add(command.id, command.title, show(chord));
             self.custom.push((chord.clone(), command.id, command.places.clone()));
         }
         Ok(self)
@@ -87,15 +88,19 @@ impl Bindings {
             .collect()
     }
 
+    /// Returns the written keys of all commands.
+    pub fn names(&self) -> &KeyNames {
+        &self.names
+    }
+
     /// Returns the keys of a command in their written form.
     pub fn shown(&self, id: &str) -> &str {
-        self.shown.get(id).map(String::as_str).unwrap_or_default()
+        self.names.shown(id)
     }
 
     /// Returns the first of the keys of a command.
     pub fn first(&self, id: &str) -> &str {
-        let shown = self.shown(id);
-        shown.split(" · ").next().unwrap_or(shown)
+        self.names.first(id)
     }
 }
 
@@ -103,7 +108,7 @@ fn rows(
     infos: &[Info],
     own: &HashMap<String, Vec<String>>,
     known: &mut Vec<&'static str>,
-    shown: &mut HashMap<&'static str, String>,
+    key_names: &mut KeyNames,
 ) -> Result<Vec<(Chord, &'static str)>, BindingError> {
     let mut rows = Vec::new();
     for info in infos {
@@ -118,7 +123,7 @@ fn rows(
             names.push(show(&chord));
             rows.push((chord, info.id));
         }
-        shown.insert(info.id, names.join(" · "));
+        key_names.add(info.id, info.title, names.join(" · "));
     }
     Ok(rows)
 }

@@ -86,12 +86,11 @@ impl App {
         let content = Rect { y: area.y + 1 + tabs, height: area.height - 2 - tabs, ..area };
         match self.nav.top() {
             Some(pane) => pane.view(&view, content, buf),
-            None => crate::ui::state::empty(
+            None => view.draw_empty(
                 buf,
                 content,
-                theme,
                 "No place is open.",
-                "C-p goes to anything, : opens a place",
+                "‹anything› goes to anything, ‹palette› opens a place",
             ),
         }
         self.bottom_line(&view, Rect { y: area.bottom() - 1, height: 1, ..area }, buf);

@@ -61,7 +61,7 @@ impl App {
         let view = self.view_of();
         let item = |info: Info| {
             let item = self.command_item(info.id, info.title).group(if info.writes { "Change" } else { "View" });
-            item.unless(pane.can(info.id, &view).and_then(Result::err))
+            item.unless(pane.can(info.id, &view).and_then(Result::err).map(|why| view.with_keys(&why).into_owned()))
         };
         let custom = self.custom_commands().map(|command| {
             let item = self.command_item(command.id, command.title).group("Your commands");

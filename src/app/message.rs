@@ -25,6 +25,7 @@ pub(super) struct Message {
 
 impl App {
     pub(super) fn say(&mut self, tone: Tone, text: String) {
+        let text = self.view_of().with_keys(&text).into_owned();
         if self.server_switch.in_background {
             return self.server_switch.queue_message(tone, text);
         }
@@ -37,8 +38,8 @@ impl App {
 
     /// Shows the three keys that lead to all others, once, until the first key is pressed.
     pub(super) fn greet(&mut self, effects: &mut Vec<Effect>) {
-        let [help, palette, close] = ["help", "palette", "close"].map(|id| self.bindings.first(id).to_owned());
-        self.say(Tone::Info, format!("{help} lists the keys here, {palette} runs any command, {close} goes back"));
+        let words = "‹help› lists the keys here, ‹palette› runs any command, ‹close› goes back";
+        self.say(Tone::Info, words.to_owned());
         if let Some(message) = &mut self.message {
             message.until = None;
         }

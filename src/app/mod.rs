@@ -15,6 +15,7 @@ pub mod frame;
 pub mod global;
 pub mod hits;
 mod input;
+pub mod key_names;
 pub mod keymap;
 pub mod local_paths;
 mod menus;
@@ -294,6 +295,8 @@ impl App {
     fn view_of(&self) -> View<'_> {
         View {
             places: &self.places,
+            key_names: self.bindings.names(),
+            pane: self.nav.top().map_or("", |pane| pane.id()),
             store: &self.store,
             theme: &self.theme,
             now: self.now.checked_add(self.skew).unwrap_or(self.now),

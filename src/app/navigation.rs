@@ -164,10 +164,7 @@ impl App {
                 self.open(above);
             }
             None if asks => self.act(App::confirm("Quit", "Quit labscope?".into(), Action::Quit), effects),
-            None => {
-                let quit = self.bindings.first("quit").to_owned();
-                self.say(Tone::Info, format!("Nothing to go back to ({quit} quits)."));
-            }
+            None => self.say(Tone::Info, "Nothing to go back to (‹quit› quits).".to_owned()),
         }
     }
 

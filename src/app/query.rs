@@ -583,6 +583,8 @@ mod tests {
         let session = Session { signed_in: true, ..Session::default() };
         run(&View {
             places: &places(crate::panes::PANES),
+            key_names: &Default::default(),
+            pane: "",
             store: &store,
             theme: &theme,
             now: "2026-06-15T12:00:00Z".parse().expect("a time"),

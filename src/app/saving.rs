@@ -43,8 +43,7 @@ impl App {
         effects.push(Effect::StopSave(number));
         let Some(transfer) = self.transfers.get(number) else { return };
         let name = text::sanitize(&transfer.order.save.name);
-        let list = self.bindings.first("transfers");
-        let words = format!("Stopped saving {name} at {}; {list} resumes it.", transfer.facts(self.now));
+        let words = format!("Stopped saving {name} at {}; ‹transfers› resumes it.", transfer.facts(self.now));
         self.say(Tone::Info, words);
     }
 
@@ -85,9 +84,8 @@ impl App {
                 }
             }
             TransferEvent::Failed(why) => {
-                let list = self.bindings.first("transfers").to_owned();
                 let why = text::sanitize(why).into_owned();
-                self.say(Tone::Bad, format!("Could not save {name}: {why}. {list} retries."));
+                self.say(Tone::Bad, format!("Could not save {name}: {why}. ‹transfers› retries."));
             }
             TransferEvent::Began { .. } | TransferEvent::Received(_) | TransferEvent::Unpacking(_) => {}
         }

@@ -3,6 +3,7 @@
 use super::command_info::Disabled;
 use super::custom::Runs;
 use super::hits::Hits;
+use super::key_names::KeyNames;
 use super::outbox::Outbox;
 use super::place_info::PlaceInfo;
 use super::session::Session;
@@ -14,8 +15,11 @@ use crate::api::users::{GetCurrentUser, Profile};
 use crate::api::{Endpoint, Reply};
 use crate::store::{Load, Store};
 use crate::ui::image::Images;
+use crate::ui::state;
 use crate::ui::theme::Theme;
 use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -24,6 +28,10 @@ use std::collections::HashMap;
 pub struct View<'a> {
     /// The places that can be opened.
     pub places: &'a [PlaceInfo],
+    /// The keys of the commands.
+    pub key_names: &'a KeyNames,
+    /// The ID of the pane on top.
+    pub pane: &'static str,
     /// The cache of server data.
     pub store: &'a Store,
     /// The theme, which gives each role its style.
@@ -59,6 +67,16 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
+    /// Replaces each command ID in angle quotes by its key, see [`KeyNames::fill`].
+    pub fn with_keys<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.key_names.fill(text, self.pane)
+    }
+
+    /// Explains that an area is empty, and what to do; `hint` may name commands, see [`View::with_keys`].
+    pub fn draw_empty(&self, buf: &mut Buffer, area: Rect, why: &str, hint: &str) {
+        state::empty(buf, area, self.theme, why, &self.with_keys(hint));
+    }
+
     /// Returns the load for a list, unless the server has reported that it does not support it.
     pub fn if_supported<T, E>(&self, list: &E, pages: u32) -> Option<Load>
     where

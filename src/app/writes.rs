@@ -106,8 +106,7 @@ impl App {
                 {
                     self.act(Action::Keep(key.clone(), None), effects);
                 }
-                let undo = pending.write.undo.map(|(command, words)| (self.bindings.first(command), words));
-                let undo = undo.filter(|(key, _)| !key.is_empty()).map(|(key, words)| format!(". {key} {words}"));
+                let undo = pending.write.undo.map(|(command, words)| format!(". ‹{command}› {words}"));
                 self.say(Tone::Good, format!("{}{}", past_tense(&pending.write.what), undo.unwrap_or_default()));
             }
             Err(error) if !shown => {

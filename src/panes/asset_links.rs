@@ -47,7 +47,7 @@ impl AssetLinks {
         let Some(link) = self.current(&cx.view) else { return };
         match link.url.starts_with("https://") || link.url.starts_with("http://") {
             true => cx.act(Action::Browse(link.url.clone())),
-            false => cx.say(Tone::Warning, "Only web pages are opened; y copies the URL."),
+            false => cx.say(Tone::Warning, "Only web pages are opened; ‹copy› copies the URL."),
         }
     }
 
@@ -138,8 +138,8 @@ impl ListSource for AssetLinkSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
-            "" => ("The release has no asset links.", "+ adds one"),
-            _ => ("No link matches the filter.", "/ changes it, Esc clears it"),
+            "" => ("The release has no asset links.", "‹asset_links.create› adds one"),
+            _ => ("No link matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         }
     }
 

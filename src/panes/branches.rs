@@ -361,8 +361,8 @@ impl ListSource for BranchSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
-            "" => ("There are no branches: the repository is empty.", "Push a first commit, then r refreshes"),
-            _ => ("No branch matches the filter.", "/ changes it, Esc clears it"),
+            "" => ("There are no branches: the repository is empty.", "Push a first commit, then ‹refresh› refreshes"),
+            _ => ("No branch matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         }
     }
 

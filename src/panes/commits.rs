@@ -293,8 +293,10 @@ impl ListSource for CommitSource {
 
     fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
         match &self.path {
-            Some(_) => ("No commit changed this path.", "R chooses another ref, p another path"),
-            None => ("There are no commits yet.", "R chooses another ref"),
+            Some(_) => {
+                ("No commit changed this path.", "‹commits.ref› chooses another ref, ‹commits.path› another path")
+            }
+            None => ("There are no commits yet.", "‹commits.ref› chooses another ref"),
         }
     }
 

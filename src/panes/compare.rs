@@ -89,7 +89,7 @@ impl ComparePane {
     }
 
     fn has_both_sides(&self, view: &View) -> Result<(), Disabled> {
-        self.pair(view).map(|_| ()).ok_or_else(|| "choose both sides first: B and R".into())
+        self.pair(view).map(|_| ()).ok_or_else(|| "choose both sides first: ‹compare.base› and ‹compare.ref›".into())
     }
 
     fn reset(&mut self) {
@@ -178,7 +178,7 @@ impl ComparePane {
         self.area.set(area);
         if self.commits.is_empty() {
             let why = if comparison.compare_same_ref { "No differences." } else { "It has no commits." };
-            return state::empty(buf, area, view.theme, why, "S swaps the sides, R chooses another");
+            return view.draw_empty(buf, area, why, "‹compare.swap› swaps the sides, ‹compare.ref› chooses another");
         }
         table::draw(buf, area, view.theme, true, &self.list, COLUMNS, self.commits.len(), |index| {
             let Some(commit) = self.commits.get(index) else { return Row::default() };
@@ -322,10 +322,13 @@ impl Pane for ComparePane {
         let body = self.draw_head(view, area, buf);
         let Some(reply) = self.reply(view) else {
             let (why, hint) = match self.to {
-                None => ("Nothing to compare yet.", "R chooses a branch, tag or commit, B what to compare it with"),
-                Some(_) => ("The default branch is unknown.", "B chooses what to compare with"),
+                None => (
+                    "Nothing to compare yet.",
+                    "‹compare.ref› chooses a branch, tag or commit, ‹compare.base› what to compare it with",
+                ),
+                Some(_) => ("The default branch is unknown.", "‹compare.base› chooses what to compare with"),
             };
-            return state::empty(buf, body, view.theme, why, hint);
+            return view.draw_empty(buf, body, why, hint);
         };
         let Some(comparison) = &self.comparison else {
             return match reply.error {

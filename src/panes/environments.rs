@@ -164,9 +164,9 @@ impl ListSource for EnvironmentSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match (input.filter, input.tab) {
-            ("", 1) => ("No environment is stopped.", "1 shows the available ones"),
+            ("", 1) => ("No environment is stopped.", "‹tab.1› shows the available ones"),
             ("", _) => ("There are no environments.", "A job with environment: deploys to one"),
-            _ => ("No environment matches the filter.", "/ changes it, Esc clears it"),
+            _ => ("No environment matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         }
     }
 

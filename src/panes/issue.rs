@@ -28,7 +28,7 @@ use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_m
 use crate::store::{Load, Revision, Want, Write};
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, state, text};
+use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -246,27 +246,30 @@ impl IssuePane {
         let theme = view.theme;
         let line = |words: String, role: Role| DocLine::new(words, theme.style(role));
         if self.epic {
-            let words = "The API has only the notes of an epic; o opens its page.".to_owned();
+            let words = view.with_keys("The API has only the notes of an epic; ‹browse› opens its page.");
             let width = usize::from(view.size.0).saturating_sub(6).min(rendered_markdown::MAX_PROSE_WIDTH);
             let lines = text::wrap(&words, width, 4).into_iter().map(|words| line(words, Role::Dim));
             return lines.chain([DocLine::default()]).collect();
         }
         let Some(issue) = self.issue(view) else {
+            let page = view.with_keys("‹browse› opens its page.");
             if !self.is_searched(view) {
                 let error = self.request().and_then(|get| view.store.get(&get).error);
                 let words = error.map_or_else(
                     || "…".to_owned(),
-                    |error| format!("The issue could not be loaded: {}. o opens its page.", error.message()),
+                    |error| format!("The issue could not be loaded: {}. {page}", error.message()),
                 );
                 return vec![line(words, Role::Dim), DocLine::default()];
             }
             let searches = self.searches();
             let asked = searches.last().map(|search| view.store.list(search));
             let words = match asked {
-                Some(rows) if rows.is_known => "Search does not find its description; o opens its page.".to_owned(),
+                Some(rows) if rows.is_known => {
+                    format!("Search does not find its description. {page}")
+                }
                 Some(rows) => match rows.error {
                     Some(error) => {
-                        format!("The description could not be loaded: {}. o opens its page.", error.message())
+                        format!("The description could not be loaded: {}. {page}", error.message())
                     }
                     None => "…".to_owned(),
                 },
@@ -594,13 +597,13 @@ impl Pane for IssuePane {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         if self.noteable().is_none() {
             let (why, hint) = match self.epic {
-                true => ("No epic selected.", "# opens one by reference, for example group&2"),
-                false => ("No issue selected.", "# opens one by reference, g s searches"),
+                true => ("No epic selected.", "‹issue.which› opens one by reference, for example group&2"),
+                false => ("No issue selected.", "‹issue.which› opens one by reference, ‹go.search› searches"),
             };
-            return state::empty(buf, area, view.theme, why, hint);
+            return view.draw_empty(buf, area, why, hint);
         }
         let area = if self.facts.is_empty() { area } else { sidebar::draw(view, area, buf, &self.facts) };
-        self.notes.draw(view, area, buf, true, ("No comments yet.", "c adds one."));
+        self.notes.draw(view, area, buf, true, ("No comments yet.", "‹issue.comment› adds one."));
     }
 
     fn changed(&mut self, cx: &mut Cx) {

@@ -218,10 +218,10 @@ impl ListSource for IssueSource {
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         let is_own = self.owner == Owner::User;
         match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No issue matches the filter.", "/ changes it, Esc clears it"),
+            (false, _) => ("No issue matches the filter.", "‹seek› changes it, ‹escape› clears it"),
             (true, 0) if is_own => ("No open issue is assigned to you.", "/ scope:all lists all that you can see"),
-            (true, 0) => ("No issue is open.", "2 shows the closed ones"),
-            (true, _) => ("There are no issues here.", "1 shows the open ones, 3 all"),
+            (true, 0) => ("No issue is open.", "‹tab.2› shows the closed ones"),
+            (true, _) => ("There are no issues here.", "‹tab.1› shows the open ones, ‹tab.3› all"),
         }
     }
 
@@ -256,6 +256,6 @@ impl TextSource for IssueSource {
     }
 
     fn without_text(&self, _: &Issue) -> (String, &'static str) {
-        ("No description.".to_owned(), "Enter opens it")
+        ("No description.".to_owned(), "‹issues.open› opens it")
     }
 }

@@ -207,8 +207,8 @@ impl ListSource for LabelSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
-            "" => ("There are no labels yet.", "+ creates one"),
-            _ => ("No label matches the filter.", "/ changes it, Esc clears it"),
+            "" => ("There are no labels yet.", "‹labels.create› creates one"),
+            _ => ("No label matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         }
     }
 

@@ -192,9 +192,11 @@ impl ListSource for MemberSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match (input.filter, input.tab) {
-            ("", DIRECT) => ("There are no direct members.", "+ adds one, 1 shows those of groups above, too"),
-            ("", _) => ("There are no members.", "+ adds one"),
-            _ => ("No member matches the filter.", "/ changes it, Esc clears it"),
+            ("", DIRECT) => {
+                ("There are no direct members.", "‹members.add› adds one, ‹tab.1› shows those of groups above, too")
+            }
+            ("", _) => ("There are no members.", "‹members.add› adds one"),
+            _ => ("No member matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         }
     }
 

@@ -280,9 +280,9 @@ impl ListSource for MilestoneSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No milestone matches the filter.", "/ changes it, Esc clears it"),
-            (true, 0) => ("No milestone is open.", "+ creates one, 2 shows the closed ones"),
-            (true, _) => ("There are no milestones here.", "1 shows the open ones"),
+            (false, _) => ("No milestone matches the filter.", "‹seek› changes it, ‹escape› clears it"),
+            (true, 0) => ("No milestone is open.", "‹milestones.create› creates one, ‹tab.2› shows the closed ones"),
+            (true, _) => ("There are no milestones here.", "‹tab.1› shows the open ones"),
         }
     }
 

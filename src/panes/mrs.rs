@@ -345,9 +345,9 @@ impl ListSource for MergeRequestSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No merge request matches the filter.", "/ changes it, Esc clears it"),
-            (true, 0) => ("No merge request is open.", "2 shows the merged ones, 4 all"),
-            (true, _) => ("There are no merge requests here.", "1 shows the open ones, 4 all"),
+            (false, _) => ("No merge request matches the filter.", "‹seek› changes it, ‹escape› clears it"),
+            (true, 0) => ("No merge request is open.", "‹tab.2› shows the merged ones, ‹tab.4› all"),
+            (true, _) => ("There are no merge requests here.", "‹tab.1› shows the open ones, ‹tab.4› all"),
         }
     }
 
@@ -403,6 +403,6 @@ impl TextSource for MergeRequestSource {
     }
 
     fn without_text(&self, _: &MergeRequest) -> (String, &'static str) {
-        ("No description.".to_owned(), "Enter opens it")
+        ("No description.".to_owned(), "‹mrs.open› opens it")
     }
 }

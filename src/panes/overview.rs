@@ -312,12 +312,8 @@ impl Overview {
             return match (root.error, root.is_known) {
                 (None, false) => state::skeleton(buf, body, view.theme),
                 (Some(error), false) if !error.is_missing() => draw_error(view, body, buf, error),
-                (_, true) if !root.is_empty() => {
-                    state::empty(buf, body, view.theme, "No README.", "g f shows its files")
-                }
-                _ => {
-                    state::empty(buf, body, view.theme, "The repository is empty.", "Push a first commit, r refreshes")
-                }
+                (_, true) if !root.is_empty() => view.draw_empty(buf, body, "No README.", "‹go.files› shows its files"),
+                _ => view.draw_empty(buf, body, "The repository is empty.", "Push a first commit, ‹refresh› refreshes"),
             };
         };
         if let Some(rendered) = rendered_markdown::rendered(view, &Self::identity(readme), self.readme_width(view)) {

@@ -275,9 +275,11 @@ impl ListSource for PipelineSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No pipeline matches the filter.", "/ changes it, Esc clears it"),
-            (true, 0) => ("There are no pipelines here.", "+ runs one; a commit with a CI file starts one, too"),
-            (true, _) => ("No pipeline is in that state.", "1 shows all of them"),
+            (false, _) => ("No pipeline matches the filter.", "‹seek› changes it, ‹escape› clears it"),
+            (true, 0) => {
+                ("There are no pipelines here.", "‹pipelines.run› runs one; a commit with a CI file starts one, too")
+            }
+            (true, _) => ("No pipeline is in that state.", "‹tab.1› shows all of them"),
         }
     }
 

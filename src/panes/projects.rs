@@ -229,8 +229,8 @@ impl ListSource for ProjectSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
-            "" => ("There are no projects here.", "1 shows all, : opens another place"),
-            _ => ("No project matches the filter.", "/ changes it, Esc clears it"),
+            "" => ("There are no projects here.", "‹tab.1› shows all, ‹palette› opens another place"),
+            _ => ("No project matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         }
     }
 

@@ -152,8 +152,8 @@ impl ListSource for ProtectionSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
-            "" => ("No branch is protected.", "+ protects some"),
-            _ => ("No rule matches the filter.", "/ changes it, Esc clears it"),
+            "" => ("No branch is protected.", "‹protected_branches.create› protects some"),
+            _ => ("No rule matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         }
     }
 

@@ -163,8 +163,8 @@ impl ListSource for ReleaseSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
-            "" => ("There are no releases yet.", "+ creates one"),
-            _ => ("No release matches the filter.", "/ changes it, Esc clears it"),
+            "" => ("There are no releases yet.", "‹releases.create› creates one"),
+            _ => ("No release matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         }
     }
 

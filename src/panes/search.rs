@@ -295,7 +295,7 @@ impl ListSource for SearchSource {
     }
 
     fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("No results.", "/ changes the search")
+        ("No results.", "‹seek› changes the search")
     }
 
     fn refused(&self, input: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
@@ -365,6 +365,6 @@ impl TextSource for SearchSource {
     }
 
     fn without_text(&self, _: &Hit) -> (String, &'static str) {
-        ("No description.".to_owned(), "Enter opens it")
+        ("No description.".to_owned(), "‹search.open› opens it")
     }
 }

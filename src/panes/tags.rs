@@ -245,7 +245,7 @@ impl ListSource for TagSource {
     }
 
     fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("There are no tags yet.", "+ creates one")
+        ("There are no tags yet.", "‹tags.create› creates one")
     }
 
     fn enter(pane: &mut Tags, cx: &mut Cx) {
@@ -308,6 +308,6 @@ impl TextSource for TagSource {
 
     fn without_text(&self, tag: &Tag) -> (String, &'static str) {
         let title = tag.commit.as_ref().map_or("", |commit| &commit.title);
-        (title.to_owned(), "No message; e edits the release notes")
+        (title.to_owned(), "No message; ‹tags.release› edits the release notes")
     }
 }

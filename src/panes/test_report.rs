@@ -147,15 +147,14 @@ impl Pane for TestReportPane {
                 self.table.draw(view, area, buf, true, report);
             }
             (_, Some(error)) => match test_report::refused(error) {
-                Some((why, hint)) => state::empty(buf, area, view.theme, why, hint),
+                Some((why, hint)) => view.draw_empty(buf, area, why, hint),
                 None => draw_error(view, area, buf, error),
             },
             (Some(_), None) => {
                 let why = "This pipeline has no test report.";
-                state::empty(
+                view.draw_empty(
                     buf,
                     area,
-                    view.theme,
                     why,
                     "Reports are there once a pipeline with `artifacts:reports:junit` has finished",
                 );
@@ -195,7 +194,7 @@ impl Pane for TestReportPane {
 
     fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         if self.query.is_empty() {
-            return cx.say(Tone::Info, "No search yet: / starts one.");
+            return cx.say(Tone::Info, "No search yet: ‹seek› starts one.");
         }
         if !self.search(forward, false, &cx.view) {
             cx.say(Tone::Info, list::not_found(&self.query, false));

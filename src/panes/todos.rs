@@ -86,7 +86,7 @@ impl Todos {
         let Some(todo) = self.current(&cx.view) else { return };
         match todos::place(todo, &cx.view) {
             Some(place) => cx.go(place),
-            None => cx.say(Tone::Warning, "labscope cannot show its target; o opens its page"),
+            None => cx.say(Tone::Warning, "labscope cannot show its target; ‹browse› opens its page"),
         }
     }
 
@@ -224,9 +224,9 @@ impl ListSource for TodoSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No to-do matches the filter.", "/ changes it, Esc clears it"),
-            (true, 0) => ("There is nothing to do.", "2 shows what is done"),
-            (true, _) => ("Nothing has been done yet.", "1 shows what is to be done"),
+            (false, _) => ("No to-do matches the filter.", "‹seek› changes it, ‹escape› clears it"),
+            (true, 0) => ("There is nothing to do.", "‹tab.2› shows what is done"),
+            (true, _) => ("Nothing has been done yet.", "‹tab.1› shows what is to be done"),
         }
     }
 
@@ -272,6 +272,6 @@ impl TextSource for TodoSource {
         let reason = todos::reason(todo);
         let mut letters = reason.chars();
         let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-        (format!("{first}{}.", letters.as_str()), "Enter opens it")
+        (format!("{first}{}.", letters.as_str()), "‹todos.open› opens it")
     }
 }

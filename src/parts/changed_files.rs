@@ -342,7 +342,7 @@ impl Changes {
             };
         };
         if input.entries.is_empty() {
-            return state::empty(buf, area, view.theme, "No files changed.", "r refreshes");
+            return view.draw_empty(buf, area, "No files changed.", "‹refresh› refreshes");
         }
         let foot = u16::from(error.is_some());
         let body = Rect { height: area.height.saturating_sub(foot), ..area };
@@ -361,7 +361,12 @@ impl Changes {
             self.draw_diff(view, place, buf);
         }
         if let Some(error) = error {
-            let words = format!(" {}: {} · r retries", error.title(), text::sanitize(&error.message()));
+            let words = format!(
+                " {}: {} · {}",
+                error.title(),
+                text::sanitize(&error.message()),
+                view.with_keys("‹refresh› retries")
+            );
             let at = Rect { y: body.bottom(), height: foot, ..area };
             line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
         }
@@ -391,7 +396,11 @@ impl Changes {
         if let Some(error_message) = self.error_message.as_ref().filter(|_| body.height > 3) {
             body.height -= 1;
             let at = Rect { y: body.bottom(), height: 1, ..body };
-            line::draw(buf, at, &[(format!(" {}", text::sanitize(error_message)), theme.style(Role::Warning))]);
+            line::draw(
+                buf,
+                at,
+                &[(format!(" {}", text::sanitize(&view.with_keys(error_message))), theme.style(Role::Warning))],
+            );
         }
         let (match_style, current) = (theme.style(Role::Match), theme.style(Role::MatchCurrent));
         let here = doc.content(self.row());

@@ -143,7 +143,7 @@ impl JobAction {
 
 /// Returns the reason why a trigger job has no runner, trace or artifacts.
 fn trigger_refusal(job: &Job) -> Result<(), Disabled> {
-    Err(Disabled::Owned(format!("#{} is a trigger job: Enter opens its downstream pipeline", job.id)))
+    Err(Disabled::Owned(format!("#{} is a trigger job: ‹.open› opens its downstream pipeline", job.id)))
 }
 
 /// Returns whether a job has a trace, or the reason why not.

@@ -446,11 +446,11 @@ impl Listing {
         let len = self.len(rows);
         if len == 0 {
             let (why, hint) = match rows.has_more {
-                true if rows.is_loading => ("Searching…", "Esc clears the filter"),
-                true => ("No matches in the rows loaded so far.", "/ changes it, Esc clears it"),
-                false => ("No matches.", "/ changes it, Esc clears it"),
+                true if rows.is_loading => ("Searching…", "‹escape› clears the filter"),
+                true => ("No matches in the rows loaded so far.", "‹seek› changes it, ‹escape› clears it"),
+                false => ("No matches.", "‹seek› changes it, ‹escape› clears it"),
             };
-            return state::empty(buf, body, view.theme, why, hint);
+            return view.draw_empty(buf, body, why, hint);
         }
         // The rows of an earlier filter are dimmed until the server has answered.
         let behind = self.is_filter_pending();
@@ -490,7 +490,8 @@ pub fn at_least(count: usize, more: bool) -> String {
 pub fn draw_error_line(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::api::Error>) -> Rect {
     let Some(error) = error else { return area };
     let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-    let words = format!(" {}: {} · r retries", error.title(), text::sanitize(&error.message()));
+    let words =
+        format!(" {}: {} · {}", error.title(), text::sanitize(&error.message()), view.with_keys("‹refresh› retries"));
     line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
     Rect { height: area.height.saturating_sub(1), ..area }
 }
@@ -505,7 +506,7 @@ pub fn draw_placeholder<T: 'static>(
 ) {
     match rows.error {
         Some(error) => draw_error(view, area, buf, error),
-        None if rows.is_known => state::empty(buf, area, view.theme, empty.0, empty.1),
+        None if rows.is_known => view.draw_empty(buf, area, empty.0, empty.1),
         None => state::skeleton(buf, area, view.theme),
     }
 }

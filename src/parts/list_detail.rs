@@ -154,7 +154,7 @@ impl<S: TextSource> Detail<S> for TextDetail {
         let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
         if self.key.is_none() {
             let (why, advice) = context.source.without_text(row);
-            return state::empty(buf, body, view.theme, &why, advice);
+            return view.draw_empty(buf, body, &why, advice);
         }
         let Some(lines) = self.lines(view) else { return state::skeleton(buf, body, view.theme) };
         doc::draw(buf, body, view.theme, context.focused, &self.window, lines.len(), 0, |index| {

@@ -295,7 +295,15 @@ impl<S: ListSource> ListPane<S> {
         if let Some(error) = rows.error.filter(|_| rows.is_empty())
             && let Some((why, advice)) = self.source.refused(&self.shown_input(), error)
         {
-            return state::failure(buf, body, view.theme, &why, &error.tried, &error.message(), advice);
+            return state::failure(
+                buf,
+                body,
+                view.theme,
+                &why,
+                &error.tried,
+                &error.message(),
+                &view.with_keys(advice),
+            );
         }
         let draw = |index, row: Option<&S::Row>| {
             let Some(row) = row else { return self.source.heading_row(&self.shown_input(), index, view) };
@@ -402,7 +410,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         if let Some((why, advice)) = self.source.hidden(&self.input(), view) {
             let (title, note) = self.source.heading(&self.input(), view);
             let body = panels::title(buf, area, view.theme, true, &title, &note);
-            return state::empty(buf, body, view.theme, &why, &advice);
+            return view.draw_empty(buf, body, &why, &advice);
         }
         let area = self.source.draw_header(view, area, buf);
         let places =

@@ -410,7 +410,7 @@ impl Notes {
         let theme = view.theme;
         if rows.is_known && rows.is_empty() && body.height > 2 {
             let at = Rect { x: body.x + 1, y: body.bottom() - 1, width: body.width.saturating_sub(1), height: 1 };
-            let words = format!("{} {}", empty.0, empty.1);
+            let words = format!("{} {}", empty.0, view.with_keys(empty.1));
             crate::ui::line::draw(buf, at, &[(words, theme.style(Role::Dim))]);
             body.height -= 1;
         }

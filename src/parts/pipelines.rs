@@ -202,7 +202,7 @@ impl PipelineAction {
 pub fn refused(error: &Error) -> Option<(String, &'static str)> {
     use crate::api::Fault;
     let why = "This server has no list of pipelines.".to_owned();
-    matches!(error.fault, Fault::Unsupported(_)).then_some((why, "g j shows the jobs grouped by pipeline"))
+    matches!(error.fault, Fault::Unsupported(_)).then_some((why, "‹go.jobs› shows the jobs grouped by pipeline"))
 }
 
 #[cfg(test)]

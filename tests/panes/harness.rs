@@ -83,6 +83,8 @@ pub struct Begin {
     pub clone: Option<CloneFolder>,
     /// The custom commands of the configuration.
     pub commands: Vec<CustomCommand>,
+    /// The user's own keys, by command.
+    pub keys: HashMap<String, Vec<String>>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
     steps_left: usize,
@@ -107,6 +109,7 @@ impl Begin {
             account: String::new(),
             states: HashMap::new(),
             sections: Vec::new(),
+            keys: HashMap::new(),
             clone: None,
             commands: Vec::new(),
             others: Vec::new(),
@@ -194,7 +197,7 @@ impl Begin {
         let now: Timestamp = NOW.parse().expect("a time");
         let setup = Setup {
             registry: self.registry,
-            bindings: Bindings::new(self.registry, &HashMap::new())
+            bindings: Bindings::new(self.registry, &self.keys)
                 .expect("keys that can be read")
                 .with_custom(&self.commands)
                 .expect("keys that can be told apart"),

@@ -100,3 +100,27 @@ async fn a_label_can_be_created_on_a_real_server() {
     app.expect("label:\"bug\"").expect("Columns collide");
     server.stop().await;
 }
+
+fn with_keys<const N: usize>(place: Place, own: [(&str, &[&str]); N]) -> Harness {
+    let mut begin = Begin::at(place).size(100, 30);
+    begin.keys = own.map(|(id, keys)| (id.to_owned(), keys.iter().map(|key| (*key).to_owned()).collect())).into();
+    begin.open()
+}
+
+#[tokio::test]
+async fn messages_name_the_keys_that_the_user_chose() {
+    let own: [(&str, &[&str]); 2] = [("labels.create", &["C-n"]), ("seek", &["F7"])];
+    let mut harness = with_keys(Place::new("labels").project("a/b"), own);
+    harness.reply("GET /projects/a%2Fb/labels?with_counts=true", json!([])).settle().await;
+    harness.expect("C-n creates one");
+    harness.reply("GET /projects/a%2Fb/labels?search=x&with_counts=true", json!([]));
+    harness.press("F7").type_text("x").press("Enter").pass(1).settle().await;
+    harness.expect("F7 changes it, Esc clears it");
+    // The trace is part of several places, each with its own command; a command without a key is one of the palette.
+    for (keys, hint) in [(&["C-j"] as &[&str], "C-j plays it"), (&[], ":Play job plays it")] {
+        let mut harness = with_keys(Place::new("job").project("a/b").item(5), [("job.play", keys)]);
+        let job = json!({"id": 5, "name": "deploy", "stage": "deploy", "status": "manual", "ref": "main"});
+        harness.reply("GET /projects/a%2Fb/jobs/5", job).settle().await;
+        harness.expect("This job is manual.").expect(hint);
+    }
+}

@@ -1,5 +1,6 @@
 //! Checks the titles of commands in the palette, and the synonyms that find them.
 
+use crate::source::files;
 use labscope::app::command_info::Info;
 use labscope::app::global;
 use labscope::app::synonyms;
@@ -149,4 +150,22 @@ fn synonyms_name_existing_commands_and_every_place_has_some() {
     for entry in PANES {
         assert!(!entry.place.synonyms.is_empty(), "{} has no synonyms", entry.place.id);
     }
+}
+
+#[test]
+fn messages_name_commands_that_exist() {
+    let known: HashSet<&str> = commands().into_iter().flat_map(|(_, infos)| infos).map(|info| info.id).collect();
+    let mut found = 0;
+    for file in files() {
+        for quoted in file.code.split('‹').skip(1).filter_map(|rest| Some(rest.split_once('›')?.0)) {
+            // The ID may be inserted by a format string.
+            if quoted.is_empty() || quoted.starts_with(['{', '"', '\'']) {
+                continue;
+            }
+            let exists = known.iter().any(|id| id == &quoted || quoted.starts_with('.') && id.ends_with(quoted));
+            assert!(exists, "{}: no command is called \"{quoted}\"", file.name);
+            found += 1;
+        }
+    }
+    assert!(found > 100, "the messages were found");
 }

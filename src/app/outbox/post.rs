@@ -196,9 +196,8 @@ impl App {
             } else if keys.iter().all(|key| self.outbox.has_sent(key) || !self.saved.drafts.contains_key(key)) {
                 self.act(then, effects);
             } else {
-                let list = self.bindings.first("mr.drafts");
-                let words = format!("Review not submitted: some of its comments could not be sent. {list} lists them.");
-                self.say(Tone::Bad, words);
+                let words = "Review not submitted: some of its comments could not be sent. ‹mr.drafts› lists them.";
+                self.say(Tone::Bad, words.to_owned());
             }
         }
     }

@@ -360,11 +360,11 @@ impl Overlay for Editor {
                 None
             }
             State::Refused(why) => {
-                state::empty(buf, body, theme, why, "Esc closes");
+                view.draw_empty(buf, body, why, "Esc closes");
                 None
             }
             State::External { .. } => {
-                state::empty(buf, body, theme, "Open in $EDITOR.", "Esc closes");
+                view.draw_empty(buf, body, "Open in $EDITOR.", "Esc closes");
                 None
             }
             State::Here(buffer) => buffer.draw(view, body, buf),

@@ -398,10 +398,9 @@ impl Overlay for Picker {
             if self.loading {
                 state::skeleton(buf, body, theme);
             } else {
-                state::empty(
+                view.draw_empty(
                     buf,
                     body,
-                    theme,
                     "No results.",
                     if self.free.is_some() { "Enter opens it as a target" } else { "" },
                 );

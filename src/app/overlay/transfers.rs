@@ -9,7 +9,7 @@ use crate::app::pointer::Pointer;
 use crate::app::transfer::{State, Transfer};
 use crate::app::view::View;
 use crate::ui::theme::Role;
-use crate::ui::{chart, glyph, line, popup, state, table};
+use crate::ui::{chart, glyph, line, popup, table};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -87,7 +87,12 @@ impl Overlay for List {
         let body = Rect { height: inner.height.saturating_sub(2), ..inner };
         self.area.set(body);
         if rows == 0 {
-            state::empty(buf, inner, theme, "No downloads yet.", "s saves the file in view, A the whole tree");
+            view.draw_empty(
+                buf,
+                inner,
+                "No downloads yet.",
+                "‹files.save› saves the file in view, ‹files.archive› the whole tree",
+            );
             return None;
         }
         let columns = [

@@ -134,8 +134,10 @@ impl Artifacts {
         self.has_archive(view)?;
         let Some(entry) = self.selected_entry(view) else { return Err("no file is selected".into()) };
         match (entry.anomaly, self.job_id(view)) {
-            (Some(anomaly), _) => Err(format!("{} A saves the archive as it is", anomaly.message()).into()),
-            (None, None) => Err("the job is not known; A saves the archive".into()),
+            (Some(anomaly), _) => {
+                Err(format!("{} ‹artifacts.save_all› saves the archive as it is", anomaly.message()).into())
+            }
+            (None, None) => Err("the job is not known; ‹artifacts.save_all› saves the archive".into()),
             (None, Some(_)) => Ok(()),
         }
     }

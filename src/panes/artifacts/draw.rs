@@ -55,7 +55,7 @@ impl Artifacts {
         let facts = self.archive(view).map(|archive| facts(archive)).unwrap_or_default();
         let area = panels::title(buf, area, view.theme, focused, "Artifacts", &facts);
         let Some(archive) = self.archive(view) else { return };
-        let area = match warning(archive) {
+        let area = match warning(view, archive) {
             Some(words) if area.height > 4 => {
                 let line = Rect { height: 1, ..area };
                 let words = format!(" {} {words}", glyph::warning());
@@ -66,17 +66,16 @@ impl Artifacts {
         };
         self.tree_area.set(area);
         if archive.list.entries.is_empty() {
-            return state::empty(buf, area, view.theme, "This archive is empty.", "");
+            return view.draw_empty(buf, area, "This archive is empty.", "");
         }
         if !self.name.trim().is_empty() {
             let Some(found) = self.found(view) else { return state::skeleton(buf, area, view.theme) };
             if found.is_empty() {
-                return state::empty(
+                return view.draw_empty(
                     buf,
                     area,
-                    view.theme,
                     "No file matches the filter.",
-                    "/ changes it, Esc clears it",
+                    "‹seek› changes it, ‹escape› clears it",
                 );
             }
             return table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, found.len(), |row| {
@@ -96,7 +95,12 @@ impl Artifacts {
         let area = panels::title(buf, area, theme, true, "Artifacts", "");
         if let Some(Err(refusal)) = self.outcome(view) {
             let (why, hint) = refusal_text(refusal, "This archive");
-            return state::empty(buf, area, theme, &why, if hint.is_empty() { "A saves it as it is" } else { &hint });
+            return view.draw_empty(
+                buf,
+                area,
+                &why,
+                if hint.is_empty() { "‹artifacts.save_all› saves it as it is" } else { &hint },
+            );
         }
         let error = view.store.failed(&self.key());
         let gone = self.job(view).is_some_and(|job| !job.has_artifacts());
@@ -104,7 +108,7 @@ impl Artifacts {
             Some(error) if !error.is_missing() => list::draw_error(view, area, buf, error),
             _ if gone || error.is_some() => {
                 let (why, hint) = self.absent(view);
-                state::empty(buf, area, theme, &why, &hint);
+                view.draw_empty(buf, area, &why, &hint);
             }
             _ => draw_progress(view, area, buf, view.store.progress(&self.key()), "the archive"),
         }
@@ -117,7 +121,7 @@ impl Artifacts {
             let why = format!("No successful job {job} on {git_ref} has artifacts.");
             return (why, "R chooses another branch or job".into());
         }
-        let hint = "J shows the job, R chooses a branch".to_owned();
+        let hint = "‹artifacts.job› shows the job, ‹artifacts.ref› chooses a branch".to_owned();
         let Some(job) = self.job(view) else { return ("This job has no artifacts.".into(), hint) };
         let ago = |at: &crate::api::Time| list::ago(&list::age(view, Some(at)));
         if let Some(erased) = &job.erased_at {
@@ -137,7 +141,7 @@ impl Artifacts {
         let Some(entry) = self.shown_entry(view) else {
             let body = panels::title(buf, area, theme, focused, "", "");
             if self.archive(view).is_some_and(|archive| archive.tree.files() > 0) {
-                state::empty(buf, body, theme, "No file is selected.", "Enter on a file opens it");
+                view.draw_empty(buf, body, "No file is selected.", "‹artifacts.open› on a file opens it");
             }
             return;
         };
@@ -147,7 +151,7 @@ impl Artifacts {
         let refusal = refused(entry).or_else(|| self.content(view).and_then(|content| content.as_ref().err().cloned()));
         if let Some(refusal) = refusal {
             let (why, hint) = refusal_text(&refusal, "This file");
-            return state::empty(buf, area, theme, &why, &hint);
+            return view.draw_empty(buf, area, &why, &hint);
         }
         if let Some(report) = report {
             return self.report.draw(view, area, buf, focused, report);
@@ -185,13 +189,14 @@ fn facts(archive: &Archive) -> String {
 
 /// Returns a warning about the archive as a whole: it is damaged, has unlisted files, or has a suspicious compression
 /// ratio.
-fn warning(archive: &Archive) -> Option<String> {
+fn warning(view: &View, archive: &Archive) -> Option<String> {
     if let Some(why) = archive.list.broken {
         return Some(format!("The archive is damaged: {why}."));
     }
     if archive.list.left_out > 0 {
         let more = text::count(archive.list.left_out);
-        return Some(format!("{more} more files are not listed; A saves all."));
+        let all = view.with_keys("‹artifacts.save_all› saves all");
+        return Some(format!("{more} more files are not listed; {all}."));
     }
     let (size, packed) = (archive.tree.size(), archive.parts.total());
     let trap = size > 1024 * 1024 * 1024 && size / packed.max(1) > 200;
@@ -202,13 +207,15 @@ fn warning(archive: &Archive) -> Option<String> {
 fn refusal_text(refusal: &Refusal, what: &str) -> (String, String) {
     match refusal {
         Refusal::NotZip => (format!("{what} is not a ZIP archive."), String::new()),
-        Refusal::Broken(why) => (format!("{what} is damaged: {why}."), "A saves the archive as it is".into()),
+        Refusal::Broken(why) => {
+            (format!("{what} is damaged: {why}."), "‹artifacts.save_all› saves the archive as it is".into())
+        }
         Refusal::TooLarge(bytes) if what == "This file" => {
             let most = text::bytes(MAX_FILE_BYTES);
-            (format!("{what} is {}; up to {most} are shown.", text::bytes(*bytes)), "s saves it".into())
+            (format!("{what} is {}; up to {most} are shown.", text::bytes(*bytes)), "‹artifacts.save› saves it".into())
         }
         Refusal::TooLarge(bytes) => (format!("{what} is too large to open: {}.", text::bytes(*bytes)), String::new()),
-        Refusal::Anomaly(anomaly) => (anomaly.message(), "A saves the archive as it is".into()),
+        Refusal::Anomaly(anomaly) => (anomaly.message(), "‹artifacts.save_all› saves the archive as it is".into()),
         Refusal::Disk(why) => {
             (format!("{what} cannot be stored on this disk: {}.", text::sanitize(why)), String::new())
         }

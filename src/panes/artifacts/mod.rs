@@ -634,7 +634,7 @@ impl Pane for Artifacts {
     fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         let filter_text = Pane::filter_text(self);
         let found = match self.panels.focus() {
-            _ if filter_text.is_empty() => return cx.say(Tone::Info, "No search yet: / starts one."),
+            _ if filter_text.is_empty() => return cx.say(Tone::Info, "No search yet: ‹seek› starts one."),
             FILE if self.table(&cx.view).is_some() => self.search_test(forward, false, &cx.view),
             FILE => self.blob.next_match(forward, &cx.view),
             _ => {

@@ -154,7 +154,7 @@ impl CommitPane {
     pub(super) fn has_draft(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
         if self.tab == DETAILS {
-            return Err("K shows the drafts".into());
+            return Err("‹commit.drafts› shows the drafts".into());
         }
         let draft = self.diff_comments.draft(&self.shown.changes).is_some();
         if draft {

@@ -290,7 +290,7 @@ impl Overlay for Finder {
         if self.shown.best.is_empty() {
             match rows.error {
                 Some(error) if !rows.is_known => crate::parts::list::draw_error(view, body, buf, error),
-                _ if rows.is_known && self.shown.files > 0 => state::empty(buf, body, theme, "No matching path.", ""),
+                _ if rows.is_known && self.shown.files > 0 => view.draw_empty(buf, body, "No matching path.", ""),
                 _ => state::skeleton(buf, body, theme),
             }
             return cursor;

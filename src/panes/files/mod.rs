@@ -246,17 +246,16 @@ impl Files {
         if nodes.is_empty() {
             return match rows.error {
                 _ if self.is_empty(view) => {
-                    state::empty(
+                    view.draw_empty(
                         buf,
                         area,
-                        view.theme,
                         "This repository is empty.",
-                        "Push a first commit, then r refreshes",
+                        "Push a first commit, then ‹refresh› refreshes",
                     );
                 }
                 Some(error) => list::draw_error(view, area, buf, error),
                 None if rows.is_known => {
-                    state::empty(buf, area, view.theme, "There are no files at this ref.", "R chooses another ref")
+                    view.draw_empty(buf, area, "There are no files at this ref.", "‹files.ref› chooses another ref")
                 }
                 None => state::skeleton(buf, area, view.theme),
             };
@@ -272,7 +271,7 @@ impl Files {
             let area = panels::title(buf, area, view.theme, focused, path, "");
             let why =
                 format!("{} not found at {}.", sanitize(path), sanitize(project::short_ref(&self.ref_name(view))));
-            return state::empty(buf, area, view.theme, &why, "Choose another file in the tree, or R another ref");
+            return view.draw_empty(buf, area, &why, "Choose another file in the tree, or ‹files.ref› another ref");
         }
         let Some(file) = self.blob.file() else {
             let area = panels::title(buf, area, view.theme, focused, "", "");
@@ -280,13 +279,13 @@ impl Files {
                 let url = project::project(view, &self.source.project)
                     .and_then(|p| p.http_url_to_repo.as_ref()?.as_ref())
                     .map_or_else(String::new, |url| format!("git remote add origin {url}"));
-                return state::empty(buf, area, view.theme, "There is nothing to show yet.", &sanitize(&url));
+                return view.draw_empty(buf, area, "There is nothing to show yet.", &sanitize(&url));
             }
             let coming = self.tree.nodes().is_empty() || self.tree.target().is_some();
             if coming && view.store.list(&self.root()).error.is_none() {
                 return state::skeleton(buf, area, view.theme);
             }
-            return state::empty(buf, area, view.theme, "No file is selected.", "Enter on a file opens it");
+            return view.draw_empty(buf, area, "No file is selected.", "‹files.open› on a file opens it");
         };
         let area = panels::title(buf, area, view.theme, focused, &file.path, &self.blob.facts(view));
         self.blob.draw(view, &self.source.project, area, buf, focused);
@@ -585,7 +584,7 @@ impl Pane for Files {
         let blob = self.panels.focus() == BLOB;
         let filter_text = Pane::filter_text(self);
         let found = match blob {
-            _ if filter_text.is_empty() => return cx.say(Tone::Info, "No search yet: / starts one."),
+            _ if filter_text.is_empty() => return cx.say(Tone::Info, "No search yet: ‹seek› starts one."),
             true => self.blob.next_match(forward, &cx.view),
             false => self.tree.select_named(&filter_text, forward, false),
         };

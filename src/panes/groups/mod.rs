@@ -205,9 +205,9 @@ impl Groups {
             return match (all.error, all.is_known) {
                 (Some(error), _) => draw_error(view, body, buf, error),
                 (None, true) if query.narrowed => {
-                    state::empty(buf, body, theme, "No group matches the filter.", "/ changes it, Esc clears it");
+                    view.draw_empty(buf, body, "No group matches the filter.", "‹seek› changes it, ‹escape› clears it");
                 }
-                (None, true) => state::empty(buf, body, theme, "There are no groups here.", "+ creates one"),
+                (None, true) => view.draw_empty(buf, body, "There are no groups here.", "‹groups.create› creates one"),
                 (None, false) => state::skeleton(buf, body, theme),
             };
         }

@@ -23,7 +23,7 @@ impl Home {
             if self.filter.is_empty() {
                 crate::ui::state::skeleton(buf, area, view.theme);
             } else {
-                crate::ui::state::empty(buf, area, view.theme, "Nothing here matches the filter.", "Esc clears it");
+                view.draw_empty(buf, area, "Nothing here matches the filter.", "‹escape› clears it");
             }
             return;
         }
@@ -73,7 +73,7 @@ impl Home {
                 };
                 let words = match error {
                     Some(error) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
-                    None => (section.empty(&self.recents).to_owned(), Role::Dim),
+                    None => (view.with_keys(section.empty(&self.recents)).into_owned(), Role::Dim),
                 };
                 Row::new(vec![Cell::empty(), Cell::empty(), Cell::from(words)])
             }

@@ -71,7 +71,7 @@ impl Section {
             Section::Running if recents.pinned => "No jobs run in your pinned projects.",
             Section::Running => "No jobs run in your latest projects.",
             Section::Visited => "Places you open appear here.",
-            Section::Recent => "You are not a member of any project; g p shows all.",
+            Section::Recent => "You are not a member of any project; ‹go.projects› shows all.",
         }
     }
 }

@@ -229,7 +229,7 @@ impl Pane for Home {
         .when(Home::has_project),
         Command::new("home.section", &["+"], "Add section…", |_: &mut Self, cx| {
             cx.go(Place::new("mrs"));
-            cx.say(Tone::Info, "/ filters by a query, S saves it as a section");
+            cx.say(Tone::Info, "‹seek› filters by a query, ‹mrs.save› saves it as a section");
         }),
         Command::new("home.list", &["s"], "Open section as list", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {

@@ -124,7 +124,7 @@ impl Home {
         let body = panels::title(buf, area, view.theme, false, &preview.title, &preview.author);
         let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
         if preview.text.trim().is_empty() {
-            return state::empty(buf, body, view.theme, "No description.", "Enter opens it");
+            return view.draw_empty(buf, body, "No description.", "‹home.open› opens it");
         }
         let Some(rendered) = rendered_markdown::rendered(view, &preview.identity, self.preview_width(view)) else {
             return state::skeleton(buf, body, view.theme);

@@ -193,7 +193,7 @@ impl ListSource for HookSource {
     }
 
     fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("This server has no system hooks.", "+ adds one")
+        ("This server has no system hooks.", "‹hooks.create› adds one")
     }
 
     fn enter(pane: &mut Hooks, _cx: &mut Cx) {

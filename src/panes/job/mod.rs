@@ -352,7 +352,8 @@ impl Pane for JobTrace {
             self.panels.layout(Rect { width: 1, ..area }, &[]);
             match self.panels.focus() {
                 DETAILS => {
-                    let body = panels::title(buf, area, view.theme, true, "Details", "Tab shows the trace");
+                    let hint = view.with_keys("‹panel.next› shows the trace");
+                    let body = panels::title(buf, area, view.theme, true, "Details", &hint);
                     self.draw_facts(view, body, buf, true);
                 }
                 _ => self.draw_trace(view, area, buf, true),

@@ -474,9 +474,9 @@ impl ListSource for JobSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No job matches the filter.", "/ changes it, Esc clears it"),
+            (false, _) => ("No job matches the filter.", "‹seek› changes it, ‹escape› clears it"),
             (true, 0) => ("There are no jobs here.", "A commit with a CI file starts a pipeline"),
-            (true, _) => ("No job is in that state.", "1 shows all of them"),
+            (true, _) => ("No job is in that state.", "‹tab.1› shows all of them"),
         }
     }
 

@@ -125,11 +125,11 @@ impl Pane for KeyLookup {
         let body = panels::title(buf, area, view.theme, true, name, "");
         if let Err(why) = forms::administrator(view) {
             let words = format!("You cannot look up SSH keys: {why}.");
-            return state::empty(buf, body, view.theme, &words, ":me shows your own keys");
+            return view.draw_empty(buf, body, &words, ":me shows your own keys");
         }
         let Some(query) = self.query() else {
-            let hint = "i enters an ID; server logs show it as key-17";
-            return state::empty(buf, body, view.theme, "No key looked up yet.", hint);
+            let hint = "‹key.another› enters an ID; server logs show it as key-17";
+            return view.draw_empty(buf, body, "No key looked up yet.", hint);
         };
         let reply = view.store.get(&query);
         match (reply.value, reply.error) {

@@ -157,14 +157,14 @@ impl Pane for LicensePane {
         let body = panels::title(buf, area, theme, true, "License", "");
         if let Err(why) = forms::administrator(view) {
             let words = format!("You cannot see the license: {why}.");
-            return state::empty(buf, body, theme, &words, "");
+            return view.draw_empty(buf, body, &words, "");
         }
         let reply = view.store.get(&GetLicense {});
         match (reply.value, reply.error) {
             (Some(Some(_)), _) => self.facts.draw(view, body, buf, true),
-            (Some(None), _) => state::empty(buf, body, theme, "No license is installed.", "+ installs one"),
+            (Some(None), _) => view.draw_empty(buf, body, "No license is installed.", "‹license.add› installs one"),
             (None, Some(error)) if error.is_missing() => {
-                state::empty(buf, body, theme, "This server's edition needs no license.", "");
+                view.draw_empty(buf, body, "This server's edition needs no license.", "");
             }
             (None, Some(error)) => draw_error(view, body, buf, error),
             (None, None) => state::skeleton(buf, body, theme),

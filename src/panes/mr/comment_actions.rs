@@ -279,7 +279,7 @@ impl Mr {
         if suggests {
             let text = self.changes.trailing_lines(&anchor, usize::MAX);
             if text.len() != above as usize + 1 {
-                let words = "Some of the marked lines are hidden: x expands them.";
+                let words = "Some of the marked lines are hidden: ‹mr.more› expands them.";
                 return cx.say(Tone::Warning, words);
             }
             let place = CommentTarget { position: Some(position), thread };

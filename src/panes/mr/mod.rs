@@ -629,7 +629,7 @@ impl Pane for Mr {
                     Column::new("", Size::Fixed(4)).right().drop_order(1),
                 ];
                 let rows = view.store.list(&self.commits_of());
-                let empty = ("It has no commits.", "r refreshes");
+                let empty = ("It has no commits.", "‹refresh› refreshes");
                 self.commits.draw(view, area, buf, true, &rows, &columns, |c| commit_row(view, c), empty);
             }
             Tab::Changes => {
@@ -639,8 +639,10 @@ impl Pane for Mr {
                 let (note, body) =
                     if !all || overflows && input.is_some() { foot(area) } else { (Rect::default(), area) };
                 self.changes.draw(view, body, buf, input.as_ref(), self.scope_error(view));
-                let words = " The server left out files: the diff is too large. U shows the full diff.".to_owned();
-                let words = self.scope_words(view).unwrap_or(words);
+                let left_out = "‹mr.ends› shows the full diff.";
+                let words = self.scope_words(view).unwrap_or_else(|| {
+                    format!(" The server left out files: the diff is too large. {}", view.with_keys(left_out))
+                });
                 line::draw(buf, note, &[(words, view.theme.style(Role::Warning))]);
             }
             Tab::Pipelines => {

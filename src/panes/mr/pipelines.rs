@@ -167,7 +167,7 @@ impl Pipelines {
             Column::new("", Size::Fixed(8)).drop_order(1),
             Column::new("", Size::Fit { min: 2, max: 4 }).right().drop_order(3),
         ];
-        let empty = ("It has no pipeline.", "r refreshes");
+        let empty = ("It has no pipeline.", "‹refresh› refreshes");
         self.list.draw(view, area, buf, !self.on_board(), rows, &columns, |p| row(view, p), empty);
     }
 }

@@ -148,19 +148,21 @@ impl Mr {
     /// Returns a description of the scope, unless it is all changes.
     pub(super) fn scope_words(&self, view: &View) -> Option<String> {
         let short = |sha: &str| sha.get(..8).unwrap_or(sha).to_owned();
+        let all = view.with_keys("‹mr.since› shows all");
         match &self.scope {
             Scope::All => None,
             Scope::Since(from) if self.base(view) == Some(from.as_str()) => {
-                Some(" Full diff · u shows the server's diff".to_owned())
+                Some(view.with_keys(" Full diff · ‹mr.since› shows the server's diff").into_owned())
             }
-            Scope::Since(from) => Some(format!(" Changes since {}, when you last looked · u shows all", short(from))),
-            Scope::Versions { from, to } => Some(format!(" Changes from {} to {} · u shows all", from.name, to.name)),
+            Scope::Since(from) => Some(format!(" Changes since {}, when you last looked · {all}", short(from))),
+            Scope::Versions { from, to } => Some(format!(" Changes from {} to {} · {all}", from.name, to.name)),
             Scope::Commit(sha) => {
                 let rows = view.store.list(&self.commits_of());
                 let at = rows.iter().position(|commit| commit.id == *sha).unwrap_or(0);
                 let title = rows.get(at).map(|commit| commit.title.as_str()).unwrap_or_default();
                 let number = rows.len().saturating_sub(at);
-                Some(format!(" Only commit {number}/{} {} {title} · ) next · u shows all", rows.len(), short(sha)))
+                let next = view.with_keys("‹mr.next_commit› next");
+                Some(format!(" Only commit {number}/{} {} {title} · {next} · {all}", rows.len(), short(sha)))
             }
         }
     }

@@ -227,11 +227,11 @@ impl Notifications {
             Column::new("", Size::Fit { min: 8, max: 16 }),
         ];
         if self.tab == GROUPS {
-            let empty = ("You are not a member of any group.", "g p lists projects");
+            let empty = ("You are not a member of any group.", "‹go.projects› lists projects");
             let row = |group: &Group| self.row(view, group.id, &group.full_path);
             self.groups.draw(view, body, buf, focused, &self.groups(view), &columns, row, empty);
         } else {
-            let empty = ("You are not a member of any project.", "g p lists projects");
+            let empty = ("You are not a member of any project.", "‹go.projects› lists projects");
             let row = |project: &Project| self.row(view, project.id, &view.full_path(project));
             self.projects.draw(view, body, buf, focused, &self.projects(view), &columns, row, empty);
         }
@@ -337,7 +337,7 @@ impl Pane for Notifications {
         if !view.session.signed_in {
             let body = panels::title(buf, area, view.theme, true, "Notifications", "");
             let hint = "labscope auth login signs in";
-            return state::empty(buf, body, view.theme, "You are not signed in.", hint);
+            return view.draw_empty(buf, body, "You are not signed in.", hint);
         }
         if self.tab == EVERYWHERE {
             return self.draw_facts(view, area, buf, true);

@@ -202,7 +202,7 @@ impl ListSource for RunnerSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match self.scope(input.tab) {
-            Scope::Project => ("No runner serves this project.", "2 shows yours"),
+            Scope::Project => ("No runner serves this project.", "‹tab.2› shows yours"),
             Scope::Mine => ("You have no runners of your own.", "The tab All shows those of the server"),
             Scope::All => ("This server has no runners.", ""),
         }
@@ -211,7 +211,7 @@ impl ListSource for RunnerSource {
     fn refused(&self, input: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
         let denied = self.scope(input.tab) == Scope::All && matches!(error.fault, Fault::Denied(_));
         let why = "Only administrators can list all runners of the server.";
-        denied.then(|| (why.to_owned(), "1 goes back to those you may see"))
+        denied.then(|| (why.to_owned(), "‹tab.1› goes back to those you may see"))
     }
 
     fn enter(pane: &mut Runners, cx: &mut Cx) {

@@ -178,7 +178,7 @@ impl Detail<SnippetSource> for SnippetDetail {
         let facts = if self.tab == TEXT { self.text.facts(view) } else { String::new() };
         let body = panels::title(buf, area, view.theme, focused, name, &facts);
         match self.tab {
-            NOTES => self.notes.draw(view, body, buf, focused, ("No comments yet.", "c adds one")),
+            NOTES => self.notes.draw(view, body, buf, focused, ("No comments yet.", "‹snippets.comment› adds one")),
             DETAILS => self.details.draw(view, body, buf, focused),
             _ => self.text.draw(view, body, buf, focused),
         }

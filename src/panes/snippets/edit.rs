@@ -71,7 +71,7 @@ impl Document for SnippetText {
 
     fn save(&self, _origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {
         if text.is_empty() {
-            return Err("A snippet cannot be empty; D deletes it.".into());
+            return Err("A snippet cannot be empty; ‹snippets.delete› deletes it.".into());
         }
         let update = UpdateSnippet {
             id: self.get.id.clone(),

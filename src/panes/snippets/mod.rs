@@ -243,7 +243,7 @@ impl ListSource for SnippetSource {
     }
 
     fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("There are no snippets yet.", "+ creates one")
+        ("There are no snippets yet.", "‹snippets.create› creates one")
     }
 
     fn enter(pane: &mut Snippets, _cx: &mut Cx) {

@@ -228,7 +228,7 @@ impl SnippetView {
         let Some((get, _)) = &self.shown else { return };
         match self.content(view) {
             Some(Content::Text(text)) if text.is_empty() => {
-                state::empty(buf, area, view.theme, "The snippet is empty.", "e edits it");
+                view.draw_empty(buf, area, "The snippet is empty.", "‹snippets.edit› edits it");
             }
             Some(Content::Text(text)) => {
                 let (name, found) = (self.name(view).unwrap_or_default(), self.found(view));

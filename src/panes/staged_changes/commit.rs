@@ -29,7 +29,10 @@ impl StagedChanges {
         let conflicting = self.checks.iter().filter(|check| check.conflict.is_some()).count();
         if conflicting > 0 {
             let files = if conflicting == 1 { "a file needs" } else { "some files need" };
-            return Err(format!("{files} a decision first: K keeps yours, T takes theirs, M merges").into());
+            return Err(format!(
+                "{files} a decision first: ‹stage.mine› keeps yours, ‹stage.theirs› takes theirs, ‹stage.merge› merges"
+            )
+            .into());
         }
         if self.checks.iter().any(|check| check.source == BranchFile::Loading) {
             return Err(format!("the current {} is still loading", staging_area.branch).into());

@@ -125,7 +125,10 @@ impl StagedChanges {
         let Some(merged) = cx.view.store.result::<Option<Merged>>(&merging.key(staging_area)) else { return };
         let (path, theirs) = (merging.change.path.clone(), merging.theirs.clone());
         match merged {
-            None => cx.say(Tone::Warning, "One of the sides is not UTF-8: K keeps yours, T takes theirs."),
+            None => cx.say(
+                Tone::Warning,
+                "One of the sides is not UTF-8: ‹stage.mine› keeps yours, ‹stage.theirs› takes theirs.",
+            ),
             Some(merged) => {
                 let words = match merged.conflicts {
                     0 => "Merged without conflicts: C-s stages the result.".to_owned(),

@@ -29,7 +29,7 @@ use crate::store::{Load, Want};
 use crate::ui::panels::Panels;
 use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, state};
+use crate::ui::{glyph, line};
 use check::{Check, Conflict};
 use compare::{Pair, Side};
 use conflicts::Merging;
@@ -375,23 +375,29 @@ impl Pane for StagedChanges {
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         if let Err(why) = &self.staging {
-            return state::empty(buf, area, view.theme, why, "A newer labscope can read it");
+            return view.draw_empty(buf, area, why, "A newer labscope can read it");
         }
         let Some(staging_area) = self.staging_area(view) else {
             let (why, hint) = match view.session.signed_in {
-                true => ("Your account has not loaded yet.", "r asks the server again"),
+                true => ("Your account has not loaded yet.", "‹refresh› asks the server again"),
                 false => ("You are not signed in: nothing can be staged.", "labscope auth login"),
             };
-            return state::empty(buf, area, view.theme, why, hint);
+            return view.draw_empty(buf, area, why, hint);
         };
         if self.list().is_empty() {
             let why = format!("Nothing is staged for {}.", sanitize(&staging_area.branch));
             let others = StagingArea::branches(view, &self.project).len();
             let hint = match others {
-                0 => "e on a file edits it, + adds one; changes are collected here until you commit".to_owned(),
-                one => format!("R shows what is staged for {one} other branch{}", if one == 1 { "" } else { "es" }),
+                0 => {
+                    "‹files.edit› on a file edits it, ‹files.add› adds one; changes are collected here until you commit"
+                        .to_owned()
+                }
+                one => format!(
+                    "‹stage.ref› shows what is staged for {one} other branch{}",
+                    if one == 1 { "" } else { "es" }
+                ),
             };
-            return state::empty(buf, area, view.theme, &why, &hint);
+            return view.draw_empty(buf, area, &why, &hint);
         }
         let head = self.head(view, &staging_area);
         let rows = (head.len() as u16).min(area.height / 2);

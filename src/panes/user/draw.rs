@@ -23,14 +23,14 @@ impl UserPane {
         }
         if self.is_self && !view.session.signed_in {
             let hint = "labscope auth login signs in";
-            return state::empty(buf, body, view.theme, "You are not signed in.", hint);
+            return view.draw_empty(buf, body, "You are not signed in.", hint);
         }
         let listed = view.store.list(&self.by_name());
         match self.error(view) {
             Some(error) => draw_error(view, body, buf, error),
             None if !self.is_self && self.id(view).is_none() && listed.is_known => {
                 let why = format!("There is no user called {}.", sanitize(self.id_or_name.as_str()));
-                state::empty(buf, body, view.theme, &why, ":users lists all users");
+                view.draw_empty(buf, body, &why, ":users lists all users");
             }
             None => state::skeleton(buf, body, view.theme),
         }
@@ -59,8 +59,8 @@ impl UserPane {
             .dim(project.is_archived())
         };
         let empty = match self.projects.shown() {
-            "" => ("No personal projects that you can see.", "P creates one"),
-            _ => ("No project matches the filter.", "/ changes it, Esc clears it"),
+            "" => ("No personal projects that you can see.", "‹user.project› creates one"),
+            _ => ("No project matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         };
         self.projects.draw(view, body, buf, focused, &rows, &columns, row, empty);
     }

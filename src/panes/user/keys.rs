@@ -263,9 +263,11 @@ impl<K: UserKey> Keys<K> {
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, owner: &KeyOwner) {
         let theme = view.theme;
         let (title, empty) = match (K::FAMILY, owner) {
-            (Family::Ssh, KeyOwner::Own) => ("SSH keys", ("You have no SSH keys here.", "+ adds one")),
-            (Family::Gpg, KeyOwner::Own) => ("GPG keys", ("You have no GPG keys here.", "+ adds one")),
-            (Family::Ssh, _) => ("SSH keys", ("This user has no SSH keys.", "+ adds one, as an administrator")),
+            (Family::Ssh, KeyOwner::Own) => ("SSH keys", ("You have no SSH keys here.", "‹user.add_key› adds one")),
+            (Family::Gpg, KeyOwner::Own) => ("GPG keys", ("You have no GPG keys here.", "‹user.add_key› adds one")),
+            (Family::Ssh, _) => {
+                ("SSH keys", ("This user has no SSH keys.", "‹user.add_key› adds one, as an administrator"))
+            }
             (Family::Gpg, _) => ("GPG keys", ("This user has no GPG keys.", "")),
         };
         let body = panels::title(buf, area, theme, focused, title, "");

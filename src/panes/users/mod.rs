@@ -227,8 +227,8 @@ impl ListSource for UserSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
-            "" => ("There are no users here.", "4 shows all"),
-            _ => ("No user matches the filter.", "/ changes it, Esc clears it"),
+            "" => ("There are no users here.", "‹tab.4› shows all"),
+            _ => ("No user matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         }
     }
 

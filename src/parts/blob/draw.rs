@@ -85,7 +85,7 @@ impl BlobView {
         self.area.set(area);
         let (Some(file), Some(id), Some(content)) = (&self.file, self.id(view), self.content(view)) else { return };
         if content.bytes().is_empty() {
-            return state::empty(buf, area, view.theme, "This file is empty.", "");
+            return view.draw_empty(buf, area, "This file is empty.", "");
         }
         let found = self.found(view);
         let current = found.and_then(|f| f.matches.get(self.current?));
@@ -143,7 +143,7 @@ impl BlobView {
             },
             (Some(Mode::Picture), _) => match (self.picture(view), self.fitted(view)) {
                 (Some(Err(refusal)), _) => {
-                    state::empty(buf, area, theme, &format!("{refusal}."), "v shows its bytes, s saves it");
+                    view.draw_empty(buf, area, &format!("{refusal}."), "‹.mode› shows its bytes, ‹.save› saves it");
                 }
                 (_, Some(picture)) => {
                     let (columns, rows) = (picture.columns.min(area.width), picture.rows.min(area.height));

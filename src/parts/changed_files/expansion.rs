@@ -239,7 +239,7 @@ impl Changes {
         self.expand_request = None;
         match expanded {
             Some((expanded, expansion)) => self.replace_file(ask.file, expanded, expansion),
-            None => self.error_message = Some("the file no longer matches the diff: r refreshes".into()),
+            None => self.error_message = Some("the file no longer matches the diff: ‹refresh› refreshes".into()),
         }
     }
 

@@ -237,7 +237,7 @@ impl Changes {
         let (left, right) = self.summary(doc);
         let body = panels::title(buf, area, view.theme, focused, &left, &right);
         if self.shown.is_empty() {
-            return state::empty(buf, body, view.theme, "No file matches the filter.", "/ changes it, Esc clears it");
+            return view.draw_empty(buf, body, "No file matches the filter.", "‹seek› changes it, ‹escape› clears it");
         }
         let columns = [
             Column::new("", Size::Fill { min: 12, weight: 1 }),

@@ -11,7 +11,7 @@ use crate::app::view::View;
 use crate::parts::review::drafts::{self, compose, confirm_delete};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, state, text};
+use crate::ui::{glyph, line, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -138,7 +138,7 @@ impl Overlay for DraftList {
         let body = Rect { height: inner.height - 2, ..inner };
         self.area.set(body);
         if self.entries.is_empty() {
-            state::empty(buf, body, theme, "No drafts.", "c and C write one");
+            view.draw_empty(buf, body, "No drafts.", "‹.comment› and ‹.comment_here› write one");
         }
         // The reason of a failure needs more room than the other states.
         let failed = |entry: &Entry| matches!(entry.draft.state, State::Failed { .. } | State::Unknown { .. });

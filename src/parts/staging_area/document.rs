@@ -90,7 +90,7 @@ impl Document for StagedDocument {
         };
         self.staging_area.put(&self.path, base, StagedFile::Text(text), cx)?;
         let (path, branch) = (sanitize(&self.path), sanitize(&self.staging_area.branch));
-        cx.say(Tone::Good, format!("Staged {path} for {branch}; g i shows the staged changes."));
+        cx.say(Tone::Good, format!("Staged {path} for {branch}; ‹go.stage› shows the staged changes."));
         Ok(())
     }
 }

@@ -62,7 +62,7 @@ impl FileContext {
         }
         let hash = |name: &str| name.len() == 40 && name.bytes().all(|b| b.is_ascii_hexdigit());
         if self.git_ref.as_deref().is_some_and(hash) {
-            return Err("this is a commit; R chooses a branch".into());
+            return Err("this is a commit; ‹files.ref› chooses a branch".into());
         }
         let tags = view.store.list::<Tag, _>(&ListTags { id: self.project.clone(), ..ListTags::default() });
         let branches = view.store.list::<Branch, _>(&ListBranches { id: self.project.clone(), search: None });
@@ -70,7 +70,7 @@ impl FileContext {
         if tags.iter().any(|tag| Some(tag.name.as_str()) == here)
             && branches.iter().all(|branch| Some(branch.name.as_str()) != here)
         {
-            return Err("this is a tag; R chooses a branch".into());
+            return Err("this is a tag; ‹files.ref› chooses a branch".into());
         }
         if project::project(view, &self.project).is_some_and(Project::is_archived) {
             return Err("the project is archived".into());
@@ -146,7 +146,7 @@ fn staged_size(staging_area: &StagingArea, path: &str, view: &View) -> Option<St
 }
 
 fn say_staged(what: &str, cx: &mut Cx) {
-    cx.say(Tone::Good, format!("{what}; g i shows the staged changes."));
+    cx.say(Tone::Good, format!("{what}; ‹go.stage› shows the staged changes."));
 }
 
 /// Returns why a path is invalid for a file, or `None` if it is valid.

@@ -19,20 +19,24 @@ impl Viewer {
     /// Draws the placeholder if there is no trace.
     fn draw_without_trace(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
         let theme = view.theme;
-        let mut say = |why: &str, hint: &str| state::empty(buf, area, theme, why, hint);
+        let mut say = |why: &str, hint: &str| view.draw_empty(buf, area, why, hint);
         if let Some(at) = &job.erased_at {
-            return say(&format!("The trace was erased {}.", ago(&age(view, Some(at)))), "R retries the job");
+            return say(&format!("The trace was erased {}.", ago(&age(view, Some(at)))), "‹.retry› retries the job");
         }
         match &job.status {
-            Status::Manual => say("This job is manual.", "P plays it"),
+            Status::Manual => say("This job is manual.", "‹.play› plays it"),
             Status::Created => say("Waiting for earlier stages.", "The trace appears here when it runs"),
-            Status::Skipped => say("This job was skipped.", "An earlier job did not succeed; R retries it there"),
-            Status::Scheduled => say("This job starts after a delay.", "P plays it now"),
+            Status::Skipped => {
+                say("This job was skipped.", "An earlier job did not succeed; ‹.retry› retries it there")
+            }
+            Status::Scheduled => say("This job starts after a delay.", "‹.play› plays it now"),
             status if status.is_live() && !status.is_running() => {
                 let tags = job.tag_list.as_ref().filter(|tags| !tags.is_empty());
                 let hint = match tags {
-                    Some(tags) => format!("It needs one with the tags {}; g r shows the runners", tags.join(", ")),
-                    None => "g r shows the runners; the trace appears here when one takes it".into(),
+                    Some(tags) => {
+                        format!("It needs one with the tags {}; ‹go.runners› shows the runners", tags.join(", "))
+                    }
+                    None => "‹go.runners› shows the runners; the trace appears here when one takes it".into(),
                 };
                 say("Waiting for a runner.", &hint);
             }
@@ -45,7 +49,7 @@ impl Viewer {
                             draw_error(view, area, buf, error);
                         }
                     }
-                    Some(g) if g.is_complete || missing(&g) => say("This job has no output.", "R retries it"),
+                    Some(g) if g.is_complete || missing(&g) => say("This job has no output.", "‹.retry› retries it"),
                     Some(_) if job.status.is_running() => say("No output yet.", "It appears here as it arrives"),
                     _ => state::skeleton(buf, area, theme),
                 }
@@ -115,7 +119,7 @@ impl Viewer {
         let rows = self.rows_of(trace);
         if rows == 0 {
             let words = if self.matching_lines.is_some() { "No line matches." } else { "Searching…" };
-            return state::empty(buf, body, view.theme, words, "& shows all lines");
+            return view.draw_empty(buf, body, words, "‹.only› shows all lines");
         }
         let numbers = if body.width < MIN_NUMBERED_WIDTH { 0 } else { trace.len_lines().max(100).to_string().len() };
         let mut layout = Layout { numbers, times: self.times && trace.has_times(), width: 0 };

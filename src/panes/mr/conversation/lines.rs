@@ -61,11 +61,12 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
     let theme = view.theme;
     match notes.error {
         Some(error) => {
-            let words = format!("{}: {} · r retries", error.title(), error.message());
+            let words = format!("{}: {} · {}", error.title(), error.message(), view.with_keys("‹refresh› retries"));
             DocLine::new(words, theme.style(Role::Failed))
         }
         None if notes.is_known && notes.is_empty() => {
-            DocLine::new("No comments yet. c adds one.", theme.style(Role::Dim))
+            let words = view.with_keys("No comments yet. ‹mr.comment› adds one.");
+            DocLine::new(words.into_owned(), theme.style(Role::Dim))
         }
         None => DocLine::new(format!("{} loading more", glyph::cut()), theme.style(Role::Dim)),
     }
