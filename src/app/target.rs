@@ -70,6 +70,14 @@ pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, T
     place.map(|place| place.project(decode(project))).ok_or_else(|| TargetError::NoPlace(path.to_owned()))
 }
 
+/// Returns the project of the web address of an issue or a merge request. It matches no routes, so that it costs
+/// little for each row of a list.
+pub fn project_of(places: &[PlaceInfo], text: &str, web_url: &str) -> Option<String> {
+    let rest = below(text, web_url)?;
+    let (project, _) = split(places, rest.split(['?', '#']).next()?.trim_matches('/'));
+    is_project(project).then(|| decode(project))
+}
+
 fn is_project(text: &str) -> bool {
     is_number(text)
         || text.split('/').count() >= 2 && text.split('/').all(|part| !matches!(part, "" | "-") && !part.contains(' '))
@@ -129,6 +137,19 @@ mod tests {
     use super::*;
     use crate::app::registry::places;
     use crate::panes::PANES;
+
+    #[test]
+    fn the_project_of_an_item_is_read_from_its_web_address() {
+        let project = |text: &str| project_of(&places(PANES), text, "http://h:1/gitlab");
+        for page in ["/-/issues/3", "/-/merge_requests/3/diffs?w=1#note_7", "/merge_requests/3", "/issues/3"] {
+            assert_eq!(project(&format!("http://h:1/gitlab/a/b/c{page}")).as_deref(), Some("a/b/c"), "{page}");
+        }
+        for other in
+            ["http://other/gitlab/a/b/-/issues/3", "http://h:1/a/b/-/issues/3", "", "a/b", "http://h:1/gitlab/a"]
+        {
+            assert_eq!(project(other), None, "{other}");
+        }
+    }
 
     fn read(text: &str) -> Place {
         parse(&places(PANES), text, "http://h:1").unwrap_or_else(|e| panic!("{text}: {e}"))

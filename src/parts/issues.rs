@@ -21,8 +21,8 @@ pub fn project(issue: &Issue, view: &View) -> Id {
     if let Some(path) = full.filter(|path| !path.is_empty()) {
         return path.into();
     }
-    let place = target::parse(view.places, &issue.web_url, &view.session.web_url).ok();
-    place.and_then(|place| place.project).unwrap_or_else(|| issue.project_id.into())
+    let named = target::project_of(view.places, &issue.web_url, &view.session.web_url);
+    named.map_or_else(|| issue.project_id.into(), Id::from)
 }
 
 /// Returns the glyph and the role of the state.

@@ -162,6 +162,5 @@ pub fn path_of(view: &View, at: OtherServer, request: &MergeRequest) -> Id {
         return known.path_with_namespace.as_str().into();
     }
     let root = host(view, at).map_or(view.session.web_url.as_str(), Host::web_url);
-    let place = target::parse(view.places, &request.web_url, root).ok();
-    place.and_then(|place| place.project).unwrap_or_else(|| request.project_id.into())
+    target::project_of(view.places, &request.web_url, root).map_or_else(|| request.project_id.into(), Id::from)
 }
