@@ -152,7 +152,7 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Reply for T {
     const ACCEPT: &'static str = JSON;
     fn read(body: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
         serde_json::from_slice(body).map_err(|error| {
-            let field = super::json_path::at(body, error.line(), error.column());
+            let field = super::error_path::path_at(body, error.line(), error.column());
             explain_body(body, Unreadable { field, reason: error.to_string() })
         })
     }

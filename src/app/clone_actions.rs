@@ -10,14 +10,19 @@ use std::path::{Component, Path};
 
 impl App {
     /// Handles the end of a checkout; if uncommitted changes prevented it, offers to stash them.
-    pub(super) fn checked_out(&mut self, order: Checkout, outcome: CheckoutOutcome, effects: &mut Vec<Effect>) {
+    pub(super) fn on_checkout_finished(
+        &mut self,
+        checkout: Checkout,
+        outcome: CheckoutOutcome,
+        effects: &mut Vec<Effect>,
+    ) {
         match outcome {
             CheckoutOutcome::Done(words) => self.say(Tone::Good, words),
             CheckoutOutcome::Failed(why) => self.say(Tone::Bad, format!("Could not check out: {why}.")),
             CheckoutOutcome::Dirty => {
-                let folder = sanitize(&order.folder.display().to_string()).into_owned();
+                let folder = sanitize(&checkout.folder.display().to_string()).into_owned();
                 let question = format!("{folder} has uncommitted changes. Stash them and check out?");
-                let again = Action::CheckOut(Checkout { stash: true, ..order });
+                let again = Action::CheckOut(Checkout { stash: true, ..checkout });
                 self.act(App::confirm("Stash changes", question, again), effects);
             }
         }
@@ -27,7 +32,7 @@ impl App {
     pub(super) fn edit_in_clone(&mut self, effects: &mut Vec<Effect>) {
         match self.file_in_clone() {
             Ok(file) => effects.push(Effect::EditFile(file)),
-            Err(why) => self.say(Tone::Warning, format!("Edit file of clone: {why}.")),
+            Err(why) => self.say(Tone::Warning, format!("Cannot edit the file: {why}.")),
         }
     }
 
@@ -36,16 +41,16 @@ impl App {
     pub(super) fn file_in_clone(&self) -> Result<FileOfClone, Disabled> {
         let clone =
             self.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
-        let values = self.values();
+        let values = self.placeholder_values();
         let path = values.get("path").ok_or("no file is selected")?;
-        let project = values.get("project").map(String::as_str).unwrap_or_default();
+        let project = values.get("project").ok_or("no project is selected")?;
         if !clone.remotes.iter().any(|(_, of)| of.eq_ignore_ascii_case(project)) {
             return Err(format!("the current folder is not a clone of {project}").into());
         }
         let path = Path::new(path);
         let is_plain = |part: Component| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"));
         if !path.components().all(is_plain) {
-            return Err("the path is outside the clone".into());
+            return Err("the path is not a file in the working tree".into());
         }
         let line = values.get("line").and_then(|line| line.parse().ok());
         Ok(FileOfClone { folder: clone.folder.clone(), path: path.to_path_buf(), line })

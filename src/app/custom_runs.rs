@@ -25,8 +25,8 @@ impl App {
         self.session.commands.iter().filter(move |command| command.is_in(pane))
     }
 
-    /// Returns the values of the item under the cursor and of the current place.
-    pub(super) fn values(&self) -> Values {
+    /// Returns the values for the placeholders of custom commands, from the item under the cursor and the current place.
+    pub(super) fn placeholder_values(&self) -> Values {
         let mut values = Values::new();
         let Some(pane) = self.nav.top() else { return values };
         let view = self.view_of();
@@ -105,7 +105,7 @@ impl App {
 
     /// Returns the order that starts a command here, or the reason why that is not possible.
     pub(super) fn custom_order(&self, command: &CustomCommand) -> Result<RunOrder, Disabled> {
-        let values = self.values();
+        let values = self.placeholder_values();
         if let Some(why) = command.run.refusal(&values) {
             return Err(why);
         }

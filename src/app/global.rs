@@ -45,7 +45,7 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("actions", &["a"], "List actions", |(), cx| cx.act(Action::Menu)),
     Command::new("help", &["?", "F1"], "Show keys", |(), cx| cx.act(Action::Help)),
     Command::new("refresh", &["r", "C-l", "F5"], "Refresh", |(), cx| cx.act(Action::Refresh)),
-    Command::new("clone.edit", &["g e"], "Edit file of clone", |(), cx| cx.act(Action::EditInClone)),
+    Command::new("clone.edit", &["g e"], "Edit file in clone", |(), cx| cx.act(Action::EditInClone)),
     Command::new("browse", &["o"], "Open in browser", |(), cx| cx.act(Action::BrowseHere)),
     Command::new("copy", &["y"], "Copy…", |(), cx| cx.act(Action::Copies)),
     Command::new("hosts", &["g H"], "Go to another server…", |(), cx| cx.act(Action::Hosts)),

@@ -370,7 +370,7 @@ impl App {
             Msg::Kept(outcome) => self.kept(outcome),
             Msg::Claimed(key, claim) => self.claimed(&key, claim, effects),
             Msg::Ran(number, event) => self.ran(number, event),
-            Msg::CheckedOut(order, outcome) => self.checked_out(order, outcome, effects),
+            Msg::CheckedOut(checkout, outcome) => self.on_checkout_finished(checkout, outcome, effects),
             Msg::Say(tone, text) => self.say(tone, text),
             Msg::Quit => self.quit(effects),
         }
@@ -529,9 +529,9 @@ impl App {
             Action::Browse(url) => effects.push(Effect::Browse(url)),
             Action::Edit { text, suffix } => effects.push(Effect::Edit { text, suffix }),
             Action::Page(paper) => effects.push(Effect::Page(paper)),
-            Action::CheckOut(order) => {
+            Action::CheckOut(checkout) => {
                 self.say(Tone::Info, "Checking out…".to_owned());
-                effects.push(Effect::CheckOut(order));
+                effects.push(Effect::CheckOut(checkout));
             }
             Action::StopRun(number) => self.stop_run(number, effects),
             Action::EditInClone => self.edit_in_clone(effects),

@@ -20,54 +20,54 @@ pub fn mount(mount: Mount) -> Mount {
             list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?, None)
         })
         .write::<CreateMergeRequestAward>(|call, e| {
-            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            create(call, &on, None, &e.name)
+            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            create(call, &target, None, &e.name)
         })
         .write::<DeleteMergeRequestAward>(|call, e| {
-            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            delete(call, &on, None, e.award_id)
+            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            delete(call, &target, None, e.award_id)
         })
         .read_signed_in::<ListMergeRequestNoteAwards>(|call, e| {
             list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?, Some(e.note_id))
         })
         .write::<CreateMergeRequestNoteAward>(|call, e| {
-            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            create(call, &on, Some(e.note_id), &e.name)
+            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            create(call, &target, Some(e.note_id), &e.name)
         })
         .write::<DeleteMergeRequestNoteAward>(|call, e| {
-            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            delete(call, &on, Some(e.note_id), e.award_id)
+            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            delete(call, &target, Some(e.note_id), e.award_id)
         })
         .read_signed_in::<ListIssueAwards>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?, None))
         .write::<CreateIssueAward>(|call, e| {
-            let on = notes::issue(call, &e.id, e.issue_iid)?;
-            create(call, &on, None, &e.name)
+            let target = notes::issue(call, &e.id, e.issue_iid)?;
+            create(call, &target, None, &e.name)
         })
         .write::<DeleteIssueAward>(|call, e| {
-            let on = notes::issue(call, &e.id, e.issue_iid)?;
-            delete(call, &on, None, e.award_id)
+            let target = notes::issue(call, &e.id, e.issue_iid)?;
+            delete(call, &target, None, e.award_id)
         })
         .read_signed_in::<ListIssueNoteAwards>(|call, e| {
             list(call, &notes::issue(call, &e.id, e.issue_iid)?, Some(e.note_id))
         })
         .write::<CreateIssueNoteAward>(|call, e| {
-            let on = notes::issue(call, &e.id, e.issue_iid)?;
-            create(call, &on, Some(e.note_id), &e.name)
+            let target = notes::issue(call, &e.id, e.issue_iid)?;
+            create(call, &target, Some(e.note_id), &e.name)
         })
         .write::<DeleteIssueNoteAward>(|call, e| {
-            let on = notes::issue(call, &e.id, e.issue_iid)?;
-            delete(call, &on, Some(e.note_id), e.award_id)
+            let target = notes::issue(call, &e.id, e.issue_iid)?;
+            delete(call, &target, Some(e.note_id), e.award_id)
         })
         .read_signed_in::<ListSnippetNoteAwards>(|call, e| {
             list(call, &notes::snippet(call, &e.id, e.snippet_id)?, Some(e.note_id))
         })
         .write::<CreateSnippetNoteAward>(|call, e| {
-            let on = notes::snippet(call, &e.id, e.snippet_id)?;
-            create(call, &on, Some(e.note_id), &e.name)
+            let target = notes::snippet(call, &e.id, e.snippet_id)?;
+            create(call, &target, Some(e.note_id), &e.name)
         })
         .write::<DeleteSnippetNoteAward>(|call, e| {
-            let on = notes::snippet(call, &e.id, e.snippet_id)?;
-            delete(call, &on, Some(e.note_id), e.award_id)
+            let target = notes::snippet(call, &e.id, e.snippet_id)?;
+            delete(call, &target, Some(e.note_id), e.award_id)
         })
 }
 
@@ -141,38 +141,45 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, award: &records::Award) -> Awa
 }
 
 /// Checks that the object has such a note.
-fn check_note<W: Deref<Target = World>>(call: &Call<W>, on: &NoteTarget, note: Option<u64>) -> Result<(), Rejection> {
+fn check_note<W: Deref<Target = World>>(
+    call: &Call<W>,
+    target: &NoteTarget,
+    note: Option<u64>,
+) -> Result<(), Rejection> {
     let Some(id) = note else { return Ok(()) };
-    let found = call.world.notes.get(id).filter(|note| note.on == on.on);
-    found.map(|_| ()).ok_or_else(Rejection::no_record)
+    let found = call.world.notes.get(id).filter(|note| note.on == target.noteable);
+    found.map(|_| ()).ok_or_else(Rejection::record_not_found)
 }
 
-fn list(call: &ReadCall, on: &NoteTarget, note: Option<u64>) -> Outcome<Vec<AwardEmoji>> {
-    check_note(call, on, note)?;
-    call.page(call.world.awards_of(on.on, note).collect(), |award| show(call, award))
+fn list(call: &ReadCall, target: &NoteTarget, note: Option<u64>) -> Outcome<Vec<AwardEmoji>> {
+    check_note(call, target, note)?;
+    call.page(call.world.awards_of(target.noteable, note).collect(), |award| show(call, award))
 }
 
 /// Adds a reaction. All errors are a 404, with the reason in the message.
-fn create(call: &mut WriteCall, on: &NoteTarget, note: Option<u64>, name: &str) -> Outcome<AwardEmoji> {
-    check_note(call, on, note)?;
+fn create(call: &mut WriteCall, target: &NoteTarget, note: Option<u64>, name: &str) -> Outcome<AwardEmoji> {
+    check_note(call, target, note)?;
     let is_system = note.and_then(|id| call.world.notes.get(id)).is_some_and(|note| note.system);
-    let user = notes::authorize_write(call, on)
+    let user = notes::authorize_write(call, target)
         .ok()
         .filter(|_| !is_system)
         .ok_or_else(|| Rejection::not_found("Award Emoji"))?;
     let refuse = |why: &str| Rejection::not_found(&format!("Award Emoji {why}"));
     let name = emoji(name).ok_or_else(|| refuse("Name is not a valid emoji name"))?;
     let now = call.now;
-    let id = call.world.react(on.on, note, name, user, now).ok_or_else(|| refuse("Name has already been taken"))?;
-    call.world.mark_todos_done(on.on, user);
+    let id = call
+        .world
+        .react(target.noteable, note, name, user, now)
+        .ok_or_else(|| refuse("Name has already been taken"))?;
+    call.world.mark_todos_done(target.noteable, user);
     let award = call.world.awards.get(id).ok_or_else(|| Rejection::not_found("Award Emoji"))?;
     ok(show(call, award))
 }
 
-fn delete(call: &mut WriteCall, on: &NoteTarget, note: Option<u64>, id: u64) -> Outcome<NoContent> {
-    check_note(call, on, note)?;
-    let (caller, is_admin) = (call.signed_in()?.id, call.signed_in()?.admin);
-    let award = call.world.awards.get(id).filter(|award| award.on == on.on && award.note == note);
+fn delete(call: &mut WriteCall, target: &NoteTarget, note: Option<u64>, id: u64) -> Outcome<NoContent> {
+    check_note(call, target, note)?;
+    let (caller, is_admin) = (call.require_user()?.id, call.require_user()?.admin);
+    let award = call.world.awards.get(id).filter(|award| award.on == target.noteable && award.note == note);
     let award = award.ok_or_else(|| Rejection::not_found("Award Emoji"))?;
     if award.user != caller && !is_admin {
         return Err(Rejection::unauthorized());

@@ -89,7 +89,7 @@ fn protect(call: &mut WriteCall, input: ProtectBranch) -> Outcome<Branch> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let git = call.repository_to_write(&input.id)?.1;
     let head = head(&git, &input.branch)?;
-    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
     let known = project.protected_branches.iter().position(|protected| protected.name == input.branch);
     if known.is_none() {
         project.protected_branches.push(ProtectedBranch { name: input.branch, ..ProtectedBranch::default() });
@@ -106,7 +106,7 @@ fn unprotect(call: &mut WriteCall, input: UnprotectBranch) -> Outcome<Branch> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let git = call.repository_to_write(&input.id)?.1;
     let head = head(&git, &input.branch)?;
-    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
     project.protected_branches.retain(|protected| protected.name != input.branch);
     ok(show(&git, &call.cache, project, &head)?)
 }
@@ -125,7 +125,7 @@ fn create(call: &mut WriteCall, input: CreateBranch) -> Outcome<Branch> {
 
 /// Updates the time of the last activity in a project.
 pub fn record_project_activity(world: &mut World, project: u64, now: Timestamp) -> Result<&Project, Rejection> {
-    let project = world.projects.get_mut(project).ok_or_else(Rejection::no_record)?;
+    let project = world.projects.get_mut(project).ok_or_else(Rejection::record_not_found)?;
     project.last_activity_at = project.last_activity_at.max(now);
     Ok(project)
 }

@@ -111,7 +111,7 @@ impl<W: Deref<Target = World>> Call<W> {
     ///
     /// # Errors
     /// Fails with 401 if the caller is not signed in.
-    pub fn signed_in(&self) -> Result<&User, Rejection> {
+    pub fn require_user(&self) -> Result<&User, Rejection> {
         self.rights.user.and_then(|id| self.world.users.get(id)).ok_or_else(Rejection::unauthorized)
     }
 
@@ -120,7 +120,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// # Errors
     /// Fails with 401 if the caller is not signed in, and with 403 for other users.
     pub fn require_admin(&self) -> Result<(), Rejection> {
-        self.signed_in()?;
+        self.require_user()?;
         if self.rights.admin { Ok(()) } else { Err(Rejection::forbidden()) }
     }
 
@@ -160,7 +160,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Fails with 404 if it is not visible, 401 if the caller is not signed in, and 403 if the level is too low.
     pub fn project_as(&self, id: &Id, least: u8) -> Result<&Project, Rejection> {
         let project = self.project(id)?;
-        self.signed_in()?;
+        self.require_user()?;
         if self.rights.level(&self.world, project) >= least { Ok(project) } else { Err(Rejection::forbidden()) }
     }
 
@@ -225,7 +225,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Fails as [`Call::project_as`] does.
     pub fn group_as(&self, id: &Id, least: u8) -> Result<&Group, Rejection> {
         let group = self.group(id)?;
-        self.signed_in()?;
+        self.require_user()?;
         if self.rights.group_level(&self.world, group.id) >= least { Ok(group) } else { Err(Rejection::forbidden()) }
     }
 

@@ -106,7 +106,7 @@ fn create(call: &mut WriteCall, input: CreateCommit) -> Outcome<Commit> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.clone();
     check_push(call, &project, &input.branch)?;
-    let committer = call.commit_author(call.signed_in()?.id);
+    let committer = call.commit_author(call.require_user()?.id);
     let author = Author {
         name: non_blank(input.author_name).unwrap_or_else(|| committer.name.clone()),
         email: non_blank(input.author_email).unwrap_or_else(|| committer.email.clone()),
@@ -140,7 +140,7 @@ fn cherry_pick(call: &mut WriteCall, input: CherryPick) -> Outcome<Commit> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.clone();
     check_push(call, &project, &input.branch)?;
-    let committer = call.commit_author(call.signed_in()?.id);
+    let committer = call.commit_author(call.require_user()?.id);
     let before = git.branch(&input.branch);
     let id = git.cherry_pick(find(&git, &input.sha)?, &input.branch, &committer)?;
     record_project_activity(call.world, project.id, call.now)?;
@@ -214,7 +214,7 @@ fn comments(call: &ReadCall, input: ListCommitComments) -> Outcome<Vec<CommitCom
 
 fn comment(call: &mut WriteCall, input: CreateCommitComment) -> Outcome<CommitComment> {
     let (project, git) = call.repository(&input.id)?;
-    let (project, author) = (project.id, call.signed_in()?.id);
+    let (project, author) = (project.id, call.require_user()?.id);
     if input.note.trim().is_empty() {
         return Err(Rejection::error(400, "note is empty"));
     }
@@ -354,7 +354,7 @@ where
 fn set_status(call: &mut WriteCall, input: SetCommitStatus) -> Outcome<CommitStatus> {
     let project: Project = call.project_as(&input.id, level::DEVELOPER)?.clone();
     let git = call.git(&project)?;
-    let author = call.signed_in()?.id;
+    let author = call.require_user()?.id;
     if input.coverage.is_some_and(|coverage| !coverage.is_finite()) {
         return Err(Rejection::invalid("coverage"));
     }
@@ -419,7 +419,7 @@ fn set_status(call: &mut WriteCall, input: SetCommitStatus) -> Outcome<CommitSta
             })
         }
     };
-    let Some(row) = world.commit_statuses.get_mut(row) else { return Err(Rejection::no_record()) };
+    let Some(row) = world.commit_statuses.get_mut(row) else { return Err(Rejection::record_not_found()) };
     row.status = status;
     row.target_url = input.target_url.or(row.target_url.take());
     row.description = input.description.or(row.description.take());

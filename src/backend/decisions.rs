@@ -212,7 +212,7 @@ impl WriteCall<'_> {
     /// Changes a merge request on behalf of a user, who is subscribed to it. Returns the changed merge request.
     fn change(&mut self, id: u64, by: u64, change: impl FnOnce(&mut MergeRequest)) -> Result<MergeRequest, Rejection> {
         let now = self.now;
-        let mr = self.world.merge_requests.get_mut(id).ok_or_else(Rejection::no_record)?;
+        let mr = self.world.merge_requests.get_mut(id).ok_or_else(Rejection::record_not_found)?;
         change(mr);
         mr.updated_at = mr.updated_at.max(now);
         mr.subscribers.insert(by);
@@ -236,7 +236,7 @@ fn reviewers(call: &ReadCall, input: ListReviewers) -> Outcome<Vec<Reviewer>> {
 
 fn approve(call: &mut WriteCall, input: Approve) -> Outcome<Approvals> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    let (id, user, now) = (mr.id, call.signed_in()?.id, call.now);
+    let (id, user, now) = (mr.id, call.require_user()?.id, call.now);
     check_sha(&input.sha, call.source_head(mr, Some(&git)))?;
     if !call.can_approve(mr) {
         return Err(Rejection::unauthorized());
@@ -253,7 +253,7 @@ fn approve(call: &mut WriteCall, input: Approve) -> Outcome<Approvals> {
 
 fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<NoContent> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
-    let (id, user) = (mr.id, call.signed_in()?.id);
+    let (id, user) = (mr.id, call.require_user()?.id);
     if !mr.approvals.contains_key(&user) {
         return Err(Rejection::message(404, "404 Not Found"));
     }
@@ -269,7 +269,7 @@ fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<NoContent> {
 
 fn merge(call: &mut WriteCall, input: Merge) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    let (id, user) = (mr.id, call.signed_in()?.id);
+    let (id, user) = (mr.id, call.require_user()?.id);
     if !call.can_merge(mr) {
         return Err(Rejection::unauthorized());
     }
@@ -318,7 +318,7 @@ fn merge_now(
     params: &MergeParams,
 ) -> Result<MergeRequest, Rejection> {
     let (target, ends) = call.heads(mr, git).ok_or_else(cannot_merge)?;
-    let project = call.world.projects.get(mr.target_project).ok_or_else(Rejection::no_record)?;
+    let project = call.world.projects.get(mr.target_project).ok_or_else(Rejection::record_not_found)?;
     if mr.source_project != mr.target_project {
         git.copy_missing_objects(ends.head, target)?;
     }
@@ -411,7 +411,7 @@ fn cancel_auto_merge(call: &mut WriteCall, id: u64, user: u64, reason: &str) {
 
 fn cancel(call: &mut WriteCall, input: CancelAutoMerge) -> Outcome<AutoMergeCanceled> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
-    let (id, user) = (mr.id, call.signed_in()?.id);
+    let (id, user) = (mr.id, call.require_user()?.id);
     if mr.author != user && !call.can_merge(mr) {
         return Err(Rejection::unauthorized());
     }
@@ -427,7 +427,7 @@ fn cancel(call: &mut WriteCall, input: CancelAutoMerge) -> Outcome<AutoMergeCanc
 /// Rebases before it replies, although the reply says that the rebase is in progress.
 fn rebase(call: &mut WriteCall, input: RebaseMergeRequest) -> Outcome<Rebase> {
     let (target_project, mr, target_git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    let (mr, target_project, user) = (mr.clone(), target_project.id, call.signed_in()?.id);
+    let (mr, target_project, user) = (mr.clone(), target_project.id, call.require_user()?.id);
     let forbidden = |why: &str| Rejection::message(403, format!("403 Forbidden - {why}"));
     let source = call.world.projects.get(mr.source_project).cloned();
     let head = call.source_head(&mr, Some(&target_git));
@@ -449,7 +449,7 @@ fn rebase(call: &mut WriteCall, input: RebaseMergeRequest) -> Outcome<Rebase> {
         Some((target, ends)) if ends.base != target => {
             if source.id != target_project {
                 let objects = super::store::repository_path(&call.repositories, target_project).join("objects");
-                git.add_alternate(&objects).ok_or_else(Rejection::no_record)?;
+                git.add_alternate(&objects).ok_or_else(Rejection::record_not_found)?;
                 git.copy_missing_objects(target, head)?;
             }
             git.rebase(head, target, &call.commit_author(user))?

@@ -16,7 +16,7 @@ pub fn mount(mount: Mount) -> Mount {
 /// Returns a project if the caller may read its deployments: only reporters may, if jobs are not public.
 pub fn project<'a>(call: &'a ReadCall, id: &Id) -> Result<&'a Project, Rejection> {
     let project = call.project_code(id)?;
-    call.signed_in()?;
+    call.require_user()?;
     let hidden = project.public_jobs_disabled && call.rights.level(call.world, project) < level::REPORTER;
     if hidden { Err(Rejection::forbidden()) } else { Ok(project) }
 }
@@ -61,6 +61,6 @@ fn list(call: &ReadCall, input: ListDeployments) -> Outcome<Vec<Deployment>> {
 fn get(call: &ReadCall, input: GetDeployment) -> Outcome<Deployment> {
     let project = project(call, &input.id)?;
     let found = call.world.deployments.get(input.deployment_id).filter(|row| row.project == project.id);
-    let deployment = found.ok_or_else(Rejection::no_record)?;
+    let deployment = found.ok_or_else(Rejection::record_not_found)?;
     ok(show(call, call.git(project).ok().as_ref(), deployment))
 }

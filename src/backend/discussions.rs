@@ -20,49 +20,49 @@ pub fn mount(mount: Mount) -> Mount {
             list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?)
         })
         .write::<CreateMergeRequestDiscussion>(|call, e| {
-            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            let position = e.position.as_ref().map(positions::read).transpose()?;
-            let id = start(call, &on, e.body, position, e.commit_id)?;
-            ok(show(call, &on, id))
+            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            let position = e.position.as_ref().map(positions::to_record).transpose()?;
+            let id = start(call, &target, e.body, position, e.commit_id)?;
+            ok(show(call, &target, id))
         })
         .write::<ReplyToMergeRequestDiscussion>(|call, e| {
-            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            answer(call, &on, &e.discussion_id, e.body)
+            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            answer(call, &target, &e.discussion_id, e.body)
         })
         .write::<ResolveMergeRequestDiscussion>(|call, e| {
-            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            set_resolved(call, &on, &e.discussion_id, e.resolved)
+            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            resolve(call, &target, &e.discussion_id, e.resolved)
         })
         .read_signed_in::<ListIssueDiscussions>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?))
         .write::<CreateIssueDiscussion>(|call, e| {
-            let on = notes::issue(call, &e.id, e.issue_iid)?;
-            let id = start(call, &on, e.body, None, None)?;
-            ok(show(call, &on, id))
+            let target = notes::issue(call, &e.id, e.issue_iid)?;
+            let id = start(call, &target, e.body, None, None)?;
+            ok(show(call, &target, id))
         })
         .write::<ReplyToIssueDiscussion>(|call, e| {
-            let on = notes::issue(call, &e.id, e.issue_iid)?;
-            answer(call, &on, &e.discussion_id, e.body)
+            let target = notes::issue(call, &e.id, e.issue_iid)?;
+            answer(call, &target, &e.discussion_id, e.body)
         })
         .write::<ResolveIssueDiscussion>(|call, e| {
-            let on = notes::issue(call, &e.id, e.issue_iid)?;
-            set_resolved(call, &on, &e.discussion_id, e.resolved)
+            let target = notes::issue(call, &e.id, e.issue_iid)?;
+            resolve(call, &target, &e.discussion_id, e.resolved)
         })
         .read_signed_in::<ListSnippetDiscussions>(|call, e| list(call, &notes::snippet(call, &e.id, e.snippet_id)?))
         .write::<CreateSnippetDiscussion>(|call, e| {
-            let on = notes::snippet(call, &e.id, e.snippet_id)?;
-            let id = start(call, &on, e.body, None, None)?;
-            ok(show(call, &on, id))
+            let target = notes::snippet(call, &e.id, e.snippet_id)?;
+            let id = start(call, &target, e.body, None, None)?;
+            ok(show(call, &target, id))
         })
         .write::<ReplyToSnippetDiscussion>(|call, e| {
-            let on = notes::snippet(call, &e.id, e.snippet_id)?;
-            answer(call, &on, &e.discussion_id, e.body)
+            let target = notes::snippet(call, &e.id, e.snippet_id)?;
+            answer(call, &target, &e.discussion_id, e.body)
         })
         .write::<ApplySuggestion>(suggestions::apply_one)
         .write::<ApplySuggestions>(suggestions::apply_all)
 }
 
-/// Returns the hash that identifies a thread in the API.
-pub fn hash(on: Noteable, thread: u64) -> String {
+/// Returns the ID of a thread in the API: a hash.
+pub fn discussion_id(on: Noteable, thread: u64) -> String {
     let (kind, id) = match on {
         Noteable::MergeRequest(id) => ("MergeRequest", id),
         Noteable::Issue(id) => ("Issue", id),
@@ -88,10 +88,10 @@ impl World {
         self.notes.iter().filter(move |note| note.on == on && note.thread() == thread)
     }
 
-    /// Returns the ID of the thread with a hash.
+    /// Returns the record ID of the thread with an ID of the API.
     pub fn find_thread(&self, on: Noteable, id: &str) -> Option<u64> {
         let mut of = self.notes.iter().filter(|note| note.on == on).map(records::Note::thread);
-        of.find(|thread| hash(on, *thread) == id)
+        of.find(|thread| discussion_id(on, *thread) == id)
     }
 
     /// Returns whether there is an unresolved thread.
@@ -101,7 +101,7 @@ impl World {
 }
 
 fn show<W: Deref<Target = World>>(call: &Call<W>, target: &NoteTarget, thread: u64) -> Discussion {
-    let notes: Vec<&records::Note> = call.world.thread(target.on, thread).collect();
+    let notes: Vec<&records::Note> = call.world.thread(target.noteable, thread).collect();
     show_notes(call, target, thread, &notes)
 }
 
@@ -116,14 +116,14 @@ fn show_notes<W: Deref<Target = World>>(
         Note { resolvable: note.resolvable.or(Some(false)), ..note }
     };
     Discussion {
-        id: hash(target.on, thread),
+        id: discussion_id(target.noteable, thread),
         individual_note: notes.iter().all(|note| note.kind == NoteKind::Single),
         notes: notes.iter().map(note).collect(),
     }
 }
 
 fn list(call: &ReadCall, target: &NoteTarget) -> Outcome<Vec<Discussion>> {
-    let mut threads: Vec<(u64, Vec<&records::Note>)> = call.world.threads(target.on).into_iter().collect();
+    let mut threads: Vec<(u64, Vec<&records::Note>)> = call.world.threads(target.noteable).into_iter().collect();
     // Notes may be backdated.
     threads.sort_by_key(|(_, notes)| notes.first().map(|note| note.created_at));
     call.page(threads, |(thread, notes)| show_notes(call, target, thread, &notes))
@@ -140,21 +140,21 @@ fn bad_request(why: &str) -> Rejection {
 /// Fails with 400 if the text is empty or the position is not in the diff.
 pub fn start(
     call: &mut WriteCall,
-    on: &NoteTarget,
+    target: &NoteTarget,
     body: String,
     position: Option<Position>,
     commit_id: Option<String>,
 ) -> Result<u64, Rejection> {
-    let author = notes::authorize_write(call, on)?;
+    let author = notes::authorize_write(call, target)?;
     check_body(&body)?;
     let mut position = position;
-    if let (Some(found), Noteable::MergeRequest(id)) = (&position, on.on) {
-        let mr = call.world.merge_requests.get(id).ok_or_else(Rejection::no_record)?;
-        let project = call.world.projects.get(mr.target_project).ok_or_else(Rejection::no_record)?;
+    if let (Some(found), Noteable::MergeRequest(id)) = (&position, target.noteable) {
+        let mr = call.world.merge_requests.get(id).ok_or_else(Rejection::record_not_found)?;
+        let project = call.world.projects.get(mr.target_project).ok_or_else(Rejection::record_not_found)?;
         let git = call.git(project)?;
-        // Makes the commits of a fork readable.
-        call.diff_ends(mr, &git);
-        positions::check(&git, found)?;
+        call.make_fork_commits_available(mr, &git);
+        // Fails if the position is not in the diff.
+        positions::line_code(&git, found)?;
         // A thread on a single commit keeps its position.
         if commit_id.is_none() {
             position = Some(call.to_current_diff(mr, &git, found));
@@ -165,7 +165,7 @@ pub fn start(
     Ok(notes::add(
         call,
         records::Note {
-            on: on.on,
+            on: target.noteable,
             body,
             author,
             created_at: now,
@@ -186,26 +186,27 @@ fn find<W: Deref<Target = World>>(call: &Call<W>, on: Noteable, id: &str) -> Res
     call.world.find_thread(on, id).ok_or_else(|| Rejection::not_found("Discussion"))
 }
 
-fn answer(call: &mut WriteCall, on: &NoteTarget, id: &str, body: String) -> Outcome<Note> {
-    let thread = find(call, on.on, id)?;
-    let id = reply(call, on, thread, body)?;
+fn answer(call: &mut WriteCall, target: &NoteTarget, id: &str, body: String) -> Outcome<Note> {
+    let thread = find(call, target.noteable, id)?;
+    let id = reply(call, target, thread, body)?;
     let note = call.world.notes.get(id).ok_or_else(|| Rejection::not_found("Note"))?;
-    ok(notes::show(call, on, note))
+    ok(notes::show(call, target, note))
 }
 
 /// Replies in a thread; an individual note becomes a thread. Returns the ID of the reply.
 ///
 /// # Errors
 /// Fails with 400 if the text is empty or the note cannot be replied to.
-pub fn reply(call: &mut WriteCall, on: &NoteTarget, thread: u64, body: String) -> Result<u64, Rejection> {
-    let author = notes::authorize_write(call, on)?;
+pub fn reply(call: &mut WriteCall, target: &NoteTarget, thread: u64, body: String) -> Result<u64, Rejection> {
+    let author = notes::authorize_write(call, target)?;
     check_body(&body)?;
-    let first = call.world.thread(on.on, thread).next().ok_or_else(|| Rejection::not_found("Discussion"))?.clone();
+    let first =
+        call.world.thread(target.noteable, thread).next().ok_or_else(|| Rejection::not_found("Discussion"))?.clone();
     if first.system {
         return Err(bad_request("Replies to system notes are not allowed."));
     }
     let is_single = first.kind == NoteKind::Single;
-    if is_single && !matches!(on.on, Noteable::MergeRequest(_) | Noteable::Issue(_)) {
+    if is_single && !matches!(target.noteable, Noteable::MergeRequest(_) | Noteable::Issue(_)) {
         return Err(bad_request("Discussion can not be replied to."));
     }
     if let Some(first) = call.world.notes.get_mut(first.id).filter(|_| is_single) {
@@ -213,7 +214,7 @@ pub fn reply(call: &mut WriteCall, on: &NoteTarget, thread: u64, body: String) -
     }
     let now = call.now;
     let note = records::Note {
-        on: on.on,
+        on: target.noteable,
         body,
         author,
         created_at: now,
@@ -230,44 +231,39 @@ pub fn reply(call: &mut WriteCall, on: &NoteTarget, thread: u64, body: String) -
     Ok(notes::add(call, note))
 }
 
-fn set_resolved(call: &mut WriteCall, on: &NoteTarget, id: &str, resolved: bool) -> Outcome<Discussion> {
-    let thread = find(call, on.on, id)?;
-    resolve(call, on, thread, resolved)?;
-    ok(show(call, on, thread))
+fn resolve(call: &mut WriteCall, target: &NoteTarget, id: &str, resolved: bool) -> Outcome<Discussion> {
+    let thread = find(call, target.noteable, id)?;
+    if !can_resolve(call, target, thread)? {
+        return Err(Rejection::forbidden());
+    }
+    set_resolved(call, target, thread, resolved)?;
+    ok(show(call, target, thread))
 }
 
 /// Returns whether the caller may resolve a thread.
-pub fn can_resolve(call: &WriteCall, on: &NoteTarget, thread: u64) -> Result<bool, Rejection> {
-    let user = call.signed_in()?.id;
-    let first = call.world.thread(on.on, thread).next();
-    let takes_part = on.author == user || first.is_some_and(|note| note.author == user);
-    let is_open = !on.is_members_only || on.level >= level::GUEST;
-    let is_resolvable = call.world.thread(on.on, thread).any(records::Note::is_resolvable);
-    Ok(is_resolvable && is_open && (takes_part || on.level >= level::DEVELOPER))
-}
-
-/// Resolves or reopens a thread.
-///
-/// # Errors
-/// Fails with 403 if the caller lacks the permission or the thread cannot be resolved.
-fn resolve(call: &mut WriteCall, on: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Rejection> {
-    if can_resolve(call, on, thread)? { set_state(call, on, thread, resolved) } else { Err(Rejection::forbidden()) }
+pub fn can_resolve(call: &WriteCall, target: &NoteTarget, thread: u64) -> Result<bool, Rejection> {
+    let user = call.require_user()?.id;
+    let first = call.world.thread(target.noteable, thread).next();
+    let takes_part = target.author == user || first.is_some_and(|note| note.author == user);
+    let is_open = !target.is_members_only || target.level >= level::GUEST;
+    let is_resolvable = call.world.thread(target.noteable, thread).any(records::Note::is_resolvable);
+    Ok(is_resolvable && is_open && (takes_part || target.level >= level::DEVELOPER))
 }
 
 /// Resolves or reopens a thread without checking permissions.
-pub fn set_state(call: &mut WriteCall, on: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Rejection> {
-    let (user, now) = (call.signed_in()?.id, call.now);
+pub fn set_resolved(call: &mut WriteCall, target: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Rejection> {
+    let (user, now) = (call.require_user()?.id, call.now);
     let differs = |note: &&records::Note| note.is_resolvable() && note.resolved_at.is_some() != resolved;
-    let ids: Vec<u64> = call.world.thread(on.on, thread).filter(differs).map(|note| note.id).collect();
+    let ids: Vec<u64> = call.world.thread(target.noteable, thread).filter(differs).map(|note| note.id).collect();
     for id in &ids {
         if let Some(note) = call.world.notes.get_mut(*id) {
             (note.resolved_by, note.resolved_at) = if resolved { (Some(user), Some(now)) } else { (None, None) };
         }
     }
-    if let Noteable::MergeRequest(mr) = on.on
+    if let Noteable::MergeRequest(mr) = target.noteable
         && resolved
         && !ids.is_empty()
-        && !call.world.has_unresolved(on.on)
+        && !call.world.has_unresolved(target.noteable)
     {
         call.add_system_note(mr, user, "resolved all threads");
     }

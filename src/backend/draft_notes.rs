@@ -25,39 +25,43 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 /// Returns the merge request as a note target, its ID, and the ID of the caller.
-fn target<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<(NoteTarget, u64, u64), Rejection> {
-    let on = notes::merge_request(call, id, iid)?;
-    let Noteable::MergeRequest(mr) = on.on else { return Err(Rejection::no_record()) };
-    let user = call.signed_in()?.id;
-    Ok((on, mr, user))
+fn find_target<W: Deref<Target = World>>(
+    call: &Call<W>,
+    id: &Id,
+    iid: u64,
+) -> Result<(NoteTarget, u64, u64), Rejection> {
+    let target = notes::merge_request(call, id, iid)?;
+    let Noteable::MergeRequest(mr) = target.noteable else { return Err(Rejection::record_not_found()) };
+    let user = call.require_user()?.id;
+    Ok((target, mr, user))
 }
 
 impl World {
-    /// Returns a user's drafts on a merge request, oldest first.
-    fn drafts(&self, mr: u64, user: u64) -> impl Iterator<Item = &records::DraftNote> {
-        self.draft_notes.iter().filter(move |draft| draft.merge_request == mr && draft.author == user)
+    /// Returns a user's draft notes on a merge request, oldest first.
+    fn draft_notes_of(&self, mr: u64, user: u64) -> impl Iterator<Item = &records::DraftNote> {
+        self.draft_notes.iter().filter(move |draft_note| draft_note.merge_request == mr && draft_note.author == user)
     }
 }
 
-fn show(draft: &records::DraftNote) -> DraftNote {
-    let on = Noteable::MergeRequest(draft.merge_request);
+fn show(draft_note: &records::DraftNote) -> DraftNote {
+    let noteable = Noteable::MergeRequest(draft_note.merge_request);
     DraftNote {
-        id: draft.id,
-        author_id: draft.author,
-        merge_request_id: draft.merge_request,
-        resolve_discussion: draft.resolves,
-        discussion_id: draft.thread.map(|thread| discussions::hash(on, thread)),
-        note: draft.note.clone(),
-        commit_id: draft.commit_id.clone(),
-        line_code: draft.line_code.clone(),
+        id: draft_note.id,
+        author_id: draft_note.author,
+        merge_request_id: draft_note.merge_request,
+        resolve_discussion: draft_note.resolves,
+        discussion_id: draft_note.thread.map(|thread| discussions::discussion_id(noteable, thread)),
+        note: draft_note.note.clone(),
+        commit_id: draft_note.commit_id.clone(),
+        line_code: draft_note.line_code.clone(),
         // A comment without a position has one with all fields null.
-        position: Some(draft.position.clone().unwrap_or_default()),
+        position: Some(draft_note.position.clone().unwrap_or_default()),
     }
 }
 
 fn list(call: &ReadCall, input: ListDraftNotes) -> Outcome<Vec<DraftNote>> {
-    let (_, mr, user) = target(call, &input.id, input.merge_request_iid)?;
-    ok(call.world.drafts(mr, user).map(show).collect())
+    let (_, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
+    ok(call.world.draft_notes_of(mr, user).map(show).collect())
 }
 
 /// Parses a position, and returns it with the code of its line, if it has one: it need not be in the diff.
@@ -66,35 +70,34 @@ fn parse_position(
     mr: u64,
     position: &Option<NewPosition>,
 ) -> Result<(Option<Position>, Option<String>), Rejection> {
-    let Some(position) = position.as_ref().map(positions::read).transpose()? else { return Ok((None, None)) };
-    let mr = call.world.merge_requests.get(mr).ok_or_else(Rejection::no_record)?;
-    let git = call.git(call.world.projects.get(mr.target_project).ok_or_else(Rejection::no_record)?)?;
-    // Makes the commits of a fork readable.
-    call.diff_ends(mr, &git);
-    let line_code = positions::check(&git, &position).ok().flatten();
+    let Some(position) = position.as_ref().map(positions::to_record).transpose()? else { return Ok((None, None)) };
+    let mr = call.world.merge_requests.get(mr).ok_or_else(Rejection::record_not_found)?;
+    let git = call.git(call.world.projects.get(mr.target_project).ok_or_else(Rejection::record_not_found)?)?;
+    call.make_fork_commits_available(mr, &git);
+    let line_code = positions::line_code(&git, &position).ok().flatten();
     Ok((Some(position), line_code))
 }
 
 fn create(call: &mut WriteCall, input: CreateDraftNote) -> Outcome<DraftNote> {
-    let (on, mr, user) = target(call, &input.id, input.merge_request_iid)?;
-    notes::authorize_write(call, &on)?;
+    let (target, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
+    notes::authorize_write(call, &target)?;
     let refuse = |why: &str| Rejection::bad_request(json!({ "base": [why] }));
     check_note(&input.note)?;
-    let hash = input.in_reply_to_discussion_id.filter(|hash| !hash.is_empty());
-    let thread = hash.map(|hash| {
-        let found = call.world.find_thread(on.on, &hash);
+    let discussion_id = input.in_reply_to_discussion_id.filter(|id| !id.is_empty());
+    let thread = discussion_id.map(|id| {
+        let found = call.world.find_thread(target.noteable, &id);
         found.ok_or_else(|| refuse("Thread to reply to cannot be found"))
     });
     let thread = thread.transpose()?;
     let resolves = input.resolve_discussion == Some(true);
     if let Some(thread) = thread {
-        if call.world.thread(on.on, thread).any(|note| note.system) {
+        if call.world.thread(target.noteable, thread).any(|note| note.system) {
             return Err(refuse("Thread to reply to cannot be found"));
         }
-        if resolves && !discussions::can_resolve(call, &on, thread)? {
+        if resolves && !discussions::can_resolve(call, &target, thread)? {
             return Err(refuse("User is not allowed to resolve thread"));
         }
-        if call.world.drafts(mr, user).any(|draft| draft.thread == Some(thread)) {
+        if call.world.draft_notes_of(mr, user).any(|draft_note| draft_note.thread == Some(thread)) {
             return Err(Rejection::bad_request(json!({ "author_id": ["has already been taken"] })));
         }
     }
@@ -121,82 +124,84 @@ fn check_note(note: &str) -> Result<(), Rejection> {
 
 /// Sets the state of the caller's review, if it was requested.
 fn set_review(call: &mut WriteCall, mr: u64, user: u64, state: ReviewState) {
-    let is_other = |mr: &records::MergeRequest| mr.reviewers.iter().any(|r| r.user == user && r.state != state);
-    if call.world.merge_requests.get(mr).is_some_and(is_other)
+    let state_differs = |mr: &records::MergeRequest| mr.reviewers.iter().any(|r| r.user == user && r.state != state);
+    if call.world.merge_requests.get(mr).is_some_and(state_differs)
         && let Some(mr) = call.world.merge_requests.get_mut(mr)
     {
         mr.set_review(user, state);
     }
 }
 
-/// Returns a draft of the caller; drafts of others do not exist for them.
+/// Returns a draft note of the caller; those of others do not exist for them.
 fn find<W: Deref<Target = World>>(
     call: &Call<W>,
     mr: u64,
     user: u64,
     id: u64,
 ) -> Result<&records::DraftNote, Rejection> {
-    let draft = call.world.draft_notes.get(id);
-    draft.filter(|draft| draft.merge_request == mr && draft.author == user).ok_or_else(Rejection::no_record)
+    let draft_note = call.world.draft_notes.get(id);
+    draft_note
+        .filter(|draft_note| draft_note.merge_request == mr && draft_note.author == user)
+        .ok_or_else(Rejection::record_not_found)
 }
 
 fn update(call: &mut WriteCall, input: UpdateDraftNote) -> Outcome<DraftNote> {
-    let (_, mr, user) = target(call, &input.id, input.merge_request_iid)?;
+    let (_, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
     let id = find(call, mr, user, input.draft_note_id)?.id;
     check_note(&input.note)?;
     let (position, line_code) = parse_position(call, mr, &input.position)?;
-    if let Some(draft) = call.world.draft_notes.get_mut(id) {
-        draft.note = input.note;
+    if let Some(draft_note) = call.world.draft_notes.get_mut(id) {
+        draft_note.note = input.note;
         // An update without a position removes it.
-        (draft.position, draft.line_code) = (position, line_code);
+        (draft_note.position, draft_note.line_code) = (position, line_code);
     }
     ok(show(find(call, mr, user, id)?))
 }
 
 fn delete(call: &mut WriteCall, input: DeleteDraftNote) -> Outcome<NoContent> {
-    let (_, mr, user) = target(call, &input.id, input.merge_request_iid)?;
+    let (_, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
     let id = find(call, mr, user, input.draft_note_id)?.id;
     call.world.draft_notes.remove(id);
-    if call.world.drafts(mr, user).next().is_none() {
+    if call.world.draft_notes_of(mr, user).next().is_none() {
         set_review(call, mr, user, ReviewState::Unreviewed);
     }
     ok(NoContent)
 }
 
 fn publish_one(call: &mut WriteCall, input: PublishDraftNote) -> Outcome<NoContent> {
-    let (on, mr, user) = target(call, &input.id, input.merge_request_iid)?;
+    let (target, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
     let id = find(call, mr, user, input.draft_note_id)?.id;
-    publish(call, &on, &[id])?;
-    if call.world.drafts(mr, user).next().is_none() {
+    publish(call, &target, &[id])?;
+    if call.world.draft_notes_of(mr, user).next().is_none() {
         set_review(call, mr, user, ReviewState::Reviewed);
     }
     ok(NoContent)
 }
 
 fn publish_all(call: &mut WriteCall, input: PublishReview) -> Outcome<NoContent> {
-    let (on, mr, user) = target(call, &input.id, input.merge_request_iid)?;
-    let ids: Vec<u64> = call.world.drafts(mr, user).map(|draft| draft.id).collect();
+    let (target, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
+    let ids: Vec<u64> = call.world.draft_notes_of(mr, user).map(|draft_note| draft_note.id).collect();
     if !ids.is_empty() {
-        publish(call, &on, &ids)?;
+        publish(call, &target, &ids)?;
         set_review(call, mr, user, ReviewState::Reviewed);
     }
     ok(NoContent)
 }
 
-/// Publishes drafts as notes. A draft that cannot be published, for example because its line is not in the diff, is
+/// Publishes draft notes as notes. One that cannot be published, for example because its line is not in the diff, is
 /// lost silently, as on GitLab servers.
-fn publish(call: &mut WriteCall, on: &NoteTarget, ids: &[u64]) -> Result<(), Rejection> {
-    notes::authorize_write(call, on)?;
+fn publish(call: &mut WriteCall, target: &NoteTarget, ids: &[u64]) -> Result<(), Rejection> {
+    notes::authorize_write(call, target)?;
     for id in ids {
-        let Some(draft) = call.world.draft_notes.remove(*id) else { continue };
-        let published = match draft.thread {
-            Some(thread) => discussions::reply(call, on, thread, draft.note).map(|_| thread),
-            None => discussions::start(call, on, draft.note, draft.position, draft.commit_id),
+        let Some(draft_note) = call.world.draft_notes.remove(*id) else { continue };
+        let published = match draft_note.thread {
+            Some(thread) => discussions::reply(call, target, thread, draft_note.note).map(|_| thread),
+            None => discussions::start(call, target, draft_note.note, draft_note.position, draft_note.commit_id),
         };
         let Ok(thread) = published else { continue };
-        // A draft that does not resolve its thread reopens it.
-        if !draft.resolves || discussions::can_resolve(call, on, thread)? {
-            discussions::set_state(call, on, thread, draft.resolves)?;
+        // A draft note that does not resolve its thread reopens it.
+        if !draft_note.resolves || discussions::can_resolve(call, target, thread)? {
+            discussions::set_resolved(call, target, thread, draft_note.resolves)?;
         }
     }
     Ok(())

@@ -65,7 +65,7 @@ fn list(call: &ReadCall, input: ListEnvironments) -> Outcome<Vec<ProjectEnvironm
 fn get(call: &ReadCall, input: GetEnvironment) -> Outcome<ProjectEnvironment> {
     let project = deployments::project(call, &input.id)?;
     let found = call.world.environments.get(input.environment_id).filter(|row| row.project == project.id);
-    let environment = found.ok_or_else(Rejection::no_record)?;
+    let environment = found.ok_or_else(Rejection::record_not_found)?;
     let git = call.git(project).ok();
     let last = deployments_of(call.world, environment).map(|(_, last)| last);
     ok(ProjectEnvironment {
@@ -77,7 +77,7 @@ fn get(call: &ReadCall, input: GetEnvironment) -> Outcome<ProjectEnvironment> {
 fn stop(call: &mut WriteCall, input: StopEnvironment) -> Outcome<ProjectEnvironment> {
     let project = call.project_as(&input.id, level::DEVELOPER)?.id;
     let found = call.world.environments.get_mut(input.environment_id).filter(|row| row.project == project);
-    let environment = found.ok_or_else(Rejection::no_record)?;
+    let environment = found.ok_or_else(Rejection::record_not_found)?;
     if std::mem::replace(&mut environment.is_stopped, true) {
         return Err(Rejection::message(400, "400 Bad request - environment is not available"));
     }

@@ -29,7 +29,7 @@ pub fn import_status(project: &Project, now: Timestamp) -> &'static str {
 fn fork(call: &mut WriteCall, input: ForkProject) -> Outcome<ProjectView> {
     // Callers who may not read the code must not learn that there is something to fork.
     let origin = call.project_code(&input.id)?.clone();
-    let caller = call.signed_in()?.clone();
+    let caller = call.require_user()?.clone();
     let namespace = match input.namespace_path.filter(|path| !path.is_empty() && *path != caller.username) {
         None => Namespace::User(caller.id),
         Some(path) => {

@@ -178,7 +178,7 @@ fn visibility(word: &str) -> Result<Visibility, Rejection> {
 }
 
 fn create(call: &mut WriteCall, input: CreateGroup) -> Outcome<GroupView> {
-    let caller = call.signed_in()?.clone();
+    let caller = call.require_user()?.clone();
     if let Some(parent) = input.parent_id {
         call.group_as(&parent.into(), level::OWNER)?;
     } else if !caller.can_create_group && !caller.admin {

@@ -118,10 +118,10 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns a project and one of its issues.
     fn issue(&self, id: &Id, iid: u64) -> Result<(&Project, &records::Issue), Rejection> {
         let project = self.project(id)?;
-        self.signed_in()?;
+        self.require_user()?;
         let found = self.world.issues.iter().find(|issue| issue.project == project.id && issue.iid == iid);
         let issue = found.filter(|issue| self.rights.can_read_issue(&self.world, issue));
-        Ok((project, issue.ok_or_else(Rejection::no_record)?))
+        Ok((project, issue.ok_or_else(Rejection::record_not_found)?))
     }
 }
 
@@ -219,7 +219,7 @@ fn list_filtered(
     input: Common,
     of: impl Fn(&records::Issue) -> bool,
 ) -> Outcome<Vec<Issue>> {
-    let caller = call.signed_in()?.id;
+    let caller = call.require_user()?.id;
     let state =
         State::from_name(call.choice_or_first("state", input.state.as_deref(), &["all", "opened", "closed"])?);
     let by = call.choice_or_first("order_by", input.order_by.as_deref(), ORDERS)?.to_owned();
@@ -379,7 +379,7 @@ fn check_title(title: &str) -> Result<(), Rejection> {
 
 fn create(call: &mut WriteCall, input: CreateIssue) -> Outcome<Issue> {
     let project = call.project(&input.id)?.clone();
-    let author = call.signed_in()?.id;
+    let author = call.require_user()?.id;
     let level = call.rights.level(call.world, &project);
     let may = project.visibility != Visibility::Private || level >= level::GUEST;
     if !may || project.issues_disabled || project.archived {
@@ -415,7 +415,7 @@ fn create(call: &mut WriteCall, input: CreateIssue) -> Outcome<Issue> {
     if let Some(project) = call.world.projects.get_mut(project.id) {
         project.last_issue_iid = iid;
     }
-    let issue = call.world.issues.get(id).ok_or_else(Rejection::no_record)?.clone();
+    let issue = call.world.issues.get(id).ok_or_else(Rejection::record_not_found)?.clone();
     call.world.add_assignment_todos(Noteable::Issue(id), TodoAction::Assigned, (&[], &issue.assignees), author, now);
     call.world.add_mention_todos(Noteable::Issue(id), None, ("", &issue.description), author, now);
     ok(call.show_issue(&issue, false))
@@ -434,7 +434,7 @@ fn names(call: &WriteCall, people: &[u64]) -> String {
 fn update(call: &mut WriteCall, input: UpdateIssue) -> Outcome<Issue> {
     let (project, issue) = call.issue(&input.id, input.issue_iid)?;
     let (project, before) = (project.clone(), issue.clone());
-    let (caller, now) = (call.signed_in()?.id, call.now);
+    let (caller, now) = (call.require_user()?.id, call.now);
     let plans = call.rights.level(call.world, &project) >= level::REPORTER;
     let is_own = before.author == caller || before.assignees.contains(&caller);
     if !(plans || is_own) || project.archived {

@@ -116,7 +116,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns a project if the caller may read its jobs.
     pub fn project_jobs(&self, id: &Id) -> Result<&Project, Rejection> {
         let project = self.project(id)?;
-        self.signed_in()?;
+        self.require_user()?;
         let least = if project.public_jobs_disabled { level::REPORTER } else { 0 };
         let reads = self.rights.can_read_code(&self.world, project);
         if reads && self.rights.level(&self.world, project) >= least {
@@ -127,7 +127,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     fn job(&self, project: u64, id: u64) -> Result<&records::Job, Rejection> {
-        self.world.jobs.get(id).filter(|job| job.project == project).ok_or_else(Rejection::no_record)
+        self.world.jobs.get(id).filter(|job| job.project == project).ok_or_else(Rejection::record_not_found)
     }
 }
 
@@ -174,7 +174,7 @@ fn get(call: &ReadCall, input: GetJob) -> Outcome<Job> {
 fn trace(call: &ReadCall, input: GetTrace) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     let job = call.job(project.id, input.job_id)?;
-    let trace = runner::trace(call.world, job, call.now).ok_or_else(Rejection::no_record)?;
+    let trace = runner::trace(call.world, job, call.now).ok_or_else(Rejection::record_not_found)?;
     let total = trace.length();
     let write = move |from: u64, out: &mut dyn Write| trace.write(from, out);
     let stream = Stream::new("text/plain", Some(total), write);
@@ -185,8 +185,8 @@ fn trace(call: &ReadCall, input: GetTrace) -> Outcome<Stream> {
 
 /// Returns the archive of a job's artifacts, unless they have expired.
 fn archive<'a>(call: &'a ReadCall, job: &records::Job) -> Result<&'a Arc<records::Archive>, Rejection> {
-    let artifacts = unexpired_artifacts(job, call.now).ok_or_else(Rejection::no_record)?;
-    call.world.archives.get_arc(artifacts.archive).ok_or_else(Rejection::no_record)
+    let artifacts = unexpired_artifacts(job, call.now).ok_or_else(Rejection::record_not_found)?;
+    call.world.archives.get_arc(artifacts.archive).ok_or_else(Rejection::record_not_found)
 }
 
 /// Returns the entity tag of a file in an archive; archives never change.
@@ -222,7 +222,7 @@ fn ref_artifacts(call: &ReadCall, input: GetRefArtifacts) -> Outcome<Stream> {
             && job.status == Status::Success
             && unexpired_artifacts(job, call.now).is_some()
     });
-    send(call, archive(call, job.ok_or_else(Rejection::no_record)?)?)
+    send(call, archive(call, job.ok_or_else(Rejection::record_not_found)?)?)
 }
 
 /// Sends a file from an archive, and unpacks it while it is sent.
@@ -235,10 +235,11 @@ fn artifact_file(call: &ReadCall, input: GetArtifactFile) -> Outcome<Stream> {
         return Err(Rejection::message(400, "400 (Bad request)"));
     }
     // A truncated archive has no readable entries.
-    let mut zip = ZipArchive::new(Cursor::new(ArchiveBytes(archive.clone()))).map_err(|_| Rejection::no_record())?;
+    let mut zip =
+        ZipArchive::new(Cursor::new(ArchiveBytes(archive.clone()))).map_err(|_| Rejection::record_not_found())?;
     let length = match zip.by_name(&path) {
         Ok(file) if file.is_file() => file.size(),
-        _ => return Err(Rejection::no_record()),
+        _ => return Err(Rejection::record_not_found()),
     };
     let content_type = content_type(&path);
     let named = format!("attachment; filename=\"{}\"", path.rsplit('/').next().unwrap_or_default().replace('"', "_"));
@@ -281,7 +282,7 @@ fn content_type(path: &str) -> &'static str {
 fn authorize(call: &WriteCall, id: &Id, job: u64) -> Result<(Project, records::Job, u64), Rejection> {
     let project = call.project_as(id, level::DEVELOPER)?.clone();
     let job = call.job(project.id, job)?.clone();
-    Ok((project, job, call.signed_in()?.id))
+    Ok((project, job, call.require_user()?.id))
 }
 
 fn show_by_id(call: &WriteCall, project: &Project, job: u64) -> Outcome<Job> {
@@ -299,16 +300,17 @@ fn retry(call: &mut WriteCall, input: RetryJob) -> Outcome<Job> {
     let is_it = |bridge: &&records::Bridge| !bridge.retried && bridge.status != Status::Created;
     if let Some(bridge) = call.world.bridges.get(input.job_id).filter(is_it).cloned() {
         let project = call.project_as(&input.id, level::DEVELOPER)?.clone();
-        let user = call.signed_in()?.id;
+        let user = call.require_user()?.id;
         if bridge.project != project.id {
-            return Err(Rejection::no_record());
+            return Err(Rejection::record_not_found());
         }
-        let new = runner::retry_bridge(call.world, bridge.id, user, call.now).ok_or_else(Rejection::no_record)?;
-        let bridge = call.world.bridges.get(new).ok_or_else(Rejection::no_record)?;
+        let new =
+            runner::retry_bridge(call.world, bridge.id, user, call.now).ok_or_else(Rejection::record_not_found)?;
+        let bridge = call.world.bridges.get(new).ok_or_else(Rejection::record_not_found)?;
         return ok(call.show_bridge(bridge, call.git(&project).ok().as_ref()));
     }
     let (project, job, user) = authorize(call, &input.id, input.job_id)?;
-    let new = runner::retry(call.world, job.id, user, call.now).ok_or_else(Rejection::no_record)?;
+    let new = runner::retry(call.world, job.id, user, call.now).ok_or_else(Rejection::record_not_found)?;
     show_by_id(call, &project, new)
 }
 
@@ -341,7 +343,7 @@ fn erase(call: &mut WriteCall, input: EraseJob) -> Outcome<Job> {
 fn keep(call: &mut WriteCall, input: KeepArtifacts) -> Outcome<Job> {
     let (project, job, _) = authorize(call, &input.id, input.job_id)?;
     if unexpired_artifacts(&job, call.now).is_none() {
-        return Err(Rejection::no_record());
+        return Err(Rejection::record_not_found());
     }
     if let Some(artifacts) = call.world.jobs.get_mut(job.id).and_then(|job| job.artifacts.as_mut()) {
         artifacts.expire_at = None;

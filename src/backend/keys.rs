@@ -15,11 +15,11 @@ use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read_signed_in::<ListKeys>(|call, _| list(call, call.signed_in()?.id))
+        .read_signed_in::<ListKeys>(|call, _| list(call, call.require_user()?.id))
         .read_signed_in::<ListUserKeys>(of_user)
-        .read_signed_in::<GetKey>(|call, input| get(call, call.signed_in()?.id, input.key_id))
+        .read_signed_in::<GetKey>(|call, input| get(call, call.require_user()?.id, input.key_id))
         .write::<AddKey>(|call, input| {
-            let user = call.signed_in()?.id;
+            let user = call.require_user()?.id;
             add(call, user, input.title, input.key)
         })
         .write::<AddUserKey>(|call, input| {
@@ -27,7 +27,7 @@ pub fn mount(mount: Mount) -> Mount {
             add(call, user, input.title, input.key)
         })
         .write::<DeleteKey>(|call, input| {
-            let user = call.signed_in()?.id;
+            let user = call.require_user()?.id;
             delete(call, user, input.key_id)
         })
         .write::<DeleteUserKey>(|call, input| {
@@ -35,8 +35,8 @@ pub fn mount(mount: Mount) -> Mount {
             delete(call, user, input.key_id)
         })
         .read_signed_in::<LookUpKey>(look_up)
-        .read_signed_in::<ListGpgKeys>(|call, _| list_gpg(call, call.signed_in()?.id))
-        .read_signed_in::<GetGpgKey>(|call, input| get_gpg(call, call.signed_in()?.id, input.key_id))
+        .read_signed_in::<ListGpgKeys>(|call, _| list_gpg(call, call.require_user()?.id))
+        .read_signed_in::<GetGpgKey>(|call, input| get_gpg(call, call.require_user()?.id, input.key_id))
         .write::<AddGpgKey>(add_gpg)
         .write::<DeleteGpgKey>(delete_gpg)
         .read_signed_in::<ListUserGpgKeys>(|call, input| list_gpg(call, other_user(call, input.id)?))
@@ -112,7 +112,7 @@ fn add(call: &mut WriteCall, user: u64, title: String, key: String) -> Outcome<S
     }
     let new = records::SshKey { id: 0, user, title, key, created_at: call.now };
     let id = call.world.ssh_keys.add(new);
-    ok(show(call.world.ssh_keys.get(id).ok_or_else(Rejection::no_record)?))
+    ok(show(call.world.ssh_keys.get(id).ok_or_else(Rejection::record_not_found)?))
 }
 
 fn delete(call: &mut WriteCall, user: u64, id: u64) -> Outcome<NoContent> {
@@ -136,7 +136,7 @@ fn get_gpg(call: &ReadCall, user: u64, id: u64) -> Outcome<GpgKey> {
 }
 
 fn add_gpg(call: &mut WriteCall, input: AddGpgKey) -> Outcome<GpgKey> {
-    let user = call.signed_in()?.id;
+    let user = call.require_user()?.id;
     let key = input.key.trim().to_owned();
     let armored =
         key.starts_with("-----BEGIN PGP PUBLIC KEY BLOCK-----") && key.ends_with("-----END PGP PUBLIC KEY BLOCK-----");
@@ -147,11 +147,11 @@ fn add_gpg(call: &mut WriteCall, input: AddGpgKey) -> Outcome<GpgKey> {
         return Err(Rejection::bad_request(json!({ "key": ["has already been taken"] })));
     }
     let id = call.world.gpg_keys.add(records::GpgKey { id: 0, user, key, created_at: call.now });
-    ok(show_gpg(call.world.gpg_keys.get(id).ok_or_else(Rejection::no_record)?))
+    ok(show_gpg(call.world.gpg_keys.get(id).ok_or_else(Rejection::record_not_found)?))
 }
 
 fn delete_gpg(call: &mut WriteCall, input: DeleteGpgKey) -> Outcome<NoContent> {
-    let user = call.signed_in()?.id;
+    let user = call.require_user()?.id;
     let key = call.world.gpg_keys.get(input.key_id).filter(|key| key.user == user);
     let id = key.ok_or_else(|| Rejection::not_found("GPG Key"))?.id;
     call.world.gpg_keys.remove(id);

@@ -31,7 +31,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
         .write::<RemoveMember>(|call, e| {
             let place = Membership::Project(call.project(&e.id)?.id);
-            let is_self = call.signed_in()?.id == e.user_id;
+            let is_self = call.require_user()?.id == e.user_id;
             let manager = if is_self { None } else { Some(Manager::of_project(call, &e.id)?) };
             remove(call, manager, place, e.user_id)
         })
@@ -47,7 +47,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
         .write::<RemoveGroupMember>(|call, e| {
             let place = Membership::Group(call.group(&e.id)?.id);
-            let is_self = call.signed_in()?.id == e.user_id;
+            let is_self = call.require_user()?.id == e.user_id;
             let manager = if is_self { None } else { Some(Manager::of_group(call, &e.id)?) };
             remove(call, manager, place, e.user_id)
         })
@@ -143,7 +143,7 @@ fn check_level(manager: Manager, access_level: u64) -> Result<u8, Rejection> {
 
 fn find(world: &World, place: Membership, user: u64) -> Result<&records::Member, Rejection> {
     let found = world.members.iter().find(|member| member.place == place && member.user == user);
-    found.ok_or_else(Rejection::no_record)
+    found.ok_or_else(Rejection::record_not_found)
 }
 
 /// Checks that the group of a member would still have an owner without that member.
@@ -196,7 +196,7 @@ fn update(
         None => member.expires_at,
     };
     let id = member.id;
-    let member = call.world.members.get_mut(id).ok_or_else(Rejection::no_record)?;
+    let member = call.world.members.get_mut(id).ok_or_else(Rejection::record_not_found)?;
     (member.level, member.expires_at) = (level, ends);
     ok(show(call, find(call.world, manager.place, user)?))
 }

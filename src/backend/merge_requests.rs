@@ -203,6 +203,12 @@ impl<W: Deref<Target = World>> Call<W> {
         ends.filter(|ends| git.has_commit(ends.head) || self.add_fork_objects(mr, git, ends.head))
     }
 
+    /// Makes the commits of a merge request from a fork readable through `git`, the target's repository.
+    pub fn make_fork_commits_available(&self, mr: &records::MergeRequest, git: &Git) {
+        // Looking for the ends of the diff adds the objects of the fork.
+        self.diff_ends(mr, git);
+    }
+
     /// Returns the relation of a source head to a target head, from the cache if possible.
     pub fn relation(&self, git: &Git, target: Oid, source: Oid) -> Relation {
         let make = || {
@@ -274,14 +280,14 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns a project, one of its merge requests, and the repository.
     pub fn merge_request(&self, id: &Id, iid: u64) -> Result<(&Project, &records::MergeRequest, Git), Rejection> {
         let project = self.project(id)?;
-        self.signed_in()?;
+        self.require_user()?;
         let (project, git) = if self.rights.can_read_code(&self.world, project) {
             (project, self.git(project)?)
         } else {
             return Err(Rejection::forbidden());
         };
         let found = self.world.merge_requests.iter().find(|mr| mr.target_project == project.id && mr.iid == iid);
-        Ok((project, found.ok_or_else(Rejection::no_record)?, git))
+        Ok((project, found.ok_or_else(Rejection::record_not_found)?, git))
     }
 }
 
@@ -293,7 +299,7 @@ fn list_filtered(
     input: Common,
     of: impl Fn(&records::MergeRequest) -> bool,
 ) -> Outcome<Vec<View>> {
-    let caller = call.signed_in()?.id;
+    let caller = call.require_user()?.id;
     let state = call.choice_or_first("state", input.state.as_deref(), &["all", "opened", "closed", "merged"])?;
     let state = State::from_name(state);
     let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["created_at", "updated_at"])?;
@@ -401,7 +407,7 @@ fn list(call: &ReadCall, input: ListMergeRequests) -> Outcome<Vec<View>> {
 }
 
 fn of_project(call: &ReadCall, input: ListProjectMergeRequests) -> Outcome<Vec<View>> {
-    call.signed_in()?;
+    call.require_user()?;
     let project = call.project_code(&input.id)?.id;
     let iids = input.iids.clone().filter(|iids| !iids.is_empty());
     let of = |mr: &records::MergeRequest| {
@@ -578,7 +584,7 @@ fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> {
         Some(id) => call.project(&id.into())?.clone(),
         None => source.clone(),
     };
-    let author = call.signed_in()?.id;
+    let author = call.require_user()?.id;
     let is_fork = source.forked_from == Some(target.id) || target.forked_from == Some(source.id);
     if source.id != target.id && !is_fork {
         return Err(Rejection::unprocessable("Source project is not a fork of the target project"));
@@ -630,7 +636,7 @@ fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> {
     if let Some(project) = call.world.projects.get_mut(target.id) {
         project.last_request_iid = iid;
     }
-    let mr = call.world.merge_requests.get(id).ok_or_else(Rejection::no_record)?.clone();
+    let mr = call.world.merge_requests.get(id).ok_or_else(Rejection::record_not_found)?.clone();
     call.add_version(&mr);
     let on = Noteable::MergeRequest(id);
     call.world.add_assignment_todos(on, TodoAction::Assigned, (&[], &assignees_of(&mr)), author, now);
@@ -643,7 +649,7 @@ fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> {
 fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> {
     let (project, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (project, mut mr, before) = (project.clone(), mr.clone(), mr.clone());
-    let caller = call.signed_in()?.id;
+    let caller = call.require_user()?.id;
     let may = call.rights.level(call.world, &project) >= level::DEVELOPER || mr.author == caller;
     if !may || project.archived {
         return Err(Rejection::forbidden());

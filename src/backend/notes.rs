@@ -20,32 +20,32 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<GetIssueNote>(|call, e| get(call, &issue(call, &e.id, e.issue_iid)?, e.note_id))
         .write::<CreateIssueNote>(|call, e| {
             let at = parse_time("created_at", &e.created_at)?;
-            let on = issue(call, &e.id, e.issue_iid)?;
-            create(call, on, e.body, at)
+            let target = issue(call, &e.id, e.issue_iid)?;
+            create(call, target, e.body, at)
         })
         .write::<UpdateIssueNote>(|call, e| {
-            let on = issue(call, &e.id, e.issue_iid)?;
-            update(call, &on, e.note_id, e.body)
+            let target = issue(call, &e.id, e.issue_iid)?;
+            update(call, &target, e.note_id, e.body)
         })
         .write::<DeleteIssueNote>(|call, e| {
-            let on = issue(call, &e.id, e.issue_iid)?;
-            delete(call, &on, e.note_id)
+            let target = issue(call, &e.id, e.issue_iid)?;
+            delete(call, &target, e.note_id)
         })
         .read_signed_in::<ListSnippetNotes>(|call, e| {
             list(call, &snippet(call, &e.id, e.snippet_id)?, &e.sort, &e.order_by)
         })
         .read_signed_in::<GetSnippetNote>(|call, e| object(call, &snippet(call, &e.id, e.snippet_id)?, e.note_id))
         .write::<CreateSnippetNote>(|call, e| {
-            let on = snippet(call, &e.id, e.snippet_id)?;
-            create(call, on, e.body, None)
+            let target = snippet(call, &e.id, e.snippet_id)?;
+            create(call, target, e.body, None)
         })
         .write::<UpdateSnippetNote>(|call, e| {
-            let on = snippet(call, &e.id, e.snippet_id)?;
-            update(call, &on, e.note_id, e.body)
+            let target = snippet(call, &e.id, e.snippet_id)?;
+            update(call, &target, e.note_id, e.body)
         })
         .write::<DeleteSnippetNote>(|call, e| {
-            let on = snippet(call, &e.id, e.snippet_id)?;
-            delete(call, &on, e.note_id)
+            let target = snippet(call, &e.id, e.snippet_id)?;
+            delete(call, &target, e.note_id)
         })
         .read_signed_in::<ListMergeRequestNotes>(|call, e| {
             list(call, &merge_request(call, &e.id, e.merge_request_iid)?, &e.sort, &e.order_by)
@@ -54,36 +54,36 @@ pub fn mount(mount: Mount) -> Mount {
             get(call, &merge_request(call, &e.id, e.merge_request_iid)?, e.note_id)
         })
         .write::<CreateMergeRequestNote>(|call, e| {
-            let on = merge_request(call, &e.id, e.merge_request_iid)?;
-            create(call, on, e.body, None)
+            let target = merge_request(call, &e.id, e.merge_request_iid)?;
+            create(call, target, e.body, None)
         })
         .write::<UpdateMergeRequestNote>(|call, e| {
-            let on = merge_request(call, &e.id, e.merge_request_iid)?;
-            update(call, &on, e.note_id, e.body)
+            let target = merge_request(call, &e.id, e.merge_request_iid)?;
+            update(call, &target, e.note_id, e.body)
         })
         .write::<DeleteMergeRequestNote>(|call, e| {
-            let on = merge_request(call, &e.id, e.merge_request_iid)?;
-            delete(call, &on, e.note_id)
+            let target = merge_request(call, &e.id, e.merge_request_iid)?;
+            delete(call, &target, e.note_id)
         })
         .read_signed_in::<ListEpicNotes>(|call, e| list(call, &epic(call, &e.id, e.epic_id)?, &e.sort, &e.order_by))
         .read_signed_in::<GetEpicNote>(|call, e| object(call, &epic(call, &e.id, e.epic_id)?, e.note_id))
         .write::<CreateEpicNote>(|call, e| {
-            let on = epic(call, &e.id, e.epic_id)?;
-            create(call, on, e.body, None)
+            let target = epic(call, &e.id, e.epic_id)?;
+            create(call, target, e.body, None)
         })
         .write::<UpdateEpicNote>(|call, e| {
-            let on = epic(call, &e.id, e.epic_id)?;
-            update(call, &on, e.note_id, e.body)
+            let target = epic(call, &e.id, e.epic_id)?;
+            update(call, &target, e.note_id, e.body)
         })
         .write::<DeleteEpicNote>(|call, e| {
-            let on = epic(call, &e.id, e.epic_id)?;
-            delete(call, &on, e.note_id)
+            let target = epic(call, &e.id, e.epic_id)?;
+            delete(call, &target, e.note_id)
         })
 }
 
 /// The object that notes are on, and the caller's permissions there.
 pub struct NoteTarget {
-    pub on: Noteable,
+    pub noteable: Noteable,
     /// The IID, for kinds whose notes include it.
     iid: Option<u64>,
     kind: &'static str,
@@ -100,13 +100,13 @@ pub struct NoteTarget {
 
 pub fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Rejection> {
     let project = call.project(id)?;
-    call.signed_in()?;
+    call.require_user()?;
     let level = call.rights.level(&call.world, project);
     let found = call.world.issues.iter().find(|issue| issue.project == project.id && issue.iid == iid);
     let issue =
-        found.filter(|issue| call.rights.can_read_issue(&call.world, issue)).ok_or_else(Rejection::no_record)?;
+        found.filter(|issue| call.rights.can_read_issue(&call.world, issue)).ok_or_else(Rejection::record_not_found)?;
     Ok(NoteTarget {
-        on: Noteable::Issue(issue.id),
+        noteable: Noteable::Issue(issue.id),
         iid: Some(issue.iid),
         kind: "Issue",
         title: issue.title.clone(),
@@ -119,12 +119,12 @@ pub fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Res
 
 pub fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<NoteTarget, Rejection> {
     let project = call.project(id)?;
-    call.signed_in()?;
+    call.require_user()?;
     let found = call.world.snippets.get(snippet).filter(|snippet| snippet.project == project.id);
     let seen = |snippet: &&records::Snippet| call.rights.can_see_snippet(&call.world, project, snippet);
-    let snippet = found.filter(seen).ok_or_else(Rejection::no_record)?;
+    let snippet = found.filter(seen).ok_or_else(Rejection::record_not_found)?;
     Ok(NoteTarget {
-        on: Noteable::Snippet(snippet.id),
+        noteable: Noteable::Snippet(snippet.id),
         iid: None,
         kind: "Snippet",
         title: snippet.title.clone(),
@@ -137,14 +137,14 @@ pub fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) 
 
 pub fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Rejection> {
     let project = call.project(id)?;
-    call.signed_in()?;
+    call.require_user()?;
     if !call.rights.can_read_code(&call.world, project) {
         return Err(Rejection::forbidden());
     }
     let found = call.world.merge_requests.iter().find(|mr| mr.target_project == project.id && mr.iid == iid);
-    let mr = found.ok_or_else(Rejection::no_record)?;
+    let mr = found.ok_or_else(Rejection::record_not_found)?;
     Ok(NoteTarget {
-        on: Noteable::MergeRequest(mr.id),
+        noteable: Noteable::MergeRequest(mr.id),
         iid: Some(mr.iid),
         kind: "MergeRequest",
         title: mr.title.clone(),
@@ -157,11 +157,11 @@ pub fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64
 
 fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<NoteTarget, Rejection> {
     let group = call.group(id)?;
-    call.signed_in()?;
+    call.require_user()?;
     let found = call.world.epics.get(epic).filter(|epic| epic.group == group.id);
-    let epic = found.ok_or_else(Rejection::no_record)?;
+    let epic = found.ok_or_else(Rejection::record_not_found)?;
     Ok(NoteTarget {
-        on: Noteable::Epic(epic.id),
+        noteable: Noteable::Epic(epic.id),
         iid: None,
         kind: "Epic",
         title: epic.title.clone(),
@@ -219,7 +219,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let (title, file_name) = (String::new(), String::new());
         show(
             self,
-            &NoteTarget { on: note.on, iid, kind, title, file_name, author: 0, level: 0, is_members_only: false },
+            &NoteTarget { noteable: note.on, iid, kind, title, file_name, author: 0, level: 0, is_members_only: false },
             note,
         )
     }
@@ -228,7 +228,7 @@ impl<W: Deref<Target = World>> Call<W> {
 fn list(call: &ReadCall, target: &NoteTarget, sort: &Option<String>, order_by: &Option<String>) -> Outcome<Vec<Note>> {
     let by = call.choice_or_first("order_by", order_by.as_deref(), &["created_at", "updated_at"])?;
     let descending = call.descending(sort.as_deref(), "desc")?;
-    let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(|note| note.on == target.on).collect();
+    let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(|note| note.on == target.noteable).collect();
     // Notes with the same time are sorted by ID.
     match by {
         "updated_at" => stable_sort(&mut rows, descending, |note| (note.updated_at, note.id)),
@@ -242,7 +242,7 @@ fn find<'a, W: Deref<Target = World>>(
     target: &NoteTarget,
     id: u64,
 ) -> Result<&'a records::Note, Rejection> {
-    call.world.notes.get(id).filter(|note| note.on == target.on).ok_or_else(|| Rejection::not_found("Note"))
+    call.world.notes.get(id).filter(|note| note.on == target.noteable).ok_or_else(|| Rejection::not_found("Note"))
 }
 
 fn get(call: &ReadCall, target: &NoteTarget, id: u64) -> Outcome<Note> {
@@ -265,7 +265,7 @@ fn object(call: &ReadCall, target: &NoteTarget, id: u64) -> Outcome<NoteReply> {
 
 /// Checks that the caller may comment. Returns the ID of the caller.
 pub fn authorize_write(call: &WriteCall, target: &NoteTarget) -> Result<u64, Rejection> {
-    let author = call.signed_in()?.id;
+    let author = call.require_user()?.id;
     if target.is_members_only && target.level < level::GUEST { Err(Rejection::forbidden()) } else { Ok(author) }
 }
 
@@ -276,10 +276,10 @@ fn create(call: &mut WriteCall, target: NoteTarget, body: String, at: Option<Tim
     }
     let now = at.unwrap_or(call.now);
     if let Some(emoji) = lone_emoji(&body)
-        && matches!(target.on, Noteable::MergeRequest(_) | Noteable::Issue(_))
+        && matches!(target.noteable, Noteable::MergeRequest(_) | Noteable::Issue(_))
     {
-        call.world.react(target.on, None, emoji, author, now);
-        call.world.mark_todos_done(target.on, author);
+        call.world.react(target.noteable, None, emoji, author, now);
+        call.world.mark_todos_done(target.noteable, author);
         return ok(NoteReply::Object(Box::new(NoteObject {
             id: 0,
             title: Some(target.title),
@@ -290,8 +290,14 @@ fn create(call: &mut WriteCall, target: NoteTarget, body: String, at: Option<Tim
             created_at: Some(time(now)),
         })));
     }
-    let note =
-        records::Note { on: target.on, body, author, created_at: now, updated_at: now, ..records::Note::default() };
+    let note = records::Note {
+        on: target.noteable,
+        body,
+        author,
+        created_at: now,
+        updated_at: now,
+        ..records::Note::default()
+    };
     let id = add(call, note);
     let note = find(call, &target, id)?;
     ok(NoteReply::Note(Box::new(show(call, &target, note))))
@@ -329,7 +335,7 @@ fn record_activity(world: &mut World, on: Noteable, now: Timestamp, by: u64) {
 /// Checks that the caller may change a note: their own, or any note for maintainers, but no system notes. Returns its
 /// ID.
 fn authorize_edit(call: &WriteCall, target: &NoteTarget, id: u64) -> Result<u64, Rejection> {
-    let caller = call.signed_in()?.id;
+    let caller = call.require_user()?.id;
     let note = find(call, target, id)?;
     let may = (note.author == caller || target.level >= level::MAINTAINER) && !note.system;
     if may { Ok(note.id) } else { Err(Rejection::forbidden()) }
@@ -340,11 +346,11 @@ fn update(call: &mut WriteCall, target: &NoteTarget, id: u64, body: String) -> O
     if body.trim().is_empty() {
         return Err(Rejection::bad_request(json!({ "note": ["can't be blank"] })));
     }
-    let (now, caller) = (call.now, call.signed_in()?.id);
+    let (now, caller) = (call.now, call.require_user()?.id);
     if let Some(note) = call.world.notes.get_mut(id) {
         let before = std::mem::replace(&mut note.body, body.clone());
         note.updated_at = now;
-        call.world.add_mention_todos(target.on, Some(id), (&before, &body), caller, now);
+        call.world.add_mention_todos(target.noteable, Some(id), (&before, &body), caller, now);
     }
     suggestions::refresh(call, id);
     ok(show(call, target, find(call, target, id)?))

@@ -21,7 +21,7 @@ pub fn mount(mount: Mount) -> Mount {
             update(call, None, input.level.clone(), email, events(&input)?)
         })
         .read_signed_in::<GetGroupNotifications>(|call, input| {
-            call.signed_in()?;
+            call.require_user()?;
             ok(show(call, Some(Membership::Group(call.group(&input.id)?.id)))?)
         })
         .write::<UpdateGroupNotifications>(|call, input| {
@@ -29,7 +29,7 @@ pub fn mount(mount: Mount) -> Mount {
             update(call, Some(place), input.level.clone(), None, events(&input)?)
         })
         .read_signed_in::<GetProjectNotifications>(|call, input| {
-            call.signed_in()?;
+            call.require_user()?;
             ok(show(call, Some(Membership::Project(call.project(&input.id)?.id)))?)
         })
         .write::<UpdateProjectNotifications>(|call, input| {
@@ -52,7 +52,7 @@ fn show<W: Deref<Target = World>>(
     call: &Call<W>,
     place: Option<Membership>,
 ) -> Result<NotificationSettings, Rejection> {
-    let user = call.signed_in()?;
+    let user = call.require_user()?;
     let setting = call.world.notification_settings.iter().find(|s| s.user == user.id && s.place == place);
     let usual = if place.is_some() { "global" } else { "participating" };
     let level = setting.map(|setting| setting.level.as_str()).filter(|level| !level.is_empty()).unwrap_or(usual);
@@ -79,7 +79,7 @@ fn update(
     email: Option<String>,
     events: BTreeMap<String, bool>,
 ) -> Outcome<NotificationSettings> {
-    let user = call.signed_in()?.clone();
+    let user = call.require_user()?.clone();
     if let Some(level) = &level {
         let known = Level::KNOWN.contains(&level.as_str()) && (place.is_some() || level != "global");
         if !known {

@@ -87,7 +87,7 @@ impl<W: Deref<Target = World>> Call<W> {
     pub fn pipeline(&self, id: &Id, pipeline: u64) -> Result<(&Project, &records::Pipeline), Rejection> {
         let project = self.project_jobs(id)?;
         let found = self.world.pipelines.get(pipeline).filter(|pipeline| pipeline.project == project.id);
-        Ok((project, found.ok_or_else(Rejection::no_record)?))
+        Ok((project, found.ok_or_else(Rejection::record_not_found)?))
     }
 
     /// Finds a branch or tag by short or full name. Returns its short name, its commit, and whether it is a tag.
@@ -242,7 +242,7 @@ fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
 
 fn create(call: &mut WriteCall, input: CreatePipeline) -> Outcome<Pipeline> {
     let project = authorize(call, &input.id)?;
-    let user = call.signed_in()?.id;
+    let user = call.require_user()?.id;
     let git = call.git(&project)?;
     let (ref_name, commit, tag) = call.ref_of(&git, &input.r#ref)?;
     if !tag && !call.rights.can_merge_into(call.world, &project, &ref_name) {
@@ -271,13 +271,13 @@ fn create(call: &mut WriteCall, input: CreatePipeline) -> Outcome<Pipeline> {
 }
 
 fn show_by_id(call: &WriteCall, project: &Project, id: u64) -> Outcome<Pipeline> {
-    let pipeline = call.world.pipelines.get(id).ok_or_else(Rejection::no_record)?;
+    let pipeline = call.world.pipelines.get(id).ok_or_else(Rejection::record_not_found)?;
     ok(call.show_pipeline_detail(project, pipeline))
 }
 
 fn retry(call: &mut WriteCall, input: RetryPipeline) -> Outcome<Pipeline> {
     let project = authorize(call, &input.id)?;
-    let (id, user) = (call.pipeline(&input.id, input.pipeline_id)?.1.id, call.signed_in()?.id);
+    let (id, user) = (call.pipeline(&input.id, input.pipeline_id)?.1.id, call.require_user()?.id);
     runner::retry_pipeline(call.world, id, user, call.now);
     show_by_id(call, &project, id)
 }

@@ -3,7 +3,7 @@
 use super::git::{Changes, Git};
 use super::rejection::Rejection;
 use crate::api::commits::DiffEntry;
-use crate::api::notes::{LineRange, LineRangeEnd, NewPosition, Pixels, Position, line_code};
+use crate::api::notes::{self, LineRange, LineRangeEnd, NewPosition, Pixels, Position};
 use git2::Oid;
 
 /// The lines in the diff of a file.
@@ -92,11 +92,11 @@ fn incomplete() -> Rejection {
     position_error(":line_code=>[\"can't be blank\", \"must be a valid line code\"], :position=>[\"is incomplete\"]")
 }
 
-/// Converts a position to the stored form. It need not be in the diff.
+/// Converts a position from a request to the form of records. It need not be in the diff.
 ///
 /// # Errors
 /// Fails with 400 for missing inputs and unknown position types.
-pub fn read(new: &NewPosition) -> Result<Position, Rejection> {
+pub fn to_record(new: &NewPosition) -> Result<Position, Rejection> {
     for (name, text) in [
         ("base_sha", &new.base_sha),
         ("start_sha", &new.start_sha),
@@ -111,7 +111,7 @@ pub fn read(new: &NewPosition) -> Result<Position, Rejection> {
         return Err(Rejection::no_valid_value("position[position_type]"));
     }
     let is_text = new.position_type == "text";
-    let end = |end: &crate::api::notes::NewLineRangeEnd| LineRangeEnd {
+    let end = |end: &notes::NewLineRangeEnd| LineRangeEnd {
         line_code: end.line_code.clone(),
         r#type: end.r#type.clone(),
         ..LineRangeEnd::default()
@@ -134,11 +134,11 @@ pub fn read(new: &NewPosition) -> Result<Position, Rejection> {
     })
 }
 
-/// Returns the code of the line of a position; `None` for a position on a whole file.
+/// Returns the code of the line of a position in the diff; `None` for a position on a whole file.
 ///
 /// # Errors
-/// Fails with 400 if it is not on a line of the diff between its commits.
-pub fn check(git: &Git, position: &Position) -> Result<Option<String>, Rejection> {
+/// Fails with 400 if the position is incomplete or not in the diff between its commits.
+pub fn line_code(git: &Git, position: &Position) -> Result<Option<String>, Rejection> {
     let id = |sha: &Option<String>| {
         let id = sha.as_deref().and_then(|sha| Oid::from_str(sha).ok()).filter(|id| git.has_commit(*id));
         id.ok_or_else(no_line)
@@ -176,7 +176,7 @@ fn length(git: &Git, commit: Oid, path: &str) -> u64 {
 
 fn code(entry: &DiffEntry, line: Line) -> String {
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    line_code(&entry.new_path, number(line.old), number(line.new))
+    notes::line_code(&entry.new_path, number(line.old), number(line.new))
 }
 
 /// Parses the old and new line numbers in a line code.

@@ -326,7 +326,7 @@ fn get(call: &ReadCall, input: GetProject) -> Outcome<ProjectView> {
 }
 
 fn set_star(call: &mut WriteCall, id: &Id, starred: bool) -> Outcome<Option<ProjectView>> {
-    let (project, user) = (call.project(id)?.id, call.signed_in()?.id);
+    let (project, user) = (call.project(id)?.id, call.require_user()?.id);
     let Some(found) = call.world.projects.get_mut(project) else { return Err(Rejection::not_found("Project")) };
     let changed = if starred { found.stars.insert(user) } else { found.stars.remove(&user) };
     if !changed {
@@ -410,7 +410,7 @@ pub fn check(world: &World, project: &Project) -> Result<(), Rejection> {
 }
 
 fn create(call: &mut WriteCall, input: CreateProject) -> Outcome<ProjectView> {
-    let caller = call.signed_in()?.clone();
+    let caller = call.require_user()?.clone();
     let namespace = match input.namespace_id.filter(|id| *id != caller.namespace_id) {
         None => Namespace::User(caller.id),
         Some(id) => {

@@ -65,7 +65,7 @@ fn create(call: &mut WriteCall, input: CreateProtectionRule) -> Outcome<Protecti
     if name.is_empty() {
         return Err(Rejection::error(400, "name is empty"));
     }
-    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
     if project.protected_branches.iter().any(|rule| rule.name == name) {
         return Err(Rejection::conflict(format!("Protected branch '{name}' already exists")));
     }
@@ -100,7 +100,7 @@ fn update(call: &mut WriteCall, input: UpdateProtectionRule) -> Outcome<Protecti
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let push = changed("allowed_to_push", input.allowed_to_push)?;
     let merge = changed("allowed_to_merge", input.allowed_to_merge)?;
-    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
     let rule = project.protected_branches.iter_mut().find(|rule| rule.name == input.name);
     let rule = rule.ok_or_else(|| Rejection::message(404, "404 Not found"))?;
     if let Some(push) = push {
@@ -115,7 +115,7 @@ fn update(call: &mut WriteCall, input: UpdateProtectionRule) -> Outcome<Protecti
 
 fn delete(call: &mut WriteCall, input: DeleteProtectionRule) -> Outcome<NoContent> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
-    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
     let before = project.protected_branches.len();
     project.protected_branches.retain(|rule| rule.name != input.name);
     if project.protected_branches.len() == before {

@@ -56,8 +56,8 @@ impl Rejection {
         Rejection::message(404, format!("404 {what} Not Found"))
     }
 
-    /// Returns the 404 of a failed record lookup: jobs, deployments, merge requests.
-    pub fn no_record() -> Rejection {
+    /// Returns the 404 of a failed record lookup, which names no kind of object: jobs, deployments, merge requests.
+    pub fn record_not_found() -> Rejection {
         Rejection::message(404, "404 Not found")
     }
 

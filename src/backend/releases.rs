@@ -71,7 +71,7 @@ fn create(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
     if find(call, project.id, &input.tag_name).is_ok() {
         return Err(Rejection::conflict("Release already exists"));
     }
-    let caller = call.signed_in()?;
+    let caller = call.require_user()?;
     let (author, by) =
         (Some(caller.id), Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now });
     if git.tag(&input.tag_name).is_none() {
@@ -129,7 +129,7 @@ fn list_links(call: &ReadCall, input: ListAssetLinks) -> Outcome<Vec<AssetLink>>
 fn links<'a>(call: &'a mut WriteCall, id: &Id, tag: &str) -> Result<&'a mut Vec<AssetLink>, Rejection> {
     let project = call.repository_to_write(id)?.0.id;
     let release = find(call, project, tag).ok().and_then(|id| call.world.releases.get_mut(id));
-    release.map(|release| &mut release.links).ok_or_else(Rejection::no_record)
+    release.map(|release| &mut release.links).ok_or_else(Rejection::record_not_found)
 }
 
 /// Checks a link, which may be among `links`.
@@ -164,8 +164,8 @@ fn update_link(call: &mut WriteCall, input: UpdateAssetLink) -> Outcome<AssetLin
         return Err(Rejection::error(400, "name, url are missing, at least one parameter must be provided"));
     }
     let links = links(call, &input.id, &input.tag_name)?;
-    let at = links.iter().position(|link| link.id == input.link_id).ok_or_else(Rejection::no_record)?;
-    let mut link = links.get(at).cloned().ok_or_else(Rejection::no_record)?;
+    let at = links.iter().position(|link| link.id == input.link_id).ok_or_else(Rejection::record_not_found)?;
+    let mut link = links.get(at).cloned().ok_or_else(Rejection::record_not_found)?;
     link.name = input.name.unwrap_or(link.name);
     link.url = input.url.unwrap_or(link.url);
     link.link_type = input.link_type.unwrap_or_else(|| "other".into());
@@ -176,6 +176,6 @@ fn update_link(call: &mut WriteCall, input: UpdateAssetLink) -> Outcome<AssetLin
 
 fn delete_link(call: &mut WriteCall, input: DeleteAssetLink) -> Outcome<AssetLink> {
     let links = links(call, &input.id, &input.tag_name)?;
-    let at = links.iter().position(|link| link.id == input.link_id).ok_or_else(Rejection::no_record)?;
+    let at = links.iter().position(|link| link.id == input.link_id).ok_or_else(Rejection::record_not_found)?;
     Ok(Answer::new(links.remove(at)).status(200))
 }

@@ -76,7 +76,7 @@ fn raw_file(call: &ReadCall, input: GetRawFile) -> Outcome<Stream> {
     let (id, bytes) = git.file(&root, &input.path).ok_or_else(|| Rejection::not_found("File"))?;
     let stored = lfs::path(git.repo().commondir(), &bytes).filter(|_| input.lfs == Some(true));
     let Some(path) = stored else { return Ok(inline(call, id, bytes)) };
-    let missing = |_| Rejection::no_record();
+    let missing = |_| Rejection::record_not_found();
     let mut file = File::open(path).map_err(missing)?;
     let length = file.metadata().map_err(missing)?.len();
     // The pointer determines the content, and its blob ID the pointer.

@@ -87,7 +87,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Returns the runner with an ID if the caller may view it (anyone may view shared runners) or change it.
     fn runner(&self, id: u64, to_change: bool) -> Result<&records::Runner, Rejection> {
-        self.signed_in()?;
+        self.require_user()?;
         let runner = self.world.runners.get(id).ok_or_else(|| Rejection::not_found("Runner"))?;
         let may = self.rights.admin
             || (!to_change && runner.is_shared)
@@ -109,7 +109,7 @@ fn in_scope(call: &ReadCall, scope: &str, runner: &records::Runner) -> bool {
 }
 
 fn list(call: &ReadCall, input: ListRunners) -> Outcome<Vec<Runner>> {
-    call.signed_in()?;
+    call.require_user()?;
     let scope = call.choice_or_first("scope", input.scope.as_deref(), &["", "active", "paused", "online"])?;
     let available =
         |runner: &records::Runner| !runner.is_shared && (call.rights.admin || call.maintains_runner(runner));

@@ -33,14 +33,14 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 fn everywhere(call: &ReadCall, input: Search) -> Outcome<Vec<Hit>> {
-    call.signed_in()?;
+    call.require_user()?;
     let scope = scope(&input.scope, &GLOBAL_SCOPES)?;
     let projects: Vec<&Project> = call.world.projects.iter().filter(|p| can_see(call, p)).collect();
     find(call, scope, &input.search, &projects)
 }
 
 fn in_group(call: &ReadCall, input: SearchGroup) -> Outcome<Vec<Hit>> {
-    call.signed_in()?;
+    call.require_user()?;
     let group = call.group(&input.id)?.id;
     let scope = scope(&input.scope, &GROUP_SCOPES)?;
     let inside = |project: &&Project| match project.namespace {
@@ -52,7 +52,7 @@ fn in_group(call: &ReadCall, input: SearchGroup) -> Outcome<Vec<Hit>> {
 }
 
 fn in_project(call: &ReadCall, input: SearchProject) -> Outcome<Vec<Hit>> {
-    call.signed_in()?;
+    call.require_user()?;
     let project = call.project(&input.id)?;
     if !PROJECT_SCOPES.contains(&input.scope.as_str()) {
         return Err(Rejection::no_valid_value("scope"));

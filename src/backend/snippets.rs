@@ -51,7 +51,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Checks that the caller may change a snippet: their own, or any snippet for maintainers. Returns its ID.
     fn snippet_to_change(&self, id: &Id, snippet: u64) -> Result<u64, Rejection> {
-        let caller = self.signed_in()?.id;
+        let caller = self.require_user()?.id;
         let (project, snippet) = self.snippet(id, snippet)?;
         let may = snippet.author == caller || self.rights.level(&self.world, project) >= level::MAINTAINER;
         if may && !project.archived { Ok(snippet.id) } else { Err(Rejection::forbidden()) }
@@ -100,14 +100,14 @@ fn create(call: &mut WriteCall, input: CreateSnippet) -> Outcome<Snippet> {
         description: input.description.unwrap_or_default(),
         content: input.code,
         visibility,
-        author: call.signed_in()?.id,
+        author: call.require_user()?.id,
         created_at: call.now,
         updated_at: call.now,
         user_agent: agent.map(|agent| (agent, "127.0.0.1".into())),
     };
     check(&snippet)?;
     let id = call.world.snippets.add(snippet);
-    ok(call.show_snippet(call.world.snippets.get(id).ok_or_else(Rejection::no_record)?))
+    ok(call.show_snippet(call.world.snippets.get(id).ok_or_else(Rejection::record_not_found)?))
 }
 
 fn update(call: &mut WriteCall, input: UpdateSnippet) -> Outcome<Snippet> {

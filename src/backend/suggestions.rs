@@ -132,8 +132,7 @@ pub fn refresh(call: &mut WriteCall, note: u64) {
     }
     call.world.suggestions.remove_where(|suggestion| suggestion.note == note.id);
     let Some((mr, git)) = call.world.merge_requests.get(mr).and_then(|mr| Some((mr, call.git_of(mr)?))) else { return };
-    // Makes the commits of a fork readable.
-    call.diff_ends(mr, &git);
+    call.make_fork_commits_available(mr, &git);
     for suggestion in parse_suggestions(&note, &git) {
         call.world.suggestions.add(suggestion);
     }
@@ -199,8 +198,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let Some(head) = self.source_head(mr, Some(git)) else {
             return refuse("Can't apply as the source branch was deleted.");
         };
-        // Makes the commits of a fork readable.
-        self.diff_ends(mr, git);
+        self.make_fork_commits_available(mr, git);
         let changed = || {
             Rejection::bad_request(match suggestion.above + suggestion.below {
                 0 => "Can't apply as this line was changed in a more recent version.",
@@ -249,7 +247,7 @@ type Found = (records::Suggestion, records::Note);
 
 /// Returns suggestions, and the one merge request that they are on.
 fn find(call: &WriteCall, ids: &[u64]) -> Result<(MergeRequest, Project, Vec<Found>), Rejection> {
-    call.signed_in()?;
+    call.require_user()?;
     let mut found: Vec<Found> = Vec::new();
     for id in ids {
         let suggestion = call.world.suggestions.get(*id).ok_or_else(not_found)?;
@@ -298,7 +296,7 @@ fn apply(call: &mut WriteCall, ids: &[u64], message: Option<String>) -> Result<V
     }
     let git = call.git(&source)?;
     let before = git.branch(&mr.source_branch);
-    let user = call.signed_in()?.id;
+    let user = call.require_user()?.id;
     let authors: std::collections::BTreeSet<u64> = found.iter().map(|(_, note)| note.author).collect();
     let author = authors.first().copied().filter(|_| authors.len() == 1).unwrap_or(user);
     let (count, files) = (found.len(), actions.len());
@@ -318,9 +316,9 @@ fn apply(call: &mut WriteCall, ids: &[u64], message: Option<String>) -> Result<V
     }
     record_project_activity(call.world, source.id, call.now)?;
     call.record_push(source.id, &git, &format!("refs/heads/{}", mr.source_branch), before, Some(id));
-    let on = notes::merge_request(call, &mr.target_project.into(), mr.iid)?;
+    let target = notes::merge_request(call, &mr.target_project.into(), mr.iid)?;
     for (_, note) in &found {
-        discussions::set_state(call, &on, note.thread(), true)?;
+        discussions::set_resolved(call, &target, note.thread(), true)?;
     }
     let mut applied = Vec::new();
     for (suggestion, note) in &found {

@@ -80,7 +80,7 @@ fn get(call: &ReadCall, input: GetTag) -> Outcome<Tag> {
 fn create(call: &mut WriteCall, input: CreateTag) -> Outcome<Tag> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project: Project = project.clone();
-    let caller = call.signed_in()?;
+    let caller = call.require_user()?;
     let by = Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now };
     git.create_tag(&input.tag_name, &input.r#ref, input.message.as_deref(), &by)?;
     let now = call.now;

@@ -261,7 +261,7 @@ impl<W: Deref<Target = World>> Call<W> {
 }
 
 fn list(call: &ReadCall, input: ListTodos) -> Outcome<Vec<Todo>> {
-    let user = call.signed_in()?.id;
+    let user = call.require_user()?.id;
     let any =
         |words: &[&'static str]| -> Vec<&'static str> { std::iter::once("").chain(words.iter().copied()).collect() };
     let action = call.choice_or_first("action", input.action.as_deref(), &any(ACTIONS))?.to_owned();
@@ -294,16 +294,16 @@ fn list(call: &ReadCall, input: ListTodos) -> Outcome<Vec<Todo>> {
 }
 
 fn mark_as_done(call: &mut WriteCall, input: MarkTodoAsDone) -> Outcome<Todo> {
-    let user = call.signed_in()?.id;
+    let user = call.require_user()?.id;
     let own = call.world.todos.get(input.id).filter(|todo| todo.user == user);
-    let id = own.ok_or_else(Rejection::no_record)?.id;
+    let id = own.ok_or_else(Rejection::record_not_found)?.id;
     call.world.mark_done(|todo| todo.id == id);
-    let todo = call.world.todos.get(id).ok_or_else(Rejection::no_record)?;
+    let todo = call.world.todos.get(id).ok_or_else(Rejection::record_not_found)?;
     ok(call.show_todo(todo))
 }
 
 fn mark_all_as_done(call: &mut WriteCall, _: MarkAllTodosAsDone) -> Outcome<NoContent> {
-    let user = call.signed_in()?.id;
+    let user = call.require_user()?.id;
     call.world.mark_done(|todo| todo.user == user);
     Ok(Answer::new(NoContent))
 }

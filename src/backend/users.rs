@@ -163,7 +163,7 @@ fn get(call: &ReadCall, input: GetUser) -> Outcome<Profile> {
 }
 
 fn current(call: &ReadCall, _: GetCurrentUser) -> Outcome<Profile> {
-    let user = call.signed_in()?;
+    let user = call.require_user()?;
     let view = if user.admin { View::Administrator } else { View::Own };
     ok(call.profile(user, view, false))
 }

@@ -73,8 +73,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
 fn list(call: &ReadCall, input: ListMergeRequestVersions) -> Outcome<Vec<Version>> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    // Makes the commits of a fork readable.
-    call.diff_ends(mr, &git);
+    call.make_fork_commits_available(mr, &git);
     call.page(call.world.versions_of(mr.id).rev().collect(), |version| call.show_version(version, &git))
 }
 

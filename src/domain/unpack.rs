@@ -1,7 +1,7 @@
 //! Unpacks an archive, or a folder of it, into a new folder. Entries with paths outside of it, links, zip bombs and
 //! damaged entries are skipped and reported.
 
-use super::zip::{self, Entry, Extracted};
+use super::zip::{self, Entry, ExtractError};
 use crate::app::transfer::{OnUnpackProgress, Unpacked, plain_name};
 use crate::store::{Parts, Step};
 use crate::ui::text;
@@ -15,7 +15,12 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// Returns the reason if nothing can be unpacked or unpacking ends early.
-pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<'_>) -> Result<Unpacked, String> {
+pub fn unpack(
+    archive: &File,
+    folder: &str,
+    into: &Path,
+    on_progress: OnUnpackProgress<'_>,
+) -> Result<Unpacked, String> {
     let unreadable = |error: io::Error| format!("the archive cannot be read: {error}");
     let packed = archive.metadata().map_err(unreadable)?.len();
     let parts = Parts::file(archive.try_clone().map_err(unreadable)?, packed);
@@ -27,7 +32,7 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
     let chosen: Vec<(&Entry, &str)> =
         list.entries.iter().filter_map(|entry| Some((entry, within(&entry.path, folder)?))).collect();
     let opened = |entry: &Entry| entry.anomaly.is_none() && zip::fits(entry, packed);
-    let total = chosen.iter().filter(|(entry, _)| opened(entry)).map(|(entry, _)| entry.size);
+    let total = chosen.iter().filter(|(entry, _)| opened(entry)).map(|(entry, _)| entry.uncompressed_size);
     let total = total.fold(0, u64::saturating_add);
     // Entries may share their data, so that none of them alone looks like a zip bomb.
     if zip::is_zip_bomb(total, packed) {
@@ -38,7 +43,7 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
     let mut done = 0;
     let mut report = |bytes: u64| {
         done += bytes;
-        tell(done, total)
+        on_progress(done, total)
     };
     for (entry, path) in chosen {
         if !report(0) {
@@ -46,20 +51,20 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
         }
         match unpacker.extract(archive, entry, path, &mut report) {
             Ok(()) => {}
-            Err(Extracted::Broken(why)) => unpacker.out.left_out.push(format!("{} ({why})", entry.path)),
-            Err(Extracted::Disk(error)) => {
+            Err(ExtractError::BadEntry(why)) => unpacker.out.left_out.push(format!("{} ({why})", entry.path)),
+            Err(ExtractError::Disk(error)) => {
                 return Err(match error.kind() {
                     ErrorKind::StorageFull => "the disk is full; nothing was kept".into(),
                     _ => format!("{} cannot be written: {error}", entry.path),
                 });
             }
-            Err(Extracted::Stopped) => return Err("it was canceled".into()),
+            Err(ExtractError::Canceled) => return Err("it was canceled".into()),
         }
     }
-    if list.left_out > 0 {
-        unpacker.out.left_out.push(format!("{} entries that are not listed", text::count(list.left_out)));
+    if list.omitted_count > 0 {
+        unpacker.out.left_out.push(format!("{} entries that are not listed", text::count(list.omitted_count)));
     }
-    unpacker.out.left_out.extend(list.broken.map(str::to_owned));
+    unpacker.out.left_out.extend(list.corruption.map(str::to_owned));
     Ok(unpacker.out)
 }
 
@@ -87,10 +92,10 @@ impl Unpacker<'_> {
         archive: &File,
         entry: &Entry,
         path: &str,
-        tell: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<(), Extracted> {
+        on_progress: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), ExtractError> {
         if let Some(anomaly) = entry.anomaly {
-            return Err(Extracted::Broken(anomaly.word()));
+            return Err(ExtractError::BadEntry(anomaly.label()));
         }
         // A path with a name that leads elsewhere is already marked as odd. Each name is checked again before it is
         // used.
@@ -98,11 +103,11 @@ impl Unpacker<'_> {
         for name in path.split(['/', '\\']).filter(|name| !name.is_empty()) {
             let name = plain_name(name);
             if matches!(name.as_str(), "." | "..") || Path::new(&name).components().count() != 1 {
-                return Err(Extracted::Broken("bad name"));
+                return Err(ExtractError::BadEntry("bad name"));
             }
             at.push(name);
         }
-        if entry.folder {
+        if entry.is_folder {
             return self.folder(&at);
         }
         self.folder(at.parent().unwrap_or(self.into))?;
@@ -110,21 +115,21 @@ impl Unpacker<'_> {
         let file =
             OpenOptions::new().write(true).create_new(true).open(&at).map_err(|error| named_twice(error, &at))?;
         let mut out = BufWriter::new(file);
-        let extracted =
-            zip::extract_to(archive, entry, &mut out, tell).and_then(|()| out.flush().map_err(Extracted::Disk));
+        let extracted = zip::extract_to_writer(archive, entry, &mut out, on_progress)
+            .and_then(|()| out.flush().map_err(ExtractError::Disk));
         if extracted.is_err() {
             let _ = fs::remove_file(&at);
             return extracted;
         }
-        if entry.executable {
-            executable(&at).map_err(Extracted::Disk)?;
+        if entry.is_executable {
+            executable(&at).map_err(ExtractError::Disk)?;
         }
         self.out.files += 1;
-        self.out.bytes += entry.size;
+        self.out.bytes += entry.uncompressed_size;
         Ok(())
     }
 
-    fn folder(&mut self, at: &Path) -> Result<(), Extracted> {
+    fn folder(&mut self, at: &Path) -> Result<(), ExtractError> {
         if !self.created.contains(at) {
             fs::create_dir_all(at).map_err(|error| named_twice(error, at))?;
             self.created.insert(at.to_owned());
@@ -135,12 +140,12 @@ impl Unpacker<'_> {
 
 /// Converts an error for a path: the archive contains the name twice or in a form that cannot be written, or the disk
 /// failed.
-fn named_twice(error: io::Error, at: &Path) -> Extracted {
+fn named_twice(error: io::Error, at: &Path) -> ExtractError {
     let taken = matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory);
     match taken {
-        true => Extracted::Broken("duplicate name"),
-        false if error.kind() == ErrorKind::InvalidFilename => Extracted::Broken("its name is too long"),
-        false => Extracted::Disk(io::Error::new(error.kind(), format!("{}: {error}", at.display()))),
+        true => ExtractError::BadEntry("duplicate name"),
+        false if error.kind() == ErrorKind::InvalidFilename => ExtractError::BadEntry("name too long"),
+        false => ExtractError::Disk(io::Error::new(error.kind(), format!("{}: {error}", at.display()))),
     }
 }
 
@@ -309,7 +314,7 @@ mod tests {
             file.write_all(&all).unwrap();
             let folder = tempfile::tempdir().unwrap();
             let out = unpack(&file, "", folder.path(), &mut |_, _| true).unwrap();
-            assert_eq!(out.left_out, ["a.txt (it lies outside the archive)"], "{offset}");
+            assert_eq!(out.left_out, ["a.txt (the file lies outside the archive)"], "{offset}");
             assert_eq!(files(folder.path()), owned(&[("b.txt", "two")]));
         }
     }

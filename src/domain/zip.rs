@@ -1,6 +1,6 @@
 //! Reads a ZIP archive that may be available only in part: the central directory at its end, and single files.
 //!
-//! The crate that unpacks archives elsewhere needs the whole archive, and keeps only one of several entries with the
+//! The `zip` crate, which the local server uses, needs the whole archive and keeps only one of several entries with the
 //! same name. This module lists every entry as the archive declares it, with its anomaly if it has one.
 
 use crate::store::{Canceled, Parts, Step};
@@ -18,17 +18,17 @@ pub const TAIL_BYTES: u64 = 128 * 1024;
 const MAX_DIRECTORY_BYTES: u64 = 128 * 1024 * 1024;
 /// The maximum number of entries that are listed.
 pub const MAX_ENTRIES: usize = 500_000;
-/// The size of the end record without its comment, and its maximum size with one.
-const END_BYTES: usize = 22;
-const MAX_END_BYTES: u64 = END_BYTES as u64 + 0xffff;
-/// An entry that unpacks to more than this size, and to more than this ratio of its packed size, counts as a zip bomb.
+/// The size of the end of central directory record (EOCD) without its comment, and its maximum size with one.
+const EOCD_BYTES: usize = 22;
+const MAX_EOCD_BYTES: u64 = EOCD_BYTES as u64 + 0xffff;
+/// An entry that unpacks to more than this size, and to more than this ratio of its compressed size, counts as a zip bomb.
 const ZIP_BOMB_SIZE: u64 = 64 * 1024 * 1024;
 const ZIP_BOMB_RATIO: u64 = 200;
 /// The number of bytes that are unpacked at a time when writing to a file.
 const CHUNK_BYTES: usize = 64 * 1024;
-const WRONG_CHECKSUM: &str = "its checksum does not match";
-/// The maximum number of names in a path; a deeper entry is not put into folders.
-const MAX_DEPTH: usize = 64;
+const WRONG_CHECKSUM: &str = "the checksum of the file does not match";
+/// The maximum number of levels of a path; a deeper entry is not put into folders.
+const MAX_LEVELS: usize = 64;
 
 /// The reason why an entry is listed but not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +37,17 @@ pub enum Anomaly {
     PathTraversal,
     /// The path is absolute.
     Absolute,
-    /// The name is empty or contains invalid characters.
-    Nameless,
+    /// A name in the path is empty or `.`, or the path contains a null character.
+    InvalidPath,
+    /// The path has too many levels.
+    TooDeep,
     /// The entry is a link.
     Link,
     /// The entry is encrypted.
     Encrypted,
     /// The entry uses an unsupported compression method, with this number.
-    Method(u16),
-    /// The entry unpacks to far more than its packed size.
+    UnsupportedMethod(u16),
+    /// The entry unpacks to far more than its compressed size.
     ZipBomb,
 }
 
@@ -55,10 +57,13 @@ impl Anomaly {
         match self {
             Anomaly::PathTraversal => "Its path leaves the archive's folder (..), so it is not opened.".into(),
             Anomaly::Absolute => "Its path is absolute, so it is not opened.".into(),
-            Anomaly::Nameless => "Its name is not a valid file name, so it is not opened.".into(),
+            Anomaly::InvalidPath => "Its name is not a valid file name, so it is not opened.".into(),
+            Anomaly::TooDeep => "Its path has too many levels, so it is not opened.".into(),
             Anomaly::Link => "It is a link. Links in archives are not followed.".into(),
             Anomaly::Encrypted => "It is encrypted; labscope does not ask for passwords.".into(),
-            Anomaly::Method(number) => format!("It uses compression method {number}, which labscope does not support."),
+            Anomaly::UnsupportedMethod(number) => {
+                format!("It uses compression method {number}, which labscope does not support.")
+            }
             Anomaly::ZipBomb => {
                 "It would unpack to hundreds of times its size, like a zip bomb, so it is not opened.".into()
             }
@@ -66,21 +71,22 @@ impl Anomaly {
     }
 
     /// Returns a short label for lists.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Anomaly::PathTraversal => "unsafe path",
             Anomaly::Absolute => "absolute",
-            Anomaly::Nameless => "bad name",
+            Anomaly::InvalidPath => "bad name",
+            Anomaly::TooDeep => "too deep",
             Anomaly::Link => "link",
             Anomaly::Encrypted => "encrypted",
-            Anomaly::Method(_) => "unsupported",
+            Anomaly::UnsupportedMethod(_) => "unsupported",
             Anomaly::ZipBomb => "zip bomb",
         }
     }
 
     /// Returns whether the anomaly is in the path: such entries are not put into folders.
-    pub fn is_of_path(self) -> bool {
-        matches!(self, Anomaly::PathTraversal | Anomaly::Absolute | Anomaly::Nameless)
+    pub fn is_path_anomaly(self) -> bool {
+        matches!(self, Anomaly::PathTraversal | Anomaly::Absolute | Anomaly::InvalidPath | Anomaly::TooDeep)
     }
 }
 
@@ -90,20 +96,21 @@ pub struct Entry {
     /// The path, as written in the archive.
     pub path: String,
     /// The declared unpacked size, in bytes.
-    pub size: u64,
-    /// The packed size, in bytes.
-    pub packed: u64,
+    pub uncompressed_size: u64,
+    /// The declared packed size, in bytes.
+    pub compressed_size: u64,
     /// The anomaly, if any.
     pub anomaly: Option<Anomaly>,
     /// Whether the entry is a folder.
-    pub folder: bool,
+    pub is_folder: bool,
     /// Whether the entry is executable, if the archive was created on a system that records it.
-    pub executable: bool,
+    pub is_executable: bool,
     method: u16,
     crc: u32,
     /// The offset of the entry in the archive.
     offset: u64,
-    name_bytes: u64,
+    /// The length of the path in bytes.
+    name_len: u64,
 }
 
 /// The contents of a central directory.
@@ -111,9 +118,9 @@ pub struct Entry {
 pub struct List {
     pub entries: Vec<Entry>,
     /// The number of entries beyond the limit, which are not listed.
-    pub left_out: u64,
+    pub omitted_count: u64,
     /// The reason why the list ends early, if it does.
-    pub broken: Option<&'static str>,
+    pub corruption: Option<&'static str>,
 }
 
 /// The reason why an archive or a file of it cannot be read.
@@ -122,7 +129,7 @@ pub enum Refusal {
     /// The file is not a ZIP archive.
     NotZip,
     /// The archive is damaged, for this reason.
-    Broken(&'static str),
+    Corrupt(&'static str),
     /// The data would be this large, in bytes.
     TooLarge(u64),
     /// The entry has an anomaly.
@@ -135,9 +142,9 @@ impl Refusal {
     /// Returns the reason in a few words, in terms of the archive.
     pub fn why(&self) -> String {
         match self {
-            Refusal::NotZip => "it is not a ZIP archive".into(),
-            Refusal::Broken(why) => format!("the archive is damaged: {why}"),
-            Refusal::TooLarge(_) => "its directory is too large".into(),
+            Refusal::NotZip => "the file is not a ZIP archive".into(),
+            Refusal::Corrupt(why) => format!("the archive is damaged: {why}"),
+            Refusal::TooLarge(_) => "the directory of the archive is too large".into(),
             Refusal::Anomaly(anomaly) => anomaly.message(),
             Refusal::Disk(why) => why.clone(),
         }
@@ -158,18 +165,18 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes)
 }
 
-/// Returns the bytes of `range`, or the outcome to return instead.
-fn bytes_of<T>(parts: &Parts, range: Range<u64>) -> Result<Bytes, Outcome<T>> {
+/// Reads the bytes of `range`. If that is not possible, returns the outcome to return instead.
+fn read_range<T>(parts: &Parts, range: Range<u64>) -> Result<Bytes, Outcome<T>> {
     match parts.read(range.clone()) {
         Ok(Some(bytes)) => Ok(bytes),
         Ok(None) if range.end <= parts.total() && !parts.is_whole() => Err(Step::Need(range)),
-        Ok(None) => Err(broken("it refers to data beyond its end")),
+        Ok(None) => Err(corrupt("the archive refers to data beyond its end")),
         Err(error) => Err(Step::Done(Err(Refusal::Disk(error.to_string())))),
     }
 }
 
-fn broken<T>(why: &'static str) -> Outcome<T> {
-    Step::Done(Err(Refusal::Broken(why)))
+fn corrupt<T>(why: &'static str) -> Outcome<T> {
+    Step::Done(Err(Refusal::Corrupt(why)))
 }
 
 /// Reads the central directory of an archive.
@@ -181,58 +188,60 @@ pub fn list(parts: &Parts, canceled: Canceled<'_>) -> Outcome<List> {
 fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Outcome<List>> {
     let not_zip = || Step::Done(Err(Refusal::NotZip));
     let total = parts.total();
-    if total < END_BYTES as u64 {
+    if total < EOCD_BYTES as u64 {
         return Err(not_zip());
     }
-    let from = total.saturating_sub(MAX_END_BYTES.max(TAIL_BYTES.min(total)));
-    let tail = bytes_of(parts, from..total)?;
-    let at = memchr::memmem::rfind_iter(&tail, b"PK\x05\x06").find(|at| {
+    let tail_offset = total.saturating_sub(MAX_EOCD_BYTES.max(TAIL_BYTES.min(total)));
+    let tail = read_range(parts, tail_offset..total)?;
+    let eocd_at = memchr::memmem::rfind_iter(&tail, b"PK\x05\x06").find(|at| {
         // The comment has to reach the end of the file, or else the signature is only part of other data.
-        u16_at(&tail, at + 20).is_some_and(|comment| at + END_BYTES + usize::from(comment) <= tail.len())
+        u16_at(&tail, at + 20).is_some_and(|comment| at + EOCD_BYTES + usize::from(comment) <= tail.len())
     });
-    let at = at.ok_or_else(not_zip)?;
-    let end = from + at as u64;
-    let record = |offset: usize| u32_at(&tail, at + offset).map(u64::from);
-    let (Some(disks), Some(count), Some(size), Some(start)) =
-        (record(4), u16_at(&tail, at + 10), record(12), record(16))
+    let eocd_at = eocd_at.ok_or_else(not_zip)?;
+    let eocd_offset = tail_offset + eocd_at as u64;
+    let eocd_u32 = |field: usize| u32_at(&tail, eocd_at + field).map(u64::from);
+    let (Some(disk_numbers), Some(count), Some(size), Some(offset)) =
+        (eocd_u32(4), u16_at(&tail, eocd_at + 10), eocd_u32(12), eocd_u32(16))
     else {
         return Err(not_zip());
     };
-    let (mut count, mut size, mut start, mut list_end) = (u64::from(count), size, start, end);
-    if count == 0xffff || size == 0xffff_ffff || start == 0xffff_ffff {
-        let locator = bytes_of(parts, end.saturating_sub(20)..end)?;
+    let (mut count, mut size, mut offset, mut directory_end) = (u64::from(count), size, offset, eocd_offset);
+    if count == 0xffff || size == 0xffff_ffff || offset == 0xffff_ffff {
+        let locator = read_range(parts, eocd_offset.saturating_sub(20)..eocd_offset)?;
         if locator.starts_with(b"PK\x06\x07") {
-            let place = u64_at(&locator, 8).unwrap_or(0);
-            let large = bytes_of(parts, place..place.saturating_add(56))?;
-            let number = |offset: usize| u64_at(&large, offset).filter(|_| large.starts_with(b"PK\x06\x06"));
-            let (Some(entries), Some(bytes), Some(first)) = (number(32), number(40), number(48)) else {
-                return Err(broken("its end is damaged"));
+            let zip64_eocd_offset = u64_at(&locator, 8).unwrap_or(0);
+            let zip64_eocd = read_range(parts, zip64_eocd_offset..zip64_eocd_offset.saturating_add(56))?;
+            let zip64_u64 = |field: usize| u64_at(&zip64_eocd, field).filter(|_| zip64_eocd.starts_with(b"PK\x06\x06"));
+            let (Some(zip64_count), Some(zip64_size), Some(zip64_offset)) =
+                (zip64_u64(32), zip64_u64(40), zip64_u64(48))
+            else {
+                return Err(corrupt("the end of the archive is damaged"));
             };
-            (count, size, start, list_end) = (entries, bytes, first, place);
+            (count, size, offset, directory_end) = (zip64_count, zip64_size, zip64_offset, zip64_eocd_offset);
         }
-    } else if disks != 0 {
-        return Err(broken("it is one of several volumes"));
+    } else if disk_numbers != 0 {
+        return Err(corrupt("the archive is one of several volumes"));
     }
     if size > MAX_DIRECTORY_BYTES {
         return Err(Step::Done(Err(Refusal::TooLarge(size))));
     }
     // Data before the archive, as in a self-extracting one, shifts all offsets.
-    let Some(before) = list_end.checked_sub(size).and_then(|begin| begin.checked_sub(start)) else {
-        return Err(broken("its directory is inconsistent"));
+    let Some(prefix_len) = directory_end.checked_sub(size).and_then(|start| start.checked_sub(offset)) else {
+        return Err(corrupt("the directory of the archive is inconsistent"));
     };
-    let listed = bytes_of(parts, list_end - size..list_end)?;
+    let directory_bytes = read_range(parts, directory_end - size..directory_end)?;
     let mut list = List::default();
     let mut at = 0;
-    for number in 0..count {
-        if number % 4096 == 0 && canceled() {
+    for index in 0..count {
+        if index % 4096 == 0 && canceled() {
             break;
         }
         if list.entries.len() >= MAX_ENTRIES {
-            list.left_out = count - number;
+            list.omitted_count = count - index;
             break;
         }
-        let Some((entry, length)) = listed.get(at..).and_then(|rest| entry(rest, before)) else {
-            list.broken = Some("its directory is truncated");
+        let Some((entry, length)) = directory_bytes.get(at..).and_then(|rest| parse_entry(rest, prefix_len)) else {
+            list.corruption = Some("the directory of the archive is truncated");
             break;
         };
         at += length;
@@ -241,13 +250,14 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
     Ok(Step::Done(Ok(list)))
 }
 
-/// Parses the entry at the start of `bytes`; also returns its length.
-fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
+/// Parses the entry of the central directory at the start of `bytes`. Also returns its length there. `prefix_len` is the
+/// number of bytes before the archive in its file.
+fn parse_entry(bytes: &[u8], prefix_len: u64) -> Option<(Entry, usize)> {
     if !bytes.starts_with(b"PK\x01\x02") {
         return None;
     }
     let (made_by, flags, method) = (u16_at(bytes, 4)?, u16_at(bytes, 8)?, u16_at(bytes, 10)?);
-    let (crc, mut packed, mut size) =
+    let (crc, mut compressed_size, mut uncompressed_size) =
         (u32_at(bytes, 16)?, u64::from(u32_at(bytes, 20)?), u64::from(u32_at(bytes, 24)?));
     let (name, extra, comment) = (u16_at(bytes, 28)?, u16_at(bytes, 30)?, u16_at(bytes, 32)?);
     let (attributes, mut offset) = (u32_at(bytes, 38)?, u64::from(u32_at(bytes, 42)?));
@@ -255,34 +265,43 @@ fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
     let raw = bytes.get(46..extra_at)?;
     let extra = bytes.get(extra_at..extra_at + usize::from(extra))?;
     // Numbers that are too large for their fields are in an extra field, only those, in this order.
-    let mut large = extra_field(extra, 1).unwrap_or_default();
-    let mut next = |number: &mut u64| {
+    let mut zip64_extra = extra_field(extra, 1).unwrap_or_default();
+    let mut widen_from_zip64 = |number: &mut u64| {
         if *number == 0xffff_ffff
-            && let Some(value) = u64_at(large, 0)
+            && let Some(value) = u64_at(zip64_extra, 0)
         {
             *number = value;
-            large = large.get(8..).unwrap_or_default();
+            zip64_extra = zip64_extra.get(8..).unwrap_or_default();
         }
     };
-    next(&mut size);
-    next(&mut packed);
-    next(&mut offset);
+    widen_from_zip64(&mut uncompressed_size);
+    widen_from_zip64(&mut compressed_size);
+    widen_from_zip64(&mut offset);
     let path = String::from_utf8_lossy(raw).into_owned();
     // In archives created on Unix, the file mode is in the upper half.
     let mode = if made_by >> 8 == 3 { attributes >> 16 } else { 0 };
-    let folder = path.ends_with('/') || mode & 0o170_000 == 0o040_000;
+    let is_folder = path.ends_with('/') || mode & 0o170_000 == 0o040_000;
     let anomaly = path_anomaly(&path).or(match () {
         () if mode & 0o170_000 == 0o120_000 => Some(Anomaly::Link),
-        () if folder => None,
+        () if is_folder => None,
         () if flags & 1 != 0 => Some(Anomaly::Encrypted),
-        () if !matches!(method, 0 | 8) => Some(Anomaly::Method(method)),
-        () if is_zip_bomb(size, packed) => Some(Anomaly::ZipBomb),
+        () if !matches!(method, 0 | 8) => Some(Anomaly::UnsupportedMethod(method)),
+        () if is_zip_bomb(uncompressed_size, compressed_size) => Some(Anomaly::ZipBomb),
         () => None,
     });
-    // An entry with an invalid offset is listed too; reading it fails.
-    let offset = offset.saturating_add(before);
-    let (executable, name_bytes) = (!folder && mode & 0o100 != 0, raw.len() as u64);
-    let entry = Entry { path, size, packed, anomaly, folder, executable, method, crc, offset, name_bytes };
+    let entry = Entry {
+        path,
+        uncompressed_size,
+        compressed_size,
+        anomaly,
+        is_folder,
+        is_executable: !is_folder && mode & 0o100 != 0,
+        method,
+        crc,
+        // An entry with an invalid offset is listed too; reading it fails.
+        offset: offset.saturating_add(prefix_len),
+        name_len: raw.len() as u64,
+    };
     Some((entry, extra_at + extra.len() + usize::from(comment)))
 }
 
@@ -299,150 +318,163 @@ fn extra_field(mut extra: &[u8], wanted: u16) -> Option<&[u8]> {
 
 /// Returns the anomaly of a path, if any. Some programs write backslashes between names.
 fn path_anomaly(path: &str) -> Option<Anomaly> {
-    let mut names = path.trim_end_matches('/').split(['/', '\\']);
+    let names = path.trim_end_matches('/').split(['/', '\\']);
     let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
     if path.starts_with(['/', '\\']) || drive {
         Some(Anomaly::Absolute)
     } else if names.clone().any(|name| name == "..") {
         Some(Anomaly::PathTraversal)
-    } else if path.contains('\0') || names.clone().count() > MAX_DEPTH || names.any(|name| matches!(name, "" | ".")) {
-        Some(Anomaly::Nameless)
+    } else if path.contains('\0') || names.clone().any(|name| matches!(name, "" | ".")) {
+        Some(Anomaly::InvalidPath)
     } else {
-        None
+        (names.count() > MAX_LEVELS).then_some(Anomaly::TooDeep)
     }
 }
 
 /// Returns the range of an archive that is enough to unpack an entry, in nearly every archive.
 pub fn entry_range(entry: &Entry, total: u64) -> Range<u64> {
     // The extra field before the data of an entry may be longer there than in the central directory.
-    let header = 30 + entry.name_bytes + 4096;
+    let header = 30 + entry.name_len + 4096;
     let start = entry.offset.min(total);
-    start..start.saturating_add(header).saturating_add(entry.packed).min(total)
+    start..start.saturating_add(header).saturating_add(entry.compressed_size).min(total)
 }
 
 /// Unpacks an entry of at most `max_bytes` bytes and checks it against the central directory.
-pub fn extract(parts: &Parts, entry: &Entry, max_bytes: u64) -> Outcome<Bytes> {
+pub fn extract_to_memory(parts: &Parts, entry: &Entry, max_bytes: u64) -> Outcome<Bytes> {
     if let Some(anomaly) = entry.anomaly {
         return Step::Done(Err(Refusal::Anomaly(anomaly)));
     }
-    if entry.size > max_bytes {
-        return Step::Done(Err(Refusal::TooLarge(entry.size)));
+    if entry.uncompressed_size > max_bytes {
+        return Step::Done(Err(Refusal::TooLarge(entry.uncompressed_size)));
     }
-    unpack(parts, entry).unwrap_or_else(|step| step)
+    extract_checked(parts, entry).unwrap_or_else(|step| step)
 }
 
-fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>> {
+/// Like [`extract_to_memory`], for an entry whose size and anomaly were checked. Returns an early result as an `Err`,
+/// for the `?` operator.
+fn extract_checked(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>> {
     let all = entry_range(entry, parts.total());
     let header = all.start..all.start.saturating_add(30).min(parts.total());
     // If the header has to be requested, the whole entry is requested at once.
-    let header = match bytes_of(parts, header) {
+    let header = match read_range(parts, header) {
         Err(Step::Need(_)) => return Err(Step::Need(all)),
         other => other?,
     };
     let (Some(name), Some(extra)) = (u16_at(&header, 26), u16_at(&header, 28)) else {
-        return Err(broken("it ends inside a file"));
+        return Err(corrupt("the archive ends inside the file"));
     };
     if !header.starts_with(b"PK\x03\x04") {
-        return Err(broken("no file at the offset in its directory"));
+        return Err(corrupt("the archive has no file at the offset in its directory"));
     }
     let start = all.start + 30 + u64::from(name) + u64::from(extra);
-    let packed = bytes_of(parts, start..start.saturating_add(entry.packed))?;
+    let packed = read_range(parts, start..start.saturating_add(entry.compressed_size))?;
     let mut bytes = Vec::new();
     if entry.method == 0 {
         bytes.extend_from_slice(&packed);
     } else {
         // Reading one byte more than declared detects a declared size that is too small.
-        let unpacked = DeflateDecoder::new(&packed[..]).take(entry.size.saturating_add(1)).read_to_end(&mut bytes);
+        let unpacked =
+            DeflateDecoder::new(&packed[..]).take(entry.uncompressed_size.saturating_add(1)).read_to_end(&mut bytes);
         if unpacked.is_err() {
-            return Err(broken("its data is damaged"));
+            return Err(corrupt("the compressed data of the file is invalid"));
         }
     }
-    if bytes.len() as u64 > entry.size {
-        return Err(broken("it unpacks to more than it declares"));
+    if bytes.len() as u64 > entry.uncompressed_size {
+        return Err(corrupt("the file unpacks to more than the archive declares"));
     }
     let mut crc = Crc::new();
     crc.update(&bytes);
-    if (bytes.len() as u64) < entry.size || crc.sum() != entry.crc {
-        return Err(broken(WRONG_CHECKSUM));
+    if (bytes.len() as u64) < entry.uncompressed_size || crc.sum() != entry.crc {
+        return Err(corrupt(WRONG_CHECKSUM));
     }
     Ok(Step::Done(Ok(bytes.into())))
 }
 
 /// The reason why extracting an entry failed.
 #[derive(Debug)]
-pub enum Extracted {
-    /// The entry is damaged, for this reason.
-    Broken(&'static str),
+pub enum ExtractError {
+    /// The entry is damaged, or not written to disk, for this reason.
+    BadEntry(&'static str),
     /// The disk failed.
     Disk(std::io::Error),
     /// The operation was canceled.
-    Stopped,
+    Canceled,
 }
 
-/// Unpacks an entry of any size from an archive on disk to `out`. Each chunk is reported to `tell`, which returns
-/// whether to continue.
-pub fn extract_to(
+/// Unpacks an entry of any size from an archive on disk to `out`. The number of bytes of each chunk is passed to
+/// `on_progress`, which returns whether to continue.
+pub fn extract_to_writer(
     mut archive: &File,
     entry: &Entry,
     out: &mut dyn Write,
-    tell: &mut dyn FnMut(u64) -> bool,
-) -> Result<(), Extracted> {
-    let length = archive.metadata().map_err(Extracted::Disk)?.len();
+    on_progress: &mut dyn FnMut(u64) -> bool,
+) -> Result<(), ExtractError> {
+    let length = archive.metadata().map_err(ExtractError::Disk)?.len();
     if !fits(entry, length) {
-        return Err(Extracted::Broken("it lies outside the archive"));
+        return Err(ExtractError::BadEntry("the file lies outside the archive"));
     }
     let mut header = [0; 30];
-    archive.seek(SeekFrom::Start(entry.offset)).map_err(Extracted::Disk)?;
-    archive.read_exact(&mut header).map_err(|_| Extracted::Broken("it ends inside a file"))?;
+    archive.seek(SeekFrom::Start(entry.offset)).map_err(ExtractError::Disk)?;
+    archive.read_exact(&mut header).map_err(|_| ExtractError::BadEntry("the archive ends inside the file"))?;
     let (Some(name), Some(extra)) = (u16_at(&header, 26), u16_at(&header, 28)) else {
-        return Err(Extracted::Broken("it ends inside a file"));
+        return Err(ExtractError::BadEntry("the archive ends inside the file"));
     };
     if !header.starts_with(b"PK\x03\x04") {
-        return Err(Extracted::Broken("no file at the offset in its directory"));
+        return Err(ExtractError::BadEntry("the archive has no file at the offset in its directory"));
     }
-    archive.seek(SeekFrom::Current(i64::from(name) + i64::from(extra))).map_err(Extracted::Disk)?;
-    let packed = BufReader::new(archive.take(entry.packed));
+    archive.seek(SeekFrom::Current(i64::from(name) + i64::from(extra))).map_err(ExtractError::Disk)?;
+    let packed = BufReader::new(archive.take(entry.compressed_size));
     // Reading one byte more than declared detects a declared size that is too small.
     let mut bytes: Box<dyn Read> = match entry.method {
-        0 => Box::new(packed.take(entry.size.saturating_add(1))),
-        _ => Box::new(DeflateDecoder::new(packed).take(entry.size.saturating_add(1))),
+        0 => Box::new(packed.take(entry.uncompressed_size.saturating_add(1))),
+        _ => Box::new(DeflateDecoder::new(packed).take(entry.uncompressed_size.saturating_add(1))),
     };
     let (mut crc, mut done, mut chunk) = (Crc::new(), 0, vec![0; CHUNK_BYTES]);
     loop {
-        let read = bytes.read(&mut chunk).map_err(|_| Extracted::Broken("its data is damaged"))?;
+        let read =
+            bytes.read(&mut chunk).map_err(|_| ExtractError::BadEntry("the compressed data of the file is invalid"))?;
         let Some(new) = chunk.get(..read).filter(|new| !new.is_empty()) else { break };
         done += new.len() as u64;
-        if done > entry.size {
-            return Err(Extracted::Broken("it unpacks to more than it declares"));
+        if done > entry.uncompressed_size {
+            return Err(ExtractError::BadEntry("the file unpacks to more than the archive declares"));
         }
         crc.update(new);
-        out.write_all(new).map_err(Extracted::Disk)?;
-        if !tell(new.len() as u64) {
-            return Err(Extracted::Stopped);
+        out.write_all(new).map_err(ExtractError::Disk)?;
+        if !on_progress(new.len() as u64) {
+            return Err(ExtractError::Canceled);
         }
     }
-    if done < entry.size || crc.sum() != entry.crc {
-        return Err(Extracted::Broken(WRONG_CHECKSUM));
+    if done < entry.uncompressed_size || crc.sum() != entry.crc {
+        return Err(ExtractError::BadEntry(WRONG_CHECKSUM));
     }
     Ok(())
 }
 
 /// Returns whether the declared data of an entry lies within an archive of `length` bytes.
 pub fn fits(entry: &Entry, length: u64) -> bool {
-    entry.offset.checked_add(entry.packed).is_some_and(|end| end <= length)
+    entry.offset.checked_add(entry.compressed_size).is_some_and(|end| end <= length)
 }
 
-/// Returns whether unpacking `packed` bytes to `size` bytes is only plausible for a zip bomb.
-pub fn is_zip_bomb(size: u64, packed: u64) -> bool {
-    size > ZIP_BOMB_SIZE && size / packed.max(1) > ZIP_BOMB_RATIO
+/// Returns whether these sizes, in bytes, are only plausible for a zip bomb.
+pub fn is_zip_bomb(uncompressed_size: u64, compressed_size: u64) -> bool {
+    uncompressed_size > ZIP_BOMB_SIZE && uncompressed_size / compressed_size.max(1) > ZIP_BOMB_RATIO
 }
 
 /// Returns an entry for tests.
 #[cfg(test)]
 pub fn entry_of(path: &str, size: u64) -> Entry {
-    let folder = path.ends_with('/');
-    let (anomaly, path) = (path_anomaly(path), path.to_owned());
-    Entry { path, size, packed: size, anomaly, folder, executable: false, method: 0, crc: 0, offset: 0, name_bytes: 0 }
+    Entry {
+        path: path.to_owned(),
+        uncompressed_size: size,
+        compressed_size: size,
+        anomaly: path_anomaly(path),
+        is_folder: path.ends_with('/'),
+        is_executable: false,
+        method: 0,
+        crc: 0,
+        offset: 0,
+        name_len: 0,
+    }
 }
 
 #[cfg(test)]

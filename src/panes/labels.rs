@@ -123,12 +123,12 @@ impl ListSource for LabelSource {
     const NEEDS: Needs = Needs::Project;
     const COLUMNS: Columns<Label> = COLUMNS;
     const COMMANDS: &'static [Command<Labels>] = &[
-        Command::new("labels.open", &["Enter"], "Open issues with label", |pane: &mut Labels, cx| {
+        Command::new("labels.open", &["Enter"], "Show issues with label", |pane: &mut Labels, cx| {
             pane.go("issues", cx)
         })
         .footer("issues")
         .when(Labels::has_row),
-        Command::new("labels.mrs", &["m"], "Open merge requests with label", |pane: &mut Labels, cx| {
+        Command::new("labels.mrs", &["m"], "Show merge requests with label", |pane: &mut Labels, cx| {
             pane.go("mrs", cx)
         })
         .footer("merge requests")

@@ -178,14 +178,14 @@ impl Milestones {
         let (Some(milestone), Some((id, in_group))) = (milestone, self.source.owner(milestone)) else { return };
         let (milestone_id, what) = (milestone.id, format!("delete milestone {}", milestone.title));
         let question = format!(
-            "Delete the milestone {}? Its issues and merge requests stay. This cannot be undone.",
+            "Delete the milestone {}? Its issues and merge requests are not deleted. This cannot be undone.",
             sanitize(&milestone.title)
         );
         let write = match in_group {
             true => Write::new(&DeleteGroupMilestone { id, milestone_id }, what),
             false => Write::new(&DeleteMilestone { id, milestone_id }, what),
         };
-        cx.act(App::confirm("Delete a milestone", question, Action::Send(write)));
+        cx.act(App::confirm("Delete milestone", question, Action::Send(write)));
     }
 }
 
@@ -198,10 +198,10 @@ impl ListSource for MilestoneSource {
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
     const COLUMNS: Columns<Milestone> = COLUMNS;
     const COMMANDS: &'static [Command<Milestones>] = &[
-        Command::new("milestones.open", &["Enter"], "Open issues of milestone", Milestones::open_selection)
+        Command::new("milestones.open", &["Enter"], "Show issues of milestone", Milestones::open_selection)
             .footer("issues")
             .when(Milestones::has_row),
-        Command::new("milestones.mrs", &["m"], "Open merge requests", |pane: &mut Milestones, cx| pane.go("mrs", cx))
+        Command::new("milestones.mrs", &["m"], "Show merge requests", |pane: &mut Milestones, cx| pane.go("mrs", cx))
             .footer("merge requests")
             .when(Milestones::has_row),
         Command::new("milestones.create", &["+"], "Create milestone…", Milestones::create)

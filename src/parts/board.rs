@@ -83,7 +83,7 @@ impl Board {
         self.stages = ci::stages(rows.iter().enumerate());
         // Only the newest run of a retried job is shown.
         for stage in &mut self.stages {
-            stage.jobs.retain(|slot| !slot.older);
+            stage.jobs.retain(|run| !run.is_retried);
         }
     }
 
@@ -104,7 +104,7 @@ impl Board {
     fn cursor_position(&self) -> Option<(usize, usize)> {
         let id = self.cursor?;
         self.stages.iter().enumerate().find_map(|(x, stage)| {
-            let y = stage.jobs.iter().position(|slot| slot.id == id)?;
+            let y = stage.jobs.iter().position(|run| run.id == id)?;
             Some((x, y))
         })
     }
@@ -124,8 +124,8 @@ impl Board {
             }
         };
         match self.stages.get(x).and_then(|stage| stage.jobs.get(y)) {
-            Some(slot) => {
-                self.cursor = Some(slot.id);
+            Some(run) => {
+                self.cursor = Some(run.id);
                 true
             }
             None => false,
@@ -238,8 +238,8 @@ impl Board {
         let room = usize::from(body.height);
         let skip = here.filter(|_| stage.jobs.len() > room).map_or(0, |y| (y + 3).saturating_sub(room));
         let mut row = body.y;
-        for (index, slot) in stage.jobs.iter().enumerate().skip(skip) {
-            let Some(job) = rows.get(slot.row) else { continue };
+        for (index, run) in stage.jobs.iter().enumerate().skip(skip) {
+            let Some(job) = rows.get(run.index) else { continue };
             if row >= body.bottom() {
                 break;
             }
@@ -267,7 +267,7 @@ impl Board {
                 None => (duration, theme.style(Role::Dim)),
             };
             line::pair(buf, inner, &left, &[right]);
-            self.job_areas.borrow_mut().push((at, slot.id));
+            self.job_areas.borrow_mut().push((at, run.id));
             row += 1;
             // Without room for the details, the median is shown below the job itself.
             if selected && !shows_details && !self.earlier.is_empty() && row < body.bottom() {

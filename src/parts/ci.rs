@@ -290,22 +290,22 @@ pub fn want_path(project: &Id) -> Option<Want> {
     project.number().map(|_| super::project::want(project))
 }
 
-/// The position of a job in its pipeline.
+/// A run of a job in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
-    /// The index of the row.
-    pub row: usize,
+pub struct JobRun {
+    /// The index among the jobs that were sorted.
+    pub index: usize,
     /// [`Job::id`].
     pub id: u64,
-    /// Whether a later run of the same job precedes it.
-    pub older: bool,
+    /// Whether the job was retried: a later run precedes this one.
+    pub is_retried: bool,
 }
 
 /// A stage of a pipeline with its jobs, in the order in which they run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
     pub name: String,
-    pub jobs: Vec<Slot>,
+    pub jobs: Vec<JobRun>,
 }
 
 /// Sorts the jobs of one pipeline by stage and name, both in the order of creation. Of a retried job, the newest run
@@ -327,14 +327,14 @@ pub fn stages<'a>(jobs: impl Iterator<Item = (usize, &'a Job)>) -> Vec<Stage> {
     });
     let mut stages: Vec<Stage> = Vec::new();
     let mut before: Option<(&str, &str)> = None;
-    for (row, job) in all {
+    for (index, job) in all {
         if before.is_none_or(|(stage, _)| stage != job.stage) {
             stages.push(Stage { name: job.stage.clone(), jobs: Vec::new() });
         }
-        let older = before == Some((job.stage.as_str(), job.name.as_str()));
+        let is_retried = before == Some((job.stage.as_str(), job.name.as_str()));
         before = Some((&job.stage, &job.name));
         if let Some(stage) = stages.last_mut() {
-            stage.jobs.push(Slot { row, id: job.id, older });
+            stage.jobs.push(JobRun { index, id: job.id, is_retried });
         }
     }
     stages
@@ -359,7 +359,7 @@ mod tests {
         ];
         let stages = stages(jobs.iter().enumerate());
         let seen: Vec<(&str, Vec<(u64, bool)>)> =
-            stages.iter().map(|s| (s.name.as_str(), s.jobs.iter().map(|j| (j.id, j.older)).collect())).collect();
+            stages.iter().map(|s| (s.name.as_str(), s.jobs.iter().map(|j| (j.id, j.is_retried)).collect())).collect();
         assert_eq!(
             seen,
             [

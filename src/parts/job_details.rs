@@ -144,11 +144,11 @@ fn artifacts(page: &mut Page, job: &Job) {
 /// Appends the jobs of the pipeline, with the current one marked.
 fn others(page: &mut Page, job: &Job, siblings: &Rows<'_, Job>) {
     for stage in ci::stages(siblings.iter().enumerate()) {
-        for (index, slot) in stage.jobs.iter().enumerate() {
-            let Some(other) = siblings.get(slot.row) else { continue };
+        for (index, run) in stage.jobs.iter().enumerate() {
+            let Some(other) = siblings.get(run.index) else { continue };
             let (sign, role) = ci::sign(other);
             let here = other.id == job.id;
-            let name = if here || !slot.older { Role::Text } else { Role::Dim };
+            let name = if here || !run.is_retried { Role::Text } else { Role::Dim };
             let label = if index == 0 { stage.name.as_str() } else { "" };
             let mark = if here { glyph::mark() } else { " " };
             let duration = ci::duration(other, page.view.now);

@@ -21,7 +21,7 @@ pub fn state(word: &str) -> (&'static str, String, Role) {
 }
 
 /// Returns the special properties of an account, in words.
-pub fn marks(user: &Profile) -> Vec<&'static str> {
+pub fn badges(user: &Profile) -> Vec<&'static str> {
     let is = |flag: &Option<Option<bool>>| flag.known() == Some(&true);
     let all = [
         (is(&user.is_admin), "administrator"),
@@ -54,7 +54,7 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
     facts.field("name", vec![(user.name.clone(), Role::Title)], None);
     facts.field("user", vec![(format!("@{}", user.username), Role::User)], None);
     let mut value = vec![(format!("{sign} {word}"), role)];
-    value.extend(marks(user).into_iter().map(|mark| (format!("{}{mark}", glyph::separator()), Role::Warning)));
+    value.extend(badges(user).into_iter().map(|badge| (format!("{}{badge}", glyph::separator()), Role::Warning)));
     facts.field("state", value, None);
     let bio = user.bio.known().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
     for (index, line) in bio.into_iter().enumerate() {

@@ -216,11 +216,11 @@ impl Executor {
                 });
             }
             Effect::Section(name, section) => self.configure(name, section),
-            Effect::CheckOut(order) => {
+            Effect::CheckOut(checkout) => {
                 let sender = self.sender.clone();
                 tokio::task::spawn_blocking(move || {
-                    let outcome = checkout::run(&order);
-                    let _ = sender.blocking_send(Msg::CheckedOut(order, outcome));
+                    let outcome = checkout::run(&checkout);
+                    let _ = sender.blocking_send(Msg::CheckedOut(checkout, outcome));
                 });
             }
             Effect::Run(_, RunOrder { show: Show::Terminal, .. }) => return Some(effect),

@@ -201,10 +201,10 @@ impl FileDiff {
                 "Collapsed by the server: the whole diff is too large. x compares both versions"
             }
             (None, ()) if source.is_renamed && !self.may_be_binary() => "Renamed without changes",
-            (None, ()) if source.is_new => "New, empty or binary. x shows its size",
-            (None, ()) if source.is_deleted => "Deleted, empty or binary. x shows its size",
+            (None, ()) if source.is_new => "New, empty or binary. Expand to see its size",
+            (None, ()) if source.is_deleted => "Deleted, empty or binary. Expand to see its size",
             (None, ()) if source.old_mode != source.new_mode => "Only the file mode changed",
-            (None, ()) => "Binary file changed. x shows its size",
+            (None, ()) => "Binary file changed. Expand to see its size",
         };
         Some(words.into())
     }

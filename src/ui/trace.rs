@@ -18,7 +18,7 @@ pub use sections::Section;
 
 use crate::ui::ansi::{self, SgrState};
 use blocks::{Block, SharedBlocks, Slot};
-use marker::{STAMP_BYTES, Stamp};
+use marker::{LINE_PREFIX_BYTES, LinePrefix};
 use sections::Sections;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -61,7 +61,7 @@ pub struct Trace {
     /// The number of bytes since a style was last saved.
     bytes_since_checkpoint: usize,
     /// Whether lines start with timestamps; known from the first line.
-    stamped: Option<bool>,
+    has_prefixes: Option<bool>,
     sections: Arc<Sections>,
     shared: Arc<SharedBlocks>,
     last: Vec<u8>,
@@ -114,7 +114,7 @@ impl Trace {
 
     /// Returns whether lines have timestamps.
     pub fn has_times(&self) -> bool {
-        self.stamped == Some(true)
+        self.has_prefixes == Some(true)
     }
 
     /// Returns the last bytes as received.
@@ -203,16 +203,16 @@ impl Trace {
         let block = Arc::make_mut(&mut self.open);
         let base = self.tail;
         let raw = block.bytes.get(base..end).unwrap_or_default();
-        let stamp = Stamp::read(raw);
-        let stamped = *self.stamped.get_or_insert(stamp.is_some());
-        let stamp = stamp.filter(|_| stamped);
+        let prefix = LinePrefix::parse(raw);
+        let has_prefixes = *self.has_prefixes.get_or_insert(prefix.is_some());
+        let prefix = prefix.filter(|_| has_prefixes);
         // Without this limit, continuation lines alone would never start a line and would stay in one block forever.
         let crowded = base - block.starts.last().map_or(0, |start| *start as usize).min(base) > MAX_HEAD_BYTES;
         let mut is_continuation =
-            !crowded && stamp.is_some_and(|s| s.is_continuation) && block.first + block.starts.len() > 0;
+            !crowded && prefix.is_some_and(|s| s.is_continuation) && block.first + block.starts.len() > 0;
         let markers = marker::all(raw);
         let mut start = base;
-        let mut at = base + if stamp.is_some() { STAMP_BYTES } else { 0 };
+        let mut at = base + if prefix.is_some() { LINE_PREFIX_BYTES } else { 0 };
         let mut state = self.state;
         // A new section needs a line for its heading, even an empty one.
         let mut heading = false;
@@ -230,7 +230,7 @@ impl Trace {
                 state = self.state;
             }
             let line = block.first + block.starts.len();
-            if marker.begins {
+            if marker.is_start {
                 Arc::make_mut(&mut self.sections).begin(marker, line);
                 heading = true;
                 is_continuation = false;
@@ -265,15 +265,15 @@ impl Trace {
     /// Returns whether the line being written is shown as a line of its own.
     fn tail_is_line(&self) -> bool {
         let tail = self.tail_bytes();
-        if self.stamped == Some(true) {
-            match Stamp::read(tail) {
-                Some(stamp) if stamp.is_continuation && self.ended() > 0 => return false,
+        if self.has_prefixes == Some(true) {
+            match LinePrefix::parse(tail) {
+                Some(prefix) if prefix.is_continuation && self.ended() > 0 => return false,
                 Some(_) => {}
-                None if tail.len() < STAMP_BYTES => return false,
+                None if tail.len() < LINE_PREFIX_BYTES => return false,
                 None => {}
             }
         }
-        ansi::is_visible(tail.get(marker::content(tail, self.stamped == Some(true))).unwrap_or_default())
+        ansi::is_visible(tail.get(marker::content(tail, self.has_prefixes == Some(true))).unwrap_or_default())
     }
 
     /// Returns the block of a line if it is in memory, and whether it is the open one.
@@ -306,20 +306,20 @@ impl Trace {
 
     /// Splits a line into its parts without parsing the text.
     fn parts<'b>(&self, block: &'b Block, open: bool, line: usize) -> Option<Parts<'b>> {
-        let stamped = self.stamped == Some(true);
+        let has_prefixes = self.has_prefixes == Some(true);
         let region = self.region(block, open, line)?;
         let mut raws = region.split(|b| *b == b'\n');
         let first = raws.next().unwrap_or_default();
-        let time = if stamped { Stamp::read(first).map(|s| s.time.to_owned()) } else { None };
-        let content = marker::content(first, stamped);
+        let time = if has_prefixes { LinePrefix::parse(first).map(|s| s.time.to_owned()) } else { None };
+        let content = marker::content(first, has_prefixes);
         let before = first.get(..content.start).unwrap_or_default();
         let mut text = Cow::Borrowed(first.get(content).unwrap_or_default());
-        if stamped {
+        if has_prefixes {
             for raw in raws {
                 if text.len() > ansi::MAX_BYTES {
                     break;
                 }
-                if Stamp::read(raw).is_some_and(|s| s.is_continuation) {
+                if LinePrefix::parse(raw).is_some_and(|s| s.is_continuation) {
                     let more = raw.get(marker::content(raw, true)).unwrap_or_default();
                     text.to_mut().extend_from_slice(more.get(..more.len().min(ansi::MAX_BYTES)).unwrap_or_default());
                 }

@@ -502,9 +502,9 @@ pub const READERS: &[Reader] = &[
                 Step::Need(range) => return Err(format!("{range:?} of a whole archive")),
             };
             for entry in list.entries.iter().take(20) {
-                match archive::extract(&parts, entry, 1 << 16) {
+                match archive::extract_to_memory(&parts, entry, 1 << 16) {
                     Step::Done(Ok(bytes)) => {
-                        must(bytes.len() as u64 == entry.size, || format!("{} bytes", bytes.len()))?
+                        must(bytes.len() as u64 == entry.uncompressed_size, || format!("{} bytes", bytes.len()))?
                     }
                     Step::Done(Err(_)) => {}
                     Step::Need(range) => return Err(format!("{range:?} of a whole archive, for {entry:?}")),

@@ -99,8 +99,11 @@ async fn the_selected_file_opens_in_the_clone_at_its_line() {
         let remotes = vec![("origin".to_owned(), "acme/rocket-ui".to_owned())];
         begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });
         let mut harness = begin.open();
-        harness.press("g e");
+        harness.press("g e").expect("Cannot edit the file: the path is not a file in the working tree");
         assert!(harness.edited.is_empty(), "{hostile}");
     }
-    Begin::at(Place::new("home")).open().press("g e").expect("Edit file of clone: the current folder is not a clone");
+    Begin::at(Place::new("home")).open().press("g e").expect("Cannot edit the file: the current folder is not a clone");
+    let mut begin = Begin::at(Place::new("files").at("main").path("src/a.rs"));
+    begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes: Vec::new() });
+    begin.open().press("g e").expect("Cannot edit the file: no project is selected");
 }

@@ -490,7 +490,7 @@ async fn with_picture() -> Harness {
 #[tokio::test]
 async fn a_comment_on_an_image_applies_to_the_file() {
     let mut harness = with_picture().await;
-    to_line(&mut harness, "shows its size");
+    to_line(&mut harness, "Expand to see its size");
     harness.press("C").type_text("Which tool?").press("C-s").settle().await;
     assert_eq!(
         last_position(&harness),
@@ -502,7 +502,7 @@ async fn a_comment_on_an_image_applies_to_the_file() {
 #[tokio::test]
 async fn a_comment_on_a_row_of_an_image_applies_to_a_point() {
     let mut harness = with_picture().await;
-    to_line(&mut harness, "shows its size");
+    to_line(&mut harness, "Expand to see its size");
     harness.press("x").settle().await;
     to_line(&mut harness, "400 × 200");
     harness.press("j j C").expect("x, y in logo.bmp (400 × 200; empty: the whole file)").expect("200, ");

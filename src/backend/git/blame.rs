@@ -41,7 +41,7 @@ impl Git {
         let graph = Graph::new(self, [commit])?;
         let paths = vec![PathFilter::new(self, path, &[commit])];
         let mut blame = Blame { git: self, graph, paths, pending: HashMap::new(), queue: BinaryHeap::new() };
-        let start = blame.graph.place(commit).ok_or_else(Rejection::no_record)?;
+        let start = blame.graph.place(commit).ok_or_else(Rejection::record_not_found)?;
         let blob = blame.file_at(start, 0, None).ok_or_else(|| Rejection::not_found("File"))?;
         let text = self.repo().find_blob(blob)?;
         let lines = text.content().split_inclusive(|byte| *byte == b'\n').count();
@@ -128,7 +128,7 @@ impl Blame<'_> {
 
     /// Returns the index of the path that a commit renamed the file from, compared to a parent.
     fn renamed(&mut self, parent: usize, place: usize, path: usize) -> Result<Option<usize>, Rejection> {
-        let tree = |place: usize| self.graph.node(place).map(|node| node.tree).ok_or_else(Rejection::no_record);
+        let tree = |place: usize| self.graph.node(place).map(|node| node.tree).ok_or_else(Rejection::record_not_found);
         let (old, new) = (self.git.repo().find_tree(tree(parent)?)?, self.git.repo().find_tree(tree(place)?)?);
         let Some(name) = self.paths.get(path).map(PathFilter::path) else { return Ok(None) };
         let mut diff = self.git.repo().diff_tree_to_tree(Some(&old), Some(&new), None)?;

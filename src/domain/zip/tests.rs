@@ -25,7 +25,7 @@ fn listed(bytes: Vec<u8>) -> Result<List, Refusal> {
 
 fn extracted(bytes: Vec<u8>, index: usize) -> Result<Bytes, Refusal> {
     let parts = Parts::whole(bytes.clone().into());
-    match extract(&parts, &listed(bytes).unwrap().entries[index], 1 << 20) {
+    match extract_to_memory(&parts, &listed(bytes).unwrap().entries[index], 1 << 20) {
         Step::Done(made) => made,
         Step::Need(range) => panic!("{range:?} of a whole archive"),
     }
@@ -55,12 +55,12 @@ fn files_are_listed_and_unpacked_from_parts_of_the_archive() {
         }
     };
     assert_eq!(asked.len(), 1, "the end alone: {asked:?}");
-    let paths: Vec<_> = list.entries.iter().map(|e| (e.path.as_str(), e.size)).collect();
+    let paths: Vec<_> = list.entries.iter().map(|e| (e.path.as_str(), e.uncompressed_size)).collect();
     assert_eq!(paths, [("a.txt", 3), ("noise.bin", 600_000), ("dir/b.txt", long.len() as u64)]);
     let mut parts = Parts::of(total);
-    let Step::Need(range) = extract(&parts, &list.entries[0], 1 << 20) else { panic!("nothing is here yet") };
+    let Step::Need(range) = extract_to_memory(&parts, &list.entries[0], 1 << 20) else { panic!("nothing is here yet") };
     parts.add(range.start, bytes[range.start as usize..range.end as usize].to_vec().into());
-    let Step::Done(made) = extract(&parts, &list.entries[0], 1 << 20) else { panic!("it is here now") };
+    let Step::Done(made) = extract_to_memory(&parts, &list.entries[0], 1 << 20) else { panic!("it is here now") };
     assert_eq!(made.unwrap(), "one");
     assert_eq!(extracted(bytes, 2).unwrap(), long);
 }
@@ -73,17 +73,17 @@ fn invalid_and_damaged_archives_are_reported() {
     // The end is missing, as after an interrupted upload.
     assert_eq!(listed(whole[..whole.len() - 30].to_vec()), Err(Refusal::NotZip));
     // The start is missing: the central directory declares more data before itself than there is.
-    assert_eq!(listed(whole[20..].to_vec()), Err(Refusal::Broken("its directory is inconsistent")));
+    assert_eq!(listed(whole[20..].to_vec()), Err(Refusal::Corrupt("the directory of the archive is inconsistent")));
     let mut damaged = whole.clone();
     patch(&mut damaged, b"one", b"onE");
-    let wrong = "its checksum does not match";
+    let wrong = "the checksum of the file does not match";
     let stored = |bytes: Vec<u8>| extracted(bytes, 0);
-    assert!(matches!(stored(damaged), Err(Refusal::Broken(why)) if why == wrong || why.contains("damaged")));
+    assert!(matches!(stored(damaged), Err(Refusal::Corrupt(why)) if why == wrong || why.contains("invalid")));
     let mut list = whole.clone();
     let second = memchr::memmem::rfind(&list, b"PK\x01\x02").unwrap();
     list[second] = b'X';
     let list = listed(list).unwrap();
-    assert_eq!((list.entries.len(), list.broken), (1, Some("its directory is truncated")));
+    assert_eq!((list.entries.len(), list.corruption), (1, Some("the directory of the archive is truncated")));
     for cut in 0..whole.len() {
         let _ = listed(whole[..cut].to_vec());
         let mut changed = whole.clone();
@@ -111,16 +111,20 @@ fn traversal_links_and_encrypted_files_are_reported_and_not_opened() {
         ("/etc/passwd", Some(Anomaly::Absolute)),
         ("\\\\host\\share", Some(Anomaly::Absolute)),
         ("c:/x", Some(Anomaly::Absolute)),
-        ("", Some(Anomaly::Nameless)),
-        ("a//b", Some(Anomaly::Nameless)),
-        ("./a", Some(Anomaly::Nameless)),
-        ("a\0b", Some(Anomaly::Nameless)),
+        ("", Some(Anomaly::InvalidPath)),
+        ("a//b", Some(Anomaly::InvalidPath)),
+        ("./a", Some(Anomaly::InvalidPath)),
+        ("a\0b", Some(Anomaly::InvalidPath)),
         ("a/b..c/..d", None),
         ("folder/", None),
     ] {
         assert_eq!(path_anomaly(path), anomaly, "{path:?}");
     }
-    assert_eq!(path_anomaly(&"a/".repeat(100)), Some(Anomaly::Nameless));
+    for (levels, anomaly) in [(64, None), (65, Some(Anomaly::TooDeep))] {
+        assert_eq!(path_anomaly(&"a/".repeat(levels)), anomaly, "{levels}");
+    }
+    assert_eq!(Anomaly::TooDeep.message(), "Its path has too many levels, so it is not opened.");
+    assert!(Anomaly::TooDeep.is_path_anomaly());
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.add_symlink("link", "/etc/passwd", FileOptions::<()>::default()).unwrap();
     let bytes = zip.finish().unwrap().into_inner();
@@ -135,7 +139,10 @@ fn zip_bombs_are_detected_by_declared_and_actual_sizes() {
     // Declares four bytes, but unpacks to many.
     patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
     patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
-    assert_eq!(extracted(bytes.clone(), 0), Err(Refusal::Broken("it unpacks to more than it declares")));
+    assert_eq!(
+        extracted(bytes.clone(), 0),
+        Err(Refusal::Corrupt("the file unpacks to more than the archive declares"))
+    );
     // Declares two gigabytes, far more than so few bytes can contain.
     let list_at = memchr::memmem::find(&bytes, b"PK\x01\x02").unwrap();
     bytes[list_at + 24..list_at + 28].copy_from_slice(&2_000_000_000_u32.to_le_bytes());

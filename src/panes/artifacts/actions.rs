@@ -73,7 +73,7 @@ impl Artifacts {
     pub(super) fn save(&mut self, cx: &mut Cx) {
         let Some(entry) = self.selected_entry(&cx.view) else { return };
         if let Some(request) = self.file_request(&cx.view, entry) {
-            cx.act(Action::Save(Save::new(request, &entry.path).size(entry.size)));
+            cx.act(Action::Save(Save::new(request, &entry.path).size(entry.uncompressed_size)));
         }
     }
 
@@ -127,7 +127,7 @@ impl Artifacts {
     /// Returns the entry of the file that is shown or, if the tree has the focus, of the file under the cursor.
     pub(super) fn selected_entry<'a>(&self, view: &View<'a>) -> Option<&'a Entry> {
         let index = if self.panels.focus() == FILE { self.shown } else { self.current(view) };
-        self.entry(view, index?).filter(|entry| !entry.folder)
+        self.entry(view, index?).filter(|entry| !entry.is_folder)
     }
 
     pub(super) fn can_save(&self, view: &View) -> Result<(), Disabled> {

@@ -95,7 +95,7 @@ impl RangeRead for FetchFile {
     fn read(&self, parts: &Parts, _: Canceled<'_>) -> Step<FileContent> {
         Step::Done(match parts.read(0..parts.total()) {
             Ok(Some(bytes)) => Ok(bytes),
-            Ok(None) => Err(Refusal::Broken("it is truncated")),
+            Ok(None) => Err(Refusal::Corrupt("the file is truncated")),
             Err(error) => Err(Refusal::Disk(error.to_string())),
         })
     }
@@ -127,7 +127,7 @@ impl RangeRead for FetchPart {
         Err(Refusal::TooLarge(bytes))
     }
     fn read(&self, parts: &Parts, _: Canceled<'_>) -> Step<FileContent> {
-        zip::extract(parts, &self.entry, MAX_FILE_BYTES)
+        zip::extract_to_memory(parts, &self.entry, MAX_FILE_BYTES)
     }
 }
 
@@ -144,9 +144,9 @@ impl Derive for Unpack {
         content_key(&self.sha)
     }
     fn run(&self, _: Canceled<'_>) -> FileContent {
-        match zip::extract(&self.parts, &self.entry, MAX_FILE_BYTES) {
+        match zip::extract_to_memory(&self.parts, &self.entry, MAX_FILE_BYTES) {
             Step::Done(content) => content,
-            Step::Need(_) => Err(Refusal::Broken("it ends inside a file")),
+            Step::Need(_) => Err(Refusal::Corrupt("the archive ends inside the file")),
         }
     }
 }

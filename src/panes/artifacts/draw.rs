@@ -180,7 +180,7 @@ fn expiry(end: Timestamp, now: Timestamp) -> (String, Role) {
 /// Formats the number of files of an archive and their unpacked size, the same sizes that the tree shows.
 fn facts(archive: &Archive) -> String {
     let files = archive.tree.files();
-    let files = match archive.list.left_out {
+    let files = match archive.list.omitted_count {
         0 => text::count_noun(files, "file"),
         _ => format!("{}+ files", text::count(files)),
     };
@@ -190,11 +190,11 @@ fn facts(archive: &Archive) -> String {
 /// Returns a warning about the archive as a whole: it is damaged, has unlisted files, or has a suspicious compression
 /// ratio.
 fn warning(view: &View, archive: &Archive) -> Option<String> {
-    if let Some(why) = archive.list.broken {
+    if let Some(why) = archive.list.corruption {
         return Some(format!("The archive is damaged: {why}."));
     }
-    if archive.list.left_out > 0 {
-        let more = text::count(archive.list.left_out);
+    if archive.list.omitted_count > 0 {
+        let more = text::count(archive.list.omitted_count);
         let all = view.with_keys("‹artifacts.save_all› saves all");
         return Some(format!("{more} more files are not listed; {all}."));
     }
@@ -207,7 +207,7 @@ fn warning(view: &View, archive: &Archive) -> Option<String> {
 fn refusal_text(refusal: &Refusal, what: &str) -> (String, String) {
     match refusal {
         Refusal::NotZip => (format!("{what} is not a ZIP archive."), String::new()),
-        Refusal::Broken(why) => {
+        Refusal::Corrupt(why) => {
             (format!("{what} is damaged: {why}."), "‹artifacts.save_all› saves the archive as it is".into())
         }
         Refusal::TooLarge(bytes) if what == "This file" => {
@@ -234,7 +234,11 @@ fn draw_progress(view: &View, area: Rect, buf: &mut Buffer, progress: Option<Pro
     };
     let at = |y: u16| Rect { x: area.x + 2, y, width: area.width.saturating_sub(4), height: 1 };
     let y = area.y + (area.height / 4).min(3);
-    crate::ui::line::draw(buf, at(y), &[(format!("Fetching {what}. Esc stops."), view.theme.style(Role::Dim))]);
+    crate::ui::line::draw(
+        buf,
+        at(y),
+        &[(format!("Fetching {what}. {}", view.with_keys("‹escape› stops.")), view.theme.style(Role::Dim))],
+    );
     if y + 1 < area.bottom() {
         chart::progress(buf, at(y + 1), view.theme, fraction, &label);
     }

@@ -219,7 +219,7 @@ impl Artifacts {
     /// Shows the file under the cursor. On a folder, the previous file stays.
     fn follow(&mut self, view: &View) {
         let Some(index) = self.current(view) else { return };
-        let Some(entry) = self.entry(view, index).filter(|entry| !entry.folder) else { return };
+        let Some(entry) = self.entry(view, index).filter(|entry| !entry.is_folder) else { return };
         if self.shown != Some(index) {
             self.shown = Some(index);
             self.report.restart();
@@ -331,7 +331,7 @@ impl Artifacts {
 fn refused(entry: &Entry) -> Option<Refusal> {
     match entry.anomaly {
         Some(anomaly) => Some(Refusal::Anomaly(anomaly)),
-        None if entry.size > MAX_FILE_BYTES => Some(Refusal::TooLarge(entry.size)),
+        None if entry.uncompressed_size > MAX_FILE_BYTES => Some(Refusal::TooLarge(entry.uncompressed_size)),
         None => None,
     }
 }

@@ -53,11 +53,14 @@ impl Tree {
         for (index, entry) in list.entries.iter().enumerate() {
             let mut at = ROOT;
             let path = entry.path.trim_end_matches('/');
-            let names: Vec<&str> =
-                if entry.anomaly.is_some_and(Anomaly::is_of_path) { vec![path] } else { path.split('/').collect() };
+            let names: Vec<&str> = if entry.anomaly.is_some_and(Anomaly::is_path_anomaly) {
+                vec![path]
+            } else {
+                path.split('/').collect()
+            };
             for (depth, name) in names.iter().enumerate() {
                 let last = depth + 1 == names.len();
-                let folder = !last || entry.folder;
+                let folder = !last || entry.is_folder;
                 let found = known.get(&(at, name)).copied().filter(|found| {
                     // A file is never merged with another file or with a folder of the same path.
                     folder && tree.nodes.get(*found as usize).is_some_and(|node| node.folder)
@@ -72,8 +75,8 @@ impl Tree {
                     node.entry = Some(index as u32);
                 }
             }
-            if !entry.folder {
-                tree.count(at, entry.size);
+            if !entry.is_folder {
+                tree.count(at, entry.uncompressed_size);
             }
         }
         tree.sort();
@@ -239,10 +242,10 @@ impl Tree {
         match entry.and_then(|entry| entry.anomaly) {
             Some(anomaly) => Row::new(vec![
                 Cell::from((indent, Role::Dim)).and(name, Role::Warning),
-                Cell::from((format!("{} {}", glyph::warning(), anomaly.word()), Role::Warning)),
+                Cell::from((format!("{} {}", glyph::warning(), anomaly.label()), Role::Warning)),
             ]),
             None => {
-                let size = text::bytes(entry.map_or(0, |entry| entry.size));
+                let size = text::bytes(entry.map_or(0, |entry| entry.uncompressed_size));
                 let mut facts = Cell::empty();
                 if is_duplicate {
                     facts = facts.and("duplicate ", Role::Warning);

@@ -1,9 +1,10 @@
-//! The lines of the jobs list: jobs grouped by pipeline and stage. They are rebuilt only when the rows change.
+//! The lines of the jobs list: jobs grouped by pipeline and stage. They are rebuilt only when the rows or the query
+//! change.
 
 use crate::api::jobs::Job;
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::panes::jobs::job_query::JobQuery;
-use crate::parts::ci::{self, Slot};
+use crate::parts::ci::{self, JobRun};
 use crate::parts::list::ListLine;
 use crate::store::{Revision, Rows};
 use crate::ui::text;
@@ -16,12 +17,12 @@ pub enum Line {
     /// The heading of a pipeline, by its index in [`Lines::pipelines`].
     Pipeline(usize),
     /// A job, and whether it is the first of its stage.
-    Job(Slot, bool),
+    Job(JobRun, bool),
 }
 
-/// The data of a pipeline's heading.
+/// The jobs of one pipeline: what its heading shows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pipeline {
+pub struct PipelineGroup {
     /// The pipeline; `None` for jobs without one.
     pub brief: Option<PipelineBrief>,
     /// When the first job started and the last one finished.
@@ -33,61 +34,61 @@ pub struct Pipeline {
 #[derive(Debug, Default)]
 pub struct Lines {
     lines: Vec<Line>,
-    pub pipelines: Vec<Pipeline>,
+    pub pipelines: Vec<PipelineGroup>,
     /// The row of each job, by ID.
-    rows: HashMap<u64, usize>,
+    row_by_id: HashMap<u64, usize>,
     /// The last row whose job can change without user action.
-    pub last_live: Option<usize>,
+    pub last_changing_row: Option<usize>,
     /// Whether one of the jobs is running.
-    pub running: bool,
+    pub any_running: bool,
     inputs: Option<(Revision, usize, JobQuery)>,
 }
 
 impl Lines {
     /// Rebuilds the lines if the rows or the query changed.
     pub fn refresh(&mut self, rows: &Rows<'_, Job>, query: &JobQuery) {
-        let now = (rows.revision, rows.len(), query.clone());
-        if self.inputs.as_ref() == Some(&now) {
+        let inputs = (rows.revision, rows.len(), query.clone());
+        if self.inputs.as_ref() == Some(&inputs) {
             return;
         }
-        let mut all: BTreeMap<std::cmp::Reverse<Option<u64>>, Vec<(usize, &Job)>> = BTreeMap::new();
-        let (mut ids, mut last_live, mut running) = (HashMap::new(), None, false);
+        let mut jobs_by_pipeline: BTreeMap<std::cmp::Reverse<Option<u64>>, Vec<(usize, &Job)>> = BTreeMap::new();
+        let (mut row_by_id, mut last_changing_row, mut any_running) = (HashMap::new(), None, false);
         for (row, job) in rows.iter().enumerate() {
             // A job can be on two pages if new jobs arrived between the requests.
-            if ids.insert(job.id, row).is_some() {
+            if row_by_id.insert(job.id, row).is_some() {
                 continue;
             }
             if ci::may_change(job) {
-                last_live = Some(row);
+                last_changing_row = Some(row);
             }
-            running |= job.status.is_running();
+            any_running |= job.status.is_running();
             if query.matches(job) {
                 let pipeline = job.pipeline.as_ref().map(|p| p.id);
-                all.entry(std::cmp::Reverse(pipeline)).or_default().push((row, job));
+                jobs_by_pipeline.entry(std::cmp::Reverse(pipeline)).or_default().push((row, job));
             }
         }
         self.lines.clear();
         self.pipelines.clear();
-        for jobs in all.into_values() {
+        for jobs in jobs_by_pipeline.into_values() {
             let Some(&(_, first)) = jobs.first() else { continue };
             let times = |of: fn(&Job) -> Option<&crate::api::Time>| {
                 jobs.iter().filter_map(move |(_, job)| of(job)?.instant()).collect::<Vec<_>>()
             };
             self.lines.push(Line::Pipeline(self.pipelines.len()));
-            self.pipelines.push(Pipeline {
+            self.pipelines.push(PipelineGroup {
                 brief: first.pipeline.clone(),
                 started: times(|job| job.started_at.as_ref()).into_iter().min(),
                 finished: times(|job| job.finished_at.as_ref()).into_iter().max(),
             });
             for stage in ci::stages(jobs.into_iter()) {
                 let first = stage.jobs.first().copied();
-                self.lines.extend(stage.jobs.into_iter().map(|slot| Line::Job(slot, Some(slot) == first)));
+                self.lines.extend(stage.jobs.into_iter().map(|run| Line::Job(run, Some(run) == first)));
             }
         }
-        self.rows = ids;
-        self.last_live = last_live;
-        self.running = running;
-        self.inputs = Some(now);
+        self.row_by_id = row_by_id;
+        self.last_changing_row = last_changing_row;
+        self.any_running = any_running;
+        self.inputs = Some(inputs);
     }
 
     /// Returns the lines for the list.
@@ -98,7 +99,7 @@ impl Lines {
         };
         let arranged = self.lines.iter().map(|line| match line {
             Line::Pipeline(at) => ListLine::Heading(id(*at)),
-            Line::Job(slot, _) => ListLine::Row(slot.row),
+            Line::Job(run, _) => ListLine::Row(run.index),
         });
         arranged.collect()
     }
@@ -110,13 +111,13 @@ impl Lines {
 
     /// Returns the row of a job.
     pub fn row_of(&self, id: u64) -> Option<usize> {
-        self.rows.get(&id).copied()
+        self.row_by_id.get(&id).copied()
     }
 }
 
-impl Pipeline {
-    /// Formats the duration of the pipeline; of a live one, the time until `now`.
-    pub fn duration(&self, live: bool, now: Timestamp) -> String {
+impl PipelineGroup {
+    /// Formats the time from the start of the first job to the end of the last one, or to `now` if the pipeline is live.
+    pub fn elapsed(&self, live: bool, now: Timestamp) -> String {
         let until = if live { Some(now) } else { self.finished };
         match (self.started, until) {
             (Some(from), Some(until)) => text::duration(until.duration_since(from).as_secs_f64().max(0.0)),

@@ -424,7 +424,7 @@ impl ListSource for JobSource {
                 let (status, role) = glyph::labeled(brief.status.as_str());
                 let sha: String = brief.sha.chars().take(8).collect();
                 let duration = match input.tab {
-                    0 => pipeline.duration(brief.status.is_live(), view.now),
+                    0 => pipeline.elapsed(brief.status.is_live(), view.now),
                     _ => String::new(),
                 };
                 let duration = if duration.is_empty() { duration } else { format!("  {duration}") };
@@ -440,9 +440,9 @@ impl ListSource for JobSource {
     }
 
     fn row(&self, view: &View, index: usize, job: &Job) -> Row {
-        let Some(Line::Job(slot, is_first)) = self.lines.get(index) else { return Row::default() };
+        let Some(Line::Job(run, is_first)) = self.lines.get(index) else { return Row::default() };
         let runner = job.runner.as_ref().map(|runner| runner.label()).unwrap_or_default();
-        let note = match (slot.older, job.has_artifacts()) {
+        let note = match (run.is_retried, job.has_artifacts()) {
             (true, _) => format!("{} retried", glyph::or_word(glyph::reply(), "")),
             (false, true) => "artifacts".to_owned(),
             (false, false) => String::new(),
@@ -461,7 +461,7 @@ impl ListSource for JobSource {
             Cell::from((runner, Role::Dim)),
             Cell::from((age(view, ci::last_event(job)), Role::Dim)),
         ])
-        .dim(slot.older)
+        .dim(run.is_retried)
     }
 
     fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {
@@ -494,14 +494,14 @@ impl ListSource for JobSource {
     fn wants(pane: &Jobs, view: &View) -> Vec<Want> {
         let source = &pane.source;
         let mut wants: Vec<Want> = ci::want_path(&source.project).into_iter().collect();
-        let last_live = source.lines.last_live;
+        let last_changing_row = source.lines.last_changing_row;
         if let Some(id) = source.pipeline {
-            wants.extend(pipeline_head::wants(view, &source.project, id, last_live.is_some()));
+            wants.extend(pipeline_head::wants(view, &source.project, id, last_changing_row.is_some()));
             let triggers = pipelines::triggers(&source.project, id, source.scope(&pane.input(), view));
-            wants.extend(pipelines::want_triggers(view, &triggers, last_live.is_some()));
+            wants.extend(pipelines::want_triggers(view, &triggers, last_changing_row.is_some()));
         }
         // The pages up to the last live job are polled; without live jobs, nothing is.
-        if let Some((row, query)) = last_live.zip(source.query(&pane.input(), None, view)) {
+        if let Some((row, query)) = last_changing_row.zip(source.query(&pane.input(), None, view)) {
             // All pages but the last are of the same size, so this is the page of the row or the one after it.
             let rows = pane.rows(view);
             let before = row * rows.pages() as usize / rows.len().max(1);
@@ -518,7 +518,7 @@ impl ListSource for JobSource {
     }
 
     fn ticks(&self) -> bool {
-        self.lines.running
+        self.lines.any_running
     }
 
     fn url(&self, view: &View, job: &Job) -> Option<String> {

@@ -89,8 +89,8 @@ impl Lines<'_> {
     /// Adds the jobs by stage, one per line.
     fn jobs(&mut self, jobs: &[&Job]) {
         for stage in ci::stages(jobs.iter().copied().enumerate()) {
-            for (index, slot) in stage.jobs.iter().enumerate() {
-                let Some(job) = jobs.get(slot.row) else { continue };
+            for (index, run) in stage.jobs.iter().enumerate() {
+                let Some(job) = jobs.get(run.index) else { continue };
                 let (mark, role) = ci::sign(job);
                 let label = if index == 0 { stage.name.as_str() } else { "" };
                 let duration = ci::duration(job, self.view.now);
@@ -98,7 +98,7 @@ impl Lines<'_> {
                 self.line(vec![
                     self.span(text::pad(label, LABEL_WIDTH), Role::Dim),
                     self.span(format!("{mark} "), role),
-                    self.span(text::pad(&job.name, room), if slot.older { Role::Dim } else { Role::Text }),
+                    self.span(text::pad(&job.name, room), if run.is_retried { Role::Dim } else { Role::Text }),
                     self.span(format!(" {duration}"), Role::Dim),
                 ]);
             }

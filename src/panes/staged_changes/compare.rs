@@ -20,42 +20,42 @@ const MAX_DIFF_BYTES: usize = 4 << 20;
 /// The time after which a diff falls back to a coarser result.
 const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The two of the three states of a file that are compared.
+/// The versions of a file that are compared, the older one first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Side {
-    /// From the file on the branch, as it is now, to mine.
+pub enum Versions {
+    /// The file on the branch, as it is now, and the staged one.
     #[default]
-    Best,
-    /// From the file that my change is based on to mine.
-    Mine,
-    /// From the file that my change is based on to the file on the branch.
-    Theirs,
+    BranchToStaged,
+    /// The file that the change is based on, and the staged one.
+    BaseToStaged,
+    /// The file that the change is based on, and the one on the branch.
+    BaseToBranch,
 }
 
 /// A state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FileState {
-    Nothing,
+    Absent,
     Blob(String),
     Staged,
 }
 
 /// Returns the two compared states, older first.
-fn compared_states(change: &Change, conflict: Option<&Conflict>, side: Side) -> (FileState, FileState) {
-    let base = change.base.clone().map_or(FileState::Nothing, FileState::Blob);
+fn compared_states(change: &Change, conflict: Option<&Conflict>, versions: Versions) -> (FileState, FileState) {
+    let base = change.base.clone().map_or(FileState::Absent, FileState::Blob);
     let mine = match (change.kind, &change.content) {
-        (Kind::Delete, _) => FileState::Nothing,
+        (Kind::Delete, _) => FileState::Absent,
         (_, Some(_)) => FileState::Staged,
         (_, None) => base.clone(),
     };
     let theirs = match conflict {
         None | Some(Conflict::Folder) => base.clone(),
-        Some(conflict) => conflict.blob().map_or(FileState::Nothing, |blob| FileState::Blob(blob.to_owned())),
+        Some(conflict) => conflict.blob().map_or(FileState::Absent, |blob| FileState::Blob(blob.to_owned())),
     };
-    match side {
-        Side::Best => (theirs, mine),
-        Side::Mine => (base, mine),
-        Side::Theirs => (base, theirs),
+    match versions {
+        Versions::BranchToStaged => (theirs, mine),
+        Versions::BaseToStaged => (base, mine),
+        Versions::BaseToBranch => (base, theirs),
     }
 }
 
@@ -130,8 +130,13 @@ pub struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    pub fn new(staging_area: &'a StagingArea, change: &'a Change, conflict: Option<&Conflict>, side: Side) -> Pair<'a> {
-        let (old, new) = compared_states(change, conflict, side);
+    pub fn new(
+        staging_area: &'a StagingArea,
+        change: &'a Change,
+        conflict: Option<&Conflict>,
+        versions: Versions,
+    ) -> Pair<'a> {
+        let (old, new) = compared_states(change, conflict, versions);
         Pair { staging_area, change, old, new }
     }
 
@@ -142,10 +147,10 @@ impl<'a> Pair<'a> {
         format!("{key} {revision} {} {:?} {:?} {path}", self.change.source(), self.old, self.new)
     }
 
-    /// Returns the content of a side; `None` while it is loading. Content that cannot be loaded counts as empty.
+    /// Returns the content of a version; `None` while it is loading. Content that cannot be loaded counts as empty.
     fn bytes(&self, view: &View, state: &FileState) -> Option<Bytes> {
         Some(match state {
-            FileState::Nothing => Bytes::Nothing,
+            FileState::Absent => Bytes::Nothing,
             FileState::Staged => {
                 let content = self.change.content.as_ref()?;
                 let text = self.staging_area.text(view, content).unwrap_or_default().to_owned();
@@ -168,7 +173,7 @@ impl<'a> Pair<'a> {
         let sides = [&self.old, &self.new];
         let loads = sides.iter().filter_map(|state| match state {
             FileState::Blob(sha) => Some(want_blob(self.staging_area, sha)),
-            FileState::Nothing | FileState::Staged => None,
+            FileState::Absent | FileState::Staged => None,
         });
         let mut wants: Vec<Want> = loads.collect();
         let ready = |state: &&FileState| !matches!(state, FileState::Blob(_)) || self.bytes(view, state).is_some();
@@ -185,8 +190,8 @@ impl<'a> Pair<'a> {
         DiffEntry {
             old_path: self.change.source().to_owned(),
             new_path: self.change.path.clone(),
-            new_file: self.old == FileState::Nothing,
-            deleted_file: self.new == FileState::Nothing,
+            new_file: self.old == FileState::Absent,
+            deleted_file: self.new == FileState::Absent,
             renamed_file: self.change.from.is_some(),
             ..DiffEntry::default()
         }

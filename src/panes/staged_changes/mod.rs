@@ -31,7 +31,7 @@ use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line};
 use check::{Check, Conflict};
-use compare::{Pair, Side};
+use compare::{Pair, Versions};
 use conflicts::Merging;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -59,7 +59,7 @@ pub struct StagedChanges {
     staging: Result<Staging, String>,
     /// The check of each change, in the order of the list.
     checks: Vec<Check>,
-    side: Side,
+    versions: Versions,
     changes: Changes,
     input: Option<Input>,
     /// Whether the state of the branch was requested again; before that, cached replies may be outdated.
@@ -165,16 +165,16 @@ impl StagedChanges {
     }
 
     fn next_side(&mut self, cx: &mut Cx) {
-        self.side = match self.side {
-            Side::Best => Side::Mine,
-            Side::Mine => Side::Theirs,
-            Side::Theirs => Side::Best,
+        self.versions = match self.versions {
+            Versions::BranchToStaged => Versions::BaseToStaged,
+            Versions::BaseToStaged => Versions::BaseToBranch,
+            Versions::BaseToBranch => Versions::BranchToStaged,
         };
         let branch = self.branch(&cx.view).unwrap_or_default();
-        let words = match self.side {
-            Side::Best => format!("From the current {branch} to yours."),
-            Side::Mine => "From the file as you opened it to yours.".into(),
-            Side::Theirs => format!("From the file as you opened it to the current {branch}."),
+        let words = match self.versions {
+            Versions::BranchToStaged => format!("From the current {branch} to yours."),
+            Versions::BaseToStaged => "From the file as you opened it to yours.".into(),
+            Versions::BaseToBranch => format!("From the file as you opened it to the current {branch}."),
         };
         cx.say(Tone::Info, sanitize(&words).into_owned());
     }
@@ -182,8 +182,8 @@ impl StagedChanges {
     fn pair<'a>(&'a self, staging_area: &'a StagingArea, index: usize, change: &'a Change) -> Pair<'a> {
         let conflict = self.checks.get(index).and_then(|check| check.conflict.as_ref());
         // Other sides can be selected only if there is a conflict.
-        let side = if conflict.is_some() { self.side } else { Side::Best };
-        Pair::new(staging_area, change, conflict, side)
+        let versions = if conflict.is_some() { self.versions } else { Versions::BranchToStaged };
+        Pair::new(staging_area, change, conflict, versions)
     }
 
     /// Collects the diffs once all of them are computed.
@@ -229,7 +229,8 @@ impl StagedChanges {
         if let Some(words) = &staging.refused {
             lines
                 .push(vec![(format!("{} Not committed: ", glyph::wrong()), Role::Failed), (words.clone(), Role::Text)]);
-            lines.push(vec![("  Everything is still here; B commits to a new branch.".into(), Role::Dim)]);
+            let hint = view.with_keys("  Everything is still here; ‹stage.onto› commits to a new branch.");
+            lines.push(vec![(hint.into_owned(), Role::Dim)]);
         }
         let conflicting = self.checks.iter().filter(|check| check.conflict.is_some()).count();
         if let Some((change, conflict)) = self.conflict() {
@@ -238,8 +239,14 @@ impl StagedChanges {
                 (format!("{} {path} ", glyph::warning()), Role::Warning),
                 (conflict.words(change.kind, &staging_area.branch), Role::Text),
             ];
-            for (key, what) in [("K", "keep mine"), ("T", "take theirs"), ("M", "merge"), ("v", "show other side")] {
-                words.push((format!("  {key} "), Role::Key));
+            let ways = [
+                ("stage.mine", "keep mine"),
+                ("stage.theirs", "take theirs"),
+                ("stage.merge", "merge"),
+                ("stage.side", "show other side"),
+            ];
+            for (command, what) in ways {
+                words.push((format!("  {} ", view.key_names.first(command)), Role::Key));
                 words.push((what.into(), Role::Dim));
             }
             lines.push(words);
@@ -331,7 +338,7 @@ impl Pane for StagedChanges {
             raw: String::new(),
             staging: Ok(Staging::default()),
             checks: Vec::new(),
-            side: Side::default(),
+            versions: Versions::default(),
             changes: Changes::default(),
             input: None,
             was_refreshed: false,

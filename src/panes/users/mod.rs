@@ -22,6 +22,7 @@ use crate::parts::{forms, profile, query_list};
 use crate::store::{ListQuery, Load, Write};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text;
 use crate::ui::theme::Role;
 use jiff::Timestamp;
 
@@ -115,8 +116,8 @@ impl Users {
         };
         let batch = Batch::new("Delete users", marked.iter().map(write).collect());
         let question = format!(
-            "Delete these {} users with their own projects, keys and memberships? What they wrote elsewhere stays. This cannot be undone. Type delete:",
-            names.len()
+            "Delete {} with their own projects, keys and memberships? Their contributions to other projects stay. This cannot be undone. Type delete:",
+            text::count_noun(names.len() as u64, "user")
         );
         let confirm = Confirm::new("Delete users", question, Action::Open(Box::new(batch)));
         cx.act(Action::Open(Box::new(confirm.naming(names).typing("delete"))));
@@ -125,16 +126,16 @@ impl Users {
 
 fn row(view: &View, user: &Profile) -> Row {
     let (sign, word, role) = profile::state(&user.state);
-    let mut notes: Vec<String> = profile::marks(user).into_iter().map(str::to_owned).collect();
+    let mut badges: Vec<String> = profile::badges(user).into_iter().map(str::to_owned).collect();
     if user.state != "active" {
-        notes.insert(0, word);
+        badges.insert(0, word);
     }
     let email = user.email.known().cloned().unwrap_or_default();
     Row::new(vec![
         Cell::from((sign, role)),
         Cell::from((user.username.clone(), Role::User)),
         Cell::from((user.name.clone(), Role::Text)),
-        Cell::from((notes.join(", "), if user.state == "active" { Role::Warning } else { role })),
+        Cell::from((badges.join(", "), if user.state == "active" { Role::Warning } else { role })),
         Cell::from((email, Role::Dim)),
         Cell::from((user.organization.known().cloned().unwrap_or_default(), Role::Text)),
         Cell::from((profile::identity_providers(user), Role::Dim)),

@@ -169,7 +169,7 @@ impl Derive for Spill {
     }
 
     fn run(&self, _canceled: Canceled<'_>) {
-        self.trace.spill(self.keep, spill_file::make);
+        self.trace.spill(self.keep, spill_file::create);
     }
 }
 
@@ -286,7 +286,7 @@ mod tests {
         // Two computations at the same time do not store a block twice.
         std::thread::scope(|scope| {
             for _ in 0..2 {
-                scope.spawn(|| trace.spill(1 << 20, spill_file::make));
+                scope.spawn(|| trace.spill(1 << 20, spill_file::create));
             }
         });
         assert!(trace.disk_error().is_none() && !trace.exceeds(1 << 20));

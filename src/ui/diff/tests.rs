@@ -146,7 +146,7 @@ fn files_and_hunks_are_navigated_both_ways() {
     assert_eq!(hunks, [1, 8, 16, 23]);
     let back: Vec<usize> = std::iter::successors(doc.previous_hunk(27), |row| doc.previous_hunk(*row)).collect();
     assert_eq!(back, [23, 16, 8, 1]);
-    assert_eq!(drawn(&line(&doc, 14, &Theme::plain())).trim(), "Binary file changed. x shows its size");
+    assert_eq!(drawn(&line(&doc, 14, &Theme::plain())).trim(), "Binary file changed. Expand to see its size");
     for row in 0..doc.len() {
         assert_eq!(doc.row(doc.content(row).unwrap()), Some(row));
     }

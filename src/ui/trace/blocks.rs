@@ -15,18 +15,18 @@ const MAX_PARSED_LINES: usize = 128;
 
 /// A store for bytes that do not fit into memory. Only worker threads use it.
 pub trait SpillStore: Send + Sync {
-    /// Stores bytes and returns their offset.
+    /// Appends bytes and returns their offset.
     ///
     /// # Errors
     ///
     /// Returns an error if the bytes cannot be stored.
-    fn put(&self, bytes: &[u8]) -> io::Result<u64>;
+    fn append(&self, bytes: &[u8]) -> io::Result<u64>;
     /// Returns the `len` bytes stored at the offset `at`.
     ///
     /// # Errors
     ///
     /// Returns an error if the bytes cannot be read.
-    fn get(&self, at: u64, len: usize) -> io::Result<Vec<u8>>;
+    fn read_at(&self, at: u64, len: usize) -> io::Result<Vec<u8>>;
 }
 
 /// A function that opens a spill store when one is needed.
@@ -131,7 +131,7 @@ impl Slot {
             BlockLocation::Spilled { at, index, styles, .. } => (*at, *index, styles.to_vec()),
         };
         let store = shared.store.get()?;
-        let read = store.get(at, self.len).and_then(|bytes| Ok((bytes, unpack(&store.get(index.0, index.1)?))));
+        let read = store.read_at(at, self.len).and_then(|bytes| Ok((bytes, unpack(&store.read_at(index.0, index.1)?))));
         match read {
             Ok((bytes, starts)) => Some(Arc::new(Block { first: self.first, bytes, starts, styles })),
             Err(error) => {
@@ -147,9 +147,9 @@ impl Slot {
             BlockLocation::InMemory(block) => block.clone(),
             BlockLocation::Spilled { .. } => return Ok(()),
         };
-        let at = store.put(&block.bytes)?;
+        let at = store.append(&block.bytes)?;
         let packed = pack(&block.starts);
-        let index = (store.put(&packed)?, packed.len());
+        let index = (store.append(&packed)?, packed.len());
         let styles = block.styles.clone().into_boxed_slice();
         let mut location = lock(&self.location);
         if matches!(*location, BlockLocation::InMemory(_)) {
@@ -199,7 +199,7 @@ impl SharedBlocks {
     pub fn spill(&self, slots: &[Arc<Slot>], keep: u64, open: OpenSpillStore) {
         self.keep.get_or_init(|| keep);
         let _guard = lock(&self.spilling);
-        let put = || -> io::Result<()> {
+        let spill = || -> io::Result<()> {
             let store = match self.store.get() {
                 Some(store) => store,
                 None => {
@@ -212,7 +212,7 @@ impl SharedBlocks {
             }
             Ok(())
         };
-        if let Err(error) = put() {
+        if let Err(error) = spill() {
             *lock(&self.disk_error) =
                 Some(format!("could not write the trace to disk, so it stays in memory: {error}"));
         }

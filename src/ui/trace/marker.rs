@@ -5,47 +5,50 @@ use memchr::memmem::Finder;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// The length in bytes of the timestamp before a line: `2026-06-21T00:00:00.123456Z 00O `.
-pub const STAMP_BYTES: usize = 32;
-/// The end of a marker, and the bytes that runners write before one.
-const END: &[u8] = b"\r\x1b[0K";
-const BEFORE: &[u8] = b"\x1b[0K";
+/// The length in bytes of [`LinePrefix`].
+pub const LINE_PREFIX_BYTES: usize = 32;
+/// The end of a marker.
+const MARKER_END: &[u8] = b"\r\x1b[0K";
+/// The escape sequence that erases the line, which runners also write before a marker.
+const ERASE_LINE: &[u8] = b"\x1b[0K";
 /// Maximum length of a section's name, and of its options.
-const MAX_NAME_BYTES: usize = 256;
+const MAX_FIELD_BYTES: usize = 256;
 
 static SECTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"section_"));
 
 /// A section marker: `section_start:1560896352:name[collapsed=true]\r\x1b[0K`, or the same with `section_end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marker {
-    /// The byte range, including erasures before the marker.
+    /// The start of the byte range, which includes escape sequences that erase the line before the marker.
     pub start: usize,
+    /// The end of the byte range.
     pub end: usize,
-    pub begins: bool,
+    /// Whether the section starts here; otherwise it ends.
+    pub is_start: bool,
     /// The time in seconds since 1970.
     pub time: u64,
     pub name: String,
     pub collapsed: bool,
 }
 
-/// The timestamp before a line.
+/// The prefix that runners write before a line, `2026-06-21T00:00:00.123456Z 00O `: a timestamp, the number of the
+/// stream, `O` for its output or `E` for its errors, and `+` if the line continues the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp<'a> {
+pub struct LinePrefix<'a> {
     /// The time in UTC, 27 characters.
     pub time: &'a str,
     /// Whether the line continues the previous one.
     pub is_continuation: bool,
 }
 
-impl Stamp<'_> {
-    pub fn read(line: &[u8]) -> Option<Stamp<'_>> {
-        let (time, rest) = line.get(..STAMP_BYTES)?.split_at_checked(27)?;
-        let shape = b"0000-00-00T00:00:00.000000Z";
-        let fits = time.iter().zip(shape).all(|(c, s)| if *s == b'0' { c.is_ascii_digit() } else { c == s });
-        let (stream, last) = match rest {
-            [b' ', a, b, stream @ (b'O' | b'E'), last] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
-                (stream, *last)
-            }
+impl LinePrefix<'_> {
+    /// Parses the prefix of a line; `None` if there is none.
+    pub fn parse(line: &[u8]) -> Option<LinePrefix<'_>> {
+        let (time, rest) = line.get(..LINE_PREFIX_BYTES)?.split_at_checked(27)?;
+        let pattern = b"0000-00-00T00:00:00.000000Z";
+        let fits = time.iter().zip(pattern).all(|(c, s)| if *s == b'0' { c.is_ascii_digit() } else { c == s });
+        let last = match rest {
+            [b' ', a, b, b'O' | b'E', last] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => *last,
             _ => return None,
         };
         let is_continuation = match last {
@@ -53,7 +56,7 @@ impl Stamp<'_> {
             b'+' => true,
             _ => return None,
         };
-        (fits && stream.is_ascii()).then_some(Stamp { time: std::str::from_utf8(time).ok()?, is_continuation })
+        fits.then_some(LinePrefix { time: std::str::from_utf8(time).ok()?, is_continuation })
     }
 }
 
@@ -73,9 +76,9 @@ fn next(line: &[u8], from: usize) -> Option<Marker> {
     let mut at = from;
     while let Some(found) = SECTION.find(line.get(at..)?) {
         let start = at + found;
-        if let Some(mut marker) = read(line, start) {
-            while line.get(from..marker.start).is_some_and(|before| before.ends_with(BEFORE)) {
-                marker.start -= BEFORE.len();
+        if let Some(mut marker) = parse(line, start) {
+            while line.get(from..marker.start).is_some_and(|before| before.ends_with(ERASE_LINE)) {
+                marker.start -= ERASE_LINE.len();
             }
             return Some(marker);
         }
@@ -84,9 +87,9 @@ fn next(line: &[u8], from: usize) -> Option<Marker> {
     None
 }
 
-fn read(line: &[u8], start: usize) -> Option<Marker> {
+fn parse(line: &[u8], start: usize) -> Option<Marker> {
     let rest = line.get(start..)?.strip_prefix(b"section_")?;
-    let (begins, rest) = match rest.strip_prefix(b"start:") {
+    let (is_start, rest) = match rest.strip_prefix(b"start:") {
         Some(rest) => (true, rest),
         None => (false, rest.strip_prefix(b"end:")?),
     };
@@ -95,27 +98,27 @@ fn read(line: &[u8], start: usize) -> Option<Marker> {
     let rest = rest.get(digits..)?.strip_prefix(b":")?;
     let len = rest
         .iter()
-        .take(MAX_NAME_BYTES)
+        .take(MAX_FIELD_BYTES)
         .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b'-'))
         .count();
     let name = std::str::from_utf8(rest.get(..len)?).ok().filter(|name| !name.is_empty())?.to_owned();
     let rest = rest.get(len..)?;
     let (options, rest) = match rest.strip_prefix(b"[") {
         Some(inner) => {
-            let len = inner.iter().take(MAX_NAME_BYTES).position(|c| *c == b']')?;
+            let len = inner.iter().take(MAX_FIELD_BYTES).position(|c| *c == b']')?;
             (inner.get(..len)?, inner.get(len + 1..)?)
         }
         None => (rest.get(..0)?, rest),
     };
-    let rest = rest.strip_prefix(END)?;
+    let rest = rest.strip_prefix(MARKER_END)?;
     let collapsed = options.split(|c| *c == b',').any(|option| option == b"collapsed=true");
-    Some(Marker { start, end: line.len() - rest.len(), begins, time, name, collapsed })
+    Some(Marker { start, end: line.len() - rest.len(), is_start, time, name, collapsed })
 }
 
-/// Returns the range of the text in a raw line: after its timestamp and markers, and before a marker that follows the
+/// Returns the range of the text in a raw line: after its prefix and markers, and before a marker that follows the
 /// text.
-pub fn content(line: &[u8], stamped: bool) -> Range<usize> {
-    let mut start = if stamped && Stamp::read(line).is_some() { STAMP_BYTES } else { 0 };
+pub fn content(line: &[u8], has_prefix: bool) -> Range<usize> {
+    let mut start = if has_prefix && LinePrefix::parse(line).is_some() { LINE_PREFIX_BYTES } else { 0 };
     // Markers are searched only in the part of a line that is drawn.
     let head = line.get(..line.len().min(MAX_BYTES)).unwrap_or_default();
     while let Some(marker) = next(head, start) {

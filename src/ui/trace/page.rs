@@ -1,7 +1,7 @@
 //! The joined text of many lines, so that they can be searched at once.
 
 use super::blocks::Block;
-use super::marker::{STAMP_BYTES, Stamp};
+use super::marker::{LINE_PREFIX_BYTES, LinePrefix};
 use super::{Parts, Trace};
 use crate::ui::ansi::{self, SgrState};
 use crate::ui::search::MultilineRegex;
@@ -117,13 +117,13 @@ impl Trace {
     /// no continuation lines.
     fn append_plainly(&self, block: &Block, open: bool, line: usize, out: &mut Vec<u8>) -> bool {
         let Some(mut region) = self.region(block, open, line) else { return false };
-        let stamped = self.stamped == Some(true);
-        if stamped && Stamp::read(region).is_some() {
-            region = region.get(STAMP_BYTES..).unwrap_or_default();
+        let has_prefixes = self.has_prefixes == Some(true);
+        if has_prefixes && LinePrefix::parse(region).is_some() {
+            region = region.get(LINE_PREFIX_BYTES..).unwrap_or_default();
         }
         let end = ansi::append_text(out, region);
         // Bytes after a line feed continue this line if lines have timestamps; otherwise they are a marker.
-        end.is_some_and(|end| !stamped || end + 1 >= region.len())
+        end.is_some_and(|end| !has_prefixes || end + 1 >= region.len())
     }
 
     /// Returns the text of a line as shown on the screen.

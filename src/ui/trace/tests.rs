@@ -439,11 +439,11 @@ fn the_memory_of_a_trace_includes_its_open_lines() {
 fn a_text_with_unreadable_parts_is_incomplete() {
     struct Broken;
     impl SpillStore for Broken {
-        fn put(&self, _bytes: &[u8]) -> std::io::Result<u64> {
+        fn append(&self, _bytes: &[u8]) -> std::io::Result<u64> {
             Ok(0)
         }
 
-        fn get(&self, _at: u64, _len: usize) -> std::io::Result<Vec<u8>> {
+        fn read_at(&self, _at: u64, _len: usize) -> std::io::Result<Vec<u8>> {
             Err(std::io::Error::other("bad sector"))
         }
     }

@@ -137,19 +137,19 @@ fn parse_position(target: &Target<'_>, form: &ThreadForm) -> Result<Option<(Posi
         new_line: form.line,
         ..NewPosition::default()
     };
-    let check = |new: &NewPosition| -> Result<(Position, Option<String>)> {
-        let position = positions::read(new).map_err(message_of)?;
-        let code = positions::check(git, &position).map_err(|why| format!("line: {}", message_of(why)))?;
+    let convert = |new: &NewPosition| -> Result<(Position, Option<String>)> {
+        let position = positions::to_record(new).map_err(message_of)?;
+        let code = positions::line_code(git, &position).map_err(|why| format!("line: {}", message_of(why)))?;
         Ok((position, code))
     };
-    let (_, last) = check(&new)?;
+    let (_, last) = convert(&new)?;
     if let Some(from) = form.from {
-        let (_, first) = check(&NewPosition { new_line: Some(from), ..new.clone() })?;
+        let (_, first) = convert(&NewPosition { new_line: Some(from), ..new.clone() })?;
         let end = |line_code: Option<String>| NewLineRangeEnd {
             line_code: line_code.unwrap_or_default(),
             r#type: Some("new".into()),
         };
         new.line_range = Some(NewLineRange { start: end(first), end: end(last) });
     }
-    check(&new).map(Some)
+    convert(&new).map(Some)
 }
