@@ -92,16 +92,6 @@ impl Bindings {
     pub fn names(&self) -> &KeyNames {
         &self.names
     }
-
-    /// Returns the keys of a command in their written form.
-    pub fn shown(&self, id: &str) -> &str {
-        self.names.shown(id)
-    }
-
-    /// Returns the first of the keys of a command.
-    pub fn first(&self, id: &str) -> &str {
-        self.names.first(id)
-    }
 }
 
 fn rows(

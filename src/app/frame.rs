@@ -259,7 +259,7 @@ impl App {
         let saving = self.saving(view, area.width);
         let mut right = Pieces { width: line::width(&saving), spans: saving, ..Pieces::default() };
         let from = right.width;
-        right.push(self.bindings.first("help"), key);
+        right.push(self.bindings.names().first("help"), key);
         right.push(" help ", dim);
         right.clickable(from, Hit::Run("help"));
         let mut left = Pieces::default();
@@ -274,7 +274,7 @@ impl App {
             let mut hints: Vec<(&'static str, String, String)> = Vec::new();
             for info in pane.commands().into_iter().filter(|i| !i.short.is_empty()) {
                 if matches!(pane.can(info.id, view), Some(Ok(()))) {
-                    let keys = key_shown(self.bindings.first(info.id));
+                    let keys = key_shown(self.bindings.names().first(info.id));
                     hints.push((info.id, keys.to_owned(), format!(" {}  ", info.short)));
                 }
             }
@@ -284,7 +284,7 @@ impl App {
             });
             let general: Vec<_> = seeks.into_iter().chain([("actions", "actions")]).collect();
             for (id, short) in &general {
-                hints.push((id, self.bindings.first(id).to_owned(), format!(" {short}  ")));
+                hints.push((id, self.bindings.names().first(id).to_owned(), format!(" {short}  ")));
             }
             // A hint is shown in full or not at all. The last two lead to all others, so those before them are dropped
             // first.

@@ -52,7 +52,9 @@ impl App {
 
     /// Returns a picker item for a command.
     pub(super) fn command_item(&self, id: &'static str, title: &'static str) -> Item {
-        Item::act(title, Action::Run(id)).note(self.bindings.shown(id)).synonyms(synonyms::of(self.registry, id))
+        Item::act(title, Action::Run(id))
+            .note(self.bindings.names().shown(id))
+            .synonyms(synonyms::of(self.registry, id))
     }
 
     /// Returns picker items for the commands of the current pane, and for the custom commands.

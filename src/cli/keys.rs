@@ -29,14 +29,20 @@ fn sections() -> Vec<(&'static str, Vec<Info>)> {
 fn plain(bindings: &Bindings) -> String {
     let sections = sections();
     let infos = || sections.iter().flat_map(|(_, infos)| infos);
-    let keys = infos().map(|info| bindings.shown(info.id).chars().count()).max().unwrap_or(0);
+    let keys = infos().map(|info| bindings.names().shown(info.id).chars().count()).max().unwrap_or(0);
     let titles = infos().map(|info| info.title.chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for (index, (title, infos)) in sections.iter().enumerate() {
         let gap = if index == 0 { "" } else { "\n" };
         let _ = writeln!(out, "{gap}{title}");
         for info in infos {
-            let _ = writeln!(out, "  {}  {}  {}", pad(bindings.shown(info.id), keys), pad(info.title, titles), info.id);
+            let _ = writeln!(
+                out,
+                "  {}  {}  {}",
+                pad(bindings.names().shown(info.id), keys),
+                pad(info.title, titles),
+                info.id
+            );
         }
     }
     out
@@ -49,7 +55,7 @@ pub fn markdown(bindings: &Bindings) -> String {
         let gap = if index == 0 { "" } else { "\n" };
         let _ = writeln!(out, "{gap}### {title}\n\n| keys | command | ID |\n|---|---|---|");
         for info in infos {
-            let keys = bindings.shown(info.id).split(" · ").map(code).collect::<Vec<_>>().join(" ");
+            let keys = bindings.names().shown(info.id).split(" · ").map(code).collect::<Vec<_>>().join(" ");
             let _ = writeln!(out, "| {keys} | {} | `{}` |", info.title.replace('|', "\\|"), info.id);
         }
     }

@@ -293,7 +293,7 @@ pub fn want_path(project: &Id) -> Option<Want> {
 /// A run of a job in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobRun {
-    /// The index among the jobs that were sorted.
+    /// The index of its row.
     pub index: usize,
     /// [`Job::id`].
     pub id: u64,

@@ -74,13 +74,16 @@ impl<S: ListSource> ListPane<S> {
 
     /// Returns the row under the cursor of the focused panel, or the one that the place named until the list has it.
     pub fn current<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
-        if let Some(row) = Some(&self.detail).filter(|_| self.on_detail()).and_then(|d| d.current(&self.source, view)) {
-            return Some(row);
-        }
-        match &self.requested_key {
+        let in_list = || match &self.requested_key {
             Some(key) => self.source.requested_row(key, view)?.value,
             None => self.list.selected(&self.rows(view)).map(|row| self.source.known(row, view)),
-        }
+        };
+        self.current_in_detail(view).or_else(in_list)
+    }
+
+    /// Returns the row under the cursor of the detail panel, if that has the focus and a cursor over rows.
+    fn current_in_detail<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
+        self.on_detail().then(|| self.detail.current(&self.source, view)).flatten()
     }
 
     /// Returns the key of the row that the place named, until the list has it.
@@ -95,11 +98,8 @@ impl<S: ListSource> ListPane<S> {
         }
         // A row can be on two pages if others were added between the requests.
         let mut seen = HashSet::new();
-        let is_marked = |key: &String| self.list.state.is_marked(key);
-        self.rows(view)
-            .iter()
-            .filter(|row| Some(S::key(row)).filter(is_marked).is_some_and(|key| seen.insert(key)))
-            .collect()
+        let mut is_new = |key: String| self.list.state.is_marked(&key) && seen.insert(key);
+        self.rows(view).iter().filter(|row| is_new(S::key(row))).collect()
     }
 
     /// Returns the user's current input.
@@ -195,8 +195,12 @@ impl<S: ListSource> ListPane<S> {
         Command::new(id, &["s", "|"], "Columns and sorting…", |_: &mut Self, cx| S::COLUMNS.open(cx))
     }
 
-    /// Toggles the mark of the selected row and moves to the next one.
+    /// Toggles the mark of the row under the cursor and moves to the next one.
     pub fn mark(&mut self, cx: &mut Cx) {
+        if let Some(row) = self.current_in_detail(&cx.view) {
+            self.list.state.toggle_mark(S::key(row));
+            return self.motion(Motion::Down, cx);
+        }
         let rows = self.rows(&cx.view);
         if let Some(row) = self.list.selected(&rows) {
             self.list.state.toggle_mark(S::key(row));
@@ -261,9 +265,9 @@ impl<S: ListSource> ListPane<S> {
         self.current(view).map(S::key)
     }
 
-    /// Returns the input of the detail panel.
-    fn detail_context<'a>(&'a self, view: &View<'a>, panel: usize) -> DetailContext<'a, S> {
-        let (rows, row) = (self.rows(view), self.current(view));
+    /// Returns the input of the detail panel, with the current row.
+    fn detail_context<'a>(&'a self, view: &View<'a>, panel: usize, row: Option<&'a S::Row>) -> DetailContext<'a, S> {
+        let rows = self.rows(view);
         let is_new = self.last_key != row.map(S::key);
         let (width, focused) = (self.width(panel, view), self.panels.focus() == panel);
         DetailContext { source: &self.source, input: self.shown_input(), rows, row, is_new, panel, width, focused }
@@ -275,8 +279,10 @@ impl<S: ListSource> ListPane<S> {
         panel: usize,
         run: impl FnOnce(&mut S::Detail, &DetailContext<'_, S>) -> T,
     ) -> T {
+        // The panel itself may know the current row.
+        let row = self.current(view);
         let mut detail = std::mem::replace(&mut self.detail, S::Detail::new());
-        let result = run(&mut detail, &self.detail_context(view, panel));
+        let result = run(&mut detail, &self.detail_context(view, panel, row));
         self.detail = detail;
         result
     }
@@ -395,7 +401,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         wants.extend(self.resolved.typed_query.iter().flat_map(|query| query.wants(pages, rest, pulse)));
         wants.extend(S::wants(self, view));
         wants.extend(list::version_want(self.rows(view).error));
-        let context = self.detail_context(view, S::Detail::PANELS - 1);
+        let context = self.detail_context(view, S::Detail::PANELS - 1, self.current(view));
         if S::Detail::PANELS > 1 && context.width > 0 {
             wants.extend(self.detail.wants(&context, view));
         }
@@ -422,7 +428,7 @@ impl<S: ListSource> Pane for ListPane<S> {
                 self.draw_list(view, place, alone, buf);
                 continue;
             }
-            let context = self.detail_context(view, panel);
+            let context = self.detail_context(view, panel, self.current(view));
             let requested_key = self.requested_key().filter(|_| context.row.is_none());
             if let Some(error) = requested_key.and_then(|key| self.source.requested_row(key, view)?.error) {
                 let body = panels::title(buf, place, view.theme, context.focused, "", "");
@@ -587,7 +593,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn ticks(&self, view: &View) -> bool {
-        let context = self.detail_context(view, S::Detail::PANELS - 1);
+        let context = self.detail_context(view, S::Detail::PANELS - 1, self.current(view));
         self.source.ticks() || context.width > 0 && self.detail.ticks(&context, view)
     }
 }

@@ -842,6 +842,8 @@ impl Harness {
         self.buffer = Buffer::empty(area);
         self.cursor = self.app.view(area, &mut self.buffer);
         self.lines.take();
+        let names_command = self.buffer.content().iter().any(|cell| cell.symbol() == "‹");
+        assert!(!names_command, "the ID of a command instead of its key on\n{}", self.picture());
     }
 
     /// Resizes the terminal.

@@ -114,6 +114,19 @@ async fn a_marked_job_on_two_pages_is_retried_once() {
 }
 
 #[tokio::test]
+async fn jobs_are_marked_on_the_board_too() {
+    let mut harness = open(140, 30).await;
+    harness.press("l l Space").expect("1 marked");
+    harness.press("Space").settle().await;
+    harness.expect("2 marked").press("h Space").settle().await;
+    harness.expect("3 marked");
+    harness.press("R").settle().await;
+    let sent: Vec<&String> = harness.asked.iter().filter(|line| line.starts_with("POST")).collect();
+    assert_eq!(sent.len(), 1, "one after the other: {sent:?}");
+    harness.expect("Retry 3 jobs");
+}
+
+#[tokio::test]
 async fn running_jobs_are_polled_and_the_selection_stays_on_its_job() {
     let mut harness = open(80, 24).await;
     harness.press("j j");

@@ -201,6 +201,15 @@ async fn a_concurrent_change_of_a_snippet_is_shown_before_it_is_replaced() {
 }
 
 #[tokio::test]
+async fn an_empty_text_is_refused_with_the_key_that_deletes_the_snippet() {
+    let mut app = scripted(&[]);
+    app.settle().await;
+    app.press("e").settle().await;
+    app.expect("edit a.rs").press("C-k C-s").settle().await;
+    app.expect("A snippet cannot be empty; D deletes it.").expect("edit a.rs");
+}
+
+#[tokio::test]
 async fn a_text_from_the_external_editor_is_never_lost() {
     use labscope::app::action::Msg;
     let url = "/projects/ada%2Frocket/snippets/1";

@@ -260,7 +260,7 @@ impl Editor {
             return None;
         }
         if let (Some(note), State::Here(_) | State::External { .. }) = (&self.note, &self.state) {
-            line::draw(buf, area, &[(format!(" {note}"), theme.style(Role::Warning))]);
+            line::draw(buf, area, &[(format!(" {}", view.with_keys(note)), theme.style(Role::Warning))]);
             return None;
         }
         if !matches!(self.state, State::Here(_)) {
@@ -294,7 +294,7 @@ impl Editor {
 /// Returns the name and the text of what was read, if it is valid text.
 fn readable(origin: Origin) -> Result<(String, String), String> {
     if memchr::memchr(0, &origin.bytes).is_some() {
-        return Err("Binary file: it contains NUL bytes. U uploads a replacement.".into());
+        return Err("Binary file: it contains NUL bytes. In files, ‹files.upload› uploads a replacement.".into());
     }
     match String::from_utf8(origin.bytes) {
         Ok(text) => Ok((origin.name, text)),
@@ -304,7 +304,7 @@ fn readable(origin: Origin) -> Result<(String, String), String> {
             let line = memchr::memchr_iter(b'\n', before).count() + 1;
             Err(format!(
                 "Not UTF-8 (line {line}): saving would change bytes that you did not edit. \
-                 U uploads a replacement."
+                 In files, ‹files.upload› uploads a replacement."
             ))
         }
     }
@@ -317,7 +317,7 @@ impl State {
         if text.len() > MAX_BYTES || lines > MAX_LINES {
             let size = text::bytes(text.len() as u64);
             return State::Refused(format!(
-                "{size} in {} lines is too large for this editor; E opens it in $EDITOR.",
+                "{size} in {} lines is too large for this editor; ‹.edit_outside› opens it in $EDITOR.",
                 text::count(lines as u64)
             ));
         }
@@ -360,7 +360,7 @@ impl Overlay for Editor {
                 None
             }
             State::Refused(why) => {
-                view.draw_empty(buf, body, why, "Esc closes");
+                view.draw_empty(buf, body, &view.with_keys(why), "Esc closes");
                 None
             }
             State::External { .. } => {

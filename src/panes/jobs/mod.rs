@@ -14,10 +14,10 @@ use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane};
+use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
+use crate::app::query;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::app::watch::Watched;
@@ -84,9 +84,10 @@ pub type Jobs = ListPane<JobSource>;
 impl JobSource {
     /// Returns the statuses to request; `None` for all. Those in the query override those of the tab.
     fn scope(&self, input: &Input<'_>, view: &View) -> Option<Vec<String>> {
-        let named = JobQuery::read(input.filter, &self.project, view).scope;
+        // The query is only parsed if it names statuses, because this is needed for every look at the rows.
+        let named = query::get(input.filter, "scope").map(|_| JobQuery::read(input.filter, &self.project, view).scope);
         let of_tab = || statuses(input.tab).iter().map(|status| status.as_str().to_owned()).collect();
-        let words: Vec<String> = if named.is_empty() { of_tab() } else { named };
+        let words: Vec<String> = named.filter(|named| !named.is_empty()).unwrap_or_else(of_tab);
         (!words.is_empty()).then_some(words)
     }
 
@@ -111,23 +112,10 @@ impl JobSource {
     }
 }
 
-/// Returns the breadcrumbs of a pipeline: its ref and status.
-fn pipeline_breadcrumbs(project: &Id, git_ref: &str, status: &Status) -> [Breadcrumb; 2] {
-    let (status, role) = glyph::labeled(status.as_str());
-    [breadcrumbs::git_ref(project, git_ref), Breadcrumb::new(status, role)]
-}
-
 impl Jobs {
     fn open_job(&mut self, cx: &mut Cx) {
         if let Some(job) = self.current(&cx.view) {
             self.source.open_job(job, cx);
-        }
-    }
-
-    fn mark_job(&mut self, cx: &mut Cx) {
-        if let Some(job) = self.current(&cx.view) {
-            self.list.state.toggle_mark(job.id.to_string());
-            self.motion(Motion::Down, cx);
         }
     }
 
@@ -254,7 +242,7 @@ impl ListSource for JobSource {
         })
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Erase)),
-        Command::new("jobs.mark", &["Space"], "Toggle mark", Jobs::mark_job).footer("mark").when(Jobs::has_row),
+        Jobs::mark_command("jobs.mark").footer("mark"),
         Command::new("jobs.traces", &["|"], "Watch traces side by side", |pane: &mut Jobs, cx| {
             let place = ci::traces(&pane.source.project, pane.jobs_to_watch(&cx.view).into_iter());
             cx.go(place);
@@ -358,15 +346,12 @@ impl ListSource for JobSource {
             return breadcrumbs;
         };
         breadcrumbs.push(Breadcrumb::new(format!("pipeline {id}"), Role::Title));
-        let brief = || self.lines.pipelines.first()?.brief.as_ref();
-        match (self.known(view), brief()) {
-            (Some(known), _) => {
-                breadcrumbs.extend(pipeline_breadcrumbs(&self.project, &known.r#ref, &known.status));
-            }
-            (None, Some(brief)) => {
-                breadcrumbs.extend(pipeline_breadcrumbs(&self.project, &brief.r#ref, &brief.status));
-            }
-            (None, None) => {}
+        let brief = || self.lines.pipelines.first()?.brief.as_ref().map(|brief| (&brief.r#ref, &brief.status));
+        let known = self.known(view).map(|known| (&known.r#ref, &known.status));
+        if let Some((git_ref, status)) = known.or_else(brief) {
+            let (status, role) = glyph::labeled(status.as_str());
+            breadcrumbs.push(breadcrumbs::git_ref(&self.project, git_ref));
+            breadcrumbs.push(Breadcrumb::new(status, role));
         }
         breadcrumbs
     }
