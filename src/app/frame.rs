@@ -271,21 +271,22 @@ impl App {
             left.push(super::keymap::show(&self.presses.keys), key);
             left.push(" …", dim);
         } else if let Some(pane) = pane {
-            let mut hints: Vec<(&'static str, String, String)> = Vec::new();
-            for info in pane.commands().into_iter().filter(|i| !i.short.is_empty()) {
-                if matches!(pane.can(info.id, view), Some(Ok(()))) {
-                    let keys = key_shown(self.bindings.names().first(info.id));
-                    hints.push((info.id, keys.to_owned(), format!(" {}  ", info.short)));
-                }
-            }
+            // A command without a key is only in the palette.
+            let hint = |id: &'static str, short: &str| {
+                let keys = key_shown(self.bindings.names().first(id));
+                (!keys.is_empty()).then(|| (id, keys.to_owned(), format!(" {short}  ")))
+            };
+            let own = pane.commands().into_iter().filter(|info| !info.short.is_empty());
+            let can = own.filter(|info| matches!(pane.can(info.id, view), Some(Ok(()))));
+            let mut hints: Vec<_> = can.filter_map(|info| hint(info.id, info.short)).collect();
             let seeks = pane.search_mode().map(|mode| match mode {
                 SearchMode::Search => ("seek", "search"),
                 SearchMode::Filter => ("seek", "filter"),
             });
-            let general: Vec<_> = seeks.into_iter().chain([("actions", "actions")]).collect();
-            for (id, short) in &general {
-                hints.push((id, self.bindings.names().first(id).to_owned(), format!(" {short}  ")));
-            }
+            let general = seeks.into_iter().chain([("actions", "actions")]);
+            let general: Vec<_> = general.filter_map(|(id, short)| hint(id, short)).collect();
+            let general_len = general.len();
+            hints.extend(general);
             // A hint is shown in full or not at all. The last two lead to all others, so those before them are dropped
             // first.
             let room = usize::from(area.width).saturating_sub(right.width + 1);
@@ -293,8 +294,8 @@ impl App {
                 hints.iter().map(|(_, keys, words)| text::width(keys) + text::width(words)).sum()
             };
             // A blank precedes the first hint, and the two blanks after the last one are not needed.
-            while hints.len() > general.len() && wide(&hints) > room + 1 {
-                hints.remove(hints.len() - general.len() - 1);
+            while hints.len() > general_len && wide(&hints) > room + 1 {
+                hints.remove(hints.len() - general_len - 1);
             }
             for (id, keys, words) in &hints {
                 let from = left.width;

@@ -124,3 +124,10 @@ async fn messages_name_the_keys_that_the_user_chose() {
         harness.expect("This job is manual.").expect(hint);
     }
 }
+
+#[tokio::test]
+async fn the_footer_leaves_out_commands_without_a_key() {
+    let mut harness = with_keys(Place::new("labels").project("a/b"), [("labels.create", &[]), ("seek", &[])]);
+    harness.reply("GET /projects/a%2Fb/labels?with_counts=true", json!([])).settle().await;
+    harness.expect("a actions").expect_no("new").expect_no("filter").expect(":Create label creates one");
+}
