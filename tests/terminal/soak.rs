@@ -9,9 +9,10 @@ use crate::screen::Screen;
 use std::fs;
 
 /// The default number of rounds.
-const ROUNDS: usize = 4;
-/// The number of rounds after which everything has been seen.
-const FIRST: usize = 2;
+const ROUNDS: usize = 8;
+/// The number of rounds after which everything has been seen, by each worker: one that colors its first file keeps about
+/// 4 MB of compiled expressions.
+const FIRST: usize = 4;
 /// The number of kilobytes that each further round may add: allocators keep some freed memory.
 const MORE: usize = 3_000;
 
