@@ -21,6 +21,7 @@ pub mod host;
 pub mod identity;
 pub mod issues;
 pub mod jobs;
+pub mod json;
 pub mod labels;
 pub mod license;
 pub mod members;

@@ -3,6 +3,7 @@
 use crate::api::Id;
 use crate::api::commits::resources::Commit;
 use crate::api::issues::Issue;
+use crate::api::json;
 use crate::api::merge_requests::{MergeRequest, Milestone};
 use crate::api::notes::Note;
 use crate::api::projects::Project;
@@ -63,26 +64,26 @@ impl<'de> Deserialize<'de> for Hit {
         let value = Value::deserialize(deserializer)?;
         let has = |key: &str| value.get(key).is_some();
         let read = if has("basename") {
-            serde_json::from_value(value).map(Hit::Blob)
+            json::from_value(&value).map(Hit::Blob)
         } else if has("short_id") {
-            serde_json::from_value(value).map(Hit::Commit)
+            json::from_value(&value).map(Hit::Commit)
         } else if has("path_with_namespace") {
-            serde_json::from_value(value).map(Hit::Project)
+            json::from_value(&value).map(Hit::Project)
         } else if has("noteable_type") {
-            serde_json::from_value(value).map(Hit::Note)
+            json::from_value(&value).map(Hit::Note)
         } else if has("source_branch") {
-            serde_json::from_value(value).map(Hit::MergeRequest)
+            json::from_value(&value).map(Hit::MergeRequest)
         } else if has("file_name") {
-            serde_json::from_value(value).map(Hit::Snippet)
+            json::from_value(&value).map(Hit::Snippet)
         } else if has("username") {
-            serde_json::from_value(value).map(Hit::User)
+            json::from_value(&value).map(Hit::User)
         } else if has("author") && has("group_id") {
             // An epic: it looks like an issue, but belongs to a group.
             Ok(Hit::Other(value))
         } else if has("confidential") || has("author") {
-            serde_json::from_value(value).map(Hit::Issue)
+            json::from_value(&value).map(Hit::Issue)
         } else if has("iid") && has("title") {
-            serde_json::from_value(value).map(Hit::Milestone)
+            json::from_value(&value).map(Hit::Milestone)
         } else {
             Ok(Hit::Other(value))
         };

@@ -1,5 +1,6 @@
 //! Scalar types of the API: IDs, times, and enumerations that servers may extend.
 
+use crate::api::json;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -168,7 +169,7 @@ impl<T> Default for Named<T> {
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Named<T>, D::Error> {
         let all = BTreeMap::<String, serde_json::Value>::deserialize(deserializer)?;
-        Ok(Named(all.into_iter().filter_map(|(name, value)| Some((name, T::deserialize(value).ok()?))).collect()))
+        Ok(Named(all.into_iter().filter_map(|(name, value)| Some((name, json::from_value(&value).ok()?))).collect()))
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod terms;
 
+use crate::api::json;
 use crate::api::{Endpoint, Id};
 use crate::app::complete::{Candidate, Complete, Found};
 use crate::app::dates;
@@ -238,7 +239,7 @@ impl Grammar {
     pub fn ask<E: Endpoint>(&self, text: &str, given: Map<String, Value>, view: &View) -> QueryResult<E> {
         match self.inputs(text, given, view) {
             Ok(None) => QueryResult::Pending,
-            Ok(Some(inputs)) => match serde_json::from_value(Value::Object(inputs)) {
+            Ok(Some(inputs)) => match json::from_object(&inputs) {
                 Ok(endpoint) => QueryResult::Ready(endpoint),
                 Err(error) => QueryResult::Wrong(QueryError { word: text.to_owned(), why: error.to_string() }),
             },

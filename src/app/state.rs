@@ -2,6 +2,7 @@
 //! struct with one file per account.
 
 use super::place::Place;
+use crate::api::json;
 use crate::ui::diff::Layout;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -484,7 +485,7 @@ impl State {
 fn read<T: Default + DeserializeOwned>(into: &mut Arc<T>, text: &str) -> bool {
     let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(text) else { return false };
     let version = fields.remove("version").and_then(|version| version.as_u64());
-    let parse = |fields: &Map<String, Value>| serde_json::from_value::<T>(Value::Object(fields.clone()));
+    let parse = json::from_object::<T>;
     let before = fields.len();
     if parse(&fields).is_err() {
         fields.retain(|name, value| parse(&Map::from_iter([(name.clone(), value.clone())])).is_ok());
@@ -518,16 +519,13 @@ impl StateFile {
 
     /// Returns the content of the file: JSON with a version.
     pub fn to_json(&self) -> String {
-        let state = match self {
-            StateFile::Settings(settings) => serde_json::to_value(&**settings),
-            StateFile::Recents(recents) => serde_json::to_value(&**recents),
-            StateFile::Seen(seen) => serde_json::to_value(&**seen),
+        let mut state = match self {
+            StateFile::Settings(settings) => json::to_object(&**settings),
+            StateFile::Recents(recents) => json::to_object(&**recents),
+            StateFile::Seen(seen) => json::to_object(&**seen),
         };
-        let mut state = state.unwrap_or_default();
-        if let Some(fields) = state.as_object_mut() {
-            fields.insert("version".into(), VERSION.into());
-        }
-        state.to_string()
+        state.insert("version".into(), VERSION.into());
+        Value::Object(state).to_string()
     }
 }
 

@@ -14,6 +14,7 @@ use super::world::World;
 use super::{members, runner};
 use crate::api::NoContent;
 use crate::api::decisions::*;
+use crate::api::json;
 use crate::api::merge_requests::MergeRequest as View;
 use crate::backend::auth::Rights;
 use crate::backend::presenters::time;
@@ -263,7 +264,7 @@ fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<NoContent> {
     })?;
     call.add_system_note(id, user, "unapproved this merge request");
     call.record_merge_request_event(&mr, "unapproved");
-    let left = serde_json::to_value(call.show_approvals(&mr)).map_err(Rejection::internal_error)?;
+    let left = json::to_value(&call.show_approvals(&mr)).map_err(Rejection::internal_error)?;
     Ok(Answer::new(NoContent).status(201).with_body(left))
 }
 

@@ -2,14 +2,13 @@
 
 use super::call::{Call, Outcome, WriteCall, ok};
 use super::mount::Mount;
-use super::params::Inputs;
 use super::records::{Membership, NotificationSetting};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Named;
+use crate::api::json;
 use crate::api::notifications::*;
 use crate::backend::presenters::present;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
@@ -18,7 +17,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<GetNotifications>(|call, _| ok(show(call, None)?))
         .write::<UpdateNotifications>(|call, input| {
             let email = input.notification_email.clone();
-            update(call, None, input.level.clone(), email, events(&input)?)
+            update(call, None, input.level.clone(), email, events(&input))
         })
         .read_signed_in::<GetGroupNotifications>(|call, input| {
             call.require_user()?;
@@ -26,7 +25,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
         .write::<UpdateGroupNotifications>(|call, input| {
             let place = Membership::Group(call.group(&input.id)?.id);
-            update(call, Some(place), input.level.clone(), None, events(&input)?)
+            update(call, Some(place), input.level.clone(), None, events(&input))
         })
         .read_signed_in::<GetProjectNotifications>(|call, input| {
             call.require_user()?;
@@ -34,18 +33,15 @@ pub fn mount(mount: Mount) -> Mount {
         })
         .write::<UpdateProjectNotifications>(|call, input| {
             let place = Membership::Project(call.project(&input.id)?.id);
-            update(call, Some(place), input.level.clone(), None, events(&input)?)
+            update(call, Some(place), input.level.clone(), None, events(&input))
         })
 }
 
 /// Returns the events that an input sets, by their API names.
-fn events(input: &impl serde::Serialize) -> Result<BTreeMap<String, bool>, Rejection> {
-    let inputs = match serde_json::to_value(input).map_err(Rejection::internal_error)? {
-        Value::Object(inputs) => inputs,
-        _ => Inputs::new(),
-    };
+fn events(input: &impl serde::Serialize) -> BTreeMap<String, bool> {
+    let inputs = json::to_object(input);
     let set = |event: &&str| Some(((*event).to_owned(), inputs.get(*event)?.as_bool()?));
-    Ok(EVENTS.iter().filter_map(set).collect())
+    EVENTS.iter().filter_map(set).collect()
 }
 
 fn show<W: Deref<Target = World>>(

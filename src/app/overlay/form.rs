@@ -11,6 +11,7 @@ mod show;
 
 use super::{AfterKey, Overlay};
 use crate::api::endpoint::{Input, InputKind};
+use crate::api::json;
 use crate::api::{Endpoint, Error};
 use crate::app::action::Action;
 use crate::app::complete::Candidate;
@@ -142,7 +143,7 @@ impl Form {
     /// under `key`.
     pub fn of<E: Endpoint>(title: impl Into<String>, what: impl Into<String>, key: impl Into<String>) -> Form {
         let make = |inputs, what: &str| {
-            let read = serde_json::from_value::<E>(Value::Object(inputs));
+            let read = json::from_object::<E>(&inputs);
             read.map(|endpoint| Submission::Write(Write::new(&endpoint, what))).map_err(|error| error.to_string())
         };
         Form::build(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make))
@@ -189,7 +190,7 @@ impl Form {
     /// Sets an input that is sent as it is and not shown.
     pub fn fixed(mut self, name: &'static str, value: impl Serialize) -> Form {
         // The given values are words or numbers, which can always be represented as JSON.
-        let value = serde_json::to_value(value).unwrap_or(Value::Null);
+        let value = json::to_value(&value).unwrap_or(Value::Null);
         self.fields.retain(|field| field.name != name);
         self.fixed.insert(name.to_owned(), value);
         self
@@ -224,10 +225,12 @@ impl Form {
 
     /// Configures a field.
     pub fn field(mut self, name: &str, more: impl FnOnce(&mut Field)) -> Form {
-        if let Some(field) = self.fields.iter_mut().find(|field| field.name == name) {
-            more(field);
-        }
+        self.field_mut(name).map(more);
         self
+    }
+
+    fn field_mut(&mut self, name: &str) -> Option<&mut Field> {
+        self.fields.iter_mut().find(|field| field.name == name)
     }
 
     /// Proposes texts for fields that the user has not typed into, made from the data that `wants` requests, which may

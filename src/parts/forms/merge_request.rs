@@ -4,6 +4,7 @@
 use crate::api::commits::Commit;
 use crate::api::endpoint::{Input, InputKind};
 use crate::api::issues::Issue;
+use crate::api::json;
 use crate::api::merge_requests::{CreateMergeRequest, GetMergeRequest, MergeRequest, UpdateMergeRequest};
 use crate::api::repository::{CompareRefs, GetRawBlob, ListTree, TreeEntry};
 use crate::api::users::User;
@@ -271,14 +272,14 @@ fn changed(known: &MergeRequest, now: &MergeRequest, inputs: &Map<String, Value>
 
 fn change(id: &Id, merge_request: &MergeRequest, mut inputs: Map<String, Value>) -> Write {
     let mut names = |input: &str| -> Vec<String> {
-        inputs.remove(input).and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
+        inputs.remove(input).and_then(|value| json::from_value(&value).ok()).unwrap_or_default()
     };
     let (more, less) = (names("add_labels"), names("remove_labels"));
     let iid = merge_request.iid;
     // All inputs of the table have the same types as those of the operation.
     inputs.insert("id".into(), id.as_str().into());
     inputs.insert("merge_request_iid".into(), iid.into());
-    let update: UpdateMergeRequest = serde_json::from_value(Value::Object(inputs)).unwrap_or_default();
+    let update: UpdateMergeRequest = json::from_object(&inputs).unwrap_or_default();
     let labels = (!more.is_empty() || !less.is_empty()).then(|| {
         let mut all: Vec<String> =
             merge_request.labels().iter().filter(|label| !less.contains(label)).cloned().collect();

@@ -3,6 +3,7 @@
 
 use super::{Form, NamedTexts, ReplacedText, State, Widget};
 use crate::api::Endpoint;
+use crate::api::json;
 use crate::app::context::Cx;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
 use crate::app::tone::Tone;
@@ -47,10 +48,10 @@ impl Form {
             read: Box::new(move |view| {
                 let reply = view.store.get(&get).arc()?;
                 let mut values = read(&reply);
-                let whole = serde_json::to_value(&*reply).unwrap_or(Value::Null);
+                let whole = json::to_object(&*reply);
                 for name in &names {
                     if values.iter().all(|(said, _)| said != name) {
-                        values.push((name, whole.get(name).map(as_text).unwrap_or_default()));
+                        values.push((name, whole.get(*name).map(as_text).unwrap_or_default()));
                     }
                 }
                 Some(values)

@@ -1,0 +1,76 @@
+//! Converts between structs and JSON values.
+//!
+//! Serde compiles the code of a struct again for each format that it is read from or written to. So that all structs
+//! have one, the text of JSON, these functions go through the text. They replace `serde_json::to_value` and
+//! `from_value`, which would compile every struct of the API once more.
+
+use serde::Serialize;
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::{Map, Result, Value};
+
+/// Returns a struct as a value.
+///
+/// # Errors
+/// Fails for a map whose keys are not text.
+pub fn to_value<T: Serialize + ?Sized>(of: &T) -> Result<Value> {
+    serde_json::from_slice(&serde_json::to_vec(of)?)
+}
+
+/// Returns a struct as an object; empty if it is not one.
+pub fn to_object<T: Serialize + ?Sized>(of: &T) -> Map<String, Value> {
+    match to_value(of) {
+        Ok(Value::Object(object)) => object,
+        _ => Map::new(),
+    }
+}
+
+/// Reads a struct from a value.
+///
+/// # Errors
+/// Fails if the value does not fit the struct.
+pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T> {
+    serde_json::from_slice(&serde_json::to_vec(value)?).map_err(without_position)
+}
+
+/// Reads a struct from the fields of an object.
+///
+/// # Errors
+/// Fails if the fields do not fit the struct.
+pub fn from_object<T: DeserializeOwned>(object: &Map<String, Value>) -> Result<T> {
+    serde_json::from_slice(&serde_json::to_vec(object)?).map_err(without_position)
+}
+
+/// Removes the position in the text, which the user has not written.
+pub fn without_position(error: serde_json::Error) -> serde_json::Error {
+    let text = error.to_string();
+    serde_json::Error::custom(text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    #[derive(Debug, Deserialize, PartialEq, Serialize)]
+    struct Thing {
+        id: u64,
+        name: Option<String>,
+    }
+
+    #[test]
+    fn struct_and_value_are_converted_without_loss() {
+        let thing = Thing { id: u64::MAX, name: Some("a \"b\" \u{7}".into()) };
+        let value = to_value(&thing).unwrap();
+        assert_eq!(value, json!({ "id": u64::MAX, "name": "a \"b\" \u{7}" }));
+        assert_eq!(from_value::<Thing>(&value).unwrap(), thing);
+        assert_eq!(from_object::<Thing>(&to_object(&thing)).unwrap(), thing);
+        assert_eq!(to_object(&7), Map::new());
+    }
+
+    #[test]
+    fn errors_have_no_position() {
+        let error = from_value::<Thing>(&json!({ "id": "seven" })).unwrap_err();
+        assert_eq!(error.to_string(), "invalid type: string \"seven\", expected u64");
+    }
+}
