@@ -17,6 +17,7 @@ use crate::backend::ref_updates::RefUpdates;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::cmp::Ordering;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -280,9 +281,13 @@ impl<W: Deref<Target = World>> Call<W> {
 
 /// Sorts rows by a key; the sort is stable in both directions, so that rows with equal keys stay in ID order.
 pub fn stable_sort<R, K: Ord>(rows: &mut [R], descending: bool, key: impl Fn(&R) -> K) {
-    if descending {
-        rows.sort_by_key(|row| std::cmp::Reverse(key(row)));
-    } else {
-        rows.sort_by_key(key);
-    }
+    sort_by(rows, &|a, b| {
+        let order = key(a).cmp(&key(b));
+        if descending { order.reverse() } else { order }
+    });
+}
+
+/// Sorts rows. The code of the sort is large, and this way it is compiled once for each type of rows, not for each key.
+fn sort_by<R>(rows: &mut [R], compare: &dyn Fn(&R, &R) -> Ordering) {
+    rows.sort_by(compare);
 }

@@ -33,37 +33,31 @@ use tower_http::compression::predicate::{Predicate, SizeAbove};
 /// The common prefix of all paths.
 pub const ROOT: &str = "/api/v4";
 
+/// The content type and the bytes of a response; `None` for no body.
+type Rendered = Option<(String, Vec<u8>)>;
+
 /// A response body: JSON, raw bytes, or nothing.
 pub trait Render {
-    /// Returns the content type and the bytes; `None` for no body. `views` selects the fields of nested objects, `only`
-    /// the fields of the rows if fewer than usual are requested.
-    fn render(self, views: Views, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Rejection>;
+    /// Renders the body. `views` selects the fields of nested objects, `only` the fields of the rows if fewer than usual
+    /// are requested.
+    fn render(self, views: Views, only: Option<Fields>) -> Result<Rendered, Rejection>;
 }
 
 impl<T: Serialize> Render for T {
-    fn render(self, views: Views, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Rejection> {
-        let bytes = match (views, only) {
-            ([], None) => serde_json::to_vec(&self),
-            (views, only) => serde_json::to_value(&self).and_then(|mut value| {
-                for (path, fields) in views.iter().copied().chain(only.map(|fields| ("", fields))) {
-                    views::narrow(&mut value, path, fields);
-                }
-                serde_json::to_vec(&value)
-            }),
-        };
-        let bytes = bytes.map_err(Rejection::internal_error)?;
-        Ok(Some(("application/json".into(), bytes)))
+    fn render(self, views: Views, only: Option<Fields>) -> Result<Rendered, Rejection> {
+        let bytes = serde_json::to_vec(&self).and_then(|bytes| views::narrow_all(bytes, views, only));
+        Ok(Some(("application/json".into(), bytes.map_err(Rejection::internal_error)?)))
     }
 }
 
 impl Render for Raw {
-    fn render(self, _: Views, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Rejection> {
+    fn render(self, _: Views, _: Option<Fields>) -> Result<Rendered, Rejection> {
         Ok(Some((self.content_type.unwrap_or_else(|| "text/plain".into()), self.bytes)))
     }
 }
 
 impl Render for NoContent {
-    fn render(self, _: Views, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Rejection> {
+    fn render(self, _: Views, _: Option<Fields>) -> Result<Rendered, Rejection> {
         Ok(None)
     }
 }
@@ -264,37 +258,33 @@ impl Mount {
     }
 }
 
-fn write_handler<E: Endpoint>(handler: WriteHandler<E>) -> Handler
-where
-    E::Output: Render,
-{
-    Arc::new(move |engine, mut incoming| {
-        let (response, events) = engine.write(|world| {
-            let mut call = incoming.call(engine, world, Needs::Write, Credentials::Users)?;
-            let inputs = params::read(&call.inputs)?;
-            let answer = handler(&mut call, inputs)?;
-            let response = incoming.render::<E>(answer, call.pagination, &call.base_url)?;
-            Ok(((response, call.events), call.ref_updates.take()))
-        })?;
-        deliveries::deliver_all(&engine.snapshot(), events);
-        Ok(response)
-    })
-}
+/// A read-only handler that parses its inputs and renders its answer.
+type RunRead = dyn for<'a> Fn(&mut ReadCall<'a>) -> Result<Answer<Rendered>, Rejection> + Send + Sync;
+/// A handler that parses its inputs, writes, and renders its answer.
+type RunWrite = dyn for<'a> Fn(&mut WriteCall<'a>) -> Result<Answer<Rendered>, Rejection> + Send + Sync;
+/// A streaming handler that parses its inputs.
+type RunStream = dyn for<'a> Fn(&ReadCall<'a>) -> Outcome<Stream> + Send + Sync;
+
+// Generic code is compiled for each endpoint, so these functions contain only what depends on it.
 
 fn read_handler<E: Endpoint>(handler: ReadHandler<E>, needs_caller: bool) -> Handler
 where
     E::Output: Render,
 {
-    Arc::new(move |engine, mut incoming| {
-        engine.tick();
-        let world = engine.snapshot();
-        let needs = if needs_caller { Needs::Caller } else { Needs::Nothing };
-        let mut call = incoming.call(engine, &world, needs, Credentials::Users)?;
+    let run = move |call: &mut ReadCall| {
         let inputs = params::read(&call.inputs)?;
         call.pagination = Pagination::from_inputs(&call.inputs)?;
-        let pagination = call.pagination;
-        incoming.render::<E>(handler(&call, inputs)?, pagination, &call.base_url)
-    })
+        render::<E>(handler(call, inputs)?)
+    };
+    handle_read(E::METHOD, Box::new(run), needs_caller)
+}
+
+fn write_handler<E: Endpoint>(handler: WriteHandler<E>) -> Handler
+where
+    E::Output: Render,
+{
+    let run = move |call: &mut WriteCall| render::<E>(handler(call, params::read(&call.inputs)?)?);
+    handle_write(E::METHOD, Box::new(run))
 }
 
 fn stream_handler<E: Endpoint<Output = Raw>>(
@@ -302,13 +292,54 @@ fn stream_handler<E: Endpoint<Output = Raw>>(
     needs_caller: bool,
     credentials: Credentials,
 ) -> Handler {
+    let run = move |call: &ReadCall| handler(call, params::read(&call.inputs)?);
+    handle_stream(Box::new(run), needs_caller, credentials)
+}
+
+/// Renders the body of an answer.
+fn render<E: Endpoint>(answer: Answer<E::Output>) -> Result<Answer<Rendered>, Rejection>
+where
+    E::Output: Render,
+{
+    let Answer { body, status, list_size, headers, body_override, only } = answer;
+    let body = match body_override {
+        Some(body_override) => body_override.render(E::VIEWS, None)?,
+        None => body.render(E::VIEWS, only)?,
+    };
+    Ok(Answer { status, list_size, headers, ..Answer::new(body) })
+}
+
+fn handle_read(method: Method, run: Box<RunRead>, needs_caller: bool) -> Handler {
+    let needs = if needs_caller { Needs::Caller } else { Needs::Nothing };
     Arc::new(move |engine, mut incoming| {
         engine.tick();
         let world = engine.snapshot();
-        let needs = if needs_caller { Needs::Caller } else { Needs::Nothing };
+        let mut call = incoming.call(engine, &world, needs, Credentials::Users)?;
+        let answer = run(&mut call)?;
+        Ok(incoming.respond(answer, &method, call.pagination, &call.base_url))
+    })
+}
+
+fn handle_write(method: Method, run: Box<RunWrite>) -> Handler {
+    Arc::new(move |engine, mut incoming| {
+        let (response, events) = engine.write(|world| {
+            let mut call = incoming.call(engine, world, Needs::Write, Credentials::Users)?;
+            let answer = run(&mut call)?;
+            let response = incoming.respond(answer, &method, call.pagination, &call.base_url);
+            Ok(((response, call.events), call.ref_updates.take()))
+        })?;
+        deliveries::deliver_all(&engine.snapshot(), events);
+        Ok(response)
+    })
+}
+
+fn handle_stream(run: Box<RunStream>, needs_caller: bool, credentials: Credentials) -> Handler {
+    let needs = if needs_caller { Needs::Caller } else { Needs::Nothing };
+    Arc::new(move |engine, mut incoming| {
+        engine.tick();
+        let world = engine.snapshot();
         let call = incoming.call(engine, &world, needs, credentials)?;
-        let inputs = params::read(&call.inputs)?;
-        let Answer { body, status, headers, .. } = handler(&call, inputs)?;
+        let Answer { body, status, headers, .. } = run(&call)?;
         let permit = engine.streams.admit(call.rights.user)?;
         let mut response = reply(status.unwrap_or(200), Some((body.content_type.clone(), Vec::new())));
         if let Some(length) = body.length {
@@ -416,36 +447,24 @@ impl Incoming {
         (!host.is_empty() && host.chars().all(plain)).then(|| format!("http://{host}"))
     }
 
-    fn render<E: Endpoint>(
-        &self,
-        answer: Answer<E::Output>,
-        pagination: Pagination,
-        base: &str,
-    ) -> Result<Response, Rejection>
-    where
-        E::Output: Render,
-    {
-        let Answer { body, status, list_size, headers, body_override, only } = answer;
-        let body = match body_override {
-            Some(body_override) => body_override.render(E::VIEWS, None)?,
-            None => body.render(E::VIEWS, only)?,
-        };
-        let usual = match (E::METHOD.as_str(), &body) {
+    /// Returns the response with an answer.
+    fn respond(&self, answer: Answer<Rendered>, method: &Method, pagination: Pagination, base: &str) -> Response {
+        let usual = match (method.as_str(), &answer.body) {
             (_, None) => 204,
             ("POST", _) => 201,
             _ => 200,
         };
-        let mut response = reply(status.unwrap_or(usual), body);
-        if let Some(list_size) = list_size {
+        let mut response = reply(answer.status.unwrap_or(usual), answer.body);
+        if let Some(list_size) = answer.list_size {
             let url = format!("{base}{}", self.path);
             response.headers_mut().extend(page::headers(pagination, list_size, &url, &self.query));
         }
-        response.headers_mut().extend(headers);
-        Ok(response)
+        response.headers_mut().extend(answer.headers);
+        response
     }
 }
 
-fn reply(status: u16, body: Option<(String, Vec<u8>)>) -> Response {
+fn reply(status: u16, body: Rendered) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();

@@ -152,33 +152,49 @@ fn put(slot: &mut Value, keys: &[&str], value: Value) {
 /// # Errors
 /// Fails with 400 and lists all mistakes: `{"error": "title is missing, page is invalid"}`.
 pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Rejection> {
-    let mut given: Vec<Named> =
-        inputs.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Lenient::Value(value))).collect();
-    let mut flaws: Vec<InputError> = Vec::new();
+    let mut attempt = Attempt { given: named(inputs), flaws: Vec::new() };
     loop {
-        let found = match E::deserialize(Reader(given.clone())) {
-            Ok(value) if flaws.is_empty() => return Ok(value),
-            Ok(_) => break,
-            Err(flaw) => flaw,
-        };
-        // Take the input out and try again, to find the mistakes after it too.
-        let top = found.field.split('[').next().unwrap_or_default().to_owned();
-        let is_empty = found.kind == Kind::Empty;
-        let known = flaws.iter().any(|flaw| flaw.field == found.field);
-        if !is_empty {
-            flaws.push(found);
-        }
-        if known {
-            break;
-        }
-        given.retain(|(name, _)| *name != top);
-        if !is_empty {
-            given.push((Cow::Owned(top), Lenient::Anything));
+        match E::deserialize(Reader(attempt.given.clone())) {
+            Ok(value) if attempt.flaws.is_empty() => return Ok(value),
+            Ok(_) => return Err(attempt.rejection()),
+            Err(flaw) => attempt.take_out(flaw)?,
         }
     }
-    let mut words: Vec<String> = flaws.iter().map(InputError::to_string).collect();
-    words.dedup();
-    Err(Rejection::error(400, words.join(", ")))
+}
+
+/// The inputs of an attempt to read all of them, and the mistakes that earlier attempts found.
+struct Attempt<'v> {
+    given: Vec<Named<'v>>,
+    flaws: Vec<InputError>,
+}
+
+impl Attempt<'_> {
+    /// Takes the input with a mistake out, to find the mistakes after it too.
+    ///
+    /// # Errors
+    /// Fails with all mistakes if this one was found before.
+    fn take_out(&mut self, found: InputError) -> Result<(), Rejection> {
+        let top = found.field.split('[').next().unwrap_or_default().to_owned();
+        let is_empty = found.kind == Kind::Empty;
+        let known = self.flaws.iter().any(|flaw| flaw.field == found.field);
+        if !is_empty {
+            self.flaws.push(found);
+        }
+        if known {
+            return Err(self.rejection());
+        }
+        self.given.retain(|(name, _)| *name != top);
+        if !is_empty {
+            self.given.push((Cow::Owned(top), Lenient::Anything));
+        }
+        Ok(())
+    }
+
+    fn rejection(&self) -> Rejection {
+        let mut words: Vec<String> = self.flaws.iter().map(InputError::to_string).collect();
+        words.dedup();
+        Rejection::error(400, words.join(", "))
+    }
 }
 
 /// A mistake in an input.
@@ -254,7 +270,7 @@ struct Reader<'v>(Vec<Named<'v>>);
 impl<'de> de::Deserializer<'de> for Reader<'_> {
     type Error = InputError;
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
-        visitor.visit_map(Fields { rest: self.0.into_iter(), current: None })
+        visitor.visit_map(Fields::new(self.0))
     }
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
@@ -262,12 +278,18 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
     }
 }
 
-struct Fields<'v, I> {
-    rest: I,
+struct Fields<'v> {
+    rest: std::vec::IntoIter<Named<'v>>,
     current: Option<Named<'v>>,
 }
 
-impl<'de, 'v, I: Iterator<Item = Named<'v>>> de::MapAccess<'de> for Fields<'v, I> {
+impl<'v> Fields<'v> {
+    fn new(inputs: Vec<Named<'v>>) -> Fields<'v> {
+        Fields { rest: inputs.into_iter(), current: None }
+    }
+}
+
+impl<'de> de::MapAccess<'de> for Fields<'_> {
     type Error = InputError;
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, InputError> {
         self.current = self.rest.next();
@@ -285,9 +307,15 @@ impl<'de, 'v, I: Iterator<Item = Named<'v>>> de::MapAccess<'de> for Fields<'v, I
     }
 }
 
-struct Items<I>(std::iter::Enumerate<I>);
+struct Items<'v>(std::iter::Enumerate<std::vec::IntoIter<&'v Value>>);
 
-impl<'de, 'v, I: Iterator<Item = &'v Value>> de::SeqAccess<'de> for Items<I> {
+impl<'v> Items<'v> {
+    fn new(values: Vec<&'v Value>) -> Items<'v> {
+        Items(values.into_iter().enumerate())
+    }
+}
+
+impl<'de> de::SeqAccess<'de> for Items<'_> {
     type Error = InputError;
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, InputError> {
         let Some((at, value)) = self.0.next() else { return Ok(None) };
@@ -355,8 +383,8 @@ impl<'de> de::Deserializer<'de> for Lenient<'_> {
                 (_, Some(n)) => visitor.visit_i64(n),
                 _ => visitor.visit_f64(n.as_f64().unwrap_or_default()),
             },
-            Lenient::Value(Value::Array(items)) => visitor.visit_seq(Items(items.iter().enumerate())),
-            Lenient::Value(Value::Object(map)) => visitor.visit_map(fields(map)),
+            Lenient::Value(Value::Array(items)) => visitor.visit_seq(Items::new(items.iter().collect())),
+            Lenient::Value(Value::Object(map)) => visitor.visit_map(Fields::new(named(map))),
         }
     }
 
@@ -413,13 +441,13 @@ impl<'de> de::Deserializer<'de> for Lenient<'_> {
             Lenient::Value(Value::String(text)) if text.is_empty() => Vec::new(),
             Lenient::Value(scalar) => vec![scalar],
         };
-        visitor.visit_seq(Items(items.into_iter().enumerate()))
+        visitor.visit_seq(Items::new(items))
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
         match self {
-            Lenient::Anything => visitor.visit_map(Fields { rest: std::iter::empty(), current: None }),
-            Lenient::Value(Value::Object(map)) => visitor.visit_map(fields(map)),
+            Lenient::Anything => visitor.visit_map(Fields::new(Vec::new())),
+            Lenient::Value(Value::Object(map)) => visitor.visit_map(Fields::new(named(map))),
             Lenient::Value(_) => Err(InputError::invalid()),
         }
     }
@@ -452,9 +480,8 @@ impl<'de> de::Deserializer<'de> for Lenient<'_> {
     }
 }
 
-fn fields(map: &Map<String, Value>) -> Fields<'_, impl Iterator<Item = Named<'_>>> {
-    let rest = map.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Lenient::Value(value)));
-    Fields { rest, current: None }
+fn named(map: &Map<String, Value>) -> Vec<Named<'_>> {
+    map.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Lenient::Value(value))).collect()
 }
 
 /// Returns whether a text is a valid path of a user, group or project.

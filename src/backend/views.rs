@@ -1,12 +1,27 @@
 //! Removes fields from replies.
 
-use crate::api::views::Fields;
+use crate::api::views::{Fields, Views};
 use serde_json::Value;
 
 /// The fields of a project in a simple list.
 pub const SIMPLE_PROJECT: Fields = &["id", "web_url", "name", "path"];
 /// The fields of a group in search results.
 pub const BRIEF_GROUP: Fields = &["id", "name", "path", "description"];
+
+/// Narrows the objects that `views` select in a JSON text, and the rows to the fields in `only`.
+///
+/// # Errors
+/// Fails if the text is not JSON.
+pub fn narrow_all(json: Vec<u8>, views: Views, only: Option<Fields>) -> serde_json::Result<Vec<u8>> {
+    if views.is_empty() && only.is_none() {
+        return Ok(json);
+    }
+    let mut value = serde_json::from_slice(&json)?;
+    for (path, fields) in views.iter().copied().chain(only.map(|fields| ("", fields))) {
+        narrow(&mut value, path, fields);
+    }
+    serde_json::to_vec(&value)
+}
 
 /// Removes all fields but `fields` from the object at `path`, or from each element if it is a list.
 pub fn narrow(value: &mut Value, path: &str, fields: Fields) {

@@ -6,13 +6,14 @@
 
 use super::records::*;
 use jiff::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The records of one kind by ID. IDs increase and are never reused.
 #[derive(Clone, Debug)]
 pub struct Table<T> {
-    rows: Arc<BTreeMap<u64, Arc<T>>>,
+    /// Sorted by ID. New IDs are the largest, so rows are added at the end.
+    rows: Arc<Vec<(u64, Arc<T>)>>,
     last: u64,
     /// The IDs of rows that were added, changed or removed since the last [`Table::take_changes`].
     changed: BTreeSet<u64>,
@@ -29,17 +30,37 @@ impl<T> Default for Table<T> {
 impl<T: Record> Table<T> {
     /// Returns the row with an ID.
     pub fn get(&self, id: u64) -> Option<&T> {
-        self.rows.get(&id).map(Arc::as_ref)
+        self.get_arc(id).map(Arc::as_ref)
     }
 
     /// Returns a shared pointer to the row with an ID.
     pub fn get_arc(&self, id: u64) -> Option<&Arc<T>> {
-        self.rows.get(&id)
+        self.rows.get(self.position(id).ok()?).map(|(_, row)| row)
+    }
+
+    /// Returns the position of the row with an ID, or the one at which it would be inserted.
+    fn position(&self, id: u64) -> Result<usize, usize> {
+        self.rows.binary_search_by_key(&id, |(id, _)| *id)
+    }
+
+    /// Adds a row, or replaces the one with this ID.
+    fn insert(&mut self, id: u64, row: T) {
+        self.last = self.last.max(id);
+        let (at, row) = (self.position(id), Arc::new(row));
+        let rows = Arc::make_mut(&mut self.rows);
+        match at {
+            Err(at) => rows.insert(at, (id, row)),
+            Ok(at) => {
+                if let Some((_, old)) = rows.get_mut(at) {
+                    *old = row;
+                }
+            }
+        }
     }
 
     /// Returns all rows, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
-        self.rows.values().map(Arc::as_ref)
+        self.rows.iter().map(|(_, row)| row.as_ref())
     }
 
     /// Returns the number of rows.
@@ -63,8 +84,7 @@ impl<T: Record> Table<T> {
     pub fn add(&mut self, mut row: T) -> u64 {
         let id = if row.id() == 0 { self.next_id() } else { row.id() };
         row.set_id(id);
-        self.last = self.last.max(id);
-        Arc::make_mut(&mut self.rows).insert(id, Arc::new(row));
+        self.insert(id, row);
         self.changed.insert(id);
         id
     }
@@ -72,26 +92,34 @@ impl<T: Record> Table<T> {
     /// Returns a mutable reference to the row with an ID.
     pub fn get_mut(&mut self, id: u64) -> Option<&mut T> {
         // Checked first, so that a lookup of a missing row does not copy the table.
-        if !self.rows.contains_key(&id) {
-            return None;
-        }
+        let at = self.position(id).ok()?;
         self.changed.insert(id);
-        Arc::make_mut(&mut self.rows).get_mut(&id).map(Arc::make_mut)
+        Arc::make_mut(&mut self.rows).get_mut(at).map(|(_, row)| Arc::make_mut(row))
     }
 
     /// Removes a row.
     pub fn remove(&mut self, id: u64) -> Option<T> {
-        if !self.rows.contains_key(&id) {
-            return None;
-        }
+        let at = self.position(id).ok()?;
         self.changed.insert(id);
-        Arc::make_mut(&mut self.rows).remove(&id).map(Arc::unwrap_or_clone)
+        Some(Arc::unwrap_or_clone(Arc::make_mut(&mut self.rows).remove(at).1))
     }
 
     /// Removes all rows for which `gone` returns true.
     pub fn remove_where(&mut self, gone: impl Fn(&T) -> bool) -> Vec<T> {
-        let ids: Vec<u64> = self.iter().filter(|row| gone(row)).map(Record::id).collect();
-        ids.into_iter().filter_map(|id| self.remove(id)).collect()
+        // Checked first, so that a search without a result does not copy the table.
+        if !self.iter().any(&gone) {
+            return Vec::new();
+        }
+        let mut removed = Vec::new();
+        Arc::make_mut(&mut self.rows).retain(|(id, row)| {
+            let is_gone = gone(row);
+            if is_gone {
+                self.changed.insert(*id);
+                removed.push(Arc::clone(row));
+            }
+            !is_gone
+        });
+        removed.into_iter().map(Arc::unwrap_or_clone).collect()
     }
 
     fn take_changes(&mut self, table: &'static str, out: &mut Vec<Change>) {
@@ -112,14 +140,13 @@ impl<T: Record> Table<T> {
 
     /// Returns a row in the format of the store.
     fn row(&self, id: u64) -> Option<Vec<u8>> {
-        self.rows.get(&id).and_then(|row| serde_json::to_vec(row.as_ref()).ok())
+        self.get(id).and_then(|row| serde_json::to_vec(row).ok())
     }
 
     fn load(&mut self, id: u64, row: &[u8]) -> Result<(), String> {
         let mut row: T = serde_json::from_slice(row).map_err(|e| format!("row {id} cannot be read: {e}"))?;
         row.set_id(id);
-        self.last = self.last.max(id);
-        Arc::make_mut(&mut self.rows).insert(id, Arc::new(row));
+        self.insert(id, row);
         Ok(())
     }
 }
