@@ -180,7 +180,7 @@ impl ComparePane {
             let why = if comparison.compare_same_ref { "No differences." } else { "It has no commits." };
             return view.draw_empty(buf, area, why, "‹compare.swap› swaps the sides, ‹compare.ref› chooses another");
         }
-        table::draw(buf, area, view.theme, true, &self.list, COLUMNS, self.commits.len(), |index| {
+        table::draw(buf, area, view.theme, true, &self.list, COLUMNS, self.commits.len(), &|index| {
             let Some(commit) = self.commits.get(index) else { return Row::default() };
             Row::new(vec![
                 Cell::from((text::head(commit.short(), 8), Role::Ref)),

@@ -317,7 +317,7 @@ impl Overview {
             };
         };
         if let Some(rendered) = rendered_markdown::rendered(view, &Self::identity(readme), self.readme_width(view)) {
-            return doc::draw(buf, body, view.theme, focused, &self.readme, rendered.lines.len(), 0, |index| {
+            return doc::draw(buf, body, view.theme, focused, &self.readme, rendered.lines.len(), 0, &|index| {
                 rendered.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
             });
         }

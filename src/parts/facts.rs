@@ -141,7 +141,7 @@ impl Details {
     /// Draws the lines.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         self.area.set(area);
-        doc::draw(buf, area, view.theme, focused, &self.scroll, self.lines.len(), 1, |index| {
+        doc::draw(buf, area, view.theme, focused, &self.scroll, self.lines.len(), 1, &|index| {
             let pieces = self.lines.get(index).map(|line| line.pieces.as_slice()).unwrap_or_default();
             let mut spans = Vec::new();
             for (words, role) in pieces {

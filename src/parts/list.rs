@@ -271,7 +271,7 @@ impl Listing {
                 ListLine::Heading(_) => None,
             };
             // The sort is stable, so that equal rows stay in the server's order.
-            lines.sort_by(|a, b| match (row(a), row(b)) {
+            sort_by(&mut lines, &|a, b| match (row(a), row(b)) {
                 (Some(a), Some(b)) => compare(a, b),
                 _ => Ordering::Equal,
             });
@@ -323,7 +323,7 @@ impl Listing {
         let len = self.len(rows);
         let whole = rows.is_settled(self.pages());
         let visible_rows = &self.visible_rows;
-        let lost = self.state.sync_loading(len, whole, |index| visible_rows.key(rows, index, &key));
+        let lost = self.state.sync_loading(len, whole, &|index| visible_rows.key(rows, index, &key));
         self.skip_headings(len, true);
         let near = self.state.selected().max(self.state.top()) + self.state.height() * 2;
         if rows.has_more && near >= len && rows.len() < MAX_FILTERED_ROWS.max(len + 1) {
@@ -454,7 +454,7 @@ impl Listing {
         }
         // The rows of an earlier filter are dimmed until the server has answered.
         let behind = self.is_filter_pending();
-        table::draw(buf, body, view.theme, focused, &self.state, columns, len, |index| {
+        table::draw(buf, body, view.theme, focused, &self.state, columns, len, &|index| {
             let drawn = line(index, self.at(rows, index));
             let dim = drawn.dim || behind;
             drawn.dim(dim)
@@ -594,6 +594,11 @@ fn spelled_out(age: &str) -> String {
         Some(text::count_noun(number, unit))
     });
     format!("{before}{}", spelled.as_deref().unwrap_or(age))
+}
+
+/// Sorts lines; not generic, so that the large code of the sort is compiled once and not for each type of rows.
+fn sort_by(lines: &mut [ListLine], compare: &dyn Fn(&ListLine, &ListLine) -> Ordering) {
+    lines.sort_by(compare);
 }
 
 #[cfg(test)]

@@ -157,7 +157,7 @@ impl<S: TextSource> Detail<S> for TextDetail {
             return view.draw_empty(buf, body, &why, advice);
         }
         let Some(lines) = self.lines(view) else { return state::skeleton(buf, body, view.theme) };
-        doc::draw(buf, body, view.theme, context.focused, &self.window, lines.len(), 0, |index| {
+        doc::draw(buf, body, view.theme, context.focused, &self.window, lines.len(), 0, &|index| {
             lines.get(index).map(DocLine::borrowed).unwrap_or_default()
         });
     }

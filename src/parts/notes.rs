@@ -414,7 +414,7 @@ impl Notes {
             crate::ui::line::draw(buf, at, &[(words, theme.style(Role::Dim))]);
             body.height -= 1;
         }
-        doc::draw(buf, body, theme, focused, &self.doc, self.len(), 2, |row| {
+        doc::draw(buf, body, theme, focused, &self.doc, self.len(), 2, &|row| {
             // The lines above end with an empty one, which shows the reactions.
             if row + 1 == self.head.len()
                 && let Some(on) = self.on.clone()

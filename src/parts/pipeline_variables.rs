@@ -68,7 +68,7 @@ impl Overlay for PipelineVariables {
                 Column::new("", Size::Fill { min: 10, weight: 1 }),
                 Column::new("", Size::Fit { min: 0, max: 4 }),
             ];
-            table::draw(buf, body, theme, true, &self.state, &columns, rows.len(), |at| {
+            table::draw(buf, body, theme, true, &self.state, &columns, rows.len(), &|at| {
                 rows.get(at).map(|variable| self.row(variable)).unwrap_or_default()
             });
         }

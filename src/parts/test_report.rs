@@ -280,7 +280,7 @@ impl Table {
         };
         let top = Rect { height: area.height - below, ..area };
         self.area.set(top);
-        table::draw(buf, top, theme, focused, &self.list, &columns(top.width), report.cases.len(), |index| {
+        table::draw(buf, top, theme, focused, &self.list, &columns(top.width), report.cases.len(), &|index| {
             report.cases.get(index).map(row).unwrap_or_default()
         });
         if below > 0 {
@@ -301,7 +301,7 @@ fn draw_lines(
     state: &DocState,
     lines: &[(std::borrow::Cow<'_, str>, Role)],
 ) {
-    doc::draw(buf, area, theme, focused, state, lines.len(), 1, |index| match lines.get(index) {
+    doc::draw(buf, area, theme, focused, state, lines.len(), 1, &|index| match lines.get(index) {
         Some((words, role)) => DocLine::new(words.as_ref(), theme.style(*role)),
         None => DocLine::default(),
     });

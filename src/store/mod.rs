@@ -385,10 +385,35 @@ impl<'a, T: 'static> Rows<'a, T> {
     }
 
     /// Iterates over the loaded rows in order.
-    pub fn iter(&self) -> impl Iterator<Item = &'a T> + use<'a, T> {
-        let known = |part: &'a Resource| part.entries.iter().map_while(|entry| entry.known.as_ref());
-        let pages = self.parts.clone().into_iter().flat_map(known);
-        pages.filter_map(|(arrival, _)| arrival.value.downcast_ref::<Vec<T>>()).flatten()
+    pub fn iter(&self) -> LoadedRows<'a, T> {
+        LoadedRows { parts: self.parts.clone().into_iter(), entries: Default::default(), page: Default::default() }
+    }
+}
+
+/// An iterator over the loaded rows of a list.
+#[derive(Clone)]
+pub struct LoadedRows<'a, T> {
+    parts: std::vec::IntoIter<&'a Resource>,
+    entries: std::slice::Iter<'a, Entry>,
+    page: std::slice::Iter<'a, T>,
+}
+
+impl<'a, T: 'static> Iterator for LoadedRows<'a, T> {
+    type Item = &'a T;
+
+    fn next(&mut self) -> Option<&'a T> {
+        loop {
+            if let Some(row) = self.page.next() {
+                return Some(row);
+            }
+            // The rows of a part end at its first page that is not loaded.
+            match self.entries.next().and_then(|entry| entry.known.as_ref()) {
+                Some((arrival, _)) => {
+                    self.page = arrival.value.downcast_ref::<Vec<T>>().map(|rows| rows.iter()).unwrap_or_default();
+                }
+                None => self.entries = self.parts.next()?.entries.iter(),
+            }
+        }
     }
 }
 

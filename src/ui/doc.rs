@@ -244,7 +244,7 @@ pub fn draw<'a>(
     state: &DocState,
     len: usize,
     gutter_width: u16,
-    line: impl Fn(usize) -> DocLine<'a>,
+    line: &dyn Fn(usize) -> DocLine<'a>,
 ) {
     let area = area.intersection(buf.area);
     if state.wrap && !area.is_empty() {
@@ -426,7 +426,7 @@ mod tests {
     ) -> Vec<String> {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
-        draw(&mut buf, area, &Theme::plain(), true, state, len, 4, line);
+        draw(&mut buf, area, &Theme::plain(), true, state, len, 4, &line);
         let rows = buf.content().chunks(usize::from(width.max(1)));
         rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string()).collect()
     }
@@ -484,7 +484,7 @@ mod tests {
         let spans = vec![("\u{1b}ab".into(), Style::new()), ("cd".into(), Style::new())];
         let line = |_| DocLine { spans: spans.clone(), marks: vec![(2..4, found)], ..DocLine::default() };
         let state = DocState { cursor_line: false, ..DocState::new() };
-        draw(&mut buf, area, &theme, true, &state, 1, 0, line);
+        draw(&mut buf, area, &theme, true, &state, 1, 0, &line);
         let row: String = (1..6).map(|x| buf[(x, 0)].symbol()).collect();
         assert_eq!(row, "␛abcd");
         let marked: Vec<bool> = (1..6).map(|x| Some(buf[(x, 0)].bg) == found.bg).collect();

@@ -271,12 +271,12 @@ impl ListState {
     /// nothing changed; otherwise it searches outwards from the old position. If the item is gone, the selected index
     /// stays the same.
     pub fn sync(&mut self, len: usize, key_of: impl Fn(usize) -> String) {
-        self.sync_loading(len, true, key_of);
+        self.sync_loading(len, true, &key_of);
     }
 
     /// Keeps the selection like [`ListState::sync`], for a list that may still be loading page by page: an item that is
     /// not found is given up only if `is_complete`. Returns whether it was given up.
-    pub fn sync_loading(&mut self, len: usize, is_complete: bool, key_of: impl Fn(usize) -> String) -> bool {
+    pub fn sync_loading(&mut self, len: usize, is_complete: bool, key_of: &dyn Fn(usize) -> String) -> bool {
         if len == 0 {
             // The key is kept: a list is empty for a while when it is loaded again.
             return false;
@@ -415,7 +415,7 @@ pub fn draw(
     state: &ListState,
     columns: &[Column],
     len: usize,
-    row: impl Fn(usize) -> Row,
+    row: &dyn Fn(usize) -> Row,
 ) {
     let area = area.intersection(buf.area);
     // Rows have priority over titles: at least three of them, if there are so many.
@@ -437,7 +437,7 @@ pub fn draw(
         let bright = theme.style(Role::TitleDim);
         let titles = columns.iter().map(|c| vec![(c.head(), if c.sorted.is_some() { bright } else { style })]);
         *state.header_areas.borrow_mut() = header_areas(area, &widths);
-        cells(buf, Rect { height: 1, ..area }, columns, &widths, titles);
+        cells(buf, Rect { height: 1, ..area }, columns, &widths, &titles.collect::<Vec<_>>());
     }
     for ((i, row), y) in rows.into_iter().enumerate().zip(body.y..) {
         let line = Rect { y, height: 1, ..area };
@@ -449,7 +449,7 @@ pub fn draw(
             let texts = row.cells.iter().map(|cell| {
                 cell.spans.iter().enumerate().map(|(at, (t, r))| (t.clone(), style(cell, at, *r))).collect()
             });
-            cells(buf, line, columns, &widths, texts);
+            cells(buf, line, columns, &widths, &texts.collect::<Vec<_>>());
         }
         if row.marked {
             buf.set_style(line, theme.style(Role::Marked));
@@ -496,18 +496,17 @@ fn cells(
     area: Rect,
     columns: &[Column],
     widths: &[Option<u16>],
-    texts: impl Iterator<Item = Vec<(Cow<'static, str>, Style)>>,
+    texts: &[Vec<(Cow<'static, str>, Style)>],
 ) {
-    let texts: Vec<_> = texts.collect();
     let end = area.right().saturating_sub(1);
     let mut x = area.x.saturating_add(MARKER_WIDTH);
-    for (index, ((column, width), spans)) in columns.iter().zip(widths).zip(&texts).enumerate() {
+    for (index, ((column, width), spans)) in columns.iter().zip(widths).zip(texts).enumerate() {
         let Some(width) = *width else { continue };
         let width = width.min(end.saturating_sub(x));
         if width == 0 {
             continue;
         }
-        let more = if column.right { 0 } else { overflow_width(index, columns, widths, &texts) };
+        let more = if column.right { 0 } else { overflow_width(index, columns, widths, texts) };
         let reach = width.saturating_add(more).min(end.saturating_sub(x));
         let taken = if column.right { line::width(spans).min(usize::from(width)) as u16 } else { reach };
         let place = Rect { x: if column.right { x + width - taken } else { x }, width: taken, ..area };
@@ -640,7 +639,7 @@ mod tests {
     fn screen(width: u16, height: u16, state: &ListState, len: usize, row: impl Fn(usize) -> Row) -> Vec<String> {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
-        draw(&mut buf, area, &Theme::plain(), true, state, COLUMNS, len, row);
+        draw(&mut buf, area, &Theme::plain(), true, state, COLUMNS, len, &row);
         let rows = buf.content().chunks(usize::from(width.max(1)));
         rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string()).collect()
     }
@@ -790,7 +789,7 @@ mod tests {
         let theme = Theme::for_background(crate::ui::theme::Background::Dark);
         let area = Rect::new(0, 0, 40, 2);
         let mut buf = Buffer::empty(area);
-        draw(&mut buf, area, &theme, true, &ListState::new(), COLUMNS, 2, two);
+        draw(&mut buf, area, &theme, true, &ListState::new(), COLUMNS, 2, &two);
         let tint = theme.style(Role::Selected).bg.unwrap();
         assert!((0..40).all(|x| buf[(x, 0)].bg == tint));
         assert_eq!(buf[(2, 0)].fg, theme.style(Role::Success).fg.unwrap());

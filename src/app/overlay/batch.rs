@@ -152,7 +152,7 @@ impl Overlay for Batch {
             Column::new("", Size::Fit { min: 10, max: 40 }),
             Column::new("", Size::Fill { min: 8, weight: 1 }),
         ];
-        table::draw(buf, body, theme, true, &self.list, &columns, self.writes.len(), |index| {
+        table::draw(buf, body, theme, true, &self.list, &columns, self.writes.len(), &|index| {
             let Some(Step { write, outcome, .. }) = self.writes.get(index) else { return Row::default() };
             let (mark, role, words) = match outcome {
                 Outcome::Checking => (glyph::alive(), Role::Running, "checking for changes…".to_owned()),

@@ -133,7 +133,7 @@ impl Overlay for ColumnsList {
             table::Column::new("", table::Size::Fill { min: 10, weight: 1 }),
             table::Column::new("", table::Size::Fit { min: 8, max: 28 }).right().drop_order(1),
         ];
-        table::draw(buf, body, theme, true, &self.list, &columns, self.offered.len(), |index| self.row(index));
+        table::draw(buf, body, theme, true, &self.list, &columns, self.offered.len(), &|index| self.row(index));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
         let keys = [("Space", " show  "), ("s", " sort  "), ("J K", " move  "), ("0", " reset  "), ("Esc", " close")];

@@ -166,7 +166,7 @@ impl EditConflict {
             fill("now"),
             fill("yours").drop_order(1),
         ];
-        table::draw(buf, body, theme, true, &self.list, &columns, self.changes.len(), |index| {
+        table::draw(buf, body, theme, true, &self.list, &columns, self.changes.len(), &|index| {
             let Some(change) = self.changes.get(index) else { return Row::default() };
             let or = |text: &Excerpt, nothing: &'static str, role| match text.brief.as_str() {
                 "" => Cell::from((nothing, Role::Dim)),

@@ -414,7 +414,7 @@ impl Overlay for Picker {
         } else {
             [label, table::Column::new("", table::Size::Fit { min: 0, max: 30 }).right().drop_order(1)]
         };
-        table::draw(buf, body, theme, true, &self.list, &columns, self.lines.len(), |row| {
+        table::draw(buf, body, theme, true, &self.list, &columns, self.lines.len(), &|row| {
             let (item, letters) = match self.lines.get(row) {
                 Some(Line::Heading(title)) => return table::Row::heading(*title),
                 Some(Line::Folded(count)) => {

@@ -60,7 +60,7 @@ impl Overlay for Themes {
         let body = Rect { height: inner.height - 2, ..inner };
         self.area.set(body);
         let columns = [Column::new("", Size::Fill { min: 10, weight: 1 })];
-        table::draw(buf, body, view.theme, true, &self.list, &columns, BUILT_IN.len(), |row| {
+        table::draw(buf, body, view.theme, true, &self.list, &columns, BUILT_IN.len(), &|row| {
             Row::new(vec![Cell::from((BUILT_IN.get(row).map_or("", |(name, _)| name), Role::Text))])
         });
         let (key, dim) = (view.theme.style(Role::Key), view.theme.style(Role::Dim));

@@ -99,7 +99,7 @@ impl Overlay for List {
             table::Column::new("", table::Size::Fill { min: 14, weight: 2 }),
             table::Column::new("", table::Size::Fit { min: 12, max: 56 }).right(),
         ];
-        table::draw(buf, body, theme, true, &self.list, &columns, rows, |at| {
+        table::draw(buf, body, theme, true, &self.list, &columns, rows, &|at| {
             self.at(view, at).map(|transfer| row(transfer, view)).unwrap_or_default()
         });
         let chosen = self.at(view, self.list.selected());

@@ -78,12 +78,12 @@ impl Artifacts {
                     "‹seek› changes it, ‹escape› clears it",
                 );
             }
-            return table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, found.len(), |row| {
+            return table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, found.len(), &|row| {
                 let node = found.get(row).copied().unwrap_or_default();
                 archive.tree.found_row(node, self.entry(view, node))
             });
         }
-        table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, self.rows.len(), |row| {
+        table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, self.rows.len(), &|row| {
             let Some(visible) = self.rows.get(row).copied() else { return table::Row::default() };
             archive.tree.row(visible, self.open.contains(&visible.node), self.entry(view, visible.node))
         });

@@ -100,7 +100,7 @@ impl DeploymentDetail {
             Column::new("", Size::Fit { min: 4, max: 16 }).cut_in_middle().drop_order(2),
             Column::new("", Size::Fixed(4)).right().drop_order(1),
         ];
-        table::draw(buf, area, view.theme, context.focused, &self.state, &columns, count + 1, |index| {
+        table::draw(buf, area, view.theme, context.focused, &self.state, &columns, count + 1, &|index| {
             let Some(environment) = index.checked_sub(1).and_then(|at| self.environments.get(at)) else {
                 let all = Cell::from((list::at_least(rows.len(), rows.has_more), Role::Dim));
                 return Row::new(vec![Cell::empty(), Cell::from(("all", Role::Text)), Cell::empty(), all]);

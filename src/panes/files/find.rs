@@ -299,7 +299,7 @@ impl Overlay for Finder {
             table::Column::new("", table::Size::Fill { min: 20, weight: 1 }),
             table::Column::new("", table::Size::Fit { min: 0, max: 8 }).right().drop_order(1),
         ];
-        table::draw(buf, body, theme, true, &self.list, &columns, self.shown.best.len(), |row| {
+        table::draw(buf, body, theme, true, &self.list, &columns, self.shown.best.len(), &|row| {
             let Some(hit) = self.shown.best.get(row) else { return table::Row::default() };
             let spans = letters_shown(&hit.path, &hit.letters, Role::Text);
             let note = if hit.recent { "recent" } else { "" };

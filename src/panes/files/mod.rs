@@ -260,7 +260,7 @@ impl Files {
                 None => state::skeleton(buf, area, view.theme),
             };
         }
-        table::draw(buf, area, view.theme, focused, &self.tree.list, COLUMNS, nodes.len(), |i| {
+        table::draw(buf, area, view.theme, focused, &self.tree.list, COLUMNS, nodes.len(), &|i| {
             self.tree.row(i, |sha| BlobView::size(view, sha))
         });
     }

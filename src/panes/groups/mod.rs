@@ -221,7 +221,7 @@ impl Groups {
             Column::new("", Size::Fixed(4)).right().drop_order(4),
         ];
         let behind = self.tree.list.is_filter_pending();
-        table::draw(buf, body, theme, focused, &self.tree.list.state, &columns, self.tree.nodes().len(), |index| {
+        table::draw(buf, body, theme, focused, &self.tree.list.state, &columns, self.tree.nodes().len(), &|index| {
             self.tree.nodes().get(index).map(|node| row(view, node).dim(behind || node.archived)).unwrap_or_default()
         });
     }

@@ -49,7 +49,7 @@ impl Home {
             Column::new("", Size::Fit { min: 1, max: 1 }),
             Column::new("", Size::Fixed(4)).right().drop_order(2),
         ];
-        table::draw(buf, area, view.theme, true, &self.list, &columns, self.lines.len(), |index| {
+        table::draw(buf, area, view.theme, true, &self.list, &columns, self.lines.len(), &|index| {
             self.lines.get(index).map(|line| self.row(view, *line)).unwrap_or_default()
         });
     }

@@ -129,7 +129,7 @@ impl Home {
         let Some(rendered) = rendered_markdown::rendered(view, &preview.identity, self.preview_width(view)) else {
             return state::skeleton(buf, body, view.theme);
         };
-        doc::draw(buf, body, view.theme, false, &self.window, rendered.lines.len(), 0, |index| {
+        doc::draw(buf, body, view.theme, false, &self.window, rendered.lines.len(), 0, &|index| {
             rendered.lines.get(index).map(DocLine::borrowed).unwrap_or_default()
         });
     }

@@ -126,7 +126,7 @@ impl JobTrace {
         let before = ci::earlier_durations(view.store.list(&self.history()).iter(), job, view.now);
         let width = usize::from(area.width.saturating_sub(3));
         let lines = job_details::lines(view, width, job, Some(&view.store.list(&query)), &before);
-        doc::draw(buf, area, view.theme, focused, &self.facts, lines.len(), 0, |at| {
+        doc::draw(buf, area, view.theme, focused, &self.facts, lines.len(), 0, &|at| {
             lines.get(at).cloned().unwrap_or_default()
         });
     }

@@ -708,7 +708,7 @@ impl Conversation {
         let width = Conversation::width(view);
         let head = facts::lines(view, &content.facts, width);
         let here = self.at(self.scroll.at(self.len()));
-        doc::draw(buf, area, view.theme, true, &self.scroll, self.len(), GUTTER_WIDTH, |row| {
+        doc::draw(buf, area, view.theme, true, &self.scroll, self.len(), GUTTER_WIDTH, &|row| {
             let Some(at) = self.at(row) else { return DocLine::default() };
             let mut line = match at {
                 RowKind::Head(index) => head.get(index).cloned().unwrap_or_default(),

@@ -233,7 +233,7 @@ impl SnippetView {
             Some(Content::Text(text)) => {
                 let (name, found) = (self.name(view).unwrap_or_default(), self.found(view));
                 let style = view.theme.style(crate::ui::theme::Role::Match);
-                doc::draw(buf, area, view.theme, focused, &self.doc, text.len(), code::gutter(text) as u16, |line| {
+                doc::draw(buf, area, view.theme, focused, &self.doc, text.len(), code::gutter(text) as u16, &|line| {
                     let start = line / Highlights::PIECE * Highlights::PIECE;
                     let block = view.store.result::<Block>(&color_key(&name, start));
                     let spans = block.and_then(|block| block.lines.get(line - start));
@@ -245,7 +245,7 @@ impl SnippetView {
             }
             Some(Content::Binary(bytes)) => {
                 let rows = hex::rows(bytes.len());
-                doc::draw(buf, area, view.theme, focused, &self.doc, rows, hex::GUTTER, |row| {
+                doc::draw(buf, area, view.theme, focused, &self.doc, rows, hex::GUTTER, &|row| {
                     hex::line(bytes, row, view.theme)
                 });
             }

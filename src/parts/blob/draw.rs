@@ -106,7 +106,7 @@ impl BlobView {
                 let columns = if self.blame.is_some() { blame_columns(area.width) } else { 0 };
                 let gutter = numbers + columns;
                 let lines = self.marked(view);
-                doc::draw(buf, area, theme, focused, &self.doc, text.len(), gutter, |line| {
+                doc::draw(buf, area, theme, focused, &self.doc, text.len(), gutter, &|line| {
                     let mut built = code::draw(text, line, spans(line), theme);
                     if let Some(blame) = &self.blame {
                         let begins = line == self.doc.top.get()
@@ -121,7 +121,7 @@ impl BlobView {
             }
             (Some(Mode::Rendered), _) => match self.rendered(view) {
                 Some(rendered) => {
-                    doc::draw(buf, area, theme, focused, &self.doc, rendered.lines.len(), 1, |line| {
+                    doc::draw(buf, area, theme, focused, &self.doc, rendered.lines.len(), 1, &|line| {
                         let built = rendered.lines.get(line).cloned().unwrap_or_default();
                         with_matches(theme, found, current, line, built)
                     });
@@ -132,10 +132,10 @@ impl BlobView {
                 Some(table) => {
                     let heading = Rect { height: 1, ..area };
                     let still = DocState { left: self.doc.left, cursor_line: false, ..DocState::default() };
-                    doc::draw(buf, heading, theme, focused, &still, 1, table.gutter(), |_| table.line(0, theme));
+                    doc::draw(buf, heading, theme, focused, &still, 1, table.gutter(), &|_| table.line(0, theme));
                     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
                     let len = table.len().saturating_sub(1);
-                    doc::draw(buf, body, theme, focused, &self.doc, len, table.gutter(), |record| {
+                    doc::draw(buf, body, theme, focused, &self.doc, len, table.gutter(), &|record| {
                         with_matches(theme, found, current, record, table.line(record + 1, theme))
                     });
                 }
@@ -155,7 +155,7 @@ impl BlobView {
             },
             _ => {
                 let bytes = content.bytes();
-                doc::draw(buf, area, theme, focused, &self.doc, hex::rows(bytes.len()), hex::GUTTER, |row| {
+                doc::draw(buf, area, theme, focused, &self.doc, hex::rows(bytes.len()), hex::GUTTER, &|row| {
                     hex::line(bytes, row, theme)
                 });
             }

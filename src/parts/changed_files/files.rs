@@ -244,23 +244,22 @@ impl Changes {
             Column::new("", Size::Fit { min: 2, max: 7 }).right(),
             Column::new("", Size::Fit { min: 2, max: 7 }).right(),
         ];
-        table::draw(buf, body, view.theme, focused, &self.list, &columns, self.nodes.len(), |row| {
-            match self.nodes.get(row) {
-                Some(Node::Folder { label, depth, path, files }) => {
-                    let mark = if self.folders.contains(path) { glyph::folded() } else { glyph::unfolded() };
-                    let indent = "  ".repeat(*depth);
-                    let name = Cell::from((format!("{indent}{mark} "), Role::Dim)).and(label.clone(), Role::Dim);
-                    let inside = if self.folders.contains(path) { files.len().to_string() } else { String::new() };
-                    Row::new(vec![name, (inside, Role::Dim).into(), Cell::empty()])
-                }
-                Some(Node::File { file, label, depth }) => match doc.files().get(*file) {
-                    Some(diff) => {
-                        self.file_row(*file, diff, (*depth, label), self.paths_with_insets.contains(diff.path()))
-                    }
-                    None => Row::default(),
-                },
-                None => Row::default(),
+        table::draw(buf, body, view.theme, focused, &self.list, &columns, self.nodes.len(), &|row| match self
+            .nodes
+            .get(row)
+        {
+            Some(Node::Folder { label, depth, path, files }) => {
+                let mark = if self.folders.contains(path) { glyph::folded() } else { glyph::unfolded() };
+                let indent = "  ".repeat(*depth);
+                let name = Cell::from((format!("{indent}{mark} "), Role::Dim)).and(label.clone(), Role::Dim);
+                let inside = if self.folders.contains(path) { files.len().to_string() } else { String::new() };
+                Row::new(vec![name, (inside, Role::Dim).into(), Cell::empty()])
             }
+            Some(Node::File { file, label, depth }) => match doc.files().get(*file) {
+                Some(diff) => self.file_row(*file, diff, (*depth, label), self.paths_with_insets.contains(diff.path())),
+                None => Row::default(),
+            },
+            None => Row::default(),
         });
     }
 

@@ -230,7 +230,7 @@ impl Overlay for ApplySuggestions {
         match &self.state {
             State::Reading => state::skeleton(buf, body, theme),
             State::Refused(_) | State::Ready { .. } => {
-                doc::draw(buf, body, theme, true, &self.scroll, lines.len(), 2, |row| {
+                doc::draw(buf, body, theme, true, &self.scroll, lines.len(), 2, &|row| {
                     lines.get(row).cloned().unwrap_or_default()
                 })
             }

@@ -149,7 +149,7 @@ impl Overlay for DraftList {
             Column::new("", Size::Fill { min: 8, weight: 1 }),
             Column::new("", Size::Fit { min: 4, max: reason as u16 }),
         ];
-        table::draw(buf, body, theme, true, &self.list, &columns, self.entries.len(), |row| self.row(view, row));
+        table::draw(buf, body, theme, true, &self.list, &columns, self.entries.len(), &|row| self.row(view, row));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
         let mut words = vec![(glyph::enter(), key), (" edit  ", dim), ("D", key), (" delete  ", dim)];

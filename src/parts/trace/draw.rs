@@ -137,7 +137,7 @@ impl Viewer {
         let found = self.hits();
         let here = found.and_then(|found| found.matches.get(self.current));
         let marked = self.marked(view);
-        doc::draw(buf, body, view.theme, focused, &self.doc, rows, layout.gutter() as u16, |row| {
+        doc::draw(buf, body, view.theme, focused, &self.doc, rows, layout.gutter() as u16, &|row| {
             let Some(line) = row.checked_sub(top).and_then(|row| lines.get(row)) else {
                 return doc::DocLine::default();
             };

@@ -132,7 +132,7 @@ pub(super) fn draw<'a>(
     state: &DocState,
     len: usize,
     gutter_width: u16,
-    line: impl Fn(usize) -> DocLine<'a>,
+    line: &dyn Fn(usize) -> DocLine<'a>,
 ) {
     if len == 0 {
         return;
@@ -235,7 +235,7 @@ mod tests {
     fn screen(width: u16, height: u16, state: &DocState, lines: &[&str]) -> Vec<String> {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
-        draw(&mut buf, area, &Theme::plain(), true, state, lines.len(), 2, |i| DocLine {
+        draw(&mut buf, area, &Theme::plain(), true, state, lines.len(), 2, &|i| DocLine {
             gutter: vec![(format!("{i}"), Style::new())],
             ..DocLine::new(lines[i], Style::new())
         });

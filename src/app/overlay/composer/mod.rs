@@ -502,7 +502,7 @@ impl Overlay for Composer {
         if let Some(preview) = &self.preview {
             match view.store.result::<Rendered>(&preview_key(view, &preview.identity)) {
                 Some(rendered) => {
-                    doc::draw(buf, body, theme, true, &preview.scroll, rendered.lines.len(), 0, |index| {
+                    doc::draw(buf, body, theme, true, &preview.scroll, rendered.lines.len(), 0, &|index| {
                         rendered.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
                     })
                 }
