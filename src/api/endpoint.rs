@@ -2,7 +2,6 @@
 
 use crate::api::Host;
 use crate::api::error::{Unreadable, error_message};
-use crate::api::json;
 use crate::api::views::Views;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 pub use reqwest::Method;
@@ -244,9 +243,12 @@ pub fn decode(segment: &str) -> String {
 impl Request {
     /// Creates the request for `endpoint`.
     pub fn new<E: Endpoint>(endpoint: &E) -> Request {
-        // A struct with named fields always serializes to an object; anything else would be a mistake in its
-        // declaration.
-        let inputs = json::to_object(endpoint);
+        // Not through the text, as elsewhere: each frame makes requests to look up their replies. A struct with named
+        // fields always serializes to an object; anything else would be a mistake in its declaration.
+        let inputs = match serde_json::to_value(endpoint) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
         let output = TypeId::of::<E::Output>();
         Request::build(method_name(&E::METHOD), E::ROUTE, E::BODY, E::Output::ACCEPT, output, inputs)
     }
