@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 pub use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::any::TypeId;
 use std::fmt::Debug;
 
@@ -27,7 +27,7 @@ pub enum Body {
 /// A slot `{name}` of [`Endpoint::ROUTE`] is replaced by the field of that name; `{*name}` is replaced by a path whose
 /// slashes are kept. The other fields are sent as [`Endpoint::BODY`] specifies. Declared with
 /// [`endpoints!`](crate::endpoints).
-pub trait Endpoint: Serialize + DeserializeOwned + Clone + Debug + Send + Sync + 'static {
+pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
     /// The name of the struct, for documentation and tests.
     const NAME: &'static str;
     /// The HTTP method.
@@ -50,6 +50,9 @@ pub trait Endpoint: Serialize + DeserializeOwned + Clone + Debug + Send + Sync +
     const IS_UNSPECIFIED: bool;
     /// The reply.
     type Output: Reply;
+
+    /// Returns the values of [`Endpoint::INPUTS`]; absent ones are null.
+    fn values(&self) -> Vec<Value>;
 
     /// Returns the request as data; for a list, without a page.
     fn request(&self) -> Request {
@@ -87,11 +90,16 @@ pub enum InputKind {
 }
 
 /// A type that an input can have.
-pub trait InputType {
+pub trait InputType: Serialize {
     /// The kind of value.
     const KIND: InputKind;
     /// Whether the input is required.
     const REQUIRED: bool = true;
+
+    /// Returns an input as JSON; null if it is absent.
+    fn value(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
 }
 
 macro_rules! input_types {
@@ -116,6 +124,10 @@ input_types! {
 impl<T: InputType> InputType for Option<T> {
     const KIND: InputKind = T::KIND;
     const REQUIRED: bool = false;
+
+    fn value(&self) -> Value {
+        self.as_ref().map_or(Value::Null, T::value)
+    }
 }
 
 /// The description of an endpoint, for generated documentation and tests.
@@ -243,30 +255,31 @@ pub fn decode(segment: &str) -> String {
 impl Request {
     /// Creates the request for `endpoint`.
     pub fn new<E: Endpoint>(endpoint: &E) -> Request {
-        // Not through the text, as elsewhere: each frame makes requests to look up their replies. A struct with named
-        // fields always serializes to an object; anything else would be a mistake in its declaration.
-        let inputs = match serde_json::to_value(endpoint) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
-        };
         let output = TypeId::of::<E::Output>();
-        Request::build(method_name(&E::METHOD), E::ROUTE, E::BODY, E::Output::ACCEPT, output, inputs)
+        let values = (E::INPUTS, endpoint.values());
+        Request::build(method_name(&E::METHOD), E::ROUTE, E::BODY, E::Output::ACCEPT, output, values)
     }
 
-    /// Implements the part of [`Request::new`] that does not depend on the endpoint type.
+    /// Implements the part of [`Request::new`] that does not depend on the endpoint type. Each frame makes requests to
+    /// look up their replies, so this must be fast.
     fn build(
         method: &'static str,
         route: &'static str,
         body: Body,
         accept: &'static str,
         output: TypeId,
-        mut inputs: Map<String, Value>,
+        (inputs, values): (&[Input], Vec<Value>),
     ) -> Request {
+        let named = inputs.iter().map(|input| input.name).zip(values);
+        let mut inputs: Vec<(&str, Value)> = named.filter(|(_, value)| !value.is_null()).collect();
         let path = fill(route, &mut inputs);
-        inputs.retain(|_, value| !value.is_null());
+        inputs.sort_unstable_by_key(|(name, _)| *name);
         let (fields, json) = match body {
-            Body::Json => (Vec::new(), Some(Value::Object(inputs).to_string())),
-            Body::Query | Body::Form => (pairs(&inputs), None),
+            Body::Json => {
+                let object = inputs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+                (Vec::new(), Some(Value::Object(object).to_string()))
+            }
+            Body::Query | Body::Form => (pairs(inputs), None),
         };
         Request { host: None, method, route, path, fields, json, form: body == Body::Form, page: None, accept, output }
     }
@@ -341,7 +354,7 @@ fn method_name(method: &Method) -> &'static str {
 }
 
 /// Builds the path from `route`, and moves the values of its slots out of `inputs`.
-fn fill(route: &str, inputs: &mut Map<String, Value>) -> String {
+fn fill(route: &str, inputs: &mut Vec<(&str, Value)>) -> String {
     let mut path = String::with_capacity(route.len() + 16);
     for segment in route.split('/').skip(1) {
         path.push('/');
@@ -352,7 +365,8 @@ fn fill(route: &str, inputs: &mut Map<String, Value>) -> String {
                     Some(name) => (name, true),
                     None => (slot, false),
                 };
-                let value = inputs.remove(name).map(|v| scalar(&v)).unwrap_or_default();
+                let at = inputs.iter().position(|(input, _)| *input == name);
+                let value = at.map(|at| scalar(inputs.swap_remove(at).1)).unwrap_or_default();
                 if deep {
                     path.push_str(&value.split('/').map(encode).collect::<Vec<_>>().join("/"));
                 } else {
@@ -364,27 +378,29 @@ fn fill(route: &str, inputs: &mut Map<String, Value>) -> String {
     path
 }
 
-fn scalar(value: &Value) -> String {
+fn scalar(value: Value) -> String {
     match value {
-        Value::String(s) => s.clone(),
+        Value::String(s) => s,
         Value::Null => String::new(),
         other => other.to_string(),
     }
 }
 
-fn pairs(inputs: &Map<String, Value>) -> Vec<(String, String)> {
+fn pairs(inputs: Vec<(&str, Value)>) -> Vec<(String, String)> {
     let mut out = Vec::new();
     for (name, value) in inputs {
         match value {
-            Value::Array(items) => out.extend(items.iter().flat_map(|item| match item {
+            Value::Array(items) => out.extend(items.into_iter().flat_map(|item| match item {
                 // A repeated key starts the next object.
                 Value::Object(map) => {
-                    map.iter().map(|(key, item)| (format!("{name}[][{key}]"), scalar(item))).collect()
+                    map.into_iter().map(|(key, item)| (format!("{name}[][{key}]"), scalar(item))).collect()
                 }
                 item => vec![(format!("{name}[]"), scalar(item))],
             })),
-            Value::Object(map) => out.extend(map.iter().map(|(key, item)| (format!("{name}[{key}]"), scalar(item)))),
-            other => out.push((name.clone(), scalar(other))),
+            Value::Object(map) => {
+                out.extend(map.into_iter().map(|(key, item)| (format!("{name}[{key}]"), scalar(item))));
+            }
+            other => out.push((name.to_owned(), scalar(other))),
         }
     }
     out
@@ -478,6 +494,10 @@ macro_rules! endpoints {
                 const INPUTS: &'static [$crate::api::endpoint::Input] = $crate::endpoints!(@inputs $common $inputs);
                 const IS_UNSPECIFIED: bool = $unspecified || $crate::endpoints!(@unspecified $($verb)+);
                 type Output = $output;
+
+                fn values(&self) -> Vec<serde_json::Value> {
+                    $crate::endpoints!(@values self $common $inputs)
+                }
             }
         )*
 
@@ -499,7 +519,7 @@ macro_rules! endpoints {
         { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }
     ) => {
         $($meta)*
-        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
         pub struct $name { $($(#[doc = $doc])* pub $field: $type),* }
     };
     (
@@ -531,6 +551,12 @@ macro_rules! endpoints {
     };
     (@inputs { $($common:tt)* } { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }) => {
         $crate::endpoints!(@inputs {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
+    };
+    (@values $self:ident $common:tt { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }) => {
+        vec![$($crate::api::endpoint::InputType::value(&$self.$field)),*]
+    };
+    (@values $self:ident { $($common:tt)* } { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }) => {
+        $crate::endpoints!(@values $self {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
     };
     (@unspecified UNSPECIFIED $($verb:ident)+) => { true };
     (@unspecified $($verb:ident)+) => { false };

@@ -5,8 +5,8 @@ use super::mount::Mount;
 use super::records::{Membership, NotificationSetting};
 use super::rejection::Rejection;
 use super::world::World;
+use crate::api::Endpoint;
 use crate::api::Named;
-use crate::api::json;
 use crate::api::notifications::*;
 use crate::backend::presenters::present;
 use std::collections::BTreeMap;
@@ -38,10 +38,9 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 /// Returns the events that an input sets, by their API names.
-fn events(input: &impl serde::Serialize) -> BTreeMap<String, bool> {
-    let inputs = json::to_object(input);
-    let set = |event: &&str| Some(((*event).to_owned(), inputs.get(*event)?.as_bool()?));
-    EVENTS.iter().filter_map(set).collect()
+fn events<E: Endpoint>(input: &E) -> BTreeMap<String, bool> {
+    let inputs = E::INPUTS.iter().zip(input.values()).filter(|(input, _)| EVENTS.contains(&input.name));
+    inputs.filter_map(|(input, value)| Some((input.name.to_owned(), value.as_bool()?))).collect()
 }
 
 fn show<W: Deref<Target = World>>(
