@@ -14,7 +14,7 @@ const MAX_FILE_DIFF_BYTES: usize = 2 << 20;
 const MAX_TOTAL_DIFF_BYTES: usize = 32 << 20;
 /// The maximum number of files that are listed.
 const MAX_FILES: usize = 5_000;
-/// The maximum number of pairs of added and deleted files; beyond it, rename detection would take too long.
+/// The maximum number of deleted files that are compared with each added file, to detect renames.
 const RENAME_LIMIT: usize = 400;
 
 /// The changes between two trees.
@@ -22,7 +22,7 @@ pub struct Changes {
     pub entries: Vec<DiffEntry>,
     /// The number of changed files, including those left out.
     pub count: usize,
-    /// Whether files, or the diffs of some, were left out.
+    /// Whether a limit for all files together was reached; a single large file is only marked as too large.
     pub overflow: bool,
 }
 
@@ -47,19 +47,24 @@ impl Git {
         self.changes_within(old, new, MAX_TOTAL_DIFF_BYTES)
     }
 
-    /// Returns the changes with a limit of `left` bytes for all diffs together.
-    pub(super) fn changes_within(&self, old: Option<Oid>, new: Oid, mut left: usize) -> Result<Changes, Rejection> {
+    /// Returns the changes with a limit of `bytes_left` for all diffs together; the last diff may exceed it.
+    pub(super) fn changes_within(
+        &self,
+        old: Option<Oid>,
+        new: Oid,
+        mut bytes_left: usize,
+    ) -> Result<Changes, Rejection> {
         let (old, new) = (self.tree_of(old)?, self.tree_of(Some(new))?);
         let diff = self.diff(old.as_ref(), new.as_ref())?;
         let count = diff.deltas().len();
         let one = |at| {
             self.stop.check()?;
-            let entry = entry(&diff, at, left)?;
-            left -= entry.diff.len().min(left);
+            let entry = entry(&diff, at, bytes_left)?;
+            bytes_left -= entry.diff.len().min(bytes_left);
             Ok(entry)
         };
         let entries = (0..count.min(MAX_FILES)).map(one).collect::<Result<Vec<_>, Rejection>>()?;
-        Ok(Changes { entries, count, overflow: count > MAX_FILES || left == 0 })
+        Ok(Changes { entries, count, overflow: count > MAX_FILES || bytes_left == 0 })
     }
 
     /// Returns the number of files that changed from one commit to another.
@@ -78,8 +83,8 @@ impl Git {
         LineCounter::new(self).count(id)
     }
 
-    /// Counts lines like [`Git::line_counts`], but with rename detection.
-    pub(super) fn compared_line_counts(&self, id: Oid) -> Result<(u64, u64), Rejection> {
+    /// Counts lines by a whole diff, which [`Git::line_counts`] avoids if no file can have been renamed.
+    pub(super) fn diff_stats(&self, id: Oid) -> Result<(u64, u64), Rejection> {
         let parent = self.find_commit(id)?.parent();
         let (old, new) = (self.tree_of(parent)?, self.tree_of(Some(id))?);
         let stats = self.diff(old.as_ref(), new.as_ref())?.stats()?;
@@ -87,7 +92,7 @@ impl Git {
     }
 }
 
-/// Returns the entry of one file, with its diff if it fits into `bytes_left`.
+/// Returns the entry of one file, without its diff if no bytes are left.
 fn entry(diff: &Diff<'_>, at: usize, bytes_left: usize) -> Result<DiffEntry, Rejection> {
     let Some(delta) = diff.get_delta(at) else { return Ok(DiffEntry::default()) };
     let path = |file: git2::DiffFile<'_>| file.path_bytes().map(lossy).unwrap_or_default();
@@ -103,13 +108,19 @@ fn entry(diff: &Diff<'_>, at: usize, bytes_left: usize) -> Result<DiffEntry, Rej
         deleted_file: delta.status() == Delta::Deleted,
         ..DiffEntry::default()
     };
+    if bytes_left == 0 {
+        out.too_large = Some(true);
+        return Ok(out);
+    }
+    let patch = Patch::from_diff(diff, at)?;
+    // The size of a file is known only now; the content of a large one was not read.
     let largest = delta.old_file().size().max(delta.new_file().size());
-    if bytes_left == 0 || i64::try_from(largest).is_ok_and(|size| size > MAX_FILE_BYTES) {
+    if i64::try_from(largest).is_ok_and(|size| size > MAX_FILE_BYTES) {
         out.too_large = Some(true);
         return Ok(out);
     }
     // Binary files have no patch; a pure rename or mode change has a patch without hunks.
-    if let Some(mut patch) = Patch::from_diff(diff, at)?
+    if let Some(mut patch) = patch
         && patch.num_hunks() > 0
     {
         let text = patch.to_buf()?;

@@ -74,7 +74,7 @@ impl<'g> LineCounter<'g> {
         let (tree, parent) = git.raw_commit(id, |raw| (raw.tree, raw.parents.first().copied()))?;
         // A parent that is missing in a shallow clone counts as empty.
         let old = parent.filter(|id| git.has_commit(*id)).map(|id| git.raw_commit(id, |raw| raw.tree)).transpose()?;
-        let Some(files) = self.changed_files(old, tree)? else { return git.compared_line_counts(id) };
+        let Some(files) = self.changed_files(old, tree)? else { return git.diff_stats(id) };
         let mut lines = (0, 0);
         for change in files {
             git.stop.check()?;

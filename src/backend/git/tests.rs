@@ -333,7 +333,7 @@ fn line_counts_match_the_diff() {
     let git = fixture.git("main");
     let mut counter = lines::LineCounter::new(&git);
     let counted: Vec<_> = ids.iter().map(|id| counter.count(*id).unwrap()).collect();
-    let compared: Vec<_> = ids.iter().map(|id| git.compared_line_counts(*id).unwrap()).collect();
+    let compared: Vec<_> = ids.iter().map(|id| git.diff_stats(*id).unwrap()).collect();
     assert_eq!(counted, compared);
     assert_eq!(counted[..3], [(52, 0), (3, 2), (4, 0)]);
 }
@@ -353,6 +353,17 @@ fn oversized_diffs_are_listed_without_text() {
     // The text of more than two megabytes is left out, and the others stay.
     assert_eq!(told(1 << 20), (vec![text, text, text, left_out], 4, false));
     assert_eq!(told(1), (vec![text, left_out, left_out, left_out], 4, true));
+}
+
+#[test]
+fn changed_files_of_many_megabytes_are_marked_as_too_large() {
+    let fixture = TestRepo::new();
+    let text = |last: &str| format!("{}{last}\n", "a line\n".repeat(1_300_000));
+    let first = fixture.commit("main", 1, &[(b"long", &text("old"))]);
+    let second = fixture.commit("main", 2, &[(b"long", &text("new"))]);
+    let changes = fixture.git("main").changes(Some(first), second).unwrap();
+    let told: Vec<_> = changes.entries.iter().map(|entry| (entry.diff.as_str(), entry.too_large)).collect();
+    assert_eq!(told, [("", Some(true))]);
 }
 
 #[test]
