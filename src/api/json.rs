@@ -1,8 +1,8 @@
 //! Converts between structs and JSON values.
 //!
-//! Serde compiles the code of a struct again for each format that it is read from or written to. So that all structs
-//! have one, the text of JSON, these functions go through the text. They replace `serde_json::to_value` and
-//! `from_value`, which would compile every struct of the API once more.
+//! Serde compiles the code of a struct again for each format that it is read from or written to. These functions go
+//! through JSON text, so that a struct is compiled for that format only. They replace `serde_json::to_value` and
+//! `from_value`.
 
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
@@ -11,7 +11,7 @@ use serde_json::{Map, Result, Value};
 /// Returns a struct as a value.
 ///
 /// # Errors
-/// Fails for a map whose keys are not text.
+/// Fails for a map whose keys cannot be text, and for values that are nested too deep.
 pub fn to_value<T: Serialize + ?Sized>(of: &T) -> Result<Value> {
     serde_json::from_slice(&serde_json::to_vec(of)?)
 }
@@ -40,8 +40,8 @@ pub fn from_object<T: DeserializeOwned>(object: &Map<String, Value>) -> Result<T
     serde_json::from_slice(&serde_json::to_vec(object)?).map_err(without_position)
 }
 
-/// Removes the position in the text, which the user has not written.
-pub fn without_position(error: serde_json::Error) -> serde_json::Error {
+/// Removes the position, which refers to a text that the user has not written.
+fn without_position(error: serde_json::Error) -> serde_json::Error {
     let text = error.to_string();
     serde_json::Error::custom(text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what))
 }

@@ -151,14 +151,12 @@ impl World {
 
     /// Removes the to-do items and reactions of objects that have been deleted.
     pub fn remove_orphans(&mut self) {
-        let gone: Vec<u64> = self.todos.iter().filter(|todo| !self.has_noteable(todo.on)).map(Record::id).collect();
-        for id in gone {
-            self.todos.remove(id);
-        }
-        let gone: Vec<u64> = self.awards.iter().filter(|award| !self.has_noteable(award.on)).map(Record::id).collect();
-        for id in gone {
-            self.awards.remove(id);
-        }
+        let todos = self.todos.iter().filter(|todo| !self.has_noteable(todo.on));
+        let awards = self.awards.iter().filter(|award| !self.has_noteable(award.on));
+        let (todos, awards): (BTreeSet<u64>, BTreeSet<u64>) =
+            (todos.map(Record::id).collect(), awards.map(Record::id).collect());
+        self.todos.remove_where(|todo| todos.contains(&todo.id));
+        self.awards.remove_where(|award| awards.contains(&award.id));
     }
 
     fn has_noteable(&self, on: Noteable) -> bool {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The records of one kind by ID. IDs increase and are never reused.
 #[derive(Clone, Debug)]
 pub struct Table<T> {
-    /// Sorted by ID. New IDs are the largest, so rows are added at the end.
+    /// Sorted by ID. A new ID is the largest, so that new rows are added at the end, unless the row has its own ID.
     rows: Arc<Vec<(u64, Arc<T>)>>,
     last: u64,
     /// The IDs of rows that were added, changed or removed since the last [`Table::take_changes`].
