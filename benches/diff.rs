@@ -9,7 +9,7 @@ use labscope::api::commits::DiffEntry;
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::store::{Arrival, KnownState, Want};
+use labscope::store::{KnownState, ParsedReply, Want};
 use labscope::ui::diff::{self, At, DiffDoc, DiffOptions, FileDiff, Inset, Side, Source};
 use labscope::ui::doc::{DocLine, DocState};
 use labscope::ui::theme::{Background, Theme};
@@ -64,7 +64,7 @@ fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) ->
                 };
                 match (load.read)(bytes, Some("application/json")) {
                     Ok((value, len)) => {
-                        Outcome::Reply(Arrival { value, len, next: None, total: None, digest: 0, size: 0 })
+                        Outcome::Reply(ParsedReply { value, len, next: None, total: None, digest: 0, size: 0 })
                     }
                     Err(_) => continue,
                 }

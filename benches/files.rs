@@ -12,7 +12,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::panes::files::find::Rank;
-use labscope::store::{Arrival, Derive, Want};
+use labscope::store::{Derive, ParsedReply, Want};
 use labscope::ui::code::{Content, Highlighter, Text};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -59,12 +59,12 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
         let outcome = match &want {
             Want::Load(load) => match (load.read)(&reply(load.request.route, &load.request.path, large), None) {
                 Ok((value, len)) => {
-                    Outcome::Reply(Arrival { value, len, next: None, total: Some(len as u64), digest: 0, size: 0 })
+                    Outcome::Reply(ParsedReply { value, len, next: None, total: Some(len as u64), digest: 0, size: 0 })
                 }
                 Err(_) => continue,
             },
             // None of the screens drawn here read archives.
-            Want::Parts(_) => continue,
+            Want::RangeRead(_) => continue,
             Want::Work(work) => Outcome::Result((work.run)(&|| false)),
             Want::Follow(_) => continue,
         };
@@ -104,7 +104,7 @@ fn tree(entries: usize) -> App {
         };
         let rows: Vec<TreeEntry> = ((page - 1) * 100..page * 100).map(file).collect();
         let next = (page < pages).then_some(page as u32 + 1);
-        let reply = Arrival { len: rows.len(), value: Arc::new(rows), next, total: None, digest: 0, size: 0 };
+        let reply = ParsedReply { len: rows.len(), value: Arc::new(rows), next, total: None, digest: 0, size: 0 };
         app.store.record_reply(&listing, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
     }
     app.update(Msg::Resize(SIZE.0, SIZE.1));

@@ -9,8 +9,8 @@ use labscope::api::{Error, Fault};
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::app::session::{Section, Session};
-use labscope::store::{Arrival, Ticket, Want};
+use labscope::app::session::{CustomSection, Session};
+use labscope::store::{ParsedReply, Ticket, Want};
 use std::sync::Arc;
 use support::{Table, key, key_and_frame, shown, start, start_as};
 
@@ -38,8 +38,14 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
             })
             .collect();
         let next = (page < pages).then_some(page as u32 + 1);
-        let reply =
-            Arrival { len: values.len(), value: Arc::new(values), next, total: Some(rows as u64), digest: 0, size: 0 };
+        let reply = ParsedReply {
+            len: values.len(),
+            value: Arc::new(values),
+            next,
+            total: Some(rows as u64),
+            digest: 0,
+            size: 0,
+        };
         if page == 1 {
             app.update(Msg::Arrived(Ticket::Load(request.clone(), 1), Ok(Outcome::Reply(reply))));
         } else {
@@ -66,7 +72,7 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
         let Effect::Start(ticket, want, _) = effect else { continue };
         let outcome = match &want {
             Want::Load(load) => match (load.read)(&body(load.request.route), Some("application/json")) {
-                Ok((value, len)) => Ok(Outcome::Reply(Arrival {
+                Ok((value, len)) => Ok(Outcome::Reply(ParsedReply {
                     value,
                     len,
                     next: None,
@@ -87,7 +93,7 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
             }
             Want::Work(work) => Ok(Outcome::Result((work.run)(&|| false))),
             // None of the screens drawn here read archives.
-            Want::Parts(_) => continue,
+            Want::RangeRead(_) => continue,
         };
         todo.extend(app.update(Msg::Arrived(ticket, outcome)));
     }
@@ -205,10 +211,10 @@ fn composer(lines: usize, size: (u16, u16)) -> App {
 
 /// Builds a home screen that includes `count` custom sections of 20 merge requests each.
 fn home(count: usize, size: (u16, u16)) -> App {
-    let section = |n: usize| Section {
-        name: format!("Section {n}"),
+    let section = |n: usize| CustomSection {
+        name: format!("CustomSection {n}"),
         query: format!("label:team-{n} target:main updated:>2w draft:no"),
-        ..Section::default()
+        ..CustomSection::default()
     };
     let sections = (0..count).map(section).collect();
     let session = Session { signed_in: true, sections, ..Session::default() };

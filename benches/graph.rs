@@ -9,7 +9,7 @@ use labscope::api::endpoint::Endpoint;
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::store::{Arrival, Want};
+use labscope::store::{ParsedReply, Want};
 use labscope::ui::graph::{Lanes, lay_out};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ fn log(all: usize, size: (u16, u16)) -> App {
     for number in 0..pages {
         let values = page(number, all);
         let next = (number + 1 < pages).then_some(number as u32 + 2);
-        let reply = Arrival { len: values.len(), value: Arc::new(values), next, total: None, digest: 0, size: 0 };
+        let reply = ParsedReply { len: values.len(), value: Arc::new(values), next, total: None, digest: 0, size: 0 };
         app.store.record_reply(&request, number as u32 + 1, Ok(reply), Timestamp::UNIX_EPOCH);
     }
     let effects = app.update(Msg::Resize(size.0, size.1));

@@ -8,7 +8,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::runtime::Turn;
-use labscope::store::{Arrival, PER_PAGE, Ticket, Want};
+use labscope::store::{PER_PAGE, ParsedReply, Ticket, Want};
 use std::collections::VecDeque;
 use support::changes::{FILES, reply};
 use support::{Table, frame, key, screen, start};
@@ -90,7 +90,7 @@ impl Driver<'_> {
                         .map(|(value, len)| {
                             let next = more.then_some(page + 1);
                             let digest = labscope::store::digest(&body);
-                            Outcome::Reply(Arrival { value, len, next, total: None, digest, size: body.len() })
+                            Outcome::Reply(ParsedReply { value, len, next, total: None, digest, size: body.len() })
                         })
                         .map_err(|e| Error { tried: load.request.line(), fault: Fault::Missing(e.reason) })
                 }
@@ -102,7 +102,7 @@ impl Driver<'_> {
                     self.asked.push((ticket, want));
                     continue;
                 }
-                Want::Parts(_) => continue,
+                Want::RangeRead(_) => continue,
             };
             self.inbox.push_back(Msg::Arrived(ticket, outcome));
         }
@@ -123,7 +123,7 @@ impl Driver<'_> {
             messages += 1;
             effects.extend(self.app.receive(msg));
         }
-        effects.extend(self.app.rest());
+        effects.extend(self.app.settle_pending());
         effects.extend(self.app.update(Msg::Key(event)));
         frame(&mut self.app, &mut self.buffer);
         self.took.push((clock() - before, format!("{name} {what}")));

@@ -12,7 +12,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::runtime::executor::Executor;
-use labscope::store::{Arrival, KnownState, Ticket, Want};
+use labscope::store::{KnownState, ParsedReply, Ticket, Want};
 use ratatui::buffer::Buffer;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -138,7 +138,7 @@ async fn open(url: &str) -> f64 {
             }
             waiting = inbox.try_recv().ok();
         }
-        app.rest().into_iter().for_each(|effect| _ = executor.take(effect));
+        app.settle_pending().into_iter().for_each(|effect| _ = executor.take(effect));
         if ended {
             app.update(Msg::Key(key("G"))).into_iter().for_each(|effect| _ = executor.take(effect));
         }
@@ -183,7 +183,7 @@ fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request
         };
         let Want::Load(load) = &want else { continue };
         let Ok((value, len)) = (load.read)(&body, Some("application/json")) else { continue };
-        let reply = Outcome::Reply(Arrival { value, len, next: None, total: None, digest: 0, size: 0 });
+        let reply = Outcome::Reply(ParsedReply { value, len, next: None, total: None, digest: 0, size: 0 });
         todo.extend(app.update(Msg::Arrived(ticket, Ok(reply))));
     }
     (follow, left)

@@ -14,7 +14,7 @@ use crate::api::page::PageInfo;
 use bytes::Bytes;
 pub use clock::Clock;
 pub use exchange::Slice;
-use exchange::{Call, WantedPart, read};
+use exchange::{Call, RangeRequest, read};
 pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use payload::Payload;
 use secrecy::SecretString;
@@ -201,7 +201,7 @@ impl Client {
             target.push(if target.contains('?') { '&' } else { '?' });
             target += &form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         }
-        let call = Call { method, target, accept: "*/*", payload, part: WantedPart::default() };
+        let call = Call { method, target, accept: "*/*", payload, range: RangeRequest::default() };
         self.permit(&call)?;
         Ok(call)
     }
@@ -219,7 +219,7 @@ impl Client {
             None => request.form.then(|| Payload::form(&request.fields)),
         };
         let call =
-            Call { method, target: request.target(), accept: request.accept, payload, part: WantedPart::default() };
+            Call { method, target: request.target(), accept: request.accept, payload, range: RangeRequest::default() };
         self.permit(&call)?;
         // URL parsing removes `.` and `..` segments, so the request would go to another path.
         if !self.url(&call)?.path().ends_with(&request.path) {

@@ -82,12 +82,12 @@ impl Job {
 
     /// Returns the pipeline that a trigger job started.
     pub fn downstream(&self) -> Option<&PipelineBrief> {
-        self.downstream_pipeline.known()
+        self.downstream_pipeline.sent()
     }
 
     /// Returns the project of the job, in replies that include it.
     pub fn project(&self) -> Option<&ProjectBrief> {
-        self.project.known()
+        self.project.sent()
     }
 }
 

@@ -60,7 +60,7 @@ crate::endpoints! {
         user_id: u64,
         /// Access level: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
         access_level: u64,
-        /// Date on which the membership ends; an empty value removes it.
+        /// Date on which the membership ends; an empty value removes the date.
         expires_at: Option<String>,
     }
 
@@ -105,7 +105,7 @@ crate::endpoints! {
         user_id: u64,
         /// Access level: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
         access_level: u64,
-        /// Date on which the membership ends; an empty value removes it.
+        /// Date on which the membership ends; an empty value removes the date.
         expires_at: Option<String>,
     }
 

@@ -183,32 +183,32 @@ impl MergeRequest {
 
     /// Returns the number of changed files as the server sent it (`1000+`), if it did.
     pub fn changes_count(&self) -> Option<&str> {
-        self.changes_count.known().map(String::as_str)
+        self.changes_count.sent().map(String::as_str)
     }
 
     /// Returns the source branch; empty in the simple view.
     pub fn source_branch(&self) -> &str {
-        self.source_branch.known().map_or("", String::as_str)
+        self.source_branch.sent().map_or("", String::as_str)
     }
 
     /// Returns the target branch; empty in the simple view.
     pub fn target_branch(&self) -> &str {
-        self.target_branch.known().map_or("", String::as_str)
+        self.target_branch.sent().map_or("", String::as_str)
     }
 
     /// Returns the merge status, detailed if the server sent that.
     pub fn merge_status(&self) -> Option<&str> {
-        self.detailed_merge_status.as_deref().or(self.merge_status.known().map(String::as_str))
+        self.detailed_merge_status.as_deref().or(self.merge_status.sent().map(String::as_str))
     }
 
     /// Returns the author.
     pub fn author(&self) -> Option<&User> {
-        self.author.known()
+        self.author.sent()
     }
 
     /// Returns the assignees: at most one on old servers, any number on newer ones.
     pub fn assignees(&self) -> &[User] {
-        match (&self.assignees, self.assignee.known()) {
+        match (&self.assignees, self.assignee.sent()) {
             (Some(all), _) => all,
             (None, Some(one)) => std::slice::from_ref(one),
             (None, None) => &[],
@@ -217,12 +217,12 @@ impl MergeRequest {
 
     /// Returns the labels.
     pub fn labels(&self) -> &[String] {
-        self.labels.known().map_or(&[], Vec::as_slice)
+        self.labels.sent().map_or(&[], Vec::as_slice)
     }
 
     /// Returns the latest pipeline of the head, if the view includes one.
     pub fn pipeline(&self) -> Option<&PipelineBrief> {
-        self.head_pipeline.as_ref().or(self.pipeline.known())
+        self.head_pipeline.as_ref().or(self.pipeline.sent())
     }
 
     /// Returns whether the diff is incomplete because it is too large.

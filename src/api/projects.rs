@@ -339,7 +339,7 @@ crate::endpoints! {
         ..
     }
 
-    /// Updates a project. The specification requires `name`, but actual servers do not.
+    /// Updates a project. The specification requires `name`, but servers do not.
     PUT "/projects/{id}" => Project,
     touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects, GetGroup],
     views ["owner": OWNER];

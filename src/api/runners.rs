@@ -71,7 +71,7 @@ impl Runner {
 
     /// Returns the tags, if the view includes them.
     pub fn tags(&self) -> &[String] {
-        self.tag_list.known().map_or(&[], Vec::as_slice)
+        self.tag_list.sent().map_or(&[], Vec::as_slice)
     }
 }
 

@@ -27,7 +27,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A file of a snippet; on current servers, a snippet can have several.
+    /// A file of a snippet; on newer servers, a snippet can have several.
     pub struct SnippetFile {
         path: String,
         raw_url: String,
@@ -39,7 +39,7 @@ crate::resource! {
     pub struct UserAgentDetail {
         user_agent: String,
         ip_address: String,
-        /// Whether the snippet was submitted to a spam check; actual servers call it `akismet_submitted`.
+        /// Whether the snippet was submitted to a spam check; servers call it `akismet_submitted`.
         #[serde(alias = "akismet_submitted")]
         spam_check_submitted: bool,
     }

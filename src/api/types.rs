@@ -176,11 +176,11 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
 /// Access to the value of an [`Extra`] field, for readers that do not distinguish between absent and null.
 pub trait ExtraValue<T> {
     /// Returns the value, if the server sent one.
-    fn known(&self) -> Option<&T>;
+    fn sent(&self) -> Option<&T>;
 }
 
 impl<T> ExtraValue<T> for Extra<T> {
-    fn known(&self) -> Option<&T> {
+    fn sent(&self) -> Option<&T> {
         self.as_ref().and_then(Option::as_ref)
     }
 }

@@ -39,13 +39,13 @@ crate::resource! {
         created_at: Time,
         bio: String,
         location: String,
-        /// An account name; actual servers call it `skype`.
+        /// An account name; servers call it `skype`.
         #[serde(alias = "skype")]
         messenger_id: String,
-        /// An account name; actual servers call it `linkedin`.
+        /// An account name; servers call it `linkedin`.
         #[serde(alias = "linkedin")]
         network_profile: String,
-        /// An account name; actual servers call it `twitter`.
+        /// An account name; servers call it `twitter`.
         #[serde(alias = "twitter")]
         microblog_account: String,
         website_url: String,

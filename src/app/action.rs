@@ -9,13 +9,13 @@ use super::motion::Motion;
 use super::outbox::{Claim, Draft};
 use super::overlay::Overlay;
 use super::place::Place;
-use super::session::Section;
+use super::session::CustomSection;
 use super::state::{RecentsChange, SeenChange, SettingsChange, StateFile};
 use super::tone::Tone;
-use super::transfer::{Save, SaveOrder, TransferEvent};
+use super::transfer::{NewTransfer, TransferEvent, TransferOrder};
 use super::watch::Watched;
 use crate::api::{Error, Host};
-use crate::store::{Arrival, KnownState, Ticket, Value, Want, WorkResult, Write};
+use crate::store::{KnownState, ParsedReply, Ticket, Value, Want, WorkResult, Write};
 use crate::ui::theme::{Background, Theme};
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
@@ -121,7 +121,7 @@ pub enum Action {
     /// Submits a review.
     Submit(Submission),
     /// Finds out whether drafts arrived that were being sent when the program ended.
-    Resolve(Vec<String>),
+    CheckDrafts(Vec<String>),
     /// Sends no more drafts after the one in flight.
     StopPosting,
     /// Opens the place with that name, in the current project if it needs one.
@@ -133,23 +133,23 @@ pub enum Action {
     /// Opens a text in the user's editor; the result goes to the overlay on top.
     Edit { text: String, suffix: Cow<'static, str> },
     /// Shows a text in the user's pager.
-    Page(PagerText),
+    Pager(PagerText),
     /// Checks out a branch in the clone.
     CheckOut(Checkout),
     /// Stops a custom command, by its number.
-    StopRun(u64),
+    StopCustomCommand(u64),
     /// Opens the file under the cursor in the user's editor, as it is in the clone.
     EditInClone,
-    /// Saves bytes to a file, after asking for the path.
-    Save(Save),
-    /// Saves bytes to the path of the order.
-    SaveTo(SaveOrder),
-    /// Restarts or resumes a save that ended; the flag allows replacing an existing file.
-    SaveAgain(u64, bool),
-    /// Stops a save; the bytes received so far are kept.
-    StopSave(u64),
-    /// Removes a save from the list, and an incomplete file from disk.
-    ForgetSave(u64),
+    /// Downloads to a file, after asking for the path.
+    Transfer(NewTransfer),
+    /// Downloads to the path of the order.
+    TransferTo(TransferOrder),
+    /// Restarts or resumes a transfer that ended; the flag allows replacing an existing file.
+    RestartTransfer(u64, bool),
+    /// Stops a transfer; the bytes received so far are kept.
+    StopTransfer(u64),
+    /// Removes a transfer from the list, and an incomplete file from disk.
+    ForgetTransfer(u64),
     /// Lists the transfers.
     ListTransfers,
     /// Lists all drafts.
@@ -177,7 +177,7 @@ pub enum Action {
     /// Suspends the program, as C-z does in a shell.
     Suspend,
     /// Lists what can be copied here.
-    Copies,
+    CopyMenu,
     /// Opens the web page of the item under the cursor.
     BrowseHere,
     /// Lists all actions here.
@@ -185,20 +185,20 @@ pub enum Action {
     /// Lists all commands and places.
     Palette,
     /// Opens "go to anything".
-    Anything,
+    QuickOpen,
     /// Lists the keys of this place.
     Help,
-    /// Saves a custom section in the configuration; a section of the same name is replaced.
-    KeepSection(Section),
-    /// Removes the section with that name.
-    DropSection(String),
+    /// Saves a custom section of Home in the configuration; a section of the same name is replaced.
+    SaveSection(CustomSection),
+    /// Removes the custom section of Home with that name.
+    RemoveSection(String),
     /// Saves a draft: key and text; `None` if it was sent or is empty.
     Keep(String, Option<String>),
     /// Changes the settings.
     Settings(SettingsChange),
     /// Changes the recent places.
     Recents(RecentsChange),
-    /// Changes what the user has seen.
+    /// Changes which versions of merge requests the user has seen, and which files were marked as viewed.
     Seen(SeenChange),
 }
 
@@ -248,9 +248,9 @@ pub enum Msg {
     /// The outcome of something that was started.
     Arrived(Ticket, Result<Outcome, Error>),
     /// The cached reply to something that was started, and when it was received; the new reply is still to come.
-    Cached(Ticket, Arrival, Timestamp),
+    Cached(Ticket, ParsedReply, Timestamp),
     /// A status that was read along with a stream.
-    StatusRead(crate::api::Request, Result<Arrival, Error>),
+    StatusRead(crate::api::Request, Result<ParsedReply, Error>),
     /// The offset of the server's clock from the local one; positive if the server is ahead.
     Clock(SignedDuration),
     /// Bytes of a stream; `restart` if the bytes kept so far are no longer valid.
@@ -266,11 +266,11 @@ pub enum Msg {
     /// The text in the user's editor when the program was told to end.
     Interrupted(String),
     /// The reason why texts cannot be written to disk; `Ok` when they can be again.
-    Kept(Result<(), String>),
+    DiskStatus(Result<(), String>),
     /// The result of claiming a draft, by its key.
     Claimed(String, Claim),
     /// An event of a custom command, by its number.
-    Ran(u64, RunEvent),
+    CustomCommand(u64, RunEvent),
     /// The outcome of a checkout.
     CheckedOut(Checkout, CheckoutOutcome),
     /// A message from the runtime, for the footer.
@@ -294,7 +294,7 @@ impl Msg {
 #[derive(Clone)]
 pub enum Outcome {
     /// A reply.
-    Reply(Arrival),
+    Reply(ParsedReply),
     /// The end of a stream.
     End,
     /// The result of a computation.
@@ -334,21 +334,21 @@ pub enum Effect {
     /// Runs the user's editor on this text, in a file with this suffix.
     Edit { text: String, suffix: Cow<'static, str> },
     /// Runs the user's pager on this text.
-    Page(PagerText),
+    Pager(PagerText),
     /// Checks out a branch in the clone. Answered by [`Msg::CheckedOut`].
     CheckOut(Checkout),
-    /// Starts a custom command. Answered by [`Msg::Ran`].
-    Run(u64, RunOrder),
+    /// Starts a custom command. Answered by [`Msg::CustomCommand`].
+    StartCustomCommand(u64, RunOrder),
     /// Stops a custom command.
-    StopRun(u64),
+    StopCustomCommand(u64),
     /// Opens a file of the clone in the user's editor.
     EditFile(FileOfClone),
-    /// Saves bytes to a file.
-    Save(u64, SaveOrder),
-    /// Stops a save.
-    StopSave(u64),
-    /// Deletes the incomplete file of a save.
-    ForgetSave(SaveOrder),
+    /// Downloads to a file.
+    Transfer(u64, TransferOrder),
+    /// Stops a transfer.
+    StopTransfer(u64),
+    /// Deletes the incomplete file of a transfer.
+    ForgetTransfer(TransferOrder),
     /// Saves a draft to disk, or deletes it.
     Keep(String, Option<String>),
     /// Writes a state file of an account.
@@ -357,7 +357,7 @@ pub enum Effect {
     /// [`Msg::Claimed`].
     Claim(String, String),
     /// Writes the section with that name to the configuration, or removes it.
-    Section(String, Option<Section>),
+    Section(String, Option<CustomSection>),
     /// Brings another server to the front, at a place of it, or as it was.
     SwitchServer(Host, Option<Place>),
     /// Brings the server to the front that the user came from.

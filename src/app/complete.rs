@@ -166,7 +166,7 @@ impl SeenNames {
 
 fn seen_milestones<'a>(view: &View<'a>, project: Option<&Id>, typed: &str) -> Vec<&'a Milestone> {
     let mut all: Vec<&Milestone> =
-        SeenNames::of(project).rows(view).iter().filter_map(|request| request.milestone.known()).collect();
+        SeenNames::of(project).rows(view).iter().filter_map(|request| request.milestone.sent()).collect();
     all.extend(project.iter().flat_map(|project| view.store.list(&all_milestones(project)).iter()));
     if let Some(project) = project.filter(|_| !typed.trim().is_empty()) {
         all.extend(view.store.list(&milestones(project, typed)).iter().filter_map(|hit| match hit {

@@ -65,7 +65,7 @@ impl App {
                 put("title", Some(request.title.clone()));
                 put("source_branch", Some(request.source_branch().to_owned()));
                 put("target_branch", Some(request.target_branch().to_owned()));
-                put("sha", request.sha.known().cloned());
+                put("sha", request.sha.sent().cloned());
                 put("project_id", Some(request.project_id.to_string()));
             }
             let mut issues = view.store.known::<Issue>().map(|(_, issue)| issue);
@@ -124,8 +124,8 @@ impl App {
                 return true;
             }
         };
-        self.last_run += 1;
-        let number = self.last_run;
+        self.last_run_number += 1;
+        let number = self.last_run_number;
         let ended = |(number, run): (&u64, &Started)| run.ended.is_some().then_some(*number);
         while self.runs.len() >= MAX_RUNS
             && let Some(oldest) = self.runs.iter().find_map(ended)
@@ -138,7 +138,7 @@ impl App {
             Show::Silent => self.say(Tone::Info, format!("{}…", command.title)),
             Show::Terminal => {}
         }
-        effects.push(Effect::Run(number, order));
+        effects.push(Effect::StartCustomCommand(number, order));
         true
     }
 
@@ -166,7 +166,7 @@ impl App {
     /// Stops a command that was started.
     pub(super) fn stop_run(&mut self, number: u64, effects: &mut Vec<Effect>) {
         if self.runs.get(&number).is_some_and(|run| run.ended.is_none()) {
-            effects.push(Effect::StopRun(number));
+            effects.push(Effect::StopCustomCommand(number));
         }
     }
 }

@@ -41,13 +41,13 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("escape", &["Esc"], "Cancel search or go back", |(), cx| cx.act(Action::Escape)),
     Command::new("forward", &["C-i", "M-Right"], "Go forward", |(), cx| cx.act(Action::Forward)),
     Command::new("palette", &[":"], "Open command palette", |(), cx| cx.act(Action::Palette)),
-    Command::new("anything", &["C-p"], "Go to anything…", |(), cx| cx.act(Action::Anything)),
+    Command::new("anything", &["C-p"], "Go to anything…", |(), cx| cx.act(Action::QuickOpen)),
     Command::new("actions", &["a"], "List actions", |(), cx| cx.act(Action::Menu)),
     Command::new("help", &["?", "F1"], "Show keys", |(), cx| cx.act(Action::Help)),
     Command::new("refresh", &["r", "C-l", "F5"], "Refresh", |(), cx| cx.act(Action::Refresh)),
     Command::new("clone.edit", &["g e"], "Edit file in clone", |(), cx| cx.act(Action::EditInClone)),
     Command::new("browse", &["o"], "Open in browser", |(), cx| cx.act(Action::BrowseHere)),
-    Command::new("copy", &["y"], "Copy…", |(), cx| cx.act(Action::Copies)),
+    Command::new("copy", &["y"], "Copy…", |(), cx| cx.act(Action::CopyMenu)),
     Command::new("hosts", &["g H"], "Go to another server…", |(), cx| cx.act(Action::Hosts)),
     Command::new("theme", &[], "Change theme…", |(), cx| {
         cx.act(Action::Open(Box::new(Themes::new(&cx.view))));

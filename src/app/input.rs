@@ -4,7 +4,7 @@ use super::action::{Action, Effect};
 use super::context::Cx;
 use super::hits::Hit;
 use super::keymap::{Key, Meaning};
-use super::overlay::{AfterKey, Overlay};
+use super::overlay::{AfterEvent, Overlay};
 use super::pane::AnyPane;
 use super::pointer::Pointer;
 use super::{App, frame};
@@ -50,7 +50,7 @@ impl App {
         }
         self.message = self.message.take().filter(|message| message.until.is_some());
         // From the first key on, a missing place is no longer replaced by the nearest existing one.
-        self.nav.from_target = false;
+        self.nav.replace_if_missing = false;
         let pane = self.nav.id();
         self.presses.keys.push(key);
         match self.bindings.meaning(pane, &self.presses.keys) {
@@ -121,7 +121,7 @@ impl App {
     /// Performs the effect of a click on a clickable area; returns `false` if the pane must handle it as any other
     /// click.
     pub(super) fn hit(&mut self, hit: Hit, effects: &mut Vec<Effect>) -> bool {
-        self.nav.from_target = false;
+        self.nav.replace_if_missing = false;
         self.presses.keys.clear();
         match hit {
             Hit::Run(id) => self.act(Action::Run(id), effects),
@@ -140,13 +140,13 @@ impl App {
     pub(super) fn with_overlay(
         &mut self,
         effects: &mut Vec<Effect>,
-        run: impl FnOnce(&mut dyn Overlay, &mut Cx) -> AfterKey,
+        run: impl FnOnce(&mut dyn Overlay, &mut Cx) -> AfterEvent,
     ) {
         let Some(mut overlay) = self.overlays.pop() else { return };
         let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
         let stay = run(overlay.as_mut(), &mut cx);
         let actions = cx.actions;
-        if stay == AfterKey::Open {
+        if stay == AfterEvent::Open {
             self.overlays.push(overlay);
         }
         for action in actions {

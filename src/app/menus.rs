@@ -28,7 +28,7 @@ impl App {
         self.overlays.push(overlay);
     }
 
-    pub(super) fn copies(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn open_copy_menu(&mut self, effects: &mut Vec<Effect>) {
         let mut copies = self.nav.top().map(|p| p.copies(&self.view_of())).unwrap_or_default();
         if let Some(url) = self.nav.top().and_then(|p| p.url(&self.view_of())) {
             copies.push(("URL", url));
@@ -148,7 +148,7 @@ impl App {
         self.overlays.push(Box::new(picker));
     }
 
-    pub(super) fn anything(&mut self) {
+    pub(super) fn open_quick_open(&mut self) {
         let source = Box::new(quick_open::QuickOpen::new(&self.place()));
         let free = |text: &str| Action::GoTo(text.to_owned());
         let picker = Picker::of("Go to anything", source, &self.view_of())

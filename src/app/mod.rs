@@ -69,7 +69,7 @@ use message::Message;
 use navigation::Navigation;
 use outbox::Outbox;
 use overlay::confirm::Confirm;
-use overlay::{AfterKey, Overlay};
+use overlay::{AfterEvent, Overlay};
 use persistence::Saved;
 pub use place::Place;
 use place_info::PlaceInfo;
@@ -122,7 +122,8 @@ pub struct App {
     transfers: Transfers,
     /// The custom commands that were started.
     runs: Runs,
-    last_run: u64,
+    /// The number of the last custom command that was started.
+    last_run_number: u64,
     server_switch: ServerSwitch,
     /// Watched jobs and pipelines.
     watched: Vec<watch::Watched>,
@@ -196,7 +197,7 @@ impl App {
             after_posting: Vec::new(),
             transfers: Transfers::default(),
             runs: Runs::new(),
-            last_run: 0,
+            last_run_number: 0,
             server_switch: ServerSwitch::default(),
             watched: Vec::new(),
             images: Images::default(),
@@ -213,7 +214,7 @@ impl App {
         };
         let mut effects = Vec::new();
         app.open(setup.place);
-        app.nav.from_target = true;
+        app.nav.replace_if_missing = true;
         if setup.greets && !app.saved.state.settings.greeted {
             app.greet(&mut effects);
         }
@@ -224,7 +225,7 @@ impl App {
     /// Handles a message and returns the effects to run.
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = self.receive(msg);
-        effects.extend(self.rest());
+        effects.extend(self.settle_pending());
         effects
     }
 
@@ -247,8 +248,9 @@ impl App {
         effects
     }
 
-    /// Settles the messages received so far and returns the effects to run.
-    pub fn rest(&mut self) -> Vec<Effect> {
+    /// Settles the messages received since the last time: panes and overlays see the changes, deferred actions run, and
+    /// what is wanted now is requested. Returns the effects to run.
+    pub fn settle_pending(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.unsettled {
             self.settle(&mut effects);
@@ -341,7 +343,7 @@ impl App {
             Msg::Paste(_) if frame::is_too_small(self.size) => {}
             Msg::Paste(text) => self.with_overlay(effects, |overlay, cx| {
                 overlay.paste(&text, cx);
-                AfterKey::Open
+                AfterEvent::Open
             }),
             Msg::Mouse(event) => self.mouse(event, effects),
             Msg::FromTask(..) => {
@@ -354,12 +356,12 @@ impl App {
             Msg::StatusRead(request, outcome) => self.store.record_reply(&request, 0, outcome, self.now),
             Msg::Clock(ahead) => self.skew = ahead,
             Msg::Bytes { request, bytes, restart } => {
-                self.store.record_contact(None, self.now);
+                self.store.record_reachability(None, self.now);
                 self.store.grow(&request, &bytes, restart);
             }
             Msg::Progress(key, progress) => {
-                // Ignore the progress of a computation that was canceled in the meantime.
-                if self.in_flight.contains(&Ticket::Parts(key.clone())) {
+                // Ignore the progress of a range read that was canceled in the meantime.
+                if self.in_flight.contains(&Ticket::RangeRead(key.clone())) {
                     self.store.advance(key, progress);
                 }
             }
@@ -367,9 +369,9 @@ impl App {
             Msg::Transfer(number, news) => self.transferred(number, &news, effects),
             Msg::Edited(outcome) => self.edited(outcome, effects),
             Msg::Interrupted(text) => self.with_overlay(effects, |overlay, cx| overlay.interrupted(text, cx)),
-            Msg::Kept(outcome) => self.kept(outcome),
+            Msg::DiskStatus(outcome) => self.kept(outcome),
             Msg::Claimed(key, claim) => self.claimed(&key, claim, effects),
-            Msg::Ran(number, event) => self.ran(number, event),
+            Msg::CustomCommand(number, event) => self.ran(number, event),
             Msg::CheckedOut(checkout, outcome) => self.on_checkout_finished(checkout, outcome, effects),
             Msg::Say(tone, text) => self.say(tone, text),
             Msg::Quit => self.quit(effects),
@@ -402,23 +404,25 @@ impl App {
             (Ticket::Load(request, page), Err(error)) => self.store.record_reply(&request, page, Err(error), self.now),
             (Ticket::Follow(request), Ok(_)) => self.store.end_stream(&request, None),
             (Ticket::Follow(request), Err(error)) => {
-                self.store.record_contact(Some(&error), self.now);
+                self.store.record_reachability(Some(&error), self.now);
                 self.store.end_stream(&request, Some(error));
             }
-            (Ticket::Work(key) | Ticket::Parts(key), Ok(Outcome::Result(result))) => self.store.keep(key, result),
-            (Ticket::Parts(key), Err(error)) => {
-                self.store.record_contact(Some(&error), self.now);
-                self.store.fail(key, error);
+            (Ticket::Work(key) | Ticket::RangeRead(key), Ok(Outcome::Result(result))) => {
+                self.store.record_result(key, result)
+            }
+            (Ticket::RangeRead(key), Err(error)) => {
+                self.store.record_reachability(Some(&error), self.now);
+                self.store.record_range_error(key, error);
             }
             (Ticket::Work(key), Err(error)) => {
-                self.store.give_up(key);
+                self.store.record_work_error(key);
                 self.say(Tone::Bad, error.message());
             }
-            (Ticket::Load(..) | Ticket::Work(_) | Ticket::Parts(_), Ok(_)) => {}
+            (Ticket::Load(..) | Ticket::Work(_) | Ticket::RangeRead(_), Ok(_)) => {}
         }
     }
 
-    fn add_cached(&mut self, ticket: &Ticket, reply: crate::store::Arrival, at: Timestamp) {
+    fn add_cached(&mut self, ticket: &Ticket, reply: crate::store::ParsedReply, at: Timestamp) {
         if let Ticket::Load(request, page) = ticket
             && self.in_flight.contains(ticket)
         {
@@ -458,7 +462,7 @@ impl App {
             Action::GoTo(target) => match target::parse(&self.places, &target, &self.session.web_url) {
                 Ok(place) => {
                     self.act(Action::Go(place), effects);
-                    self.nav.from_target = true;
+                    self.nav.replace_if_missing = true;
                 }
                 Err(TargetError::OtherHost(..)) if self.open_on_other_server(&target, effects) => {}
                 Err(error) => self.say(Tone::Warning, error.to_string()),
@@ -505,20 +509,20 @@ impl App {
             Action::All(actions) => actions.into_iter().for_each(|action| self.act(action, effects)),
             Action::Post(keys) => self.post(&keys),
             Action::Submit(review) => self.submit(review, effects),
-            Action::Resolve(keys) => self.resolve(&keys),
+            Action::CheckDrafts(keys) => self.check_drafts(&keys),
             Action::StopPosting => self.outbox.stop(),
             Action::Keep(key, text) => self.saved.keep(key, text, effects),
             Action::Settings(change) => self.saved.change(&Change::Settings(change), effects),
             Action::Recents(change) => self.saved.change(&Change::Recents(change), effects),
             Action::Seen(change) => self.saved.change(&Change::Seen(change), effects),
-            Action::KeepSection(section) => {
+            Action::SaveSection(section) => {
                 self.say(Tone::Good, format!("Added section \"{}\" to Home", section.name));
                 // As in the configuration file, a section that is saved again moves to the end.
                 self.session.sections.retain(|known| known.name != section.name);
                 self.session.sections.push(section.clone());
                 effects.push(Effect::Section(section.name.clone(), Some(section)));
             }
-            Action::DropSection(name) => {
+            Action::RemoveSection(name) => {
                 self.session.sections.retain(|section| section.name != name);
                 effects.push(Effect::Section(name, None));
             }
@@ -528,18 +532,18 @@ impl App {
             }
             Action::Browse(url) => effects.push(Effect::Browse(url)),
             Action::Edit { text, suffix } => effects.push(Effect::Edit { text, suffix }),
-            Action::Page(paper) => effects.push(Effect::Page(paper)),
+            Action::Pager(paper) => effects.push(Effect::Pager(paper)),
             Action::CheckOut(checkout) => {
                 self.say(Tone::Info, "Checking out…".to_owned());
                 effects.push(Effect::CheckOut(checkout));
             }
-            Action::StopRun(number) => self.stop_run(number, effects),
+            Action::StopCustomCommand(number) => self.stop_run(number, effects),
             Action::EditInClone => self.edit_in_clone(effects),
-            Action::Save(save) => self.save(save),
-            Action::SaveTo(order) => self.save_to(order, effects),
-            Action::SaveAgain(number, replace) => self.save_again(number, replace, effects),
-            Action::StopSave(number) => self.stop_save(number, effects),
-            Action::ForgetSave(number) => self.forget_save(number, effects),
+            Action::Transfer(save) => self.save(save),
+            Action::TransferTo(order) => self.save_to(order, effects),
+            Action::RestartTransfer(number, replace) => self.save_again(number, replace, effects),
+            Action::StopTransfer(number) => self.stop_save(number, effects),
+            Action::ForgetTransfer(number) => self.forget_save(number, effects),
             Action::ListTransfers => self.overlays.push(Box::<overlay::transfers::List>::default()),
             Action::Drafts => self.all_drafts(),
             Action::Say(tone, text) => self.say(tone, text),
@@ -548,7 +552,7 @@ impl App {
             Action::Refresh => {
                 let mut wants = self.wants();
                 wants.retain(|want| *want != reconcile::token_want());
-                self.watch_refresh(&wants);
+                self.track_refresh(&wants);
                 self.store.refresh(&wants);
             }
             Action::Refetch(wants) => self.store.refresh(&wants),
@@ -577,7 +581,7 @@ impl App {
                 }
             }
             Action::Suspend => effects.push(Effect::Suspend),
-            Action::Copies => self.copies(effects),
+            Action::CopyMenu => self.open_copy_menu(effects),
             Action::BrowseHere => match self.nav.top().and_then(|p| p.url(&self.view_of())) {
                 Some(url) => {
                     self.say(Tone::Info, format!("Opening {}", crate::ui::text::sanitize(&url)));
@@ -587,7 +591,7 @@ impl App {
             },
             Action::Menu => self.menu(),
             Action::Palette => self.palette(),
-            Action::Anything => self.anything(),
+            Action::QuickOpen => self.open_quick_open(),
             Action::Help => self.help(),
         }
     }

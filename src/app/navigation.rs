@@ -24,7 +24,7 @@ pub(super) struct Navigation {
     pub ahead: Vec<Place>,
     /// Whether the current place was named by a target, so that the nearest existing place replaces it if it is
     /// missing.
-    pub from_target: bool,
+    pub replace_if_missing: bool,
 }
 
 impl Navigation {
@@ -54,7 +54,7 @@ impl App {
 
     pub(super) fn open(&mut self, place: Place) {
         self.presses.keys.clear();
-        self.nav.from_target = false;
+        self.nav.replace_if_missing = false;
         let Some(entry) = self.registry.iter().find(|entry| entry.place.id == place.pane) else {
             return self.say(Tone::Warning, format!("Unknown place \"{}\".", place.pane));
         };
@@ -152,7 +152,7 @@ impl App {
                 self.nav.ahead.push(pane.place());
             }
             self.presses.keys.clear();
-            self.nav.from_target = false;
+            self.nav.replace_if_missing = false;
             self.forget_message();
             self.mark_stale();
             return;

@@ -155,7 +155,7 @@ impl App {
         let known = || self.view_of().me().map(|me| me.username.clone());
         let Some(account) = (!self.saved.has_owner()).then(known).flatten() else { return };
         self.saved.claim(account, &self.session.server, effects);
-        self.resolve_all();
+        self.check_all_drafts();
     }
 
     /// Reports that texts can no longer be written to disk, or that they can again.

@@ -75,7 +75,7 @@ impl App {
     }
 
     /// Records the requests that the user refreshes; a failure is reported for those whose data was known before.
-    pub(super) fn watch_refresh(&mut self, wants: &[Want]) {
+    pub(super) fn track_refresh(&mut self, wants: &[Want]) {
         let requests = wants.iter().filter_map(|want| match want {
             Want::Load(load) => Some((&load.request, load.pages.min(1))),
             _ => None,
@@ -112,7 +112,7 @@ impl App {
 
     /// Replaces a place that was named by a target and does not exist with the nearest one that does, and reports it.
     fn replace_missing_place(&mut self, effects: &mut Vec<Effect>) {
-        if !self.nav.from_target || self.server_switch.in_background {
+        if !self.nav.replace_if_missing || self.server_switch.in_background {
             return;
         }
         let Some(pane) = self.nav.top() else { return };
@@ -130,7 +130,7 @@ impl App {
         self.forget(effects);
         self.nav.panes.pop();
         self.open(above);
-        self.nav.from_target = true;
+        self.nav.replace_if_missing = true;
         self.say(Tone::Warning, format!("Not found: {what}. Showing the nearest existing place."));
     }
 
@@ -172,9 +172,15 @@ impl App {
                         self.hold(ticket, full, effects);
                     }
                 }
-                Want::Parts(read) => {
+                Want::RangeRead(read) => {
                     if self.store.is_result_missing(&read.key) {
-                        self.start(Ticket::Parts(read.key.clone()), want, KnownState::default(), &mut wanted, effects);
+                        self.start(
+                            Ticket::RangeRead(read.key.clone()),
+                            want,
+                            KnownState::default(),
+                            &mut wanted,
+                            effects,
+                        );
                     }
                 }
                 Want::Work(work) => {

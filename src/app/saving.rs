@@ -5,12 +5,12 @@ use super::action::{Action, Effect};
 use super::overlay::confirm::Confirm;
 use super::overlay::prompt::Prompt;
 use super::tone::Tone;
-use super::transfer::{Save, SaveOrder, State, TransferEvent};
+use super::transfer::{NewTransfer, State, TransferEvent, TransferOrder};
 use crate::ui::text;
 
 impl App {
     /// Asks for the path; suggests the folder of the last save.
-    pub(super) fn save(&mut self, save: Save) {
+    pub(super) fn save(&mut self, save: NewTransfer) {
         if self.session.offline {
             return self
                 .say(Tone::Warning, format!("Could not save {}: labscope is offline.", text::sanitize(&save.name)));
@@ -18,21 +18,21 @@ impl App {
         let folder = self.transfers.list().last().and_then(|t| t.order.path.rsplit_once('/'));
         let path = folder.map_or_else(|| save.name.clone(), |(folder, _)| format!("{folder}/{}", save.name));
         let label = if save.unpack.is_some() { "unpack into" } else { "save as" };
-        let then = move |path: String| Action::SaveTo(SaveOrder { save: save.clone(), path, replace: false });
+        let then = move |path: String| Action::TransferTo(TransferOrder { save: save.clone(), path, replace: false });
         self.overlays.push(Box::new(Prompt::then(label, path, then)));
     }
 
-    pub(super) fn save_to(&mut self, order: SaveOrder, effects: &mut Vec<Effect>) {
+    pub(super) fn save_to(&mut self, order: TransferOrder, effects: &mut Vec<Effect>) {
         if order.path.trim().is_empty() {
             return self.say(Tone::Warning, "Not saved: no name given.".into());
         }
         let number = self.transfers.begin(order.clone());
-        effects.push(Effect::Save(number, order));
+        effects.push(Effect::Transfer(number, order));
     }
 
     pub(super) fn save_again(&mut self, number: u64, replace: bool, effects: &mut Vec<Effect>) {
         if let Some(order) = self.transfers.restart(number, replace) {
-            effects.push(Effect::Save(number, order));
+            effects.push(Effect::Transfer(number, order));
         }
     }
 
@@ -40,7 +40,7 @@ impl App {
         if !self.transfers.stop(number) {
             return;
         }
-        effects.push(Effect::StopSave(number));
+        effects.push(Effect::StopTransfer(number));
         let Some(transfer) = self.transfers.get(number) else { return };
         let name = text::sanitize(&transfer.order.save.name);
         let words = format!("Stopped saving {name} at {}; ‹transfers› resumes it.", transfer.facts(self.now));
@@ -49,7 +49,7 @@ impl App {
 
     pub(super) fn forget_save(&mut self, number: u64, effects: &mut Vec<Effect>) {
         if let Some(transfer) = self.transfers.drop(number).filter(|t| t.state != State::Done) {
-            effects.push(Effect::ForgetSave(transfer.order));
+            effects.push(Effect::ForgetTransfer(transfer.order));
         }
     }
 
@@ -64,7 +64,7 @@ impl App {
                 if self.server_switch.in_background {
                     self.say(Tone::Warning, format!("{path} already exists; switch back to this server to decide."));
                 }
-                let confirm = Confirm::new("Replace", question, Action::SaveAgain(number, true));
+                let confirm = Confirm::new("Replace", question, Action::RestartTransfer(number, true));
                 self.act_or_defer(Action::Open(Box::new(confirm)), effects);
             }
             TransferEvent::Done { bytes, .. } => {

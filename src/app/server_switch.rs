@@ -5,7 +5,7 @@ use super::action::{Action, Effect};
 use super::overlay::picker::{Item, Picker};
 use super::place::Place;
 use super::place_info::{self, Subject};
-use super::session::{Section, Session};
+use super::session::{CustomSection, Session};
 use super::state::Kept;
 use super::tone::Tone;
 use super::{App, Setup, target};
@@ -45,7 +45,7 @@ pub struct UiState {
     now: Timestamp,
     size: (u16, u16),
     theme: Theme,
-    sections: Vec<Section>,
+    sections: Vec<CustomSection>,
 }
 
 impl App {
@@ -91,7 +91,7 @@ impl App {
         };
         let goes_on = goes_on.map(|what| format!("{}: {what}; you'll be notified here.", self.session.server));
         self.unsettled = true;
-        (self.rest(), goes_on)
+        (self.settle_pending(), goes_on)
     }
 
     /// Brings the app to the front: at `place` if there is one, else as it was. Going back from there returns to the
@@ -103,7 +103,7 @@ impl App {
             Some(place) => {
                 self.go(place);
                 self.remember(&mut effects);
-                self.nav.from_target = true;
+                self.nav.replace_if_missing = true;
             }
             None if self.nav.panes.is_empty() => self.open(place_info::place_of(&self.places, Subject::Home)),
             None => {}
@@ -131,7 +131,7 @@ impl App {
         self.mark_stale();
         self.dirty = true;
         self.unsettled = true;
-        self.rest()
+        self.settle_pending()
     }
 
     /// Returns the messages posted while the app was in the background, with the name of its server.

@@ -20,7 +20,7 @@ pub struct Session {
     /// Whether there is a token.
     pub signed_in: bool,
     /// The custom sections of the home place, in order.
-    pub sections: Vec<Section>,
+    pub sections: Vec<CustomSection>,
     /// The settings for reading job traces.
     pub trace_settings: Arc<TraceSettings>,
     /// The custom commands, in order.
@@ -58,7 +58,7 @@ impl Default for TraceSettings {
 
 /// A custom section of the home place: a named query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Section {
+pub struct CustomSection {
     pub name: String,
     /// The query for merge requests.
     pub query: String,

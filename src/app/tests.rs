@@ -6,7 +6,7 @@ use super::command::Command;
 use super::context::Cx;
 use super::keymap::Key;
 use super::motion::Motion;
-use super::overlay::{AfterKey, Overlay};
+use super::overlay::{AfterEvent, Overlay};
 use super::pane::{Breadcrumb, Pane};
 use super::place::Place;
 use super::place_info::{Needs, Subject};
@@ -17,7 +17,7 @@ use super::view::View;
 use super::{App, Setup};
 use crate::api::branches::{Branch, DeleteBranch, ListBranches};
 use crate::api::{Endpoint, Error, Fault, NoContent};
-use crate::store::{Arrival, Load, Ticket, Value, Want, Write};
+use crate::store::{Load, ParsedReply, Ticket, Value, Want, Write};
 use crate::ui::theme::{Background, Role, Theme};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
@@ -132,8 +132,8 @@ fn branches(project: &str, search: Option<&str>) -> Ticket {
     Ticket::Load(ListBranches { id: project.into(), search: search.map(str::to_owned) }.request(), 1)
 }
 
-fn nothing() -> Arrival {
-    Arrival {
+fn nothing() -> ParsedReply {
+    ParsedReply {
         value: Arc::new(Vec::<crate::api::branches::Branch>::new()),
         len: 0,
         next: None,
@@ -227,7 +227,7 @@ fn offline_mode_shows_cached_data_and_never_wakes() {
     let (mut app, _) = start(Session { offline: true, ..Session::default() });
     let list = ListBranches { id: "1".into(), search: None };
     let ticket = branches("1", None);
-    let known = Arrival { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
+    let known = ParsedReply { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
     app.update(Msg::Cached(ticket.clone(), known, at(-40 * 86_400)));
     let error = Error { tried: "connect to http://h".into(), fault: super::reconcile::offline() };
     app.update(Msg::Arrived(ticket, Err(error)));
@@ -241,7 +241,7 @@ fn cached_replies_never_replace_newer_ones() {
     let (mut app, effects) = start(Session::default());
     let list = ListBranches { id: "1".into(), search: None };
     let [ticket] = started(&effects).try_into().expect("one list is asked for");
-    let known = Arrival { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
+    let known = ParsedReply { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
     app.update(Msg::Cached(ticket.clone(), known.clone(), at(-60)));
     assert!(app.store.list(&list).is_loading, "what was kept is shown while the server is asked");
     assert_eq!(app.store.list(&list).len(), 1);
@@ -261,7 +261,7 @@ fn a_missing_target_is_replaced_with_the_nearest_existing_place() {
     let error = Error { tried: "GET /projects/1".into(), fault: Fault::Missing("404".into()) };
     app.nav.panes.clear();
     app.open(Place::new("probe").project("1").item(7));
-    app.nav.from_target = true;
+    app.nav.replace_if_missing = true;
     app.update(Msg::Arrived(branches("1", None), Err(error)));
     assert!(screen(&app).contains("Not found: 1 probe 7."), "{}", screen(&app));
 }
@@ -326,7 +326,7 @@ fn messages_of_stopped_tasks_are_ignored() {
     let list = ListBranches { id: "1".into(), search: None };
     let said = |stop: &Cancel, names: &[&str]| {
         let rows: Vec<Branch> = names.iter().map(|name| Branch { name: (*name).into(), ..Branch::default() }).collect();
-        let reply = Arrival { len: rows.len(), value: Arc::new(rows), next: None, total: None, digest: 0, size: 0 };
+        let reply = ParsedReply { len: rows.len(), value: Arc::new(rows), next: None, total: None, digest: 0, size: 0 };
         Msg::FromTask(stop.clone(), Box::new(Msg::Arrived(first.clone(), Ok(Outcome::Reply(reply)))))
     };
     app.update(said(&old, &["old"]));
@@ -340,7 +340,7 @@ fn server_messages_are_settled_together_before_user_input() {
     let (mut app, _) = start(Session::default());
     let list = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
     let rows = vec![Branch::default()];
-    let reply = Arrival { len: 1, value: Arc::new(rows), next: None, total: None, digest: 0, size: 0 };
+    let reply = ParsedReply { len: 1, value: Arc::new(rows), next: None, total: None, digest: 0, size: 0 };
     let arrived = Msg::Arrived(Ticket::Load(list.request, 1), Ok(Outcome::Reply(reply)));
     assert!(app.receive(arrived).is_empty());
     assert!(app.receive(Msg::Say(Tone::Info, "said".into())).is_empty());
@@ -349,7 +349,7 @@ fn server_messages_are_settled_together_before_user_input() {
         matches!(effects.as_slice(), [Effect::Start(Ticket::Load(request, 1), ..)] if request.line().contains("search=x")),
         "{effects:?}"
     );
-    assert!(app.rest().is_empty());
+    assert!(app.settle_pending().is_empty());
 }
 
 /// An overlay that is done.
@@ -359,8 +359,8 @@ impl Overlay for Finished {
     fn view(&self, _: &View, _: Rect, _: &mut Buffer) -> Option<(u16, u16)> {
         None
     }
-    fn key(&mut self, _: Key, _: &mut Cx) -> AfterKey {
-        AfterKey::Open
+    fn key(&mut self, _: Key, _: &mut Cx) -> AfterEvent {
+        AfterEvent::Open
     }
     fn is_done(&self) -> bool {
         true

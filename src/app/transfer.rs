@@ -16,7 +16,7 @@ const MAX_LISTED: usize = 50;
 
 /// A download that can be saved.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Save {
+pub struct NewTransfer {
     /// The request that returns the bytes.
     pub request: Request,
     /// The suggested name of the file, as given by a server or a path; see [`file_name`].
@@ -66,20 +66,20 @@ pub struct Unpacked {
     pub left_out: Vec<String>,
 }
 
-impl Save {
+impl NewTransfer {
     /// Creates a save of the reply to `request`, under the name `name`.
-    pub fn new(request: Request, name: &str) -> Save {
-        Save { request, name: file_name(name), size: None, unpack: None }
+    pub fn new(request: Request, name: &str) -> NewTransfer {
+        NewTransfer { request, name: file_name(name), size: None, unpack: None }
     }
 
     /// Sets the expected number of bytes.
-    pub fn size(mut self, bytes: u64) -> Save {
+    pub fn size(mut self, bytes: u64) -> NewTransfer {
         self.size = Some(bytes);
         self
     }
 
     /// Unpacks `folder` of the archive, instead of keeping the archive.
-    pub fn unpacked(mut self, folder: &str, run: Unpacker) -> Save {
+    pub fn unpacked(mut self, folder: &str, run: Unpacker) -> NewTransfer {
         self.unpack = Some(Unpack { folder: folder.to_owned(), run });
         self
     }
@@ -111,9 +111,9 @@ pub fn plain_name(name: &str) -> String {
 
 /// A save with its destination on this machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SaveOrder {
+pub struct TransferOrder {
     /// The save.
-    pub save: Save,
+    pub save: NewTransfer,
     /// The path of the file or folder, as typed by the user.
     pub path: String,
     /// Whether an existing file may be replaced.
@@ -165,7 +165,7 @@ pub struct Transfer {
     /// The number that identifies the transfer between app and runtime.
     pub number: u64,
     /// The save and its destination.
-    pub order: SaveOrder,
+    pub order: TransferOrder,
     /// The number of bytes on disk.
     pub received: u64,
     /// The total number of bytes, if known.
@@ -250,7 +250,7 @@ impl Transfers {
     }
 
     /// Adds a transfer for an order, and returns its number.
-    pub fn begin(&mut self, order: SaveOrder) -> u64 {
+    pub fn begin(&mut self, order: TransferOrder) -> u64 {
         self.last += 1;
         if self.list.len() >= MAX_LISTED
             && let Some(over) = self.list.iter().position(|t| !t.is_running())
@@ -264,7 +264,7 @@ impl Transfers {
     }
 
     /// Restarts a transfer that is not in progress, or resumes it where it stopped; returns the order to run.
-    pub fn restart(&mut self, number: u64, replace: bool) -> Option<SaveOrder> {
+    pub fn restart(&mut self, number: u64, replace: bool) -> Option<TransferOrder> {
         let transfer = self.list.iter_mut().find(|t| t.number == number && !t.is_running())?;
         transfer.order.replace |= replace;
         transfer.state = State::Waiting;
@@ -333,9 +333,9 @@ mod tests {
     use crate::api::Endpoint;
     use crate::api::users::GetCurrentUser;
 
-    fn order() -> SaveOrder {
-        let save = Save::new(GetCurrentUser::default().request(), "a.zip");
-        SaveOrder { save, path: "a.zip".into(), replace: false }
+    fn order() -> TransferOrder {
+        let save = NewTransfer::new(GetCurrentUser::default().request(), "a.zip");
+        TransferOrder { save, path: "a.zip".into(), replace: false }
     }
 
     fn at(seconds: i64) -> Timestamp {

@@ -2,7 +2,7 @@
 
 use super::action::{Action, Effect, FollowUp};
 use super::context::Cx;
-use super::overlay::AfterKey;
+use super::overlay::AfterEvent;
 use super::past_tense::past_tense;
 use super::tone::Tone;
 use super::{App, reconcile};
@@ -81,15 +81,15 @@ impl App {
 
     pub(super) fn sent(&mut self, number: u64, outcome: Result<Value, Error>, effects: &mut Vec<Effect>) {
         let Some(pending) = self.writes.pending.remove(&number) else { return };
-        self.store.record_contact(outcome.as_ref().err(), self.now);
+        self.store.record_reachability(outcome.as_ref().err(), self.now);
         let mut shown = false;
         let mut overlays = std::mem::take(&mut self.overlays);
         let before = overlays.len();
         let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
         overlays.retain_mut(|overlay| {
             let stay = overlay.sent(number, &outcome, &mut cx);
-            shown |= stay == Some(AfterKey::Open);
-            stay != Some(AfterKey::Close)
+            shown |= stay == Some(AfterEvent::Open);
+            stay != Some(AfterEvent::Close)
         });
         let actions = cx.actions;
         self.set_overlays(overlays, before);

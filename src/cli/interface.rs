@@ -8,7 +8,7 @@ use crate::app::action::Msg;
 use crate::app::bindings::{BindingError, Bindings};
 use crate::app::custom::{CustomCommand, Run, Show};
 use crate::app::keymap::parse_chord;
-use crate::app::session::{Section, Session, TraceSettings};
+use crate::app::session::{CustomSection, Session, TraceSettings};
 use crate::app::tone::Tone;
 use crate::app::{App, Place, Setup};
 use crate::cli::appearance::Appearance;
@@ -145,10 +145,10 @@ pub fn damage_warning(saved: &SavedTexts) -> Option<String> {
     Some(format!("Cannot read draft {}{more}; the files are unchanged", path.display()))
 }
 
-fn sections(config: &Config) -> Vec<Section> {
+fn sections(config: &Config) -> Vec<CustomSection> {
     let section = |known: &sections::Section| {
         let sections::Section { name, query, project, group } = known.clone();
-        Section { name, query, project, group }
+        CustomSection { name, query, project, group }
     };
     config.sections.iter().map(section).collect()
 }
@@ -206,8 +206,8 @@ fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
 /// Returns the function that saves a section to the configuration file at `path`; concurrent calls are serialized.
 fn section_writer(path: PathBuf) -> Configure {
     let path = Mutex::new(path);
-    Arc::new(move |name: &str, section: Option<&Section>| {
-        let section = section.cloned().map(|Section { name, query, project, group }| sections::Section {
+    Arc::new(move |name: &str, section: Option<&CustomSection>| {
+        let section = section.cloned().map(|CustomSection { name, query, project, group }| sections::Section {
             name,
             query,
             project,

@@ -59,7 +59,7 @@ fn commit_text(branch: &Branch, of: fn(&Commit) -> &String) -> Option<&str> {
 }
 
 fn when(branch: &Branch) -> Option<Timestamp> {
-    branch.commit.as_ref()?.when()?.instant()
+    branch.commit.as_ref()?.date()?.instant()
 }
 
 /// The branches of a project.
@@ -355,7 +355,7 @@ impl ListSource for BranchSource {
             Cell::from((commit.map(|c| c.title.clone()).unwrap_or_default(), Role::Text)),
             Cell::from((commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User)),
             Cell::from((commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim)),
-            Cell::from((age(view, commit.and_then(|c| c.when())), Role::Dim)),
+            Cell::from((age(view, commit.and_then(|c| c.date())), Role::Dim)),
         ])
     }
 

@@ -281,7 +281,7 @@ impl ListSource for CommitSource {
             title.and(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
             self.marks.sign(&commit.id),
             Cell::from((commit.author_name.clone(), Role::User)),
-            Cell::from((age(view, commit.when()), Role::Dim)),
+            Cell::from((age(view, commit.date()), Role::Dim)),
         ])
     }
 

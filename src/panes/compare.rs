@@ -187,7 +187,7 @@ impl ComparePane {
                 self.history.cell(index, MAX_LANES),
                 Cell::from((commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text })),
                 Cell::from((commit.author_name.clone(), Role::User)),
-                Cell::from((age(view, commit.when()), Role::Dim)),
+                Cell::from((age(view, commit.date()), Role::Dim)),
             ])
         });
     }

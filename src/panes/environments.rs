@@ -13,7 +13,7 @@ use crate::app::place_info::Needs;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::{age, ago, day};
+use crate::parts::list::{age, day, time_ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
@@ -221,7 +221,7 @@ impl FactsSource for EnvironmentSource {
         let pieces = vec![(last.r#ref.clone(), Role::Ref), (format!("  {}", text::head(&last.sha, 8)), Role::Link)];
         facts.field("deployed", pieces, Some(LinkTarget::Place(commit)));
         let who = last.user.as_ref().map(|user| user.username.clone()).unwrap_or_default();
-        let when = ago(&age(view, last.created_at.as_ref()));
+        let when = time_ago(view, last.created_at.as_ref());
         facts.field("", vec![(who, Role::User), (format!("  {when}"), Role::Dim)], None);
         if let Some(job) = &last.deployable {
             let place = Place::new("job").project(self.project.clone()).item(job.id);

@@ -22,7 +22,7 @@ use crate::app::pointer::Pointer;
 use crate::app::target;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::list::{age, ago};
+use crate::parts::list::{age, time_ago};
 use crate::parts::notes::Notes;
 use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar};
 use crate::store::{Load, Revision, Want, Write};
@@ -314,13 +314,13 @@ impl IssuePane {
             users.iter().map(|user| user.username.as_str()).collect::<Vec<_>>().join("  ")
         };
         let author = issue.author.as_ref().map(|user| user.username.clone()).unwrap_or_default();
-        let opened = ago(&age(view, issue.created_at.as_ref()));
+        let opened = time_ago(view, issue.created_at.as_ref());
         let due = issue.due_date.as_ref().map(|due| due.as_str().to_owned()).unwrap_or_default();
         let milestone = issue.milestone.as_ref().map(|milestone| milestone.title.clone()).unwrap_or_default();
         let closed = match (issue.is_open(), &issue.closed_at) {
             (false, Some(at)) => {
                 let by = issue.closed_by.as_ref().map(|user| format!(" by {}", user.username)).unwrap_or_default();
-                format!("{}{by}", ago(&age(view, Some(at))))
+                format!("{}{by}", time_ago(view, Some(at)))
             }
             _ => String::new(),
         };
@@ -340,7 +340,7 @@ impl IssuePane {
         let facts = [
             ("Author", author, Role::User),
             ("Opened", opened, Role::Text),
-            ("Updated", ago(&age(view, issue.updated_at.as_ref())), Role::Text),
+            ("Updated", time_ago(view, issue.updated_at.as_ref()), Role::Text),
             ("Closed", closed, Role::Text),
             ("Type", issue.issue_type.clone().filter(|kind| kind != "issue").unwrap_or_default(), Role::Text),
             ("Assignees", names(issue.assignees()), Role::User),

@@ -19,7 +19,7 @@ use crate::app::place_info::Needs;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::{age, ago};
+use crate::parts::list::{age, time_ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
@@ -358,7 +358,7 @@ impl FactsSource for MilestoneSource {
                 facts.field(name, vec![(date.to_string(), Role::Text)], None);
             }
         }
-        let created = ago(&age(view, milestone.created_at.as_ref()));
+        let created = time_ago(view, milestone.created_at.as_ref());
         if !created.is_empty() {
             facts.field("created", vec![(created, Role::Dim)], None);
         }

@@ -11,7 +11,7 @@ use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::app::query;
-use crate::app::session::Section;
+use crate::app::session::CustomSection;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::age;
@@ -203,7 +203,7 @@ fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -
     let notes = merge_request.user_notes_count.flatten().filter(|n| *n > 0);
     let notes = notes.map(|n| text::count_noun(n, "note"));
     let votes = merge_request.upvotes.flatten().filter(|n| *n > 0);
-    let milestone = merge_request.milestone.known();
+    let milestone = merge_request.milestone.sent();
     let changes_since = last_seen::changes_since_seen(view, merge_request)
         .map(|changes_since| format!("{} {}", glyph::alive(), changes_since.words()));
     let project = match project {
@@ -371,7 +371,7 @@ impl ListSource for MergeRequestSource {
             let query = query::with(pane.list.filter_text(), "state", state);
             let of = |id: Option<&Id>| id.map(Id::to_string);
             let (project, group) = (of(pane.source.owner.project()), of(pane.source.owner.group()));
-            cx.act(Action::KeepSection(Section { name, query, project, group }));
+            cx.act(Action::SaveSection(CustomSection { name, query, project, group }));
         }
     }
 

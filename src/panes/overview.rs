@@ -18,7 +18,7 @@ use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::commit_history::History;
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::{age, ago, draw_error};
+use crate::parts::list::{draw_error, time_ago};
 use crate::parts::{forms, people, project, rendered_markdown, review};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::doc::{self, DocState};
@@ -137,13 +137,13 @@ impl Overview {
 
     fn write_what(&mut self, view: &View, project: &Project) {
         let mut kind = vec![(project.visibility().map_or("", |v| v.as_str()).to_owned(), Role::Text)];
-        if project.archived.known() == Some(&true) {
+        if project.archived.sent() == Some(&true) {
             kind.push((format!("{}archived", glyph::separator()), Role::Warning));
         }
         self.facts.field("visibility", kind, None);
-        match project.import_status.known().map(String::as_str) {
+        match project.import_status.sent().map(String::as_str) {
             Some("failed") => {
-                let why = project.import_error.known().map(String::as_str).unwrap_or("the server does not say why");
+                let why = project.import_error.sent().map(String::as_str).unwrap_or("the server does not say why");
                 self.facts.field("import", vec![(format!("failed: {}", text::sanitize(why)), Role::Failed)], None);
             }
             _ if is_coming(project) => {
@@ -165,14 +165,14 @@ impl Overview {
             let pieces = vec![(origin.path_with_namespace.clone(), Role::Link)];
             self.facts.field("fork of", pieces, Some(LinkTarget::Place(place)));
         }
-        let created = ago(&age(view, project.created_at.known()));
+        let created = time_ago(view, project.created_at.sent());
         if !created.is_empty() {
             self.facts.field("created", vec![(created, Role::Text)], None);
         }
         let counts = [
-            (project.star_count.known(), "star", "stars"),
-            (project.forks_count.known(), "fork", "forks"),
-            (project.open_issues_count.known(), "open issue", "open issues"),
+            (project.star_count.sent(), "star", "stars"),
+            (project.forks_count.sent(), "fork", "forks"),
+            (project.open_issues_count.sent(), "open issue", "open issues"),
         ];
         let counts_text: Vec<String> = counts
             .iter()
@@ -189,8 +189,8 @@ impl Overview {
     /// Writes the clone URLs. Enter copies the clone command.
     fn write_where(&mut self, project: &Project) {
         for (name, copied, url) in [
-            ("HTTP", "clone command (HTTP)", project.http_url_to_repo.known()),
-            ("SSH", "clone command (SSH)", project.ssh_url_to_repo.known()),
+            ("HTTP", "clone command (HTTP)", project.http_url_to_repo.sent()),
+            ("SSH", "clone command (SSH)", project.ssh_url_to_repo.sent()),
         ] {
             if let Some(url) = url.filter(|url| !url.is_empty()) {
                 let command = format!("git clone {}", review::operand(url));
@@ -200,7 +200,7 @@ impl Overview {
     }
 
     fn write_how_much(&mut self, project: &Project) {
-        let Some(sizes) = project.statistics.known() else { return };
+        let Some(sizes) = project.statistics.sent() else { return };
         let commits = vec![(text::count(sizes.commit_count), Role::Text)];
         let place = Place::new("commits").project(self.project.clone());
         self.facts.field("commits", commits, Some(LinkTarget::Place(place)));
@@ -250,10 +250,8 @@ impl Overview {
             let place = Place::new("commit").project(self.project.clone()).item(&last.id);
             let pieces = vec![(text::head(last.short(), 8), Role::Ref), (format!(" {}", last.title), Role::Text)];
             self.facts.field("latest", pieces, Some(LinkTarget::Place(place)));
-            let who = vec![
-                (last.author_name.clone(), Role::User),
-                (format!("  {}", ago(&age(view, last.when()))), Role::Dim),
-            ];
+            let who =
+                vec![(last.author_name.clone(), Role::User), (format!("  {}", time_ago(view, last.date())), Role::Dim)];
             self.facts.field("", who, None);
         }
         if let Some((line, back)) = self.history.activity(view, 30) {
@@ -330,7 +328,7 @@ impl Overview {
 
 /// Returns whether the repository of a fork or an imported project is still being copied.
 fn is_coming(project: &Project) -> bool {
-    matches!(project.import_status.known().map(String::as_str), Some("scheduled" | "started"))
+    matches!(project.import_status.sent().map(String::as_str), Some("scheduled" | "started"))
 }
 
 impl Pane for Overview {
@@ -417,7 +415,7 @@ impl Pane for Overview {
         let mut wants = vec![project::want(&self.project), load.into()];
         let log = view.store.list(&self.log());
         let old = |commit: &Commit| {
-            let when = commit.when().and_then(crate::api::Time::instant);
+            let when = commit.date().and_then(crate::api::Time::instant);
             when.is_some_and(|when| view.now.duration_since(when).as_hours() > 366 * 24)
         };
         let last = log.len().checked_sub(1).and_then(|last| log.get(last));
@@ -502,7 +500,7 @@ impl Pane for Overview {
         for (name, url) in
             [("clone URL (HTTP)", &project.http_url_to_repo), ("clone URL (SSH)", &project.ssh_url_to_repo)]
         {
-            copies.extend(url.known().map(|url| (name, format!("git clone {}", review::operand(url)))));
+            copies.extend(url.sent().map(|url| (name, format!("git clone {}", review::operand(url)))));
         }
         copies
     }

@@ -106,7 +106,7 @@ fn row(view: &View, project: &Project) -> Row {
     let visibility = project.visibility.as_ref().and_then(Option::as_ref).map(|v| v.as_str().to_owned());
     let stars =
         project.star_count.flatten().filter(|n| *n > 0).map(|n| format!("{} {n}", glyph::star())).unwrap_or_default();
-    let size = project.statistics.known().map(|sizes| text::bytes(sizes.storage_size)).unwrap_or_default();
+    let size = project.statistics.sent().map(|sizes| text::bytes(sizes.storage_size)).unwrap_or_default();
     let last = project.last_activity_at.as_ref().and_then(Option::as_ref);
     let number = |count: Option<u64>| count.filter(|n| *n > 0).map(|n| n.to_string()).unwrap_or_default();
     let topics = project.tag_list.as_ref().and_then(Option::as_ref);

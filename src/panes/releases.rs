@@ -13,7 +13,7 @@ use crate::app::place_info::Needs;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::{age, ago};
+use crate::parts::list::{age, time_ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
@@ -200,7 +200,7 @@ impl FactsSource for ReleaseSource {
     fn facts(&self, facts: &mut Details, view: &View, release: &Release) {
         let files = Place::new("files").project(self.project.clone()).at(release.tag_name.as_str());
         facts.field("tag", vec![(release.tag_name.clone(), Role::Ref)], Some(LinkTarget::Place(files)));
-        let released = ago(&age(view, release.released_at.as_ref().or(release.created_at.as_ref())));
+        let released = time_ago(view, release.released_at.as_ref().or(release.created_at.as_ref()));
         if !released.is_empty() {
             facts.field("released", vec![(released, Role::Text)], None);
         }

@@ -144,7 +144,7 @@ impl SearchSource {
                 })
             }
             Hit::Commit(commit) => {
-                let project = self.project_id(commit.project_id.known().copied())?;
+                let project = self.project_id(commit.project_id.sent().copied())?;
                 Some(Place::new("commit").project(project).item(&commit.id))
             }
             Hit::Blob(blob) => {
@@ -172,7 +172,7 @@ impl SearchSource {
                 Some(named.or_else(place)?.query(self.text.trim()))
             }
             Hit::Snippet(snippet) => {
-                let project = self.project_id(snippet.project_id.known().copied())?;
+                let project = self.project_id(snippet.project_id.sent().copied())?;
                 Some(Place::new("snippets").project(project).item(snippet.id))
             }
             Hit::Milestone(milestone) => {

@@ -165,7 +165,7 @@ fn row(view: &View, tag: &Tag) -> Row {
         (None, None) => Cell::empty(),
     };
     let note = if tag.release.is_some() { "release" } else { "" };
-    let created = tag.created_at.as_ref().or_else(|| commit.and_then(|c| c.when()));
+    let created = tag.created_at.as_ref().or_else(|| commit.and_then(|c| c.date()));
     Row::new(vec![
         Cell::from((tag.name.clone(), Role::Ref)),
         Cell::from((note, Role::Success)),

@@ -1,7 +1,7 @@
 //! The details of a commit, line by line, with the link target of each line.
 
 use super::commit_view::CommitView;
-use super::list::{age, ago, date};
+use super::list::{age, date, time_ago};
 use crate::api::commits::{Commit, CommitRef, CommitStatus};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{ExtraValue, Time};
@@ -34,14 +34,14 @@ pub fn fill_facts(details: &mut Details, shown: &CommitView, view: &View, width:
         let name = if index == 0 { "parent" } else { "merged" };
         details.field(name, vec![(parent.clone(), Role::Link)], Some(LinkTarget::Place(place)));
     }
-    if let Some(stats) = commit.stats.known() {
+    if let Some(stats) = commit.stats.sent() {
         let pieces = vec![
             (format!("+{}", text::count(stats.additions)), Role::Added),
             (format!(" −{}", text::count(stats.deletions)), Role::Removed),
         ];
         details.field("lines", pieces, None);
     }
-    if let Some(pipeline) = commit.last_pipeline.known() {
+    if let Some(pipeline) = commit.last_pipeline.sent() {
         let status = glyph::labeled(pipeline.status.as_str());
         let place = Place::new("jobs").project(shown.project.clone()).item(pipeline.id);
         let pieces = vec![status, (format!("  #{}", pipeline.id), Role::Link)];
@@ -58,7 +58,7 @@ fn people(view: &View, commit: &Commit, details: &mut Details) {
         let stamp = when.map(|t| moment(view, t)).unwrap_or_default();
         vec![(name.to_owned(), Role::User), (format!(" <{mail}>  "), Role::Dim), (stamp, Role::Dim)]
     };
-    details.field("author", person(&commit.author_name, &commit.author_email, commit.when()), None);
+    details.field("author", person(&commit.author_name, &commit.author_email, commit.date()), None);
     if (&commit.committer_name, &commit.committer_email) != (&commit.author_name, &commit.author_email)
         || commit.committed_date != commit.authored_date
     {
@@ -143,7 +143,7 @@ fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
             pieces.push((format!("  {words}"), Role::Dim));
         }
         let when = status.finished_at.as_ref().or(status.started_at.as_ref()).or(status.created_at.as_ref());
-        pieces.push((format!("  {}", ago(&age(view, when))), Role::Dim));
+        pieces.push((format!("  {}", time_ago(view, when)), Role::Dim));
         let page = status.target_url.as_deref().filter(|url| url.starts_with("https://") || url.starts_with("http://"));
         if let Some(page) = page {
             pieces.push((format!("  {page}"), Role::Link));

@@ -66,7 +66,7 @@ const WEEK: i64 = 7 * 24 * 60 * 60;
 
 fn weeks(commits: &[Commit]) -> BTreeMap<i64, u32> {
     let mut weeks = BTreeMap::new();
-    for when in commits.iter().filter_map(|commit| commit.when()?.instant()) {
+    for when in commits.iter().filter_map(|commit| commit.date()?.instant()) {
         *weeks.entry(when.as_second().div_euclid(WEEK)).or_default() += 1;
     }
     weeks
@@ -163,7 +163,7 @@ impl History {
         let start = first.max(end.saturating_sub(51));
         let counts: Vec<f64> = (start..=end).map(|week| self.weeks.get(&week).copied().unwrap_or(0).into()).collect();
         let back = view.now.as_second().saturating_sub(start.saturating_mul(WEEK));
-        Some((chart::sparkline(&counts, width), text::ago(back)))
+        Some((chart::sparkline(&counts, width), text::short_age(back)))
     }
 
     /// Returns the graph cell of the commit at `index` of the list, with at most `limit` lanes.

@@ -141,16 +141,16 @@ impl CommitView {
             facts.push((glyph::separator().to_owned(), Role::Faint));
             facts.push((words, role));
         };
-        let when = list::compact_age(age(view, commit.when()));
+        let when = list::compact_age(age(view, commit.date()));
         if !when.is_empty() {
             fact(when, Role::Dim);
         }
         fact(commit.short().to_owned(), Role::Ref);
-        if let Some(stats) = commit.stats.known() {
+        if let Some(stats) = commit.stats.sent() {
             fact(format!("+{}", text::count(stats.additions)), Role::Added);
             facts.push((format!(" −{}", text::count(stats.deletions)), Role::Removed));
         }
-        if let Some(status) = commit.status.known().filter(|s| !s.is_empty()) {
+        if let Some(status) = commit.status.sent().filter(|s| !s.is_empty()) {
             facts.push((glyph::separator().to_owned(), Role::Faint));
             facts.push(glyph::labeled(status));
         }

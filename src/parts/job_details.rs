@@ -1,7 +1,7 @@
 //! The details of a job, shown beside its trace and below the board of its pipeline.
 
 use super::ci;
-use super::list::{age, ago, date};
+use super::list::{ago, date, time_ago};
 use crate::api::Time;
 use crate::api::jobs::Job;
 use crate::app::view::View;
@@ -51,7 +51,7 @@ impl Page<'_, '_> {
 
     fn when(&mut self, label: &str, time: Option<&Time>) {
         let Some(time) = time else { return };
-        let ago = ago(&age(self.view, Some(time)));
+        let ago = time_ago(self.view, Some(time));
         self.fact(label, format!("{}  {ago}", date(time)).trim_end(), Role::Text);
     }
 }
@@ -109,7 +109,7 @@ pub fn lines(
         page.fact("SHA", commit.short(), Role::Ref);
         page.fact("title", &commit.title, Role::Text);
         page.fact("author", &commit.author_name, Role::User);
-        page.when("authored", commit.when());
+        page.when("authored", commit.date());
     }
     artifacts(&mut page, job);
     if let (Some(pipeline), Some(siblings)) = (&job.pipeline, siblings) {
@@ -132,7 +132,7 @@ fn artifacts(page: &mut Page, job: &Job) {
         Some(at) => {
             let seconds = page.view.now.duration_since(at).as_secs();
             let gone = seconds >= 0;
-            let words = if gone { ago(&text::ago(seconds)) } else { text::ago(seconds) };
+            let words = if gone { ago(&text::short_age(seconds)) } else { text::short_age(seconds) };
             page.fact("expires", words, if gone { Role::Warning } else { Role::Text });
         }
         // A server that lists the artifact files also reports when they expire. For other servers it is unknown.

@@ -32,7 +32,7 @@ impl ChangesSince {
 
 fn current_state(merge_request: &MergeRequest) -> SeenMergeRequest {
     SeenMergeRequest {
-        sha: merge_request.sha.known().cloned().unwrap_or_default(),
+        sha: merge_request.sha.sent().cloned().unwrap_or_default(),
         notes: merge_request.user_notes_count.flatten().unwrap_or_default(),
         at: merge_request.updated_at.as_ref().map(|at| at.as_str().to_owned()).unwrap_or_default(),
     }

@@ -547,7 +547,7 @@ fn version_note(view: &View, error: &crate::api::Error) -> String {
 /// Returns the age of a server time: `3h`; empty if it is not a date.
 pub fn age(view: &View, time: Option<&crate::api::Time>) -> String {
     let Some(instant) = time.and_then(crate::api::Time::instant) else { return String::new() };
-    text::ago(view.now.duration_since(instant).as_secs())
+    text::short_age(view.now.duration_since(instant).as_secs())
 }
 
 /// Returns a time as a date for details, or the server's text if it is not a date.
@@ -566,6 +566,11 @@ pub fn day(time: &crate::api::Time) -> String {
         Some(instant) => instant.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d").to_string(),
         None => time.to_string(),
     }
+}
+
+/// Returns the age of a server time for a sentence: see [`ago`].
+pub fn time_ago(view: &View, time: Option<&crate::api::Time>) -> String {
+    ago(&age(view, time))
 }
 
 /// Returns an [`age`] for a sentence: `3h ago`, or `3 hours ago` for screen readers; empty without an age.
@@ -606,7 +611,7 @@ mod tests {
     use super::*;
     use crate::api::Endpoint;
     use crate::api::tags::{ListTags, Tag};
-    use crate::store::{Arrival, Store};
+    use crate::store::{ParsedReply, Store};
     use jiff::Timestamp;
     use std::sync::Arc;
 
@@ -614,7 +619,7 @@ mod tests {
     fn with_rows<T>(len: usize, more: bool, total: Option<u64>, run: impl FnOnce(&Rows<'_, Tag>) -> T) -> T {
         let (mut store, list) = (Store::default(), ListTags { id: "7".into(), order_by: None, sort: None });
         let value = Arc::new(vec![Tag::default(); len]);
-        let page = Arrival { value, len, next: more.then_some(2), total, digest: 0, size: 0 };
+        let page = ParsedReply { value, len, next: more.then_some(2), total, digest: 0, size: 0 };
         store.record_reply(&list.request(), 1, Ok(page), Timestamp::UNIX_EPOCH);
         run(&store.list(&list))
     }

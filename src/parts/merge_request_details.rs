@@ -61,7 +61,7 @@ struct LineCount(Option<(usize, usize)>);
 
 impl LineCount {
     fn of(changes: &MergeRequest) -> LineCount {
-        let files = changes.changes.known().map(Vec::as_slice).unwrap_or_default();
+        let files = changes.changes.sent().map(Vec::as_slice).unwrap_or_default();
         let is_left_out =
             |file: &crate::api::commits::DiffEntry| file.collapsed == Some(true) || file.too_large == Some(true);
         if changes.overflow == Some(true) || files.iter().any(is_left_out) {

@@ -5,7 +5,7 @@ use crate::api::groups::ListGroupProjects;
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
-use crate::app::session::Section;
+use crate::app::session::CustomSection;
 use crate::app::view::View;
 use crate::parts::query_list;
 use crate::store::{ListQuery, Load, Rows, Want};
@@ -27,13 +27,13 @@ pub struct QueryScope {
 
 impl QueryScope {
     /// Returns the scope of a custom section.
-    pub fn of(section: &Section) -> QueryScope {
+    pub fn of(section: &CustomSection) -> QueryScope {
         let id = |text: &Option<String>| text.as_deref().map(Id::from);
         QueryScope { project: id(&section.project), group: id(&section.group), state: "opened", order: None }
     }
 
     /// Returns the place that lists the results of a section.
-    pub fn place(section: &Section) -> Place {
+    pub fn place(section: &CustomSection) -> Place {
         let asking = QueryScope::of(section);
         Place { project: asking.project, group: asking.group, ..Place::new("mrs") }.query(section.query.as_str())
     }

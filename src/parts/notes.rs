@@ -1,6 +1,6 @@
 //! Notes on an issue, a snippet or an epic: rendered notes, one below the other, followed by unsent drafts.
 
-use super::list::{self, age, ago, draw_error_line, draw_placeholder};
+use super::list::{self, draw_error_line, draw_placeholder, time_ago};
 use super::review::{quoted_reply, state_of};
 use crate::api::notes::Note;
 use crate::app::App;
@@ -438,7 +438,7 @@ impl Notes {
         let theme = view.theme;
         if line == 0 {
             let author = note.author.as_ref().map(|author| author.name.clone()).unwrap_or_default();
-            let when = ago(&age(view, note.created_at.as_ref()));
+            let when = time_ago(view, note.created_at.as_ref());
             let dot = glyph::separator();
             let edited = if note.is_edited() { format!("{dot}edited") } else { String::new() };
             let mut spans: Vec<(std::borrow::Cow<'static, str>, ratatui::style::Style)> = vec![

@@ -4,7 +4,7 @@ use crate::api::Id;
 use crate::api::pipelines::{ListPipelineVariables, Variable};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::overlay::{AfterKey, Overlay};
+use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::list::draw_placeholder;
@@ -79,23 +79,23 @@ impl Overlay for PipelineVariables {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let len = cx.view.store.list(&self.list).len();
         match key.code {
-            KeyCode::Esc | KeyCode::Char('q') => return AfterKey::Close,
-            KeyCode::Char('c') if key.ctrl => return AfterKey::Close,
+            KeyCode::Esc | KeyCode::Char('q') => return AfterEvent::Close,
+            KeyCode::Char('c') if key.ctrl => return AfterEvent::Close,
             KeyCode::Char('v') => self.shows_values = !self.shows_values,
             KeyCode::Up | KeyCode::Char('k') => self.state.move_by(-1, len),
             KeyCode::Down | KeyCode::Char('j') => self.state.move_by(1, len),
             _ => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         if let Pointer::Wheel { rows, .. } = pointer {
             self.state.move_by(rows.into(), cx.view.store.list(&self.list).len());
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 }

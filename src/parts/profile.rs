@@ -1,6 +1,7 @@
 //! The facts of a user, shared by the list of users, a user's place, and the owner of a key.
 
-use super::list::{age, ago, day};
+use super::list::{day, time_ago};
+use crate::api::types::Extra;
 use crate::api::users::Profile;
 use crate::api::{ExtraValue, Time};
 use crate::app::view::View;
@@ -14,7 +15,7 @@ pub fn state(word: &str) -> (&'static str, String, Role) {
     let (sign, role) = match word {
         "active" => (glyph::alive(), Role::Success),
         "blocked" | "banned" | "ldap_blocked" => (glyph::wrong(), Role::Failed),
-        "deactivated" => (glyph::open(), Role::Canceled),
+        "deactivated" => (glyph::hollow(), Role::Canceled),
         _ => (glyph::dot(), Role::Warning),
     };
     (glyph::or_word(sign, ""), word.replace('_', " "), role)
@@ -22,7 +23,7 @@ pub fn state(word: &str) -> (&'static str, String, Role) {
 
 /// Returns the special properties of an account, in words.
 pub fn badges(user: &Profile) -> Vec<&'static str> {
-    let is = |flag: &Option<Option<bool>>| flag.known() == Some(&true);
+    let is = |flag: &Extra<bool>| flag.sent() == Some(&true);
     let all = [
         (is(&user.is_admin), "administrator"),
         (is(&user.external), "external"),
@@ -34,7 +35,7 @@ pub fn badges(user: &Profile) -> Vec<&'static str> {
 
 /// Returns the identity providers of an account.
 pub fn identity_providers(user: &Profile) -> String {
-    let providers = user.identities.known().into_iter().flatten().map(|identity| identity.provider.as_str());
+    let providers = user.identities.sent().into_iter().flatten().map(|identity| identity.provider.as_str());
     providers.collect::<Vec<_>>().join(", ")
 }
 
@@ -42,7 +43,7 @@ pub fn identity_providers(user: &Profile) -> String {
 fn moment(view: &View, time: Option<&Time>) -> String {
     let Some(time) = time else { return String::new() };
     let day = day(time);
-    match ago(&age(view, Some(time))) {
+    match time_ago(view, Some(time)) {
         value if value.is_empty() => day,
         value => format!("{day}  {value}"),
     }
@@ -56,11 +57,11 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
     let mut value = vec![(format!("{sign} {word}"), role)];
     value.extend(badges(user).into_iter().map(|badge| (format!("{}{badge}", glyph::separator()), Role::Warning)));
     facts.field("state", value, None);
-    let bio = user.bio.known().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
+    let bio = user.bio.sent().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
     for (index, line) in bio.into_iter().enumerate() {
         facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
     }
-    let words = |field: &Option<Option<String>>| field.known().cloned().unwrap_or_default();
+    let words = |field: &Extra<String>| field.sent().cloned().unwrap_or_default();
     for (name, words) in [
         ("job", user.job_title.clone().unwrap_or_default()),
         ("pronouns", user.pronouns.clone().unwrap_or_default()),
@@ -87,43 +88,45 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
     write_account(facts, view, user);
 }
 
-/// Writes the limits and the activity of the account, which only the user and administrators can see.
+/// Writes the dates, limits, identities and ID of the account. Servers send most of them only to the user and to
+/// administrators.
 fn write_account(facts: &mut Details, view: &View, user: &Profile) {
     for (name, time) in [
         ("since", &user.created_at),
         ("confirmed", &user.confirmed_at),
+        // The field `last_sign_in_at` is the one before.
         ("last sign-in", &user.current_sign_in_at),
         ("active", &user.last_activity_on),
     ] {
-        let value = moment(view, time.known());
+        let value = moment(view, time.sent());
         if !value.is_empty() {
             facts.field(name, vec![(value, Role::Text)], None);
         }
     }
-    let yes = |flag: &Option<Option<bool>>| flag.known().map(|on| if *on { "yes" } else { "no" });
+    let yes = |flag: &Extra<bool>| flag.sent().map(|on| if *on { "yes" } else { "no" });
     if let Some(on) = yes(&user.two_factor_enabled) {
         let role = if on == "yes" { Role::Success } else { Role::Warning };
         facts.field("two-factor", vec![(on.to_owned(), role)], None);
     }
     let mut may = Vec::new();
-    if let Some(limit) = user.projects_limit.known() {
+    if let Some(limit) = user.projects_limit.sent() {
         may.push(format!("{} at most", text::count_noun(*limit, "project")));
     }
-    if user.can_create_group.known() == Some(&true) {
+    if user.can_create_group.sent() == Some(&true) {
         may.push("groups".into());
     }
     if !may.is_empty() {
         facts.field("limits", vec![(may.join(", "), Role::Text)], None);
     }
-    if let Some(minutes) = user.shared_runners_minutes_limit.known() {
+    if let Some(minutes) = user.shared_runners_minutes_limit.sent() {
         facts.field("minutes", vec![(format!("{} on shared runners", text::count(*minutes)), Role::Text)], None);
     }
-    for (index, identity) in user.identities.known().into_iter().flatten().enumerate() {
+    for (index, identity) in user.identities.sent().into_iter().flatten().enumerate() {
         let name = if index == 0 { "identities" } else { "" };
         let pieces = vec![(identity.provider.clone(), Role::Text), (format!("  {}", identity.extern_uid), Role::Dim)];
         facts.field(name, pieces, None);
     }
-    for (index, attribute) in user.custom_attributes.known().into_iter().flatten().enumerate() {
+    for (index, attribute) in user.custom_attributes.sent().into_iter().flatten().enumerate() {
         let name = if index == 0 { "attributes" } else { "" };
         let pieces = vec![(format!("{} ", attribute.key), Role::Label), (attribute.value.clone(), Role::Text)];
         facts.field(name, pieces, None);

@@ -5,16 +5,17 @@ use crate::api::Id;
 use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
 use crate::app::action::Action;
-use crate::app::overlay::picker::{FreeText, Item, Picker, Source};
+use crate::app::overlay::picker::{Item, NameAction, Picker, Source};
 use crate::app::view::View;
 use crate::store::{Load, Want};
 use crate::ui::glyph;
 use std::time::Duration;
 
-/// The number of pages of tags that are listed, because servers cannot search them.
+/// The number of pages of tags that are listed. The specification has no search for tags, so what is typed filters only
+/// these.
 const MAX_TAG_PAGES: u32 = 3;
 
-/// Returns why a name is not a valid ref (git-check-ref-format), or `None` if it is.
+/// Returns why a name is not a valid name of a branch or tag (git-check-ref-format), or `None` if it is.
 pub fn invalid_reason(name: &str) -> Option<&'static str> {
     let bad = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
     match name {
@@ -22,10 +23,11 @@ pub fn invalid_reason(name: &str) -> Option<&'static str> {
         _ if name.chars().any(bad) => Some("spaces and ~ ^ : ? * [ \\ are not allowed"),
         _ if name.contains("..") || name.contains("@{") || name == "@" => Some(".. and @{ have a special meaning"),
         _ if name.starts_with('-') => Some("it begins with a dash"),
-        _ if name.ends_with('.') || name.ends_with(".lock") => Some("it ends with a dot or with .lock"),
+        _ if name.ends_with('.') => Some("it ends with a dot"),
         _ if name.split('/').any(|part| part.is_empty() || part.starts_with('.')) => {
             Some("a part of it is empty or begins with a dot")
         }
+        _ if name.split('/').any(|part| part.ends_with(".lock")) => Some("a part of it ends with .lock"),
         _ => None,
     }
 }
@@ -33,15 +35,15 @@ pub fn invalid_reason(name: &str) -> Option<&'static str> {
 /// The source of a ref picker. The server searches the branches for the typed text.
 pub struct Refs {
     project: Id,
-    then: FreeText,
+    action: NameAction,
 }
 
 impl Refs {
-    /// Returns the action that opens a picker of refs. `then` is called with the chosen or typed name; a commit SHA can
-    /// only be typed.
-    pub fn pick(title: &str, project: &Id, view: &View, then: FreeText) -> Action {
-        let source = Box::new(Refs { project: project.clone(), then });
-        let picker = Picker::of(title, source, view).free(then, "a branch, a tag, or the SHA of a commit");
+    /// Returns the action that opens a picker of refs. `action` returns the action for a listed or typed name; a commit
+    /// SHA can only be typed.
+    pub fn pick(title: &str, project: &Id, view: &View, action: NameAction) -> Action {
+        let source = Box::new(Refs { project: project.clone(), action });
+        let picker = Picker::of(title, source, view).free(action, "a branch, a tag, or the SHA of a commit");
         Action::Open(Box::new(picker))
     }
 
@@ -70,9 +72,9 @@ impl Source for Refs {
         for list in [self.branches(""), self.branches(typed)] {
             for branch in view.store.list(&list).iter() {
                 if seen.insert(branch.name.as_str()) {
-                    let when = branch.commit.as_ref().and_then(|c| c.when());
+                    let when = branch.commit.as_ref().and_then(|c| c.date());
                     let name = branch.name.as_str();
-                    items.push(Item::act(name, (self.then)(name)).note(format!(
+                    items.push(Item::act(name, (self.action)(name)).note(format!(
                         "{} {}",
                         glyph::branch(),
                         age(view, when)
@@ -81,9 +83,9 @@ impl Source for Refs {
             }
         }
         for tag in view.store.list(&self.tags()).iter() {
-            let when = tag.commit.as_ref().and_then(|c| c.when());
+            let when = tag.commit.as_ref().and_then(|c| c.date());
             let name = tag.name.as_str();
-            items.push(Item::act(name, (self.then)(name)).note(format!("tag {}", age(view, when))));
+            items.push(Item::act(name, (self.action)(name)).note(format!("tag {}", age(view, when))));
         }
         items
     }
@@ -98,7 +100,9 @@ mod tests {
         for name in ["main", "feature/rows", "v1.2", "a@b"] {
             assert_eq!(invalid_reason(name), None, "{name}");
         }
-        for name in ["", "a b", "a..b", "-a", "a.lock", "a//b", "/a", "a/", ".a", "a/.b", "@", "a@{1}", "a\\b", "a."] {
+        for name in [
+            "", "a b", "a..b", "-a", "a.lock", "a.lock/b", "a//b", "/a", "a/", ".a", "a/.b", "@", "a@{1}", "a\\b", "a.",
+        ] {
             assert!(invalid_reason(name).is_some(), "{name}");
         }
     }

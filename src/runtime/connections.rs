@@ -73,7 +73,7 @@ impl ServerConnection {
     }
 
     /// Returns the difference to the server's clock if it changed since the last call.
-    pub fn clock(&self) -> Option<Msg> {
+    pub fn clock_change(&self) -> Option<Msg> {
         let reported = self.ahead.as_ref()?;
         let ahead = self.client.peek()?.as_ref().ok()?.clock().ahead();
         let millis = i64::try_from(ahead.as_millis()).unwrap_or_default();

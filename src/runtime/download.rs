@@ -5,7 +5,7 @@ use super::journal;
 use crate::api::client::{Client, OnProgress, Progress};
 use crate::app::action::{Cancel, Msg};
 use crate::app::local_paths;
-use crate::app::transfer::{SaveOrder, TransferEvent, Unpack, file_name};
+use crate::app::transfer::{TransferEvent, TransferOrder, Unpack, file_name};
 use crate::system::files;
 use crate::ui::text;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
@@ -44,7 +44,7 @@ impl PartNames {
 
     /// Returns the part file next to `path`. Its name depends on the request, so that only the same download is
     /// resumed.
-    fn file(self, path: &Path, order: &SaveOrder) -> PathBuf {
+    fn file(self, path: &Path, order: &TransferOrder) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         (self.0, &order.save.request).hash(&mut hasher);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -53,7 +53,13 @@ impl PartNames {
 }
 
 /// Performs `order` and sends its events, with the number of the transfer, to `sender`.
-pub async fn save(client: &Client, number: u64, order: SaveOrder, part_names: PartNames, sender: &mpsc::Sender<Msg>) {
+pub async fn save(
+    client: &Client,
+    number: u64,
+    order: TransferOrder,
+    part_names: PartNames,
+    sender: &mpsc::Sender<Msg>,
+) {
     let event = match Download::begin(&order, part_names).await {
         Ok(download) => download.run(client, number, sender).await,
         Err(event) => event,
@@ -63,13 +69,13 @@ pub async fn save(client: &Client, number: u64, order: SaveOrder, part_names: Pa
 
 /// A download whose target has been checked.
 struct Download<'a> {
-    order: &'a SaveOrder,
+    order: &'a TransferOrder,
     path: PathBuf,
     part: PathBuf,
 }
 
 /// Returns the path of the target file. If the order names a folder, it is a file in that folder.
-async fn target_path(order: &SaveOrder) -> PathBuf {
+async fn target_path(order: &TransferOrder) -> PathBuf {
     let mut path = local_paths::path(&order.path);
     let is_folder = || async { fs::metadata(&path).await.is_ok_and(|found| found.is_dir()) };
     if order.path.ends_with(std::path::is_separator) || is_folder().await {
@@ -84,7 +90,7 @@ impl<'a> Download<'a> {
     /// # Errors
     ///
     /// Returns the event to send if the target exists or its folder cannot be used.
-    async fn begin(order: &'a SaveOrder, part_names: PartNames) -> Result<Download<'a>, TransferEvent> {
+    async fn begin(order: &'a TransferOrder, part_names: PartNames) -> Result<Download<'a>, TransferEvent> {
         let path = target_path(order).await;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match fs::metadata(folder).await {
@@ -234,7 +240,7 @@ impl Drop for StopOnDrop {
 }
 
 /// Removes the part file of a canceled order.
-pub async fn remove_part(order: SaveOrder, part_names: PartNames) {
+pub async fn remove_part(order: TransferOrder, part_names: PartNames) {
     let _ = fs::remove_file(part_names.file(&target_path(&order).await, &order)).await;
 }
 
@@ -247,17 +253,21 @@ mod tests {
     use super::*;
     use crate::api::endpoint::Endpoint;
     use crate::api::repository::GetRawBlob;
-    use crate::app::transfer::{OnUnpackProgress, Save, Unpacked};
+    use crate::app::transfer::{NewTransfer, OnUnpackProgress, Unpacked};
     use crate::runtime::tests::serve;
 
     const PART_NAMES: PartNames = PartNames(7);
 
-    fn order(folder: &Path, path: &str) -> SaveOrder {
+    fn order(folder: &Path, path: &str) -> TransferOrder {
         let request = GetRawBlob { id: 7.into(), sha: "abc".into() }.request();
-        SaveOrder { save: Save::new(request, "a.bin"), path: folder.join(path).display().to_string(), replace: false }
+        TransferOrder {
+            save: NewTransfer::new(request, "a.bin"),
+            path: folder.join(path).display().to_string(),
+            replace: false,
+        }
     }
 
-    async fn end(client: &Client, order: SaveOrder) -> TransferEvent {
+    async fn end(client: &Client, order: TransferOrder) -> TransferEvent {
         let (sender, mut inbox) = mpsc::channel(64);
         save(client, 1, order, PART_NAMES, &sender).await;
         drop(sender);

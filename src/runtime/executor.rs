@@ -15,7 +15,7 @@ use crate::api::{Error, Fault, Host};
 use crate::app::action::{Cancel, Effect, Msg, Outcome};
 use crate::app::custom::{RunEvent, RunOrder, Show};
 use crate::app::outbox::Claim;
-use crate::app::session::Section;
+use crate::app::session::CustomSection;
 use crate::app::tone::Tone;
 use crate::app::transfer::TransferEvent;
 use crate::runtime::connections::{self, Connect, Connection, Connections, ServerConnection};
@@ -23,7 +23,7 @@ use crate::runtime::download::{self, PartNames};
 use crate::runtime::range_reader;
 use crate::store;
 use crate::store::want::Reader;
-use crate::store::{Arrival, KnownState, Load, PER_PAGE, Ticket, Want, Work, Write};
+use crate::store::{KnownState, Load, PER_PAGE, ParsedReply, Ticket, Want, Work, Write};
 use futures::FutureExt;
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -68,7 +68,7 @@ impl MsgSender {
 }
 
 /// A function that adds a custom section to the configuration, or removes it, by its name.
-pub type Configure = Arc<dyn Fn(&str, Option<&Section>) -> Result<(), String> + Send + Sync>;
+pub type Configure = Arc<dyn Fn(&str, Option<&CustomSection>) -> Result<(), String> + Send + Sync>;
 
 /// The executor of effects. Dropping it cancels everything in flight.
 pub struct Executor {
@@ -167,7 +167,7 @@ impl Executor {
                     let _ = sender.send(Msg::Sent(number, outcome)).await;
                 }));
             }
-            Effect::Save(number, order) => {
+            Effect::Transfer(number, order) => {
                 let (connection, sender) = (self.connection(order.save.request.host.as_ref()), self.sender.clone());
                 let drafts = self.drafts.clone();
                 let task = tokio::spawn(async move {
@@ -182,12 +182,12 @@ impl Executor {
                 self.saves.retain(|_, save| !save.is_finished());
                 self.saves.insert(number, task.abort_handle());
             }
-            Effect::StopSave(number) => {
+            Effect::StopTransfer(number) => {
                 if let Some(task) = self.saves.remove(&number) {
                     task.abort();
                 }
             }
-            Effect::ForgetSave(order) => {
+            Effect::ForgetTransfer(order) => {
                 let drafts = self.drafts.clone();
                 tokio::spawn(async move { download::remove_part(order, PartNames::load(drafts.as_deref())).await });
             }
@@ -223,19 +223,19 @@ impl Executor {
                     let _ = sender.blocking_send(Msg::CheckedOut(checkout, outcome));
                 });
             }
-            Effect::Run(_, RunOrder { show: Show::Terminal, .. }) => return Some(effect),
-            Effect::Run(number, order) => {
+            Effect::StartCustomCommand(_, RunOrder { show: Show::Terminal, .. }) => return Some(effect),
+            Effect::StartCustomCommand(number, order) => {
                 self.runs.retain(|_, task| !task.is_finished());
                 let task = tokio::spawn(run::run(number, order, self.sender.clone()));
                 self.runs.insert(number, task.abort_handle());
             }
-            Effect::StopRun(number) => {
+            Effect::StopCustomCommand(number) => {
                 if let Some(task) = self.runs.remove(&number) {
                     task.abort();
                     let sender = self.sender.clone();
                     tokio::spawn(async move {
                         let ended = RunEvent::Ended(Err("was canceled".to_owned()));
-                        let _ = sender.send(Msg::Ran(number, ended)).await;
+                        let _ = sender.send(Msg::CustomCommand(number, ended)).await;
                     });
                 }
             }
@@ -244,7 +244,7 @@ impl Executor {
             | Effect::Notify(_)
             | Effect::Browse(_)
             | Effect::Edit { .. }
-            | Effect::Page(_)
+            | Effect::Pager(_)
             | Effect::SwitchServer(..)
             | Effect::Return
             | Effect::Suspend
@@ -290,7 +290,7 @@ impl Executor {
                     Want::Load(load) => {
                         let page = match &inner {
                             Ticket::Load(_, page) => *page,
-                            Ticket::Follow(_) | Ticket::Work(_) | Ticket::Parts(_) => 0,
+                            Ticket::Follow(_) | Ticket::Work(_) | Ticket::RangeRead(_) => 0,
                         };
                         let request = at_page(&load, page);
                         let cache = connection.cache().await;
@@ -306,13 +306,15 @@ impl Executor {
                         follow::stream(&connection, &follow, known, backpressure, to).await.map(|()| Outcome::End)
                     }
                     Want::Work(work) => run_work(work, to.stop.clone()).await,
-                    Want::Parts(reader) => range_reader::read_ranges(&connection.client().await?, &reader, to).await,
+                    Want::RangeRead(reader) => {
+                        range_reader::read_ranges(&connection.client().await?, &reader, to).await
+                    }
                 }
             };
             // Every task reports an outcome, even if it panics; otherwise the app would wait forever.
             let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| Err(crashed(&name)));
             // The clock is sent first, because times in the outcome are interpreted by it.
-            if let Some(clock) = connection.clock() {
+            if let Some(clock) = connection.clock_change() {
                 let _ = sender.sender.send(clock).await;
             }
             sender.send(Msg::Arrived(name, outcome)).await;
@@ -321,7 +323,7 @@ impl Executor {
     }
 
     /// Writes a section to the configuration, if possible. This is a small file that is rarely written.
-    fn configure(&self, name: String, section: Option<Section>) {
+    fn configure(&self, name: String, section: Option<CustomSection>) {
         let Some(configure) = self.configure.clone() else { return };
         let sender = self.sender.clone();
         tokio::task::spawn_blocking(move || {
@@ -381,7 +383,7 @@ impl Executor {
     fn journal(&mut self) -> Option<&JournalWriter> {
         let folder = self.drafts.clone()?;
         let sender = self.sender.clone();
-        let on_change = move |outcome| sender.try_send(Msg::Kept(outcome)).is_ok();
+        let on_change = move |outcome| sender.try_send(Msg::DiskStatus(outcome)).is_ok();
         Some(self.journal.get_or_insert_with(|| JournalWriter::start(folder, on_change)))
     }
 }
@@ -393,7 +395,7 @@ fn at_page(load: &Load, page: u32) -> Request {
 }
 
 /// Returns the reply from the disk cache and the time at which it arrived, or `None` if it cannot be read.
-async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(Arrival, Timestamp)> {
+async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(ParsedReply, Timestamp)> {
     let path = cache.lock().unwrap_or_else(PoisonError::into_inner).path(request);
     let (request, reader, splits_entries) = (request.clone(), load.read, load.splits_entries);
     let read = move || {
@@ -401,7 +403,7 @@ async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> O
         let (value, len) = reader(&cached.body, cached.content_type.as_deref()).ok()?;
         let (digest, size) = (store::digest(&cached.body), cached.body.len());
         let total = cached.total.filter(|_| !splits_entries);
-        Some((Arrival { value, len, next: cached.next, total, digest, size }, cached.at))
+        Some((ParsedReply { value, len, next: cached.next, total, digest, size }, cached.at))
     };
     tokio::task::spawn_blocking(read).await.ok().flatten()
 }
@@ -412,7 +414,7 @@ pub(super) async fn reply(
     load: &Load,
     request: &Request,
     cache: Option<&Mutex<Cache>>,
-) -> Result<Arrival, Error> {
+) -> Result<ParsedReply, Error> {
     if !load.delay.is_zero() {
         tokio::time::sleep(load.delay).await;
     }
@@ -424,7 +426,7 @@ pub(super) async fn reply(
     let (info, size) = (response.page, response.body.len());
     let (value, len, digest) = read(load.read, response.body, response.content_type, &request.line()).await?;
     let total = info.total.filter(|_| !load.splits_entries);
-    Ok(Arrival { value, len, next: info.next, total, digest, size })
+    Ok(ParsedReply { value, len, next: info.next, total, digest, size })
 }
 
 async fn read(
@@ -467,7 +469,7 @@ async fn run_work(work: Work, stop: Cancel) -> Result<Outcome, Error> {
 fn crashed(ticket: &Ticket) -> Error {
     let tried = match ticket {
         Ticket::Load(request, _) | Ticket::Follow(request) => request.line(),
-        Ticket::Work(_) | Ticket::Parts(_) => "prepare the view".into(),
+        Ticket::Work(_) | Ticket::RangeRead(_) => "prepare the view".into(),
     };
     let reason = "internal error; --log FILE has the details".to_owned();
     Error { tried, fault: Fault::Unreadable(Unreadable { field: ".".into(), reason }) }

@@ -29,7 +29,7 @@ pub(super) const MAX_QUEUED_BYTES: usize = 8 << 20;
 
 /// The conditions that a stream waits for before it sends more.
 pub(super) struct Backpressure {
-    /// Whether the stream is paused because there is no room for more bytes.
+    /// Whether the stream is paused, until the document has written its bytes to disk.
     pub paused: watch::Receiver<bool>,
     /// The number of bytes that may be sent before the app handles some.
     pub queue_capacity: Arc<Semaphore>,
@@ -76,7 +76,8 @@ pub(super) async fn stream(
         let is_complete = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
         let failed = status.as_ref().err().cloned();
         let mut requested = failed.as_ref().map_or(Duration::ZERO, requested_pause);
-        if let Some(clock) = connection.clock() {
+        if let Some(clock) = connection.clock_change() {
+            // Directly: the time is right even if this stream was stopped meanwhile.
             let _ = sender.sender.send(clock).await;
         }
         sender.send(Msg::StatusRead(follow.status.request.clone(), status)).await;
@@ -133,7 +134,7 @@ impl Position<'_> {
         // The last bytes are requested again: a document that was rewritten, and is longer by now, has others there.
         let from = known.saturating_sub(self.tail.len().min(OVERLAP) as u64);
         let mut download = client.stream(&self.follow.request, from).await?;
-        if download.start > known || download.is_empty() && from < known {
+        if download.start > known || download.is_out_of_range() && from < known {
             // Either bytes in between are missing, or the known ones no longer exist. Reading everything shows which.
             download = client.stream(&self.follow.request, 0).await?;
         }

@@ -231,7 +231,7 @@ impl Interface<'_> {
                 self.tell(host, Msg::Edited(outcome));
                 self.take_back(input)?;
             }
-            Effect::Page(pager_text) => {
+            Effect::Pager(pager_text) => {
                 self.lend(input).await?;
                 let ended = open::pager(&pager_text, &mut self.signals).await;
                 self.after(ended, host, input)?;
@@ -241,10 +241,10 @@ impl Interface<'_> {
                 let ended = open::file_of_clone(&file, &mut self.signals).await;
                 self.after(ended, host, input)?;
             }
-            Effect::Run(number, order) => {
+            Effect::StartCustomCommand(number, order) => {
                 self.lend(input).await?;
                 let (ended, should_quit) = open::in_terminal(&order, &mut self.signals, input).await;
-                self.tell(host, Msg::Ran(number, RunEvent::Ended(ended)));
+                self.tell(host, Msg::CustomCommand(number, RunEvent::Ended(ended)));
                 self.after(Ok(should_quit), host, input)?;
             }
             Effect::Suspend => self.suspend(StopTarget::Group, host, input).await?,

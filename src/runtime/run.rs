@@ -57,7 +57,7 @@ pub async fn run(number: u64, order: RunOrder, sender: mpsc::Sender<Msg>) {
             Err(format!("could not be started: {program}: {error}"))
         }
     };
-    let _ = sender.send(Msg::Ran(number, RunEvent::Ended(ended))).await;
+    let _ = sender.send(Msg::CustomCommand(number, RunEvent::Ended(ended))).await;
 }
 
 async fn follow(number: u64, mut child: Child, sender: &mpsc::Sender<Msg>) -> Result<(), String> {
@@ -84,7 +84,7 @@ async fn pump(number: u64, from: Option<impl AsyncRead + Unpin>, sender: &mpsc::
     let mut bytes = vec![0; 8 * 1024];
     while let Ok(len) = from.read(&mut bytes).await {
         let Some(read) = bytes.get(..len).filter(|read| !read.is_empty()) else { return };
-        if sender.send(Msg::Ran(number, RunEvent::Output(read.to_vec()))).await.is_err() {
+        if sender.send(Msg::CustomCommand(number, RunEvent::Output(read.to_vec()))).await.is_err() {
             return;
         }
     }
@@ -112,8 +112,8 @@ mod tests {
         let mut outcome = Err("it never ended".to_owned());
         while let Some(msg) = inbox.recv().await {
             match msg {
-                Msg::Ran(1, RunEvent::Output(bytes)) => printed.extend(bytes),
-                Msg::Ran(1, RunEvent::Ended(ended)) => outcome = ended,
+                Msg::CustomCommand(1, RunEvent::Output(bytes)) => printed.extend(bytes),
+                Msg::CustomCommand(1, RunEvent::Ended(ended)) => outcome = ended,
                 _ => {}
             }
         }

@@ -188,7 +188,7 @@ impl Sessions {
             if session.app.wake_at().is_some_and(|due| due <= now) {
                 effects = session.app.receive(Msg::Now(now));
             }
-            effects.extend(session.app.rest());
+            effects.extend(session.app.settle_pending());
             messages.extend(session.app.take_messages());
             write_error = write_error.or_else(|| session.app.write_error().cloned());
             tasks.extend(session.hand_over(effects));
@@ -197,7 +197,7 @@ impl Sessions {
         for (tone, words) in messages {
             tasks.extend(self.say(tone, words));
         }
-        let effects = self.current.app.rest();
+        let effects = self.current.app.settle_pending();
         tasks.extend(self.current.hand_over(effects));
         self.run_switches(tasks)
     }

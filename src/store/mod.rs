@@ -100,7 +100,7 @@ impl<K: PartialEq, T> Derived<K, T> {
 
 /// A reply from the server.
 #[derive(Clone)]
-pub struct Arrival {
+pub struct ParsedReply {
     /// The parsed value.
     pub value: Value,
     /// The number of rows of a list.
@@ -122,22 +122,22 @@ pub fn digest(body: &[u8]) -> u64 {
     hasher.finish().max(1)
 }
 
-impl Arrival {
+impl ParsedReply {
     /// Returns whether both replies have the same body and the same paging headers.
-    fn is_same_reply(&self, other: &Arrival) -> bool {
+    fn is_same_reply(&self, other: &ParsedReply) -> bool {
         self.digest != 0 && (self.digest, self.next, self.total) == (other.digest, other.next, other.total)
     }
 }
 
-impl std::fmt::Debug for Arrival {
+impl std::fmt::Debug for ParsedReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Arrival({} rows, next {:?})", self.len, self.next)
+        write!(f, "ParsedReply({} rows, next {:?})", self.len, self.next)
     }
 }
 
 #[derive(Default)]
 struct Entry {
-    known: Option<(Arrival, Timestamp)>,
+    known: Option<(ParsedReply, Timestamp)>,
     /// The time at which the current value was first received.
     since: Option<Timestamp>,
     /// The number of replies so far.
@@ -411,7 +411,10 @@ impl<'a, T: 'static> Iterator for LoadedRows<'a, T> {
                 Some((arrival, _)) => {
                     self.page = arrival.value.downcast_ref::<Vec<T>>().map(|rows| rows.iter()).unwrap_or_default();
                 }
-                None => self.entries = self.parts.next()?.entries.iter(),
+                None => {
+                    self.entries = Default::default();
+                    self.entries = self.parts.next()?.entries.iter();
+                }
             }
         }
     }
@@ -682,16 +685,16 @@ impl Store {
                     entry.is_loading = loading;
                 }
             }
-            Ticket::Parts(key) => drop(self.progress.remove(key)),
+            Ticket::RangeRead(key) => drop(self.progress.remove(key)),
             Ticket::Follow(_) | Ticket::Work(_) => {}
         }
     }
 
     /// Records a reply or an error.
-    pub fn record_reply(&mut self, request: &Request, page: u32, outcome: Result<Arrival, Error>, now: Timestamp) {
+    pub fn record_reply(&mut self, request: &Request, page: u32, outcome: Result<ParsedReply, Error>, now: Timestamp) {
         // Replies of other servers say nothing about the current one.
         if request.host.is_none() {
-            self.record_contact(outcome.as_ref().err(), now);
+            self.record_reachability(outcome.as_ref().err(), now);
             if let Err(Error { fault: Fault::Unsupported(message), .. }) = &outcome {
                 self.unsupported.insert(request.route, message.clone());
             }
@@ -755,7 +758,7 @@ impl Store {
     }
 
     /// Adds a cached reply received `at`, unless a reply is already known.
-    pub fn add_cached(&mut self, request: &Request, page: u32, arrival: Arrival, at: Timestamp) {
+    pub fn add_cached(&mut self, request: &Request, page: u32, arrival: ParsedReply, at: Timestamp) {
         let Some(entry) = self.entry(request, page).filter(|entry| entry.known.is_none()) else { return };
         entry.known = Some((arrival, at));
         entry.since = Some(at);
@@ -782,7 +785,7 @@ impl Store {
     }
 
     /// Records whether the server is reachable.
-    pub fn record_contact(&mut self, error: Option<&Error>, now: Timestamp) {
+    pub fn record_reachability(&mut self, error: Option<&Error>, now: Timestamp) {
         match error {
             // These errors do not come from the network and say nothing about the server.
             Some(Error { fault: Fault::ReadOnly | Fault::Disk(_), .. }) => {}
@@ -828,7 +831,7 @@ impl Store {
 
     /// Stores the result of a computation. The part of its key before a tab identifies its subject: a newer result
     /// replaces the older one of the same subject.
-    pub fn keep(&mut self, key: String, result: WorkResult) {
+    pub fn record_result(&mut self, key: String, result: WorkResult) {
         if let Some((of, _)) = key.split_once('\t') {
             self.results.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
         }
@@ -843,7 +846,7 @@ impl Store {
     }
 
     /// Records the error of a range read.
-    pub fn fail(&mut self, key: String, error: Error) {
+    pub fn record_range_error(&mut self, key: String, error: Error) {
         self.progress.remove(&key);
         if self.failed.len() >= MAX_FAILURES {
             self.failed.clear();
@@ -852,7 +855,7 @@ impl Store {
     }
 
     /// Records that the computation `key` failed; it is not retried.
-    pub fn give_up(&mut self, key: String) {
+    pub fn record_work_error(&mut self, key: String) {
         if self.failed_work.len() >= MAX_FAILURES {
             self.failed_work.clear();
         }
@@ -906,7 +909,7 @@ impl Store {
                         stream.error = None;
                     }
                 }
-                Want::Parts(reader) => drop(self.failed.remove(&reader.key)),
+                Want::RangeRead(reader) => drop(self.failed.remove(&reader.key)),
                 Want::Work(_) => {}
             }
         }
@@ -1001,7 +1004,7 @@ mod tests {
         let mut store = Store::default();
         for number in 0..40 {
             let work = Work::new(Heavy(number));
-            store.keep(work.key.clone(), (work.run)(&|| false));
+            store.record_result(work.key.clone(), (work.run)(&|| false));
             store.turn();
             assert!(
                 store.results.values().map(|known| known.result.weight).sum::<usize>() <= MAX_RESULT_BYTES,
@@ -1015,16 +1018,16 @@ mod tests {
     #[test]
     fn failures_are_bounded() {
         let mut store = Store::default();
-        (0..10 * MAX_FAILURES).for_each(|number| store.give_up(format!("work {number}")));
+        (0..10 * MAX_FAILURES).for_each(|number| store.record_work_error(format!("work {number}")));
         assert!(
             store.failed_work.len() <= MAX_FAILURES
                 && !store.is_result_missing(&format!("work {}", 10 * MAX_FAILURES - 1))
         );
     }
 
-    fn rows(names: &[&str], next: Option<u32>) -> Arrival {
+    fn rows(names: &[&str], next: Option<u32>) -> ParsedReply {
         let rows: Vec<Branch> = names.iter().map(|n| Branch { name: (*n).to_string(), ..Branch::default() }).collect();
-        Arrival {
+        ParsedReply {
             len: rows.len(),
             digest: digest(names.join(" ").as_bytes()),
             size: names.len(),
@@ -1141,8 +1144,8 @@ mod tests {
     fn local_refusals_do_not_change_reachability() {
         let mut store = Store::default();
         let error = |fault| Error { tried: "POST /x".into(), fault };
-        store.record_contact(Some(&error(Fault::Offline("gone".into()))), at(0));
-        store.record_contact(Some(&error(Fault::ReadOnly)), at(1));
+        store.record_reachability(Some(&error(Fault::Offline("gone".into()))), at(0));
+        store.record_reachability(Some(&error(Fault::ReadOnly)), at(1));
         assert!(store.unreachable().is_some() && store.last_contact().is_none());
     }
 
@@ -1152,7 +1155,7 @@ mod tests {
         let mut store = Store::default();
         for page in 1..=3 {
             assert_eq!(store.due(&load, at(0)).0, Some(page));
-            let rows = Arrival { total: Some(6), ..rows(&["a", "b"], (page < 3).then_some(page + 1)) };
+            let rows = ParsedReply { total: Some(6), ..rows(&["a", "b"], (page < 3).then_some(page + 1)) };
             store.record_reply(&load.request, page, Ok(rows), at(0));
         }
         assert_eq!(store.due(&load, at(0)).0, None);
@@ -1182,7 +1185,7 @@ mod tests {
         let list = |n: usize| ListBranches { id: n.to_string().into(), search: None };
         let mut store = Store::default();
         for n in 0..4 {
-            let large = Arrival { size: MAX_REPLY_BYTES / 3, ..rows(&["a"], None) };
+            let large = ParsedReply { size: MAX_REPLY_BYTES / 3, ..rows(&["a"], None) };
             store.record_reply(&Load::list(&list(n), 1).request, 1, Ok(large), at(0));
             store.turn();
         }
@@ -1257,7 +1260,7 @@ mod tests {
         let load = Load::list(&ListBranches { id: "1".into(), search: None }, 9).concurrency(2);
         let mut store = Store::default();
         let many = vec!["a"; PER_PAGE as usize];
-        store.record_reply(&load.request, 1, Ok(Arrival { total: Some(500), ..rows(&many, Some(2)) }), at(0));
+        store.record_reply(&load.request, 1, Ok(ParsedReply { total: Some(500), ..rows(&many, Some(2)) }), at(0));
         for page in [2, 3] {
             assert_eq!(store.due(&load, at(0)).0, Some(page));
             store.set_loading(&Ticket::Load(load.request.clone(), page), true);
@@ -1306,7 +1309,7 @@ mod tests {
         let after = |count: usize, size: usize| {
             let mut store = Store::default();
             for n in 0..count {
-                let large = Arrival { size, ..rows(&["a"], None) };
+                let large = ParsedReply { size, ..rows(&["a"], None) };
                 store.record_reply(&Load::list(&list(n), 1).request, 1, Ok(large), at(0));
             }
             (0..3).for_each(|_| store.turn());
@@ -1320,14 +1323,17 @@ mod tests {
     fn failures_do_not_replace_each_other() {
         let mut store = Store::default();
         for number in 0..10 {
-            store.give_up(format!("work {number}"));
-            store.fail(format!("parts {number}"), Error { tried: String::new(), fault: Fault::Offline("gone".into()) });
+            store.record_work_error(format!("work {number}"));
+            store.record_range_error(
+                format!("parts {number}"),
+                Error { tried: String::new(), fault: Fault::Offline("gone".into()) },
+            );
         }
         assert!(!store.is_result_missing("work 0") && !store.is_result_missing("work 9"));
         assert!(store.failed("parts 0").is_some() && !store.is_result_missing("parts 9"));
         for number in 0..10 * MAX_FAILURES {
             let error = Error { tried: String::new(), fault: Fault::Offline("gone".into()) };
-            store.fail(format!("parts {number}"), error);
+            store.record_range_error(format!("parts {number}"), error);
         }
         assert!(store.failed.len() <= MAX_FAILURES);
     }

@@ -30,7 +30,7 @@ pub enum Want {
     /// A computation outside the event loop.
     Work(Work),
     /// A value read from parts of a large remote file.
-    Parts(AnyRangeRead),
+    RangeRead(AnyRangeRead),
 }
 
 impl Want {
@@ -39,7 +39,7 @@ impl Want {
         match self {
             Want::Load(load) => load.request.host.as_ref(),
             Want::Follow(follow) => follow.request.host.as_ref(),
-            Want::Parts(reader) => reader.request.host.as_ref(),
+            Want::RangeRead(reader) => reader.request.host.as_ref(),
             Want::Work(_) => None,
         }
     }
@@ -62,7 +62,7 @@ pub enum Ticket {
     /// A computation, by its key.
     Work(String),
     /// A range read, by the key of its result.
-    Parts(String),
+    RangeRead(String),
 }
 
 /// Parses a reply: the value, and its number of rows if it is a list.
@@ -393,7 +393,7 @@ impl From<Follow> for Want {
 
 impl From<AnyRangeRead> for Want {
     fn from(reader: AnyRangeRead) -> Want {
-        Want::Parts(reader)
+        Want::RangeRead(reader)
     }
 }
 

@@ -180,7 +180,7 @@ glyphs! {
     /// Returns the glyph of a started or active item, next to text that says what it is.
     alive = "●", "*", "";
     /// Returns the glyph of an item not yet started, next to text that says what it is.
-    open = "○", "o", "";
+    hollow = "○", "o", "";
     /// Returns the glyph of a warning.
     warning = "▲", "!", "warning";
     /// Returns the glyph of an unsent draft, next to text that says so.

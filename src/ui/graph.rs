@@ -236,7 +236,7 @@ impl Row {
             let (left, right) = (lane > leftmost, lane < rightmost);
             let (above, below) = (self.above & bit(lane) != 0, self.below & bit(lane) != 0);
             let (symbol, role) = if lane == node {
-                (if self.merge { glyph::open() } else { glyph::alive() }, self.color(usize::from(self.lane)))
+                (if self.merge { glyph::hollow() } else { glyph::alive() }, self.color(usize::from(self.lane)))
             } else if lane == limit {
                 (glyph::cut(), Role::Dim)
             } else if met(lane) {

@@ -31,7 +31,7 @@ struct Divider {
     total_width: u16,
 }
 
-/// The panels of one page.
+/// The panels of a pane.
 #[derive(Clone, Debug, Default)]
 pub struct Panels {
     count: usize,
@@ -120,18 +120,18 @@ impl Panels {
         // The window of visible panels contains the focused one and starts as far left as possible.
         let first = (self.focus + 1).saturating_sub(shown);
         let request = |i: usize| requests.get(i).copied().unwrap_or(PanelRequest { min: 20, weight: 1 });
-        let mut left = area;
+        let mut rest = area;
         for i in first..first + shown {
             let after: Vec<PanelRequest> = (i + 1..first + shown).map(request).collect();
             if after.is_empty() {
                 if let Some(slot) = out.get_mut(i) {
-                    *slot = Some(left);
+                    *slot = Some(rest);
                 }
                 break;
             }
             let (mine, gaps) = (request(i), after.len() as u16);
             let weights = u32::from(mine.weight) + after.iter().map(|a| u32::from(a.weight)).sum::<u32>();
-            let free = left.width.saturating_sub(gaps);
+            let free = rest.width.saturating_sub(gaps);
             let want = match self.shares.get(i).copied().flatten() {
                 Some(share) => (share * f32::from(area.width)).round() as u16,
                 None => (u32::from(free) * u32::from(mine.weight) / weights.max(1)) as u16,
@@ -139,12 +139,12 @@ impl Panels {
             let least_after = after.iter().map(|a| a.min).sum::<u16>().min(free);
             let width = want.max(mine.min).min(free - least_after).max(free.min(1));
             if let Some(slot) = out.get_mut(i) {
-                *slot = Some(Rect { width, ..left });
+                *slot = Some(Rect { width, ..rest });
             }
-            let x = left.x + width;
-            let to = left.right().saturating_sub(least_after + gaps);
-            dividers.push(Divider { before: i, x, from: left.x, to, total_width: area.width });
-            left = Rect { x: x + 1, width: left.width.saturating_sub(width + 1), ..left };
+            let x = rest.x + width;
+            let to = rest.right().saturating_sub(least_after + gaps);
+            dividers.push(Divider { before: i, x, from: rest.x, to, total_width: area.width });
+            rest = Rect { x: x + 1, width: rest.width.saturating_sub(width + 1), ..rest };
         }
         (out, dividers)
     }

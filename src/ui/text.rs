@@ -433,7 +433,7 @@ fn unbroken(source: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Formats an age in seconds briefly: `now`, `3m`, `3h`, `2d`, `5w`, `1y`; the future as `in 3m`.
-pub fn ago(seconds: i64) -> String {
+pub fn short_age(seconds: i64) -> String {
     let s = seconds.unsigned_abs();
     let (minute, hour, day) = (60, 3_600, 86_400);
     let words = match s {
@@ -639,11 +639,11 @@ mod tests {
     #[test]
     fn ages_durations_sizes_and_counts_are_short() {
         let ages = [0, 59, 60, 3_599, 3_600, 86_399];
-        assert_eq!(ages.map(ago), ["now", "now", "1m", "59m", "1h", "23h"]);
+        assert_eq!(ages.map(short_age), ["now", "now", "1m", "59m", "1h", "23h"]);
         let days = [1, 6, 7, 36, 364, 365, 800];
-        assert_eq!(days.map(|days| ago(days * 86_400)), ["1d", "6d", "1w", "5w", "52w", "1y", "2y"]);
-        assert_eq!(ago(-180), "in 3m");
-        assert_eq!(ago(i64::MIN).split(' ').next(), Some("in"));
+        assert_eq!(days.map(|days| short_age(days * 86_400)), ["1d", "6d", "1w", "5w", "52w", "1y", "2y"]);
+        assert_eq!(short_age(-180), "in 3m");
+        assert_eq!(short_age(i64::MIN).split(' ').next(), Some("in"));
         assert_eq!(
             [48.9, 62.0, 3_720.0, 183_600.0, f64::NAN, -4.0].map(duration),
             ["48s", "1m 02s", "1h 02m", "2d 03h", "0s", "0s"]

@@ -124,8 +124,8 @@ fn an_absent_field_is_treated_like_null() {
     let null = r#"{"owner": null, "permissions": null, "runners_token": null, "repository_storage": null}"#;
     for text in ["{}", null] {
         let project: Project = serde_json::from_str(text).expect("a project");
-        assert!(project.owner.known().is_none() && project.permissions.known().is_none(), "{text}");
-        assert!(project.runners_token.known().is_none() && project.repository_storage.known().is_none(), "{text}");
+        assert!(project.owner.sent().is_none() && project.permissions.sent().is_none(), "{text}");
+        assert!(project.runners_token.sent().is_none() && project.repository_storage.sent().is_none(), "{text}");
         assert_eq!(project.access_level(), None, "{text}");
     }
 }

@@ -238,7 +238,7 @@ fn groups_and_users_are_read_with_added_and_removed_fields() {
         "work_information":null,"local_time":"3:38 PM","private_profile":true,"commit_email":"e"}"#;
     both(old, new, |user: Profile| {
         assert_eq!(user.username, "u");
-        assert_eq!(user.network_profile.known().map(String::as_str), Some("l"));
+        assert_eq!(user.network_profile.sent().map(String::as_str), Some("l"));
     });
     for state in ["deactivated", "banned", "ldap_blocked", "blocked_pending_approval"] {
         assert_eq!(read::<Profile>(&format!(r#"{{"state":"{state}"}}"#)).state, state);
@@ -255,7 +255,7 @@ fn notification_settings_accept_unknown_events() {
     let new = r#"{"level":"custom","events":{"new_note":true,"new_release":false,"fixed_pipeline":true,
         "moved_project":null,"merge_when_pipeline_succeeds":false,"change_reviewer_merge_request":true}}"#;
     both(r#"{"level":"custom","events":{"new_note":true}}"#, new, |settings: NotificationSettings| {
-        assert_eq!(settings.events.known().and_then(|events| events.0["new_note"]), Some(true));
+        assert_eq!(settings.events.sent().and_then(|events| events.0["new_note"]), Some(true));
     });
 }
 
@@ -274,7 +274,7 @@ fn commits_branches_and_tags_are_read_with_added_fields() {
     let old = r#"{"id":"abc","title":"T","status":null,"last_pipeline":null,"stats":{"additions":1,"deletions":0,"total":1}}"#;
     let new = r#"{"id":"abc","title":"T","status":null,"last_pipeline":null,"stats":{"additions":1,"deletions":0,"total":1},
         "trailers":{"Signed-off-by":"x"},"extended_trailers":{"Signed-off-by":["x"]},"web_url":"w","project_id":1}"#;
-    both(old, new, |commit: Commit| assert_eq!(commit.stats.known().map(|stats| stats.total), Some(1)));
+    both(old, new, |commit: Commit| assert_eq!(commit.stats.sent().map(|stats| stats.total), Some(1)));
     let old =
         r#"{"name":"b","merged":false,"protected":true,"developers_can_push":false,"developers_can_merge":false}"#;
     let new = r#"{"name":"b","merged":false,"protected":true,"developers_can_push":false,"developers_can_merge":false,

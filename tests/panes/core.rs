@@ -18,7 +18,7 @@ use labscope::app::registry::Entry;
 use labscope::app::state::State;
 use labscope::app::view::View;
 use labscope::panes::PANES;
-use labscope::store::{Arrival, Load, Ticket, Want, Write};
+use labscope::store::{Load, ParsedReply, Ticket, Want, Write};
 use labscope::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -398,7 +398,7 @@ async fn a_late_reply_is_dropped() {
     let late = Ticket::Load(Load::single(&of("ro")).request, 1);
     assert!(harness.canceled.contains(&late), "{:?}", harness.canceled);
     let rows: Vec<labscope::api::projects::Project> = vec![Default::default()];
-    let arrival = Arrival { value: Arc::new(rows), len: 1, next: None, total: None, digest: 0, size: 0 };
+    let arrival = ParsedReply { value: Arc::new(rows), len: 1, next: None, total: None, digest: 0, size: 0 };
     harness.send(Msg::Arrived(late, Ok(Outcome::Reply(arrival))));
     assert!(!harness.app.store.list(&of("ro")).is_known, "an unexpected reply was kept");
     harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;

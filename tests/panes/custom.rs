@@ -52,12 +52,12 @@ async fn a_custom_command_gets_the_selection_and_its_output_is_shown() {
     let (number, order) = harness.ran[0].clone();
     let words = ["git", "worktree", "add", "../feature/rows; id", "42", "acme/rocket-ui", "Rows $(id)"];
     assert_eq!((order.program, order.folder), (words.map(str::to_owned).to_vec(), Some(PathBuf::from("/clone"))));
-    let output = |bytes: &[u8]| Msg::Ran(number, RunEvent::Output(bytes.to_vec()));
+    let output = |bytes: &[u8]| Msg::CustomCommand(number, RunEvent::Output(bytes.to_vec()));
     harness.send(output(b"Preparing worktree\n\x1b]0;evil\x07\x1b[31mHEAD\x1b[0m is now\n"));
     harness.expect("Preparing worktree").expect("HEAD is now").expect_no("evil");
     harness.press("Esc").expect("running");
     assert_eq!(harness.stopped, [number]);
-    harness.send(Msg::Ran(number, RunEvent::Ended(Err("was canceled".into()))));
+    harness.send(Msg::CustomCommand(number, RunEvent::Ended(Err("was canceled".into()))));
     harness.expect("was canceled").press("q").expect_no("HEAD is now");
 }
 
@@ -69,8 +69,8 @@ async fn a_silent_command_reports_its_end_and_a_shell_gets_variables() {
     let (number, order) = harness.ran[0].clone();
     assert_eq!(order.program, ["sh", "-c", "notify \"$LABSCOPE_TITLE\""]);
     assert!(order.variables.contains(&("LABSCOPE_TITLE".into(), "Rows $(id)".into())), "{:?}", order.variables);
-    harness.send(Msg::Ran(number, RunEvent::Output(b"no \x1b[1mbus\n".to_vec())));
-    harness.send(Msg::Ran(number, RunEvent::Ended(Err("failed with exit status: 1".into()))));
+    harness.send(Msg::CustomCommand(number, RunEvent::Output(b"no \x1b[1mbus\n".to_vec())));
+    harness.send(Msg::CustomCommand(number, RunEvent::Ended(Err("failed with exit status: 1".into()))));
     harness.expect("Notify me failed with exit status: 1: no bus");
 }
 

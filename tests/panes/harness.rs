@@ -14,10 +14,10 @@ use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
 use labscope::app::session::{OtherServer, Session};
 use labscope::app::state::{Kept, State, StateFile};
-use labscope::app::transfer::SaveOrder;
+use labscope::app::transfer::TransferOrder;
 use labscope::app::{App, Entry, Place, Setup};
 use labscope::runtime::executor::Executor;
-use labscope::store::{AnyRangeRead, Arrival, Follow, Load, Parts, Step, Ticket, Want, Write};
+use labscope::store::{AnyRangeRead, Follow, Load, ParsedReply, Parts, Step, Ticket, Want, Write};
 use labscope::ui::glyph::{Alphabet, LocalAlphabet};
 use labscope::ui::text;
 use labscope::ui::theme::{Background, Theme};
@@ -77,7 +77,7 @@ pub struct Begin {
     pub account: String,
     /// The state of each account.
     pub states: HashMap<String, State>,
-    pub sections: Vec<labscope::app::session::Section>,
+    pub sections: Vec<labscope::app::session::CustomSection>,
     others: Vec<OtherServer>,
     /// The clone in which the program was started.
     pub clone: Option<CloneFolder>,
@@ -312,7 +312,7 @@ pub struct Harness {
     /// Notifications sent through the terminal.
     pub notified: Vec<String>,
     /// Downloads, by number; files of a real server are saved.
-    pub saves: Vec<(u64, SaveOrder)>,
+    pub saves: Vec<(u64, TransferOrder)>,
     /// Texts shown in the pager.
     pub paged: Vec<String>,
     /// Switches to another server, with the place to open there.
@@ -320,7 +320,7 @@ pub struct Harness {
     /// The number of times the app asked to return to the previous server.
     pub returned: usize,
     /// The custom sections that the configuration would contain.
-    pub sections: Vec<labscope::app::session::Section>,
+    pub sections: Vec<labscope::app::session::CustomSection>,
     /// Claims of another program, by key on disk.
     pub claims: HashMap<String, Claim>,
     /// Replies about claimed drafts that have yet to be delivered.
@@ -485,7 +485,7 @@ impl Harness {
                         // Tests do not pause while typing, so a debounce would only slow them down.
                         load.delay = Duration::ZERO;
                     }
-                    if let Want::Parts(gleaned) = &mut want {
+                    if let Want::RangeRead(gleaned) = &mut want {
                         self.asked.push(gleaned.request.line());
                         gleaned.delay = Duration::ZERO;
                     }
@@ -506,7 +506,7 @@ impl Harness {
                     let claim = self.claims.remove(&on_disk).unwrap_or(Claim::Ours(None));
                     self.claimed.push_back((key, claim));
                 }
-                Effect::Save(number, order) if self.holds.is_some() => self.saves.push((number, order)),
+                Effect::Transfer(number, order) if self.holds.is_some() => self.saves.push((number, order)),
                 Effect::Send(number, write) => {
                     self.asked.push(line_with_fields(&write));
                     self.start(Effect::Send(number, write));
@@ -540,23 +540,23 @@ impl Harness {
                 Effect::Notify(words) => self.notified.push(words),
                 Effect::Keep(key, Some(words)) => _ = self.kept.insert(key, words),
                 Effect::Keep(key, None) => _ = self.kept.remove(&key),
-                Effect::Save(number, order) => match &mut self.answers {
+                Effect::Transfer(number, order) => match &mut self.answers {
                     Answers::Script(_) => self.saves.push((number, order)),
-                    Answers::Server { executor, .. } => _ = executor.take(Effect::Save(number, order)),
+                    Answers::Server { executor, .. } => _ = executor.take(Effect::Transfer(number, order)),
                 },
-                Effect::Page(paper) => self.paged.push((*paper.text).as_ref().to_owned()),
+                Effect::Pager(paper) => self.paged.push((*paper.text).as_ref().to_owned()),
                 Effect::CheckOut(order) => self.checked_out.push(order),
-                Effect::Run(number, order) => self.ran.push((number, order)),
-                Effect::StopRun(number) => self.stopped.push(number),
+                Effect::StartCustomCommand(number, order) => self.ran.push((number, order)),
+                Effect::StopCustomCommand(number) => self.stopped.push(number),
                 Effect::EditFile(file) => self.edited.push(file),
-                Effect::StopSave(number) => self.saves.retain(|(n, _)| *n != number),
+                Effect::StopTransfer(number) => self.saves.retain(|(n, _)| *n != number),
                 Effect::Section(name, section) => {
                     self.sections.retain(|known| known.name != name);
                     self.sections.extend(section);
                 }
                 Effect::SwitchServer(host, place) => self.elsewhere.push((host, place)),
                 Effect::Return => self.returned += 1,
-                Effect::Edit { .. } | Effect::ForgetSave(_) | Effect::Suspend | Effect::Quit => {}
+                Effect::Edit { .. } | Effect::ForgetTransfer(_) | Effect::Suspend | Effect::Quit => {}
             }
         }
     }
@@ -629,7 +629,7 @@ impl Harness {
     pub fn waiting(&self) -> Vec<String> {
         let line = |effect: &Effect| match effect {
             Effect::Start(Ticket::Load(request, _), ..) | Effect::Start(Ticket::Follow(request), ..) => request.line(),
-            Effect::Start(Ticket::Work(key) | Ticket::Parts(key), ..) => key.clone(),
+            Effect::Start(Ticket::Work(key) | Ticket::RangeRead(key), ..) => key.clone(),
             Effect::Send(_, write) => line_with_fields(write),
             _ => String::new(),
         };
@@ -659,7 +659,7 @@ impl Harness {
             Effect::Start(ticket, Want::Work(work), _) => {
                 vec![Msg::Arrived(ticket.clone(), Ok(Outcome::Result((work.run)(&|| false))))]
             }
-            Effect::Start(ticket, Want::Parts(gleaned), _) => {
+            Effect::Start(ticket, Want::RangeRead(gleaned), _) => {
                 let Some(outcome) = self.gleaned(gleaned) else { return false };
                 vec![Msg::Arrived(ticket.clone(), outcome)]
             }
@@ -728,7 +728,7 @@ impl Harness {
         let lines = |effect: &Effect| match effect {
             Effect::Start(_, Want::Load(load), _) => vec![line(&load.request)],
             Effect::Start(_, Want::Follow(follow), _) => vec![line(&follow.status.request), line(&follow.request)],
-            Effect::Start(_, Want::Parts(gleaned), _) => vec![line(&gleaned.request)],
+            Effect::Start(_, Want::RangeRead(gleaned), _) => vec![line(&gleaned.request)],
             _ => Vec::new(),
         };
         self.pending.iter().flat_map(lines).collect()
@@ -760,9 +760,9 @@ impl Harness {
         replies.get(&line).or_else(|| replies.get(bare)).or_else(|| is_newer.then_some(&*NO_THREADS))
     }
 
-    fn arrival(&self, load: &Load, page: u32) -> Option<Result<Arrival, Error>> {
+    fn arrival(&self, load: &Load, page: u32) -> Option<Result<ParsedReply, Error>> {
         let request = paged(load, page);
-        let mut arrival = Arrival { value: Arc::new(()), len: 1, next: None, total: None, digest: 0, size: 0 };
+        let mut arrival = ParsedReply { value: Arc::new(()), len: 1, next: None, total: None, digest: 0, size: 0 };
         let body = match self.scripted(&request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: request.line(), ..error.clone() })),
             Reply::Raw(bytes) | Reply::InParts(bytes) => bytes.clone(),
@@ -778,7 +778,7 @@ impl Harness {
         };
         let (value, len) =
             (load.read)(&body, None).unwrap_or_else(|e| panic!("{}: field {}: {}", request.line(), e.field, e.reason));
-        Some(Ok(Arrival { value, len, digest: labscope::store::digest(&body), size: body.len(), ..arrival }))
+        Some(Ok(ParsedReply { value, len, digest: labscope::store::digest(&body), size: body.len(), ..arrival }))
     }
 
     /// Returns the result of a range read, in parts if the script supports ranges.
@@ -960,9 +960,9 @@ fn route_of(effect: &Effect) -> Option<(&'static str, &'static str)> {
     let request = match effect {
         Effect::Start(_, Want::Load(load), _) => &load.request,
         Effect::Start(_, Want::Follow(follow), _) => &follow.request,
-        Effect::Start(_, Want::Parts(gleaned), _) => &gleaned.request,
+        Effect::Start(_, Want::RangeRead(gleaned), _) => &gleaned.request,
         Effect::Send(_, write) => &write.request,
-        Effect::Save(_, order) => &order.save.request,
+        Effect::Transfer(_, order) => &order.save.request,
         _ => return None,
     };
     Some((request.method, request.route))

@@ -306,13 +306,13 @@ async fn comments_of_a_commit_are_shown_at_their_lines() {
 async fn a_failing_disk_is_reported_and_quitting_asks_first() {
     let mut harness = changes(vec![]).await;
     harness.press("c").type_text("words");
-    harness.send(Msg::Kept(Err("no space left on device".into())));
+    harness.send(Msg::DiskStatus(Err("no space left on device".into())));
     harness.expect("only in memory").expect("no space left").expect("words").press("Esc");
     for _ in 0..2 {
         harness.press("Q").expect("no space left on device. Quit and lose").press("n");
         assert!(!harness.app.is_quitting());
     }
-    harness.send(Msg::Kept(Ok(())));
+    harness.send(Msg::DiskStatus(Ok(())));
     harness.expect("saved to disk again").press("Q");
     assert!(harness.app.is_quitting());
 }

@@ -39,8 +39,8 @@ pub(super) struct Call {
     pub accept: &'static str,
     /// The body of a write.
     pub payload: Option<Payload>,
-    /// The part of the reply that is wanted.
-    pub part: WantedPart,
+    /// The part of the reply that is requested.
+    pub range: RangeRequest,
 }
 
 /// A byte range of a resource.
@@ -54,9 +54,9 @@ pub enum Slice {
     Span(Range<u64>),
 }
 
-/// The part of a reply that is wanted.
+/// The part of a reply that is requested.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WantedPart {
+pub(super) struct RangeRequest {
     /// The offset of the first byte, unless `slice` sets a range.
     pub from: u64,
     /// A range, which takes precedence over `from`.
@@ -67,7 +67,7 @@ pub(super) struct WantedPart {
     pub is_uncompressed: bool,
 }
 
-impl WantedPart {
+impl RangeRequest {
     /// Returns the value of the `Range` header, or `None` for the whole resource.
     fn range(&self) -> Option<String> {
         match &self.slice {
@@ -171,12 +171,12 @@ impl Client {
                 value.set_sensitive(true);
                 request = request.header(name, value);
             }
-            if call.part.is_uncompressed {
+            if call.range.is_uncompressed {
                 request = request.header(ACCEPT_ENCODING, "identity");
             }
-            if let Some(range) = call.part.range() {
+            if let Some(range) = call.range.range() {
                 request = request.header(RANGE, range);
-                if let Some(version) = &call.part.version {
+                if let Some(version) = &call.range.version {
                     request = request.header(IF_RANGE, version);
                 }
             }

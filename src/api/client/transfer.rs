@@ -44,12 +44,13 @@ pub struct Download {
     pub start: u64,
     /// The length of the body, if the server sent it.
     pub length: Option<u64>,
-    /// The total size of the resource, if the server sends a part of it.
+    /// The total size of the resource, if [`Client::slice`] requested a part and the server sent that part.
     pub total_size: Option<u64>,
     /// The `Content-Type` header, if the server sent one.
     pub content_type: Option<String>,
     /// The reply; `None` if there is nothing to read.
     reply: Option<reqwest::Response>,
+    /// The request line, for errors.
     tried: String,
     read_timeout: Duration,
 }
@@ -61,13 +62,13 @@ impl Download {
         reply.chunk().await.map_err(|e| cut_error(&e, self.tried.clone(), self.read_timeout))
     }
 
-    /// Returns whether there is nothing to read, because the server has no bytes at the requested offset.
-    pub fn is_empty(&self) -> bool {
+    /// Returns whether the server has no bytes at the requested offset (416 Range Not Satisfiable).
+    pub fn is_out_of_range(&self) -> bool {
         self.reply.is_none()
     }
 
-    /// Returns the total size, if the server sent it.
-    pub fn total(&self) -> Option<u64> {
+    /// Returns the offset of the end of the body, if the server sent its length.
+    pub fn end(&self) -> Option<u64> {
         self.length.and_then(|length| self.start.checked_add(length))
     }
 
@@ -150,7 +151,7 @@ impl Client {
     /// A server that supports ranges sends only the new bytes, others send everything: see [`Download::start`].
     pub async fn stream(&self, request: &Request, from: u64) -> Result<Download, Error> {
         let mut call = self.call_of(request)?;
-        call.part.from = from;
+        call.range.from = from;
         self.open(call).await
     }
 
@@ -160,12 +161,12 @@ impl Client {
     /// everything, and [`Download::total_size`] is `None`.
     pub async fn slice(&self, request: &Request, slice: Slice) -> Result<Download, Error> {
         let mut call = self.call_of(request)?;
-        call.part.slice = Some(slice);
-        call.part.is_uncompressed = true;
+        call.range.slice = Some(slice);
+        call.range.is_uncompressed = true;
         let mut reply = self.exchange(&call).await?;
         if reply.status() == 416 {
             // The range cannot be satisfied, for example because the resource is empty: request everything.
-            call.part.slice = None;
+            call.range.slice = None;
             reply = self.exchange(&call).await?;
         }
         let reply = self.check_status(reply, &call).await?;
@@ -212,7 +213,7 @@ impl Client {
     }
 
     async fn open(&self, mut call: Call) -> Result<Download, Error> {
-        let from = call.part.from;
+        let from = call.range.from;
         let mut reply = self.exchange(&call).await?;
         if reply.status() == 416 {
             let total = content_range(reply.headers()).and_then(|(_, total)| total);
@@ -220,7 +221,7 @@ impl Client {
                 return Ok(self.download(None, from, &call));
             }
             // The resource is shorter than before: restart.
-            call.part.from = 0;
+            call.range.from = 0;
             reply = self.exchange(&call).await?;
         }
         let reply = self.check_status(reply, &call).await?;
@@ -321,7 +322,7 @@ impl<D: Fn(io::Error) -> Error> PartDownload<'_, D> {
         let from = self.part.len.saturating_sub(OVERLAP);
         if from > 0 {
             let mut download = self.open(from).await?;
-            (self.on_progress)(Progress { done: self.part.len, total: download.total() });
+            (self.on_progress)(Progress { done: self.part.len, total: download.end() });
             if download.start == from && self.matches(&mut download, from).await? {
                 return self.append(download).await;
             }
@@ -339,9 +340,9 @@ impl<D: Fn(io::Error) -> Error> PartDownload<'_, D> {
 
     async fn open(&self, from: u64) -> Result<Download, Error> {
         let mut call = self.client.call_of(self.request)?;
-        call.part.from = from;
-        call.part.version = self.part.version.clone();
-        call.part.is_uncompressed = true;
+        call.range.from = from;
+        call.range.version = self.part.version.clone();
+        call.range.is_uncompressed = true;
         self.client.open(call).await
     }
 
@@ -361,7 +362,7 @@ impl<D: Fn(io::Error) -> Error> PartDownload<'_, D> {
     }
 
     async fn append(&mut self, mut download: Download) -> Result<(), Error> {
-        let total = download.total();
+        let total = download.end();
         self.part.version = download.version();
         (self.on_progress)(Progress { done: self.part.len, total });
         while let Some(chunk) = download.chunk().await? {

@@ -52,7 +52,7 @@ impl Commit {
     }
 
     /// Returns the author date, or else the creation or committer date.
-    pub fn when(&self) -> Option<&Time> {
+    pub fn date(&self) -> Option<&Time> {
         self.authored_date.as_ref().or(self.created_at.as_ref()).or(self.committed_date.as_ref())
     }
 }

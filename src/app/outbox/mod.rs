@@ -143,7 +143,7 @@ impl Outbox {
     }
 
     /// Queues a draft that may have arrived, to find out whether it did.
-    pub fn resolve(&mut self, key: &str, draft: &Draft) {
+    pub fn check(&mut self, key: &str, draft: &Draft) {
         if draft.state.before().is_some() {
             self.enqueue(key, draft, true);
         }

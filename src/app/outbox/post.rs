@@ -139,19 +139,19 @@ impl App {
     }
 
     /// Finds out whether drafts that were sent have arrived.
-    pub(in crate::app) fn resolve(&mut self, keys: &[String]) {
+    pub(in crate::app) fn check_drafts(&mut self, keys: &[String]) {
         for key in keys {
             if let Some(draft) = self.saved.draft(key) {
-                self.outbox.resolve(key, &draft);
+                self.outbox.check(key, &draft);
             }
         }
     }
 
     /// Does the same for all drafts, once it is known whose notes are the user's own.
-    pub(in crate::app) fn resolve_all(&mut self) {
+    pub(in crate::app) fn check_all_drafts(&mut self) {
         if !self.session.offline {
             let keys: Vec<String> = self.saved.drafts.keys().filter(|key| key.starts_with("draft ")).cloned().collect();
-            self.resolve(&keys);
+            self.check_drafts(&keys);
         }
     }
 

@@ -63,9 +63,9 @@ impl World {
         self
     }
 
-    fn resolve_all(&mut self) -> &mut World {
+    fn check_all_drafts(&mut self) -> &mut World {
         for (key, state) in self.disk.clone() {
-            self.outbox.resolve(&key, &Draft { state, ..Draft::new(thing()) });
+            self.outbox.check(&key, &Draft { state, ..Draft::new(thing()) });
         }
         self
     }
@@ -291,7 +291,7 @@ fn no_comment_is_lost_or_duplicated_in_random_kills() {
             world.unseen = below(3);
             world.look_fault = if below(2) == 0 { broken } else { refused };
             match below(3) {
-                0 => world.killed().resolve_all(),
+                0 => world.killed().check_all_drafts(),
                 _ => world.killed().post_all(),
             };
             world.run(below(30));
@@ -316,7 +316,7 @@ fn no_comment_is_lost_or_duplicated_in_random_kills() {
 fn a_restart_checks_uncertain_drafts_and_sends_nothing() {
     let mut world = World::new(2, []);
     world.disk.insert("1".into(), State::Sending { before: 1 });
-    world.resolve_all().all();
+    world.check_all_drafts().all();
     assert!(world.calls.is_empty());
     assert!(matches!(&world.disk["1"], State::Failed { before: Some(1), .. }));
     // The server may still have been processing it the first time.
@@ -333,7 +333,7 @@ fn uncertain_drafts_are_resolved_after_a_restart() {
         world.disk.insert(key.into(), state);
     }
     world.server.extend(["0".into(), "2".into()]);
-    world.killed().resolve_all().all();
+    world.killed().check_all_drafts().all();
     assert_eq!(world.disk.into_iter().collect::<Vec<_>>(), [("1".into(), failed.clone()), ("3".into(), failed)]);
     assert!(world.calls.is_empty());
     assert_eq!(world.said, ["Sent 2 of 3 comments. Last error: cut; it has not arrived. The rest is saved."]);
@@ -344,10 +344,10 @@ fn failed_checks_are_retried_after_temporary_errors() {
     let mut world = World::new(0, []);
     world.disk.insert("0".into(), State::Unknown { before: 1, why: "cut".into() });
     world.unseen = 10;
-    world.killed().resolve_all().all();
+    world.killed().check_all_drafts().all();
     assert!(matches!(world.disk["0"], State::Unknown { before: 1, .. }));
     world.unseen = 0;
-    world.killed().resolve_all().all();
+    world.killed().check_all_drafts().all();
     assert!(matches!(world.disk["0"], State::Failed { before: Some(1), .. }));
 }
 
@@ -468,11 +468,11 @@ fn a_failed_draft_has_its_latest_reason() {
     world.disk.insert("0".into(), State::Failed { why: "the first time".into(), before: Some(1) });
     world.disk.insert("1".into(), State::Sending { before: 1 });
     world.unseen = 100;
-    world.killed().resolve_all().all();
+    world.killed().check_all_drafts().all();
     assert!(matches!(&world.disk["0"], State::Failed { why, .. } if why == "the first time"));
     world.killed();
     world.disk.remove("0");
-    world.resolve_all().all();
+    world.check_all_drafts().all();
     assert!(matches!(&world.disk["1"], State::Unknown { before: 1, .. }), "{:?}", world.disk);
 }
 

@@ -1,7 +1,7 @@
 //! A batch of writes, sent one after the other: the result of each is shown, and failed ones can be retried. An object
 //! that somebody else may have changed in the meantime is checked before it is changed.
 
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::api::Error;
 use crate::app::action::Action;
 use crate::app::context::Cx;
@@ -157,7 +157,7 @@ impl Overlay for Batch {
             let (mark, role, words) = match outcome {
                 Outcome::Checking => (glyph::alive(), Role::Running, "checking for changes…".to_owned()),
                 Outcome::Changed(what) => (glyph::dot(), Role::Warning, what.clone()),
-                Outcome::Waiting => (glyph::open(), Role::Dim, String::new()),
+                Outcome::Waiting => (glyph::hollow(), Role::Dim, String::new()),
                 Outcome::Sending(_) => (glyph::alive(), Role::Running, "sending…".to_owned()),
                 Outcome::Done => (glyph::status_glyph("success").0, Role::Success, "done".to_owned()),
                 Outcome::Failed(error) => (glyph::wrong(), Role::Failed, error.message()),
@@ -192,11 +192,11 @@ impl Overlay for Batch {
         None
     }
 
-    fn key(&mut self, key: Key, _cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, _cx: &mut Cx) -> AfterEvent {
         let len = self.writes.len();
         match (key.code, key.ctrl) {
-            (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => return AfterKey::Close,
-            (KeyCode::Enter, _) if !self.is_busy() => return AfterKey::Close,
+            (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => return AfterEvent::Close,
+            (KeyCode::Enter, _) if !self.is_busy() => return AfterEvent::Close,
             (KeyCode::Char('r'), false) if !self.is_busy() => {
                 for step in &mut self.writes {
                     if matches!(step.outcome, Outcome::Failed(_) | Outcome::Changed(_)) {
@@ -208,14 +208,14 @@ impl Overlay for Batch {
             (KeyCode::Char('k') | KeyCode::Up, _) => Motion::Up.apply(&mut self.list, len),
             _ => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
-    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterEvent {
         if let Pointer::Wheel { rows, .. } = pointer {
             self.list.scroll_by(rows.into(), self.writes.len());
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -244,12 +244,12 @@ impl Overlay for Batch {
         }
     }
 
-    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterKey> {
+    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterEvent> {
         let ours = |step: &&mut Step| matches!(step.outcome, Outcome::Sending(Some(n)) if n == number);
         self.writes.iter_mut().find(ours)?.outcome = match outcome {
             Ok(_) => Outcome::Done,
             Err(error) => Outcome::Failed(error.clone()),
         };
-        Some(AfterKey::Open)
+        Some(AfterEvent::Open)
     }
 }

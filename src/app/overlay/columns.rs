@@ -1,6 +1,6 @@
 //! Selection of the columns of a list, their order, and the column to sort by; every choice is saved at once.
 
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -142,11 +142,11 @@ impl Overlay for ColumnsList {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let len = self.offered.len();
         match key.code {
-            KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q' | '|') => return AfterKey::Close,
-            KeyCode::Char('c') if key.ctrl => return AfterKey::Close,
+            KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q' | '|') => return AfterEvent::Close,
+            KeyCode::Char('c') if key.ctrl => return AfterEvent::Close,
             KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
             KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
             KeyCode::Char(' ' | 'x') => {
@@ -172,17 +172,17 @@ impl Overlay for ColumnsList {
             }
             _ => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let len = self.offered.len();
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {
-                    return AfterKey::Close;
+                    return AfterEvent::Close;
                 }
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, len);
@@ -194,7 +194,7 @@ impl Overlay for ColumnsList {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 }
 

@@ -1,7 +1,7 @@
 //! Confirmation of an action that cannot be undone; names what will be lost, in a list if there are many items.
 
 use super::picker::edit;
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -55,31 +55,31 @@ impl Confirm {
         self
     }
 
-    fn done(&mut self, cx: &mut Cx) -> AfterKey {
+    fn done(&mut self, cx: &mut Cx) -> AfterEvent {
         if let Some(action) = self.yes.take() {
             cx.act(action);
         }
-        AfterKey::Close
+        AfterEvent::Close
     }
 
     /// Handles a key for the name to type.
-    fn key_typed(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
-        let Some((name, input)) = &mut self.typed else { return AfterKey::Open };
+    fn key_typed(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
+        let Some((name, input)) = &mut self.typed else { return AfterEvent::Open };
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => AfterKey::Close,
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => AfterEvent::Close,
             (KeyCode::Enter, _) if input.text().trim() == name => self.done(cx),
-            (KeyCode::Enter, _) => AfterKey::Open,
+            (KeyCode::Enter, _) => AfterEvent::Open,
             (KeyCode::Down, _) => {
                 self.scroll(1);
-                AfterKey::Open
+                AfterEvent::Open
             }
             (KeyCode::Up, _) => {
                 self.scroll(-1);
-                AfterKey::Open
+                AfterEvent::Open
             }
             _ => {
                 edit(input, key);
-                AfterKey::Open
+                AfterEvent::Open
             }
         }
     }
@@ -146,7 +146,7 @@ impl Overlay for Confirm {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         if self.typed.is_some() {
             return self.key_typed(key, cx);
         }
@@ -154,23 +154,23 @@ impl Overlay for Confirm {
             KeyCode::Char('y' | 'Y') => self.done(cx),
             KeyCode::Char('j') | KeyCode::Down => {
                 self.scroll(1);
-                AfterKey::Open
+                AfterEvent::Open
             }
             KeyCode::Char('k') | KeyCode::Up => {
                 self.scroll(-1);
-                AfterKey::Open
+                AfterEvent::Open
             }
             KeyCode::PageDown => {
                 self.scroll(self.room.get() as isize);
-                AfterKey::Open
+                AfterEvent::Open
             }
             KeyCode::PageUp => {
                 self.scroll(-(self.room.get() as isize));
-                AfterKey::Open
+                AfterEvent::Open
             }
-            KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => AfterKey::Close,
-            KeyCode::Char('c') if key.ctrl => AfterKey::Close,
-            _ => AfterKey::Open,
+            KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => AfterEvent::Close,
+            KeyCode::Char('c') if key.ctrl => AfterEvent::Close,
+            _ => AfterEvent::Open,
         }
     }
 

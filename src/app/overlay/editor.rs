@@ -5,7 +5,7 @@ mod saving;
 mod text_format;
 
 use super::picker::edit;
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -175,7 +175,7 @@ impl Editor {
         }
     }
 
-    fn save(&mut self, origin: &str, text: String, cx: &mut Cx) -> AfterKey {
+    fn save(&mut self, origin: &str, text: String, cx: &mut Cx) -> AfterEvent {
         let sent = self.document.is_sent();
         if sent {
             cx.act(Action::Keep(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
@@ -185,32 +185,32 @@ impl Editor {
                 if !sent && self.kept.take().is_some() {
                     cx.act(Action::Keep(self.document.key().to_owned(), None));
                 }
-                AfterKey::Close
+                AfterEvent::Close
             }
             Err(why) => {
                 self.note = Some(why);
-                AfterKey::Open
+                AfterEvent::Open
             }
         }
     }
 
-    fn save_here(&mut self, cx: &mut Cx) -> AfterKey {
-        let State::Here(buffer) = &self.state else { return AfterKey::Open };
+    fn save_here(&mut self, cx: &mut Cx) -> AfterEvent {
+        let State::Here(buffer) = &self.state else { return AfterEvent::Open };
         if !buffer.is_modified() && !self.document.takes_unchanged() {
             cx.say(Tone::Info, "No changes.");
-            return AfterKey::Close;
+            return AfterEvent::Close;
         }
         let (origin, text) = (buffer.origin.clone(), buffer.text());
         self.check_and_save(origin, text, cx)
     }
 
-    fn close(&mut self, cx: &mut Cx) -> AfterKey {
+    fn close(&mut self, cx: &mut Cx) -> AfterEvent {
         self.keep(cx);
         if self.kept.is_some() {
             let path = text::sanitize(self.document.path()).into_owned();
             cx.say(Tone::Info, format!("Draft saved: {path} opens with it next time."));
         }
-        AfterKey::Close
+        AfterEvent::Close
     }
 
     fn key_in_prompt(&mut self, key: Key) {
@@ -377,30 +377,30 @@ impl Overlay for Editor {
         asking.or(cursor)
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         self.note = None;
         match &mut self.saving {
             Some(Saving::Conflict { conflict, .. }) => {
-                return conflict.key(key).map_or(AfterKey::Open, |choice| self.decide(choice, cx));
+                return conflict.key(key).map_or(AfterEvent::Open, |choice| self.decide(choice, cx));
             }
             // Anything typed now would not be part of what is saved.
-            Some(Saving::Checking { .. }) if key.code != KeyCode::Esc => return AfterKey::Open,
+            Some(Saving::Checking { .. }) if key.code != KeyCode::Esc => return AfterEvent::Open,
             Some(Saving::Checking { .. }) => {
                 self.saving = None;
                 // There is no text here to return to: the user's editor is closed.
                 let is_external = matches!(self.state, State::External { .. });
-                return if is_external { self.close(cx) } else { AfterKey::Open };
+                return if is_external { self.close(cx) } else { AfterEvent::Open };
             }
             None => {}
         }
         if self.ask.is_some() {
             self.key_in_prompt(key);
-            return AfterKey::Open;
+            return AfterEvent::Open;
         }
         let State::Here(buffer) = &mut self.state else {
             let leaves =
                 key.code == KeyCode::Esc || key.typed() == Some('q') || (key.ctrl && key.code == KeyCode::Char('c'));
-            return if leaves { self.close(cx) } else { AfterKey::Open };
+            return if leaves { self.close(cx) } else { AfterEvent::Open };
         };
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) => {
@@ -432,7 +432,7 @@ impl Overlay for Editor {
                 self.keep(cx);
             }
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -452,11 +452,11 @@ impl Overlay for Editor {
         }
     }
 
-    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterEvent {
         if let State::Here(buffer) = &mut self.state {
             buffer.pointer(pointer);
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -465,7 +465,7 @@ impl Overlay for Editor {
             State::Here(buffer) => buffer.changed(&cx.view),
             State::Refused(_) | State::External { .. } => {}
         }
-        if self.checked(cx) == AfterKey::Close {
+        if self.checked(cx) == AfterEvent::Close {
             self.done = true;
         }
         if let State::External { text, .. } = &self.state {
@@ -480,39 +480,39 @@ impl Overlay for Editor {
         self.done
     }
 
-    fn edited(&mut self, text: String, cx: &mut Cx) -> AfterKey {
+    fn edited(&mut self, text: String, cx: &mut Cx) -> AfterEvent {
         match &mut self.state {
             State::External { origin, text: before } => {
                 if *before == text {
                     cx.say(Tone::Info, "No changes.");
-                    return AfterKey::Close;
+                    return AfterEvent::Close;
                 }
                 let origin = origin.clone();
-                if self.check_and_save(origin.clone(), text.clone(), cx) == AfterKey::Open {
+                if self.check_and_save(origin.clone(), text.clone(), cx) == AfterEvent::Open {
                     // Not saved yet, or refused: the text is kept, so that it is not lost and can be corrected.
                     let kept = format!("{origin}\n{text}");
                     cx.act(Action::Keep(self.document.key().to_owned(), Some(kept.clone())));
                     self.kept = Some(kept);
                     self.state = State::External { origin, text };
-                    return AfterKey::Open;
+                    return AfterEvent::Open;
                 }
-                AfterKey::Close
+                AfterEvent::Close
             }
             State::Here(buffer) => {
                 buffer.replace(&text);
                 self.keep(cx);
-                AfterKey::Open
+                AfterEvent::Open
             }
-            State::Reading | State::Refused(_) => AfterKey::Open,
+            State::Reading | State::Refused(_) => AfterEvent::Open,
         }
     }
 
-    fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterKey {
+    fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterEvent {
         let State::External { origin, text: before } = &self.state else { return self.edited(text, cx) };
         if *before != text {
             cx.act(Action::Keep(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 }
 

@@ -9,7 +9,7 @@ mod sending;
 mod server;
 mod show;
 
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::api::endpoint::{Input, InputKind};
 use crate::api::json;
 use crate::api::{Endpoint, Error};
@@ -374,7 +374,7 @@ impl Form {
         }
     }
 
-    fn leave(&mut self, cx: &mut Cx) -> AfterKey {
+    fn leave(&mut self, cx: &mut Cx) -> AfterEvent {
         self.keep(cx);
         let lost = self.fields.iter().find(|field| !field.is_kept && field.is_dirty());
         match (lost, self.kept.is_some()) {
@@ -384,7 +384,7 @@ impl Form {
             (None, true) => cx.say(Tone::Info, "Draft saved: the same command opens it again."),
             (None, false) => {}
         }
-        AfterKey::Close
+        AfterEvent::Close
     }
 }
 
@@ -403,7 +403,7 @@ impl Overlay for Form {
         self.draw(view, screen, buf)
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         self.take_key(key, cx)
     }
 
@@ -411,9 +411,9 @@ impl Overlay for Form {
         self.take_paste(text, cx);
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         self.take_pointer(pointer, cx);
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -448,15 +448,15 @@ impl Overlay for Form {
         }
     }
 
-    fn sent(&mut self, number: u64, outcome: &Result<Answer, Error>, cx: &mut Cx) -> Option<AfterKey> {
+    fn sent(&mut self, number: u64, outcome: &Result<Answer, Error>, cx: &mut Cx) -> Option<AfterEvent> {
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {
             return None;
         }
         Some(self.answered(outcome, cx))
     }
 
-    fn edited(&mut self, text: String, cx: &mut Cx) -> AfterKey {
+    fn edited(&mut self, text: String, cx: &mut Cx) -> AfterEvent {
         self.take_edited(&text, cx);
-        AfterKey::Open
+        AfterEvent::Open
     }
 }

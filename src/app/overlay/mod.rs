@@ -24,9 +24,9 @@ use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// The state of an overlay after a key.
+/// The state of an overlay after a key, or another event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AfterKey {
+pub enum AfterEvent {
     Open,
     Close,
 }
@@ -48,7 +48,7 @@ pub trait Overlay {
     /// Draws the overlay over `screen`, the whole terminal; returns the position of the cursor, if it has one.
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)>;
     /// Handles a key; the top overlay gets all keys.
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey;
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent;
     /// Handles pasted text.
     fn paste(&mut self, _text: &str, _cx: &mut Cx) {}
     /// Returns whether another overlay may open on top by itself, because nothing is typed here.
@@ -60,8 +60,8 @@ pub trait Overlay {
         None
     }
     /// Handles a mouse event.
-    fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) -> AfterKey {
-        AfterKey::Open
+    fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) -> AfterEvent {
+        AfterEvent::Open
     }
     /// Handles a change of the data that the overlay may show.
     fn changed(&mut self, _cx: &mut Cx) {}
@@ -72,15 +72,15 @@ pub trait Overlay {
     /// Records that the write with that number, requested by this overlay, is being sent.
     fn sending(&mut self, _number: u64) {}
     /// Handles the end of a write; returns `None` if the write is not this overlay's.
-    fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterKey> {
+    fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterEvent> {
         None
     }
     /// Handles the text from the user's editor.
-    fn edited(&mut self, _text: String, _cx: &mut Cx) -> AfterKey {
-        AfterKey::Open
+    fn edited(&mut self, _text: String, _cx: &mut Cx) -> AfterEvent {
+        AfterEvent::Open
     }
     /// Handles the end of the program while the text is in the user's editor: the text is saved, and nothing is sent.
-    fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterKey {
+    fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterEvent {
         self.edited(text, cx)
     }
 }

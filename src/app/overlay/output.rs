@@ -1,6 +1,6 @@
 //! Output of a custom command, shown beside the place.
 
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::custom::Started;
@@ -88,16 +88,16 @@ impl Overlay for Output {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let page = self.height.get();
         let rows = |motion: Motion| motion.rows(page).unwrap_or(0);
         match (key.code, key.ctrl) {
             (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => {
                 if self.run(&cx.view).is_some_and(|run| run.ended.is_none()) {
-                    cx.act(Action::StopRun(self.number));
-                    return AfterKey::Open;
+                    cx.act(Action::StopCustomCommand(self.number));
+                    return AfterEvent::Open;
                 }
-                return AfterKey::Close;
+                return AfterEvent::Close;
             }
             (KeyCode::Down | KeyCode::Char('j'), _) => self.scroll(1, &cx.view),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.scroll(-1, &cx.view),
@@ -109,13 +109,13 @@ impl Overlay for Output {
             (KeyCode::End | KeyCode::Char('G'), _) => self.top = None,
             _ => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         if let Pointer::Wheel { rows, .. } = pointer {
             self.scroll(rows.into(), &cx.view);
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 }

@@ -1,6 +1,6 @@
 //! Selection by fuzzy name: palette, help, actions, refs, and every other choice from a list.
 
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -105,7 +105,7 @@ pub trait Source {
 }
 
 /// A function that returns the action of Enter for a text that matches nothing.
-pub type FreeText = fn(&str) -> Action;
+pub type NameAction = fn(&str) -> Action;
 
 /// A row of the list.
 enum Line {
@@ -131,7 +131,7 @@ pub struct Picker {
     list: table::ListState,
     source: Option<Box<dyn Source>>,
     loading: bool,
-    free: Option<FreeText>,
+    free: Option<NameAction>,
     /// The generation of the store and the text that the items were made from.
     made_of: Option<(u64, String)>,
     /// Whether a row was chosen with the keys since the last letter.
@@ -179,7 +179,7 @@ impl Picker {
     }
 
     /// Sets the action of Enter for a text that matches nothing, and the placeholder.
-    pub fn free(mut self, free: FreeText, placeholder: &'static str) -> Picker {
+    pub fn free(mut self, free: NameAction, placeholder: &'static str) -> Picker {
         self.free = Some(free);
         self.placeholder = placeholder;
         self
@@ -328,16 +328,16 @@ impl Picker {
         }
     }
 
-    fn choose(&mut self, cx: &mut Cx) -> AfterKey {
+    fn choose(&mut self, cx: &mut Cx) -> AfterEvent {
         let index = match self.lines.get(self.list.selected()) {
             Some(Line::Item(index, _)) => Some(*index),
             Some(Line::Folded(_)) => {
                 self.unfold();
-                return AfterKey::Open;
+                return AfterEvent::Open;
             }
             Some(Line::Heading(_)) => {
                 self.move_by(1);
-                return AfterKey::Open;
+                return AfterEvent::Open;
             }
             None => None,
         };
@@ -345,16 +345,16 @@ impl Picker {
             return match self.free {
                 Some(free) if !self.input.text().trim().is_empty() => {
                     cx.act(free(self.input.text().trim()));
-                    AfterKey::Close
+                    AfterEvent::Close
                 }
-                _ => AfterKey::Open,
+                _ => AfterEvent::Open,
             };
         };
         if self.items.get(index).is_none_or(|item| item.why_not.is_some()) {
-            return AfterKey::Open;
+            return AfterEvent::Open;
         }
         cx.act(self.items.swap_remove(index).choice);
-        AfterKey::Close
+        AfterEvent::Close
     }
 }
 
@@ -453,11 +453,11 @@ impl Overlay for Picker {
         cursor.filter(|_| !glyph::is_accessible())
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let height = self.list.height();
         self.moved |= matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown) || key.ctrl;
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return AfterKey::Close,
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return AfterEvent::Close,
             (KeyCode::Enter, _) => return self.choose(cx),
             (KeyCode::Up, _) | (KeyCode::Char('p' | 'k'), true) => self.move_by(-1),
             (KeyCode::Down, _) | (KeyCode::Char('n' | 'j'), true) => self.move_by(1),
@@ -469,7 +469,7 @@ impl Overlay for Picker {
                 }
             }
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -477,14 +477,14 @@ impl Overlay for Picker {
         self.typed(&cx.view);
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let len = self.lines.len();
         match pointer {
             Pointer::Wheel { rows, .. } => self.move_by(rows.into()),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {
-                    return AfterKey::Close;
+                    return AfterEvent::Close;
                 }
                 let row = self.list.row_at(row - area.y);
                 if let Some(row) = row.filter(|row| !matches!(self.lines.get(*row), Some(Line::Heading(_)))) {
@@ -494,7 +494,7 @@ impl Overlay for Picker {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 }
 

@@ -1,7 +1,7 @@
 //! A line of text at the bottom: the search text of `/`, and short questions of panes.
 
 use super::picker::edit;
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -266,31 +266,31 @@ impl Overlay for Prompt {
         cursor
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         match (key.code, key.ctrl) {
             // The rest of a text that was refused while it was typed must not be inserted either.
-            _ if self.locked && key.code != KeyCode::Esc => AfterKey::Open,
+            _ if self.locked && key.code != KeyCode::Esc => AfterEvent::Open,
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 if matches!(self.what, Purpose::Seek) {
                     cx.act(Action::SetFilter(self.before.clone()));
                 }
-                AfterKey::Close
+                AfterEvent::Close
             }
             (KeyCode::Enter, _) => {
                 self.answer(self.input.text().to_owned(), cx);
-                AfterKey::Close
+                AfterEvent::Close
             }
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) if matches!(self.what, Purpose::Seek) => {
                 cx.act(Action::NextMatch(false));
-                AfterKey::Open
+                AfterEvent::Open
             }
             (KeyCode::Down, _) | (KeyCode::Char('n'), true) if matches!(self.what, Purpose::Seek) => {
                 cx.act(Action::NextMatch(true));
-                AfterKey::Open
+                AfterEvent::Open
             }
             (KeyCode::Tab, _) => {
                 self.turn(!key.shift);
-                AfterKey::Open
+                AfterEvent::Open
             }
             _ => {
                 if edit(&mut self.input, key) {
@@ -301,7 +301,7 @@ impl Overlay for Prompt {
                     }
                     self.changed_text(cx);
                 }
-                AfterKey::Open
+                AfterEvent::Open
             }
         }
     }

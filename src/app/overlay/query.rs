@@ -1,7 +1,7 @@
 //! The prompt of `/` for queries: offers keys and values above the line, and shows errors.
 
 use super::picker::edit;
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::complete::Candidate;
 use crate::app::context::Cx;
@@ -129,19 +129,19 @@ impl Overlay for QueryLine {
         cursor
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let offered = !self.offers.is_empty();
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 cx.act(Action::SetFilter(self.before.clone()));
-                return AfterKey::Close;
+                return AfterEvent::Close;
             }
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) if offered => self.choose_previous(),
             (KeyCode::Down, _) | (KeyCode::Char('n'), true) if offered => self.choose_next(),
             (KeyCode::Tab, _) => self.take_offer(cx),
             (KeyCode::Enter, _) if offered && self.moved => self.take_offer(cx),
             // An invalid query must be corrected first.
-            (KeyCode::Enter, _) if self.mistake.is_none() => return AfterKey::Close,
+            (KeyCode::Enter, _) if self.mistake.is_none() => return AfterEvent::Close,
             (KeyCode::Enter, _) => {}
             _ => {
                 if edit(&mut self.input, key) {
@@ -149,7 +149,7 @@ impl Overlay for QueryLine {
                 }
             }
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -157,7 +157,7 @@ impl Overlay for QueryLine {
         self.changed_text(cx);
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         if let Pointer::Press { column, row, .. } = pointer {
             let area = self.area.get();
             if area.contains((column, row).into()) {
@@ -166,6 +166,6 @@ impl Overlay for QueryLine {
                 self.take_offer(cx);
             }
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 }

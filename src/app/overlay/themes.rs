@@ -1,6 +1,6 @@
 //! Selection of a theme: the theme under the cursor is shown at once.
 
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -43,10 +43,10 @@ impl Themes {
         }
     }
 
-    fn keep(&self, cx: &mut Cx) -> AfterKey {
+    fn keep(&self, cx: &mut Cx) -> AfterEvent {
         let name = self.selected();
         cx.say(Tone::Good, format!("Theme: {name}. To keep it, set theme = \"{name}\" in the configuration."));
-        AfterKey::Close
+        AfterEvent::Close
     }
 }
 
@@ -69,36 +69,36 @@ impl Overlay for Themes {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let len = BUILT_IN.len();
         match (key.code, key.ctrl) {
             (KeyCode::Enter, _) => return self.keep(cx),
             (KeyCode::Esc | KeyCode::Char('q'), false) | (KeyCode::Char('c'), true) => {
                 cx.act(Action::Theme(Box::new(self.before.clone())));
-                return AfterKey::Close;
+                return AfterEvent::Close;
             }
             (KeyCode::Down | KeyCode::Char('j'), _) => self.list.move_by(1, len),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.list.move_by(-1, len),
-            _ => return AfterKey::Open,
+            _ => return AfterEvent::Open,
         }
         self.preview(cx);
-        AfterKey::Open
+        AfterEvent::Open
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let area = self.area.get();
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), BUILT_IN.len()),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
-                let Some(index) = self.list.row_at(row - area.y) else { return AfterKey::Open };
+                let Some(index) = self.list.row_at(row - area.y) else { return AfterEvent::Open };
                 self.list.select(index, BUILT_IN.len());
                 if double {
                     return self.keep(cx);
                 }
             }
-            _ => return AfterKey::Open,
+            _ => return AfterEvent::Open,
         }
         self.preview(cx);
-        AfterKey::Open
+        AfterEvent::Open
     }
 }

@@ -1,6 +1,6 @@
 //! The list of transfers, with their progress and rate, and the available actions.
 
-use super::{AfterKey, Overlay};
+use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -41,16 +41,16 @@ impl List {
 /// Returns the action of Enter: stop a running transfer, resume an unfinished one, or copy the path of a finished one.
 fn enter(transfer: &Transfer) -> Action {
     match transfer.state {
-        State::Waiting | State::Running | State::Unpacking => Action::StopSave(transfer.number),
+        State::Waiting | State::Running | State::Unpacking => Action::StopTransfer(transfer.number),
         State::Done => Action::Copy("path", transfer.order.path.clone()),
-        State::Asking | State::Stopped | State::Failed(_) => Action::SaveAgain(transfer.number, false),
+        State::Asking | State::Stopped | State::Failed(_) => Action::RestartTransfer(transfer.number, false),
     }
 }
 
 fn row(transfer: &Transfer, view: &View) -> table::Row {
     let facts = transfer.facts(view.local_now);
     let (mark, role, words) = match &transfer.state {
-        State::Waiting => (glyph::open(), Role::Pending, "waiting for the server".to_owned()),
+        State::Waiting => (glyph::hollow(), Role::Pending, "waiting for the server".to_owned()),
         State::Running => {
             let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR_WIDTH))).unwrap_or_default();
             (glyph::alive(), Role::Running, format!("{bar}{facts}"))
@@ -60,7 +60,7 @@ fn row(transfer: &Transfer, view: &View) -> table::Row {
             (glyph::alive(), Role::Running, format!("{bar}unpacking {facts}"))
         }
         State::Asking => (glyph::warning(), Role::Warning, "the file already exists".into()),
-        State::Stopped => (glyph::open(), Role::Canceled, format!("stopped at {facts}")),
+        State::Stopped => (glyph::hollow(), Role::Canceled, format!("stopped at {facts}")),
         State::Failed(why) => (glyph::wrong(), Role::Failed, why.clone()),
         State::Done => (glyph::done(), Role::Success, facts),
     };
@@ -117,15 +117,15 @@ impl Overlay for List {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let len = cx.view.transfers.list().len();
         let height = self.list.height();
         match key.code {
-            KeyCode::Esc | KeyCode::Char('q') => return AfterKey::Close,
-            KeyCode::Char('c') if key.ctrl => return AfterKey::Close,
+            KeyCode::Esc | KeyCode::Char('q') => return AfterEvent::Close,
+            KeyCode::Char('c') if key.ctrl => return AfterEvent::Close,
             KeyCode::Enter => self.act(cx, |transfer| Some(enter(transfer))),
             KeyCode::Char('x') | KeyCode::Delete => {
-                self.act(cx, |transfer| (!transfer.is_running()).then_some(Action::ForgetSave(transfer.number)));
+                self.act(cx, |transfer| (!transfer.is_running()).then_some(Action::ForgetTransfer(transfer.number)));
             }
             KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
             KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
@@ -133,17 +133,17 @@ impl Overlay for List {
             KeyCode::PageDown => self.list.move_by(Motion::PageDown.rows(height).unwrap_or(0), len),
             _ => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let len = cx.view.transfers.list().len();
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {
-                    return AfterKey::Close;
+                    return AfterEvent::Close;
                 }
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, len);
@@ -151,6 +151,6 @@ impl Overlay for List {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 }

@@ -10,7 +10,7 @@ use crate::app::context::Cx;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::place::Place;
 use crate::app::tone::Tone;
-use crate::app::transfer::Save;
+use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
 use crate::domain::unpack;
 use crate::domain::zip::Entry;
@@ -73,14 +73,14 @@ impl Artifacts {
     pub(super) fn save(&mut self, cx: &mut Cx) {
         let Some(entry) = self.selected_entry(&cx.view) else { return };
         if let Some(request) = self.file_request(&cx.view, entry) {
-            cx.act(Action::Save(Save::new(request, &entry.path).size(entry.uncompressed_size)));
+            cx.act(Action::Transfer(NewTransfer::new(request, &entry.path).size(entry.uncompressed_size)));
         }
     }
 
     pub(super) fn save_all(&mut self, cx: &mut Cx) {
         let name = format!("{}.zip", self.archive_name(&cx.view));
         let save = self.archive_save(&name, &cx.view);
-        cx.act(Action::Save(save));
+        cx.act(Action::Transfer(save));
     }
 
     /// Returns the name of a saved archive without its extension: the job's name, and its ID if known.
@@ -93,9 +93,9 @@ impl Artifacts {
         name.replace(['/', '\\'], "-")
     }
 
-    fn archive_save(&self, name: &str, view: &View) -> Save {
+    fn archive_save(&self, name: &str, view: &View) -> NewTransfer {
         let file = self.job(view).and_then(|job| job.artifacts_file.as_ref());
-        let save = Save::new(self.request(), name);
+        let save = NewTransfer::new(self.request(), name);
         match file.filter(|file| file.size > 0) {
             Some(file) => save.size(file.size),
             None => save,
@@ -121,7 +121,7 @@ impl Artifacts {
             _ => self.archive_name(&cx.view),
         };
         let save = self.archive_save(&name, &cx.view).unpacked(folder, unpack::unpack);
-        cx.act(Action::Save(save));
+        cx.act(Action::Transfer(save));
     }
 
     /// Returns the entry of the file that is shown or, if the tree has the focus, of the file under the cursor.

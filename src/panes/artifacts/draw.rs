@@ -123,7 +123,7 @@ impl Artifacts {
         }
         let hint = "‹artifacts.job› shows the job, ‹artifacts.ref› chooses a branch".to_owned();
         let Some(job) = self.job(view) else { return ("This job has no artifacts.".into(), hint) };
-        let ago = |at: &crate::api::Time| list::ago(&list::age(view, Some(at)));
+        let ago = |at: &crate::api::Time| list::time_ago(view, Some(at));
         if let Some(erased) = &job.erased_at {
             return (format!("This job was erased {}, with its artifacts.", ago(erased)), hint);
         }
@@ -172,8 +172,8 @@ fn expiry(end: Timestamp, now: Timestamp) -> (String, Role) {
     let seconds = end.duration_since(now).as_secs();
     match seconds {
         ..=0 => ("expired".into(), Role::Warning),
-        1..WARNING_SECONDS => (format!("expires in {}", text::ago(seconds)), Role::Warning),
-        _ => (format!("expires in {}", text::ago(seconds)), Role::Dim),
+        1..WARNING_SECONDS => (format!("expires in {}", text::short_age(seconds)), Role::Warning),
+        _ => (format!("expires in {}", text::short_age(seconds)), Role::Dim),
     }
 }
 

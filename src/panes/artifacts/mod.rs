@@ -414,7 +414,7 @@ impl Pane for Artifacts {
         .when(Self::has_text),
         Command::new("artifacts.page", &["P"], "Open in $PAGER", |pane: &mut Self, cx| {
             if let Some(text) = pane.blob.pager_text(&cx.view) {
-                cx.act(Action::Page(text));
+                cx.act(Action::Pager(text));
             }
         })
         .when(Self::has_text),

@@ -31,7 +31,7 @@ pub fn fill_facts(details: &mut Details, deployment: &Deployment, project: &Id, 
         details.field("address", one(url, Role::Link), link);
     }
     let when = |time: Option<&crate::api::Time>| {
-        let ago = list::ago(&list::age(view, time));
+        let ago = list::time_ago(view, time);
         let between = if ago.is_empty() { "" } else { "  " };
         time.map(|time| vec![(ago, Role::Text), (format!("{between}{}", list::date(time)), Role::Dim)])
     };

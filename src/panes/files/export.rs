@@ -6,7 +6,7 @@ use crate::api::repository::GetArchive;
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::transfer::Save;
+use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
 use crate::parts::project;
 use crate::ui::text::sanitize;
@@ -22,7 +22,7 @@ const FORMATS: &[(&str, &str)] = &[
 impl Files {
     pub(super) fn save(&mut self, cx: &mut Cx) {
         if let Some(save) = self.blob.save(&cx.view, &self.source.project) {
-            cx.act(Action::Save(save));
+            cx.act(Action::Transfer(save));
         }
     }
 
@@ -39,7 +39,7 @@ impl Files {
                 format: Some((*format).to_owned()),
             };
             let file = format!("{name}-{}.{format}", project::short_ref(&git_ref).replace('/', "-"));
-            Item::act(*format, Action::Save(Save::new(request.request(), &file))).detail(*what)
+            Item::act(*format, Action::Transfer(NewTransfer::new(request.request(), &file))).detail(*what)
         });
         cx.act(Action::Open(Box::new(Picker::new(format!("Archive of {}", sanitize(&git_ref)), items.collect()))));
     }

@@ -6,7 +6,7 @@ use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
 use crate::app::overlay::picker::{edit, letters_shown};
-use crate::app::overlay::{AfterKey, Overlay};
+use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::blob::source::Source;
@@ -189,17 +189,17 @@ impl Finder {
         view.store.list(&self.listing())
     }
 
-    fn choose(&mut self, cx: &mut Cx) -> AfterKey {
+    fn choose(&mut self, cx: &mut Cx) -> AfterEvent {
         self.opens_best = !self.moved && self.shown_for != self.input.text();
         if self.opens_best {
-            return AfterKey::Open;
+            return AfterEvent::Open;
         }
         match self.shown.best.get(self.list.selected()) {
             Some(hit) => {
                 cx.act(Action::answer(FoundFile { sha: hit.sha.clone(), path: hit.path.clone() }));
-                AfterKey::Close
+                AfterEvent::Close
             }
-            None => AfterKey::Open,
+            None => AfterEvent::Open,
         }
     }
 
@@ -265,7 +265,7 @@ impl Overlay for Finder {
     fn changed(&mut self, cx: &mut Cx) {
         self.update(&cx.view);
         if self.opens_best {
-            self.done = self.choose(cx) == AfterKey::Close;
+            self.done = self.choose(cx) == AfterEvent::Close;
         }
     }
 
@@ -308,12 +308,12 @@ impl Overlay for Finder {
         cursor
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let (height, len) = (self.list.height(), self.shown.best.len());
         self.moved |= matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown)
             || key.ctrl && matches!(key.code, KeyCode::Char('p' | 'k' | 'n' | 'j'));
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return AfterKey::Close,
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return AfterEvent::Close,
             (KeyCode::Enter, _) => return self.choose(cx),
             (KeyCode::Up, _) | (KeyCode::Char('p' | 'k'), true) => self.list.move_by(-1, len),
             (KeyCode::Down, _) | (KeyCode::Char('n' | 'j'), true) => self.list.move_by(1, len),
@@ -325,7 +325,7 @@ impl Overlay for Finder {
                 }
             }
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -333,14 +333,14 @@ impl Overlay for Finder {
         self.typed(cx);
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let len = self.shown.best.len();
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {
-                    return AfterKey::Close;
+                    return AfterEvent::Close;
                 }
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, len);
@@ -349,7 +349,7 @@ impl Overlay for Finder {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 }
 

@@ -326,7 +326,7 @@ impl Pane for Files {
         Command::new("files.archive", &["A"], "Save tree as archive…", Self::archive).when(Self::has_tree),
         Command::new("files.page", &["P"], "Open in $PAGER", |pane: &mut Self, cx| {
             if let Some(text) = pane.blob.pager_text(&cx.view) {
-                cx.act(Action::Page(text));
+                cx.act(Action::Pager(text));
             }
         })
         .when(Self::has_text),

@@ -6,7 +6,7 @@ use crate::api::groups::Group;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::{age, ago};
+use crate::parts::list::time_ago;
 use crate::parts::people;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -40,17 +40,17 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     for (index, line) in about.into_iter().enumerate() {
         facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
     }
-    let created = ago(&age(view, group.created_at.as_ref()));
+    let created = time_ago(view, group.created_at.as_ref());
     if !created.is_empty() {
         facts.field("created", vec![(created, Role::Text)], None);
     }
     let yes = |on: bool| if on { "yes" } else { "no" };
     let may = format!("LFS {}, access by request {}", yes(group.lfs_enabled), yes(group.request_access_enabled));
     facts.field("allows", vec![(may, Role::Dim)], None);
-    if let Some(minutes) = group.shared_runners_minutes_limit.known() {
+    if let Some(minutes) = group.shared_runners_minutes_limit.sent() {
         facts.field("minutes", vec![(format!("{} on shared runners", text::count(*minutes)), Role::Text)], None);
     }
-    if let Some(sizes) = size.unwrap_or(group).statistics.known() {
+    if let Some(sizes) = size.unwrap_or(group).statistics.sent() {
         let parts = [
             ("repositories", sizes.repository_size),
             ("LFS", sizes.lfs_objects_size),
@@ -68,7 +68,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
         let pieces = vec![(cn, Role::Label), (format!("  {level} from {}", link.provider), Role::Dim)];
         facts.field(name, pieces, None);
     }
-    for (index, attribute) in group.custom_attributes.known().into_iter().flatten().enumerate() {
+    for (index, attribute) in group.custom_attributes.sent().into_iter().flatten().enumerate() {
         let pieces = vec![(format!("{} ", attribute.key), Role::Label), (attribute.value.clone(), Role::Text)];
         facts.field(if index == 0 { "attributes" } else { "" }, pieces, None);
     }
@@ -78,7 +78,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
         facts.field("", vec![((*words).to_owned(), Role::Link)], Some(LinkTarget::Place(place)));
     }
     for (name, projects) in [("projects", &group.projects), ("shared", &group.shared_projects)] {
-        let all = projects.known().map(Vec::as_slice).unwrap_or_default();
+        let all = projects.sent().map(Vec::as_slice).unwrap_or_default();
         for (index, project) in all.iter().take(MAX_LISTED).enumerate() {
             if index == 0 {
                 facts.line(Vec::new());
@@ -104,7 +104,7 @@ pub fn project(facts: &mut Details, view: &View, node: &Node) {
     for (index, line) in text::wrap(&node.about, 52, 6).into_iter().enumerate() {
         facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
     }
-    facts.field("active", vec![(ago(&age(view, node.active.as_ref())), Role::Text)], None);
+    facts.field("active", vec![(time_ago(view, node.active.as_ref()), Role::Text)], None);
     facts.line(Vec::new());
     for (name, words) in [("overview", "Overview"), ("files", "Files"), ("mrs", "Merge requests"), ("issues", "Issues")]
     {

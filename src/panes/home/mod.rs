@@ -20,7 +20,7 @@ use crate::app::pane::{Breadcrumb, Pane, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::recent;
-use crate::app::session::{OtherServer, Section as Own};
+use crate::app::session::{CustomSection as Own, OtherServer};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::merge_request_details::{self, Details, Shown};
@@ -240,7 +240,7 @@ impl Pane for Home {
         Command::new("home.drop", &["D"], "Remove section…", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {
                 let question = format!("Remove the section \"{}\" ({})?", section.name, section.query);
-                cx.act(App::confirm("Remove section", question, Action::DropSection(section.name.clone())));
+                cx.act(App::confirm("Remove section", question, Action::RemoveSection(section.name.clone())));
             }
         })
         .when(Home::in_own_section),

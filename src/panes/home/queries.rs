@@ -5,7 +5,7 @@ use crate::api::jobs::{Job, ListJobs};
 use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
 use crate::api::projects::{ListProjects, Project};
 use crate::api::{Host, Id};
-use crate::app::session::Section as Own;
+use crate::app::session::CustomSection as Own;
 use crate::app::target;
 use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;

@@ -14,7 +14,7 @@ use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::forms;
-use crate::parts::list::{age, ago};
+use crate::parts::list::{age, time_ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
@@ -247,7 +247,7 @@ impl FactsSource for HookSource {
             let (sign, role) = if on {
                 (glyph::or_word(glyph::done(), "on:"), Role::Success)
             } else {
-                (glyph::or_word(glyph::open(), "off:"), Role::Dim)
+                (glyph::or_word(glyph::hollow(), "off:"), Role::Dim)
             };
             let pieces = vec![(format!("{sign} "), role), (what.to_owned(), if on { Role::Text } else { Role::Dim })];
             facts.field(if index == 0 { "triggers" } else { "" }, pieces, None);
@@ -258,7 +258,7 @@ impl FactsSource for HookSource {
         };
         facts.field("certificate", vec![(words.into(), role)], None);
         facts.field("secret", vec![("never shown by the server".into(), Role::Dim)], None);
-        facts.field("added", vec![(ago(&age(view, hook.created_at.as_ref())), Role::Text)], None);
+        facts.field("added", vec![(time_ago(view, hook.created_at.as_ref()), Role::Text)], None);
         facts.field("number", vec![(hook.id.to_string(), Role::Dim)], None);
         facts.line(Vec::new());
         match self.tests.get(&hook.id) {

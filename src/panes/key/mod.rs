@@ -14,7 +14,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::public_key::{self, Family};
 use crate::parts::facts::{Details, LinkTarget, WIDE_NAME_WIDTH};
-use crate::parts::list::{age, ago, draw_error};
+use crate::parts::list::{draw_error, time_ago};
 use crate::parts::{forms, profile};
 use crate::store::{Load, Want};
 use crate::ui::panels;
@@ -60,16 +60,16 @@ impl KeyLookup {
             }
             Err(why) => facts.field("kind", vec![(why, Role::Warning)], None),
         }
-        facts.field("added", vec![(ago(&age(view, key.created_at.as_ref())), Role::Text)], None);
+        facts.field("added", vec![(time_ago(view, key.created_at.as_ref()), Role::Text)], None);
         if key.last_used_at.is_some() {
-            facts.field("last used", vec![(ago(&age(view, key.last_used_at.as_ref())), Role::Text)], None);
+            facts.field("last used", vec![(time_ago(view, key.last_used_at.as_ref()), Role::Text)], None);
         }
         for (index, line) in wrap(&key.key, 64, 12).into_iter().enumerate() {
             let link = Some(LinkTarget::Copy("key", key.key.clone()));
             facts.field(if index == 0 { "key" } else { "" }, vec![(line, Role::Dim)], link);
         }
         facts.line(Vec::new());
-        let Some(owner) = key.user.known() else {
+        let Some(owner) = key.user.sent() else {
             return facts.field("owner", vec![("unknown".into(), Role::Warning)], None);
         };
         let place = Place::new("user").item(owner.username.as_str()).tab("ssh");
@@ -86,7 +86,7 @@ impl Pane for KeyLookup {
             if pane.facts.enter(cx) {
                 return;
             }
-            let owner = pane.key(&cx.view).and_then(|key| key.user.known()).map(|user| user.username.clone());
+            let owner = pane.key(&cx.view).and_then(|key| key.user.sent()).map(|user| user.username.clone());
             match owner {
                 Some(name) => cx.go(Place::new("user").item(name).tab("ssh")),
                 None => pane.ask(cx),
@@ -168,7 +168,7 @@ impl Pane for KeyLookup {
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        let owner = self.key(view)?.user.known()?;
+        let owner = self.key(view)?.user.sent()?;
         Some(owner.web_url.clone()).filter(|url| !url.is_empty())
     }
 

@@ -182,7 +182,7 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
     out.fact("Participants", others);
     let labels = m.labels().iter().map(|label| label_colors::spans(view, label, &facts.labels)).collect();
     out.fact("Labels", labels);
-    if let Some(milestone) = m.milestone.known() {
+    if let Some(milestone) = m.milestone.sent() {
         let words = vec![vec![out.span(milestone.title.clone(), Role::Text)]];
         out.fact("Milestone", words);
     }
@@ -235,7 +235,7 @@ fn approval_rule(out: &Lines, rule: &ApprovalRule) -> Vec<Span> {
     let (mark, role) = if rule.approved {
         (glyph::or_word(glyph::done(), "approved:"), Role::Success)
     } else {
-        (glyph::or_word(glyph::open(), "not approved:"), Role::Warning)
+        (glyph::or_word(glyph::hollow(), "not approved:"), Role::Warning)
     };
     let name = match rule.section.as_deref().filter(|section| !section.is_empty()) {
         Some(section) => format!("{section}: {}", rule.name),
@@ -280,10 +280,10 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
             None => vec![out.span(format!("{word}{when}"), Role::Text)],
         }
     };
-    if let Some(at) = m.merged_at.known() {
-        pieces.push(end(m.merged_by.known(), Some(at), "merged"));
-    } else if let Some(at) = m.closed_at.known() {
-        pieces.push(end(m.closed_by.known(), Some(at), "closed"));
+    if let Some(at) = m.merged_at.sent() {
+        pieces.push(end(m.merged_by.sent(), Some(at), "merged"));
+    } else if let Some(at) = m.closed_at.sent() {
+        pieces.push(end(m.closed_by.sent(), Some(at), "closed"));
     }
     if m.is_open() {
         if m.rebase_in_progress == Some(true) {

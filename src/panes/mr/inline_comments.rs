@@ -93,7 +93,7 @@ impl Mr {
         let reply = view.store.get(&self.changes_of()).value;
         let head = reply.and_then(|changed| {
             let refs = changed.diff_refs.as_ref().and_then(|refs| refs.head_sha.as_deref());
-            refs.or(changed.sha.known().map(String::as_str))
+            refs.or(changed.sha.sent().map(String::as_str))
         });
         head.unwrap_or_default()
     }

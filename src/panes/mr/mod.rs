@@ -334,7 +334,7 @@ fn commit_row(view: &View, commit: &Commit) -> Row {
         (commit.short().to_owned(), Role::Ref).into(),
         (commit.title.clone(), Role::Text).into(),
         (commit.author_name.clone(), Role::User).into(),
-        (age(view, commit.when()), Role::Dim).into(),
+        (age(view, commit.date()), Role::Dim).into(),
     ])
 }
 

@@ -44,7 +44,7 @@ pub struct SeenHeads {
 
 fn head(merge_request: &MergeRequest) -> Option<&str> {
     let refs = || merge_request.diff_refs.as_ref().and_then(|refs| refs.head_sha.as_deref());
-    merge_request.sha.known().map(String::as_str).or_else(refs).filter(|sha| !sha.is_empty())
+    merge_request.sha.sent().map(String::as_str).or_else(refs).filter(|sha| !sha.is_empty())
 }
 
 impl Scope {

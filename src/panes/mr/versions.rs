@@ -8,7 +8,7 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
-use crate::parts::list::{age, ago};
+use crate::parts::list::time_ago;
 use crate::store::{Load, Rows, Want};
 
 /// The maximum number of pages of versions that are loaded.
@@ -63,8 +63,8 @@ impl Versions {
         let short = end.sha.get(..8).unwrap_or(&end.sha).to_owned();
         let (name, detail) = match (end.id, is_latest) {
             (0, _) => (end.name.clone(), "where the branch began".to_owned()),
-            (_, true) => (end.name.clone(), format!("latest, {}", ago(&age(view, version.created_at.as_ref())))),
-            (_, false) => (end.name.clone(), ago(&age(view, version.created_at.as_ref()))),
+            (_, true) => (end.name.clone(), format!("latest, {}", time_ago(view, version.created_at.as_ref()))),
+            (_, false) => (end.name.clone(), time_ago(view, version.created_at.as_ref())),
         };
         let item = match &self.from {
             None => Item::answer(name, FirstVersion(end)),

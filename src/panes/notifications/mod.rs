@@ -185,10 +185,10 @@ impl Notifications {
                 facts.field("", vec![(line, Role::Dim)], None);
             }
         }
-        if let Some(address) = settings.notification_email.known().filter(|address| !address.is_empty()) {
+        if let Some(address) = settings.notification_email.sent().filter(|address| !address.is_empty()) {
             facts.field("email", vec![(address.clone(), Role::Text)], None);
         }
-        let events = settings.events.known();
+        let events = settings.events.sent();
         for (index, (name, on)) in events.into_iter().flat_map(|events| &events.0).enumerate() {
             if index == 0 {
                 facts.line(Vec::new());
@@ -197,7 +197,7 @@ impl Notifications {
             let (sign, signed) = if on {
                 (glyph::or_word(glyph::done(), "on:"), Role::Success)
             } else {
-                (glyph::or_word(glyph::open(), "off:"), Role::Dim)
+                (glyph::or_word(glyph::hollow(), "off:"), Role::Dim)
             };
             let words = match form::event(name) {
                 "" => name.replace('_', " "),

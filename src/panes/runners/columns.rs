@@ -35,16 +35,16 @@ pub(super) const COLUMNS: Columns<Runner> = Columns {
 /// Returns a row of the list.
 pub(super) fn row(view: &View, runner: &Runner) -> Row {
     let (sign, word, role) = status(runner);
-    let version = runner.version.known().cloned().unwrap_or_default();
+    let version = runner.version.sent().cloned().unwrap_or_default();
     let platform: Vec<&str> = [&runner.platform, &runner.architecture]
         .into_iter()
-        .filter_map(|what| what.known())
+        .filter_map(|what| what.sent())
         .map(String::as_str)
         .collect();
     let mut takes = Vec::new();
-    takes.extend((runner.run_untagged.known() == Some(&true)).then_some("untagged"));
-    takes.extend((runner.locked.known() == Some(&true)).then_some("locked"));
-    takes.extend((runner.access_level.known().is_some_and(|level| level == "ref_protected")).then_some("protected"));
+    takes.extend((runner.run_untagged.sent() == Some(&true)).then_some("untagged"));
+    takes.extend((runner.locked.sent() == Some(&true)).then_some("locked"));
+    takes.extend((runner.access_level.sent().is_some_and(|level| level == "ref_protected")).then_some("protected"));
     Row::new(vec![
         Cell::from((format!("{sign} {word}"), role)),
         Cell::from((runner.label(), Role::Text)),

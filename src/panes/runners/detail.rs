@@ -11,7 +11,7 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::ci::{self, POLL_INTERVAL};
-use crate::parts::list::{self, Listing, age, ago};
+use crate::parts::list::{self, Listing, time_ago};
 use crate::parts::list_source::{Detail, DetailContext};
 use crate::store::{Load, Rows, Want};
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -163,8 +163,8 @@ const LABEL_WIDTH: usize = 11;
 
 /// Draws the facts that fit. Returns the remaining area below them.
 fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rect {
-    let text_of = |field: &Option<Option<String>>| field.known().cloned().unwrap_or_default();
-    let flag = |field: &Option<Option<bool>>, yes: &str, no: &str| match field.known() {
+    let text_of = |field: &Option<Option<String>>| field.sent().cloned().unwrap_or_default();
+    let flag = |field: &Option<Option<bool>>, yes: &str, no: &str| match field.sent() {
         Some(true) => yes.to_owned(),
         Some(false) => no.to_owned(),
         None => String::new(),
@@ -173,8 +173,8 @@ fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rec
     let version = [text_of(&runner.version), text_of(&runner.revision)].join("  ");
     let machine = [text_of(&runner.platform), text_of(&runner.architecture)].join(" ");
     let projects: Vec<&str> =
-        runner.projects.known().into_iter().flatten().map(|p| p.path_with_namespace.as_str()).collect();
-    let contact = runner.contacted_at.known().map(|at| ago(&age(view, Some(at)))).unwrap_or_default();
+        runner.projects.sent().into_iter().flatten().map(|p| p.path_with_namespace.as_str()).collect();
+    let contact = runner.contacted_at.sent().map(|at| time_ago(view, Some(at))).unwrap_or_default();
     let takes = [
         flag(&runner.run_untagged, "untagged jobs", "only jobs with its tags"),
         flag(&runner.locked, "locked to its projects", ""),

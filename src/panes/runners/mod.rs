@@ -79,7 +79,7 @@ fn detailed<'a>(view: &View<'a>, listed: &'a Runner) -> &'a Runner {
 }
 
 fn age(view: &View, runner: &Runner) -> String {
-    runner.contacted_at.known().map(|at| crate::parts::list::age(view, Some(at))).unwrap_or_default()
+    runner.contacted_at.sent().map(|at| crate::parts::list::age(view, Some(at))).unwrap_or_default()
 }
 
 impl RunnerSource {

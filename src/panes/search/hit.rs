@@ -36,7 +36,7 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Cell, Cell, Cell, Option<T
             Cell::from((p.path_with_namespace.clone(), Role::Text)),
             dim(&first_line(p.description())),
             Cell::empty(),
-            p.last_activity_at.known().cloned(),
+            p.last_activity_at.sent().cloned(),
         ),
         Hit::MergeRequest(r) => (
             state(r.state.as_str()).and(format!(" !{}", r.iid), Role::Ref),
@@ -54,7 +54,7 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Cell, Cell, Cell, Option<T
             Cell::from((c.short().to_owned(), Role::Ref)),
             Cell::from((c.title.clone(), Role::Text)),
             Cell::from((c.author_name.clone(), Role::User)),
-            c.when().cloned(),
+            c.date().cloned(),
         ),
         Hit::Blob(b) => {
             let (before, line) = found_line(&b.data, filter_text);

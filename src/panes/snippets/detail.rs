@@ -12,7 +12,7 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
-use crate::parts::list::{self, age, ago};
+use crate::parts::list::{self, time_ago};
 use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
 use crate::parts::notes::Notes;
 use crate::store::{Load, Want};
@@ -55,8 +55,8 @@ impl SnippetDetail {
             ("File", snippet.file_name.clone(), Role::Text),
             ("Visibility", snippet.visibility.clone(), Role::Text),
             ("Author", author, Role::User),
-            ("Created", Some(ago(&age(view, snippet.created_at.as_ref()))), Role::Text),
-            ("Updated", Some(ago(&age(view, snippet.updated_at.as_ref()))), Role::Text),
+            ("Created", Some(time_ago(view, snippet.created_at.as_ref())), Role::Text),
+            ("Updated", Some(time_ago(view, snippet.updated_at.as_ref())), Role::Text),
             ("URL", Some(snippet.web_url.clone()), Role::Link),
             ("Raw", snippet.raw_url.clone(), Role::Link),
         ];

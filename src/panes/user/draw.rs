@@ -54,7 +54,7 @@ impl UserPane {
                 Cell::from((project.path_with_namespace.clone(), Role::Text)),
                 Cell::from((project.description().lines().next().unwrap_or_default().to_owned(), Role::Dim)),
                 Cell::from((note, Role::Dim)),
-                Cell::from((age(view, project.last_activity_at.known()), Role::Dim)),
+                Cell::from((age(view, project.last_activity_at.sent()), Role::Dim)),
             ])
             .dim(project.is_archived())
         };

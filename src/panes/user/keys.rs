@@ -13,7 +13,7 @@ use crate::app::view::View;
 use crate::domain::public_key::{self, Family, PublicKey};
 use crate::parts::add_key::KeyOwner;
 use crate::parts::facts::{Details, LinkTarget, WIDE_NAME_WIDTH};
-use crate::parts::list::{Listing, age, ago, day};
+use crate::parts::list::{Listing, age, day, time_ago};
 use crate::store::{Load, Revision, Rows, Want, Write};
 use crate::ui::panels::{self, Panels};
 use crate::ui::state;
@@ -48,7 +48,7 @@ pub trait UserKey: Send + Sync + Sized + 'static {
 }
 
 fn since(view: &View, time: Option<&Time>) -> String {
-    ago(&age(view, time))
+    time_ago(view, time)
 }
 
 impl UserKey for SshKey {

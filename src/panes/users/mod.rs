@@ -30,7 +30,7 @@ use jiff::Timestamp;
 const TABS: &[(&str, &str)] = &[("Active", "active"), ("Blocked", "blocked"), ("External", "external"), ("All", "")];
 const TITLES: &[&str] = &["Active", "Blocked", "External", "All"];
 fn at(time: &Option<Option<Time>>) -> Option<Timestamp> {
-    time.known().and_then(Time::instant)
+    time.sent().and_then(Time::instant)
 }
 
 /// The columns. Only loaded rows are sorted, because the server sorts for administrators only; they can use `sort:` in
@@ -45,16 +45,16 @@ const COLUMNS: Columns<Profile> = Columns {
             .loaded(|a: &Profile, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
         Field::new("notes", Column::new("", Size::Fit { min: 0, max: 24 }).drop_order(2)),
         Field::new("email", Column::new("Email", Size::Fit { min: 0, max: 30 }).cut_in_middle().drop_order(4))
-            .loaded(|a: &Profile, b| a.email.known().cmp(&b.email.known())),
+            .loaded(|a: &Profile, b| a.email.sent().cmp(&b.email.sent())),
         Field::new("organization", Column::new("Organization", Size::Fit { min: 0, max: 24 }).drop_order(5))
-            .loaded(|a: &Profile, b| a.organization.known().cmp(&b.organization.known()))
+            .loaded(|a: &Profile, b| a.organization.sent().cmp(&b.organization.sent()))
             .hidden(),
         Field::new("identities", Column::new("Identities", Size::Fit { min: 0, max: 24 }).drop_order(5)).hidden(),
         Field::new(
             "projects limit",
             Column::new("Projects limit", Size::Fit { min: 0, max: 16 }).right().drop_order(6),
         )
-        .loaded(|a: &Profile, b| a.projects_limit.known().cmp(&b.projects_limit.known()))
+        .loaded(|a: &Profile, b| a.projects_limit.sent().cmp(&b.projects_limit.sent()))
         .hidden(),
         Field::new("ID", Column::new("ID", Size::Fit { min: 1, max: 9 }).right().drop_order(3))
             .loaded(|a: &Profile, b| a.id.cmp(&b.id))
@@ -130,20 +130,20 @@ fn row(view: &View, user: &Profile) -> Row {
     if user.state != "active" {
         badges.insert(0, word);
     }
-    let email = user.email.known().cloned().unwrap_or_default();
+    let email = user.email.sent().cloned().unwrap_or_default();
     Row::new(vec![
         Cell::from((sign, role)),
         Cell::from((user.username.clone(), Role::User)),
         Cell::from((user.name.clone(), Role::Text)),
         Cell::from((badges.join(", "), if user.state == "active" { Role::Warning } else { role })),
         Cell::from((email, Role::Dim)),
-        Cell::from((user.organization.known().cloned().unwrap_or_default(), Role::Text)),
+        Cell::from((user.organization.sent().cloned().unwrap_or_default(), Role::Text)),
         Cell::from((profile::identity_providers(user), Role::Dim)),
-        Cell::from((user.projects_limit.known().map(u64::to_string).unwrap_or_default(), Role::Dim)),
+        Cell::from((user.projects_limit.sent().map(u64::to_string).unwrap_or_default(), Role::Dim)),
         Cell::from((format!("#{}", user.id), Role::Dim)),
-        Cell::from((age(view, user.created_at.known()), Role::Dim)),
-        Cell::from((age(view, user.last_sign_in_at.known()), Role::Dim)),
-        Cell::from((age(view, user.last_activity_on.known()), Role::Dim)),
+        Cell::from((age(view, user.created_at.sent()), Role::Dim)),
+        Cell::from((age(view, user.last_sign_in_at.sent()), Role::Dim)),
+        Cell::from((age(view, user.last_activity_on.sent()), Role::Dim)),
     ])
     .dim(user.state != "active")
 }
@@ -222,7 +222,7 @@ impl ListSource for UserSource {
     }
 
     fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {
-        let is_admin = view.me().and_then(|me| me.is_admin.known().copied()) == Some(true);
+        let is_admin = view.me().and_then(|me| me.is_admin.sent().copied()) == Some(true);
         ("Users".to_owned(), if is_admin { "" } else { "administrators see more" }.to_owned())
     }
 
@@ -243,7 +243,7 @@ impl ListSource for UserSource {
 
     fn copies(&self, _view: &View, user: &Profile) -> Vec<(&'static str, String)> {
         let mut copies = vec![("username", user.username.clone()), ("ID", user.id.to_string())];
-        copies.extend(user.email.known().map(|email| ("email address", email.clone())));
+        copies.extend(user.email.sent().map(|email| ("email address", email.clone())));
         copies
     }
 }

@@ -92,7 +92,7 @@ fn step_of(commit: &Commit, path: &str) -> BlameStep {
         sha: commit.id.clone(),
         title: if commit.title.is_empty() { first.to_owned() } else { commit.title.clone() },
         author: commit.author_name.clone(),
-        when: commit.when().cloned(),
+        when: commit.date().cloned(),
         path: path.to_owned(),
         parent: commit.parent_ids.first().cloned(),
     }

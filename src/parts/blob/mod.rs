@@ -16,7 +16,7 @@ use crate::app::action::PagerText;
 use crate::app::command_info::Disabled;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
-use crate::app::transfer::{self, Save};
+use crate::app::transfer::{self, NewTransfer};
 use crate::app::view::View;
 use crate::store::{Load, Want, Work};
 use crate::ui::ansi;
@@ -128,10 +128,10 @@ impl BlobView {
     }
 
     /// Returns the download of the file from the server; for a Git LFS pointer, of the file it refers to.
-    pub fn save(&self, view: &View, project: &Id) -> Option<Save> {
+    pub fn save(&self, view: &View, project: &Id) -> Option<NewTransfer> {
         let file = self.file.as_ref()?;
         let lfs_file = self.lfs_request(view).map(|raw| raw.request());
-        Some(Save::new(lfs_file.unwrap_or_else(|| Self::raw(project, file).request()), &file.path))
+        Some(NewTransfer::new(lfs_file.unwrap_or_else(|| Self::raw(project, file).request()), &file.path))
     }
 
     /// Returns the content, or the reason why there is none; `failed` indicates that loading failed.

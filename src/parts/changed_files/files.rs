@@ -269,7 +269,7 @@ impl Changes {
         let (mark, mark_role) = match (viewed, commented) {
             (true, _) => (glyph::or_word(glyph::done(), "viewed"), Role::Success),
             (false, true) => (glyph::or_word(glyph::alive(), "commented"), Role::Accent),
-            (false, false) => (glyph::open(), Role::Faint),
+            (false, false) => (glyph::hollow(), Role::Faint),
         };
         let (letter, role) = match () {
             () if source.is_new => (glyph::or_word("A", "added"), Role::Added),

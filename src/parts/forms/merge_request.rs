@@ -125,7 +125,7 @@ pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
             merge_request.force_remove_source_branch.flatten().or(merge_request.should_remove_source_branch.flatten());
         vec![
             ("assignee_id", merge_request.assignees().first().map(|user| user.username.clone()).unwrap_or_default()),
-            ("milestone_id", merge_request.milestone.known().map(|m| m.title.clone()).unwrap_or_default()),
+            ("milestone_id", merge_request.milestone.sent().map(|m| m.title.clone()).unwrap_or_default()),
             ("remove_source_branch", remove.map_or("", |on| if on { "yes" } else { "no" }).to_owned()),
         ]
     })
@@ -238,7 +238,7 @@ fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
         .map_or((Value::from(0), "nobody".to_owned()), |user| (user.id.into(), user.username.clone()));
     let milestone = of
         .milestone
-        .known()
+        .sent()
         .map_or((Value::from(0), "none".to_owned()), |milestone| (milestone.id.into(), milestone.title.clone()));
     // The event that leads to this state; there is none for a merged one.
     let state = match of.state.as_str() {
@@ -329,7 +329,7 @@ fn propose(id: &Id, view: &View, texts: Texts) -> Vec<(&'static str, String)> {
     let title = titled(commits, &compare.to);
     let description = match template {
         Some(Raw { bytes, .. }) => {
-            let own_email = view.me().and_then(|me| me.email.known()).map_or("", String::as_str);
+            let own_email = view.me().and_then(|me| me.email.sent()).map_or("", String::as_str);
             let variables = Variables { compare: &compare, commits: oldest_first(commits), title: &title, own_email };
             filled(&String::from_utf8_lossy(bytes), &variables)
         }
@@ -366,7 +366,7 @@ fn described(commits: &[Commit]) -> String {
 
 fn oldest_first(commits: &[Commit]) -> Vec<&Commit> {
     let mut commits: Vec<&Commit> = commits.iter().collect();
-    commits.sort_by_key(|commit| commit.when().and_then(crate::api::Time::instant));
+    commits.sort_by_key(|commit| commit.date().and_then(crate::api::Time::instant));
     commits
 }
 

@@ -7,7 +7,7 @@ use crate::api::{Error, Fault, Id};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::overlay::{AfterKey, Overlay};
+use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::review::suggestions::{self, AppliedText, Change};
@@ -250,20 +250,20 @@ impl Overlay for ApplySuggestions {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         match key.code {
             KeyCode::Char('y' | 'Y') => {
                 if let State::Ready { applied, base_commit } = &self.state {
                     self.commit(&applied.text, base_commit, cx);
-                    return AfterKey::Close;
+                    return AfterEvent::Close;
                 }
             }
-            KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => return AfterKey::Close,
-            KeyCode::Char('c') if key.ctrl => return AfterKey::Close,
+            KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => return AfterEvent::Close,
+            KeyCode::Char('c') if key.ctrl => return AfterEvent::Close,
             KeyCode::Down | KeyCode::Char('j') => self.scroll.scroll_by(1, self.lines(&cx.view).len()),
             KeyCode::Up | KeyCode::Char('k') => self.scroll.scroll_by(-1, self.lines(&cx.view).len()),
             _ => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 }

@@ -5,7 +5,7 @@ use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, DraftThread, Noteable, Progress, State};
-use crate::app::overlay::{AfterKey, Overlay};
+use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::review::drafts::{self, compose, confirm_delete};
@@ -89,7 +89,7 @@ impl DraftList {
         let mark = match (entry.sent, view.outbox.progress(&entry.key), &entry.draft.state) {
             (true, ..) => glyph::or_word(glyph::done(), ""),
             (_, Some(Progress::Sending | Progress::Checking), _) => glyph::alive(),
-            (_, Some(Progress::Waiting | Progress::Claiming), _) => glyph::open(),
+            (_, Some(Progress::Waiting | Progress::Claiming), _) => glyph::hollow(),
             (_, None, State::Failed { .. } | State::Unknown { .. }) => glyph::wrong(),
             (_, None, _) => glyph::draft(),
         };
@@ -164,12 +164,12 @@ impl Overlay for DraftList {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let len = self.entries.len();
         let writes = cx.view.can_write().is_ok();
         match key.code {
-            KeyCode::Esc | KeyCode::Char('q') => return AfterKey::Close,
-            KeyCode::Char('c') if key.ctrl => return AfterKey::Close,
+            KeyCode::Esc | KeyCode::Char('q') => return AfterEvent::Close,
+            KeyCode::Char('c') if key.ctrl => return AfterEvent::Close,
             KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
             KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
             KeyCode::PageDown => self.list.page_by(1, len),
@@ -186,7 +186,7 @@ impl Overlay for DraftList {
             }
             KeyCode::Char('S') if writes && self.on.list_draft_notes().is_some() => {
                 cx.act(Action::Run("mr.send"));
-                return AfterKey::Close;
+                return AfterEvent::Close;
             }
             KeyCode::Char('S') if writes => self.send(cx),
             KeyCode::Char('s') if writes => {
@@ -198,10 +198,10 @@ impl Overlay for DraftList {
             KeyCode::Char('x') => cx.act(Action::StopPosting),
             _ => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let area = self.area.get();
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), self.entries.len()),
@@ -215,6 +215,6 @@ impl Overlay for DraftList {
             }
             _ => {}
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 }

@@ -168,7 +168,7 @@ impl Drafts {
         let new: Vec<String> = sent.filter(|key| !self.resolved.contains(*key)).cloned().collect();
         if !new.is_empty() {
             self.resolved.extend(new.iter().cloned());
-            cx.act(Action::Resolve(new));
+            cx.act(Action::CheckDrafts(new));
         }
     }
 

@@ -395,8 +395,9 @@ impl ThreadLayoutWork {
         let when = comment.at.as_ref().and_then(crate::api::Time::instant);
         if let Some(when) = when {
             let seconds = self.now.duration_since(when).as_secs();
-            spans
-                .push(self.span(format!("{}{}", glyph::separator(), list::compact_age(text::ago(seconds))), Role::Dim));
+            spans.push(
+                self.span(format!("{}{}", glyph::separator(), list::compact_age(text::short_age(seconds))), Role::Dim),
+            );
         }
         if comment.is_edited {
             spans.push(self.span(format!("{}edited", glyph::separator()), Role::Dim));

@@ -4,7 +4,7 @@ use super::{Jump, Viewer};
 use crate::api::jobs::Job;
 use crate::api::pipelines::resources::Status;
 use crate::app::view::View;
-use crate::parts::list::{age, ago, draw_error, draw_error_line};
+use crate::parts::list::{draw_error, draw_error_line, time_ago};
 use crate::ui::theme::Role;
 use crate::ui::trace::{Layout, Trace};
 use crate::ui::{doc, glyph, line, state, text};
@@ -21,7 +21,7 @@ impl Viewer {
         let theme = view.theme;
         let mut say = |why: &str, hint: &str| view.draw_empty(buf, area, why, hint);
         if let Some(at) = &job.erased_at {
-            return say(&format!("The trace was erased {}.", ago(&age(view, Some(at)))), "‹.retry› retries the job");
+            return say(&format!("The trace was erased {}.", time_ago(view, Some(at))), "‹.retry› retries the job");
         }
         match &job.status {
             Status::Manual => say("This job is manual.", "‹.play› plays it"),

@@ -18,7 +18,7 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::overlay::prompt::Prompt;
 use crate::app::tone::Tone;
-use crate::app::transfer::{Save, file_name};
+use crate::app::transfer::{NewTransfer, file_name};
 use crate::app::view::View;
 use crate::store::{Follow, Load, Remote, Value, Want, Work};
 use crate::ui::doc::DocState;
@@ -403,7 +403,7 @@ impl Viewer {
                 };
                 self.jump = None;
                 let text = text.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
-                cx.act(Action::Page(PagerText { name: self.file(&view), text: Arc::new(text) }));
+                cx.act(Action::Pager(PagerText { name: self.file(&view), text: Arc::new(text) }));
             }
         }
     }
@@ -571,7 +571,7 @@ impl Viewer {
 
     /// Saves the trace to a file.
     pub fn save(&self, cx: &mut Cx) {
-        cx.act(Action::Save(Save::new(self.request(), &self.file(&cx.view))));
+        cx.act(Action::Transfer(NewTransfer::new(self.request(), &self.file(&cx.view))));
     }
 
     /// Opens the trace in the user's pager, once its text is ready.

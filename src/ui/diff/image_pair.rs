@@ -31,7 +31,7 @@ pub struct ImagePair {
 pub fn draw_image_pair(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Theme) -> ImagePair {
     let half = width.saturating_sub(GAP) / 2;
     let read = |bytes: Option<&[u8]>| bytes.and_then(|bytes| Some((Image::read(bytes).ok()?, bytes.len())));
-    let sides = [(glyph::open(), read(old)), (glyph::alive(), read(new))];
+    let sides = [(glyph::hollow(), read(old)), (glyph::alive(), read(new))];
     if half == 0 || sides.iter().all(|(_, side)| side.is_none()) {
         return ImagePair::default();
     }

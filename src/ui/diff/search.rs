@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A match of a search, which remains valid when rows move.
+/// A match of a search, by file and line: it stays valid when files are folded, until lines are expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     pub file: usize,
@@ -49,7 +49,8 @@ impl Found {
         self.before(file + 1, None) - self.before(file, None)
     }
 
-    fn take(&mut self, file: usize, line: Option<usize>, text: &str, pattern: &Regex) -> bool {
+    /// Adds the matches in a text; returns `false` when there are too many.
+    fn add_matches(&mut self, file: usize, line: Option<usize>, text: &str, pattern: &Regex) -> bool {
         for hit in pattern.find_iter(text).filter(|hit| !hit.is_empty()) {
             if self.hits.len() == MAX_MATCHES {
                 self.capped = true;
@@ -68,14 +69,14 @@ pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool)
     let Some(pattern) = search::pattern(query) else { return found };
     let scan = scanner(query, &pattern);
     for (at, file) in files.iter().enumerate() {
-        if canceled() || !found.take(at, None, &file.title(), &pattern) {
+        if canceled() || !found.add_matches(at, None, &file.title(), &pattern) {
             break;
         }
         let whole = match &scan {
             // Expanded lines are not part of the diff's text.
             Some(scan) if file.blob.is_none() && in_order(file) => scan_file(&mut found, at, file, scan, &pattern),
             _ => file.lines.iter().enumerate().all(|(index, line)| {
-                (index % 512 != 0 || !canceled()) && found.take(at, Some(index), file.text(line), &pattern)
+                (index % 512 != 0 || !canceled()) && found.add_matches(at, Some(index), file.text(line), &pattern)
             }),
         };
         if !whole {
@@ -92,7 +93,7 @@ fn in_order(file: &FileDiff) -> bool {
 }
 
 /// Compiles the pattern for scanning the text of a whole diff. Returns `None` if it refers to the start or end of a
-/// text, since lines are not separate texts there.
+/// text, since lines are not separate texts there, or if it matches the empty text, which is everywhere.
 fn scanner(query: &str, pattern: &Regex) -> Option<Regex> {
     if query.contains(['^', '$']) || query.contains("\\A") || query.contains("\\z") || pattern.is_match("") {
         return None;
@@ -105,12 +106,13 @@ fn scan_file(found: &mut Found, at: usize, file: &FileDiff, scan: &Regex, patter
     let text = file.source.diff.as_str();
     let mut from = 0;
     while let Some(hit) = scan.find_at(text, from) {
+        // A line starts after its sign, which a match may include.
         let begins = |line: &super::Line| line.start as usize;
         let index = file.lines.partition_point(|line| begins(line) <= hit.start() + 1);
         let line = index.checked_sub(1).and_then(|index| Some((index, file.lines.get(index)?)));
         if let Some((index, line)) = line
             && hit.start() <= begins(line) + line.len as usize
-            && !found.take(at, Some(index), file.text(line), pattern)
+            && !found.add_matches(at, Some(index), file.text(line), pattern)
         {
             return false;
         }

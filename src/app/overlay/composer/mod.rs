@@ -3,7 +3,7 @@
 mod complete;
 mod current;
 
-use super::{AfterKey, Overlay, undoing};
+use super::{AfterEvent, Overlay, undoing};
 use crate::api::Error;
 use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
@@ -212,14 +212,14 @@ impl Composer {
     }
 
     /// Sends the text, or adds it to the review of its object, starting one if there is none.
-    fn submit(&mut self, to_review: bool, cx: &mut Cx) -> AfterKey {
+    fn submit(&mut self, to_review: bool, cx: &mut Cx) -> AfterEvent {
         if self.is_busy() {
-            return AfterKey::Open;
+            return AfterEvent::Open;
         }
         let text = self.text();
         if text.trim().is_empty() {
             cx.say(Tone::Warning, "Nothing to send yet.");
-            return AfterKey::Open;
+            return AfterEvent::Open;
         }
         self.preview = None;
         match &self.purpose {
@@ -263,13 +263,13 @@ impl Composer {
                         true => cx.act(Action::Post(vec![self.key.clone()])),
                         false => cx.say(Tone::Good, "Added to your review."),
                     }
-                    return AfterKey::Close;
+                    return AfterEvent::Close;
                 }
                 self.state = State::Posted;
                 cx.act(Action::Post(vec![self.key.clone()]));
             }
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     /// Sends the current text.
@@ -530,15 +530,15 @@ impl Overlay for Composer {
         cursor
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         if let State::Conflict(conflict, _) = &mut self.state {
             if let Some(choice) = conflict.key(key) {
                 self.decide(choice, cx);
             }
-            return AfterKey::Open;
+            return AfterEvent::Open;
         }
         if self.preview.is_none() && !self.is_busy() && self.choose(key, cx) {
-            return AfterKey::Open;
+            return AfterEvent::Open;
         }
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
@@ -548,7 +548,7 @@ impl Overlay for Composer {
                         cx.say(Tone::Info, "Draft saved: the same key opens it again.");
                     }
                 }
-                return AfterKey::Close;
+                return AfterEvent::Close;
             }
             (KeyCode::Char('s'), true) => return self.submit(false, cx),
             (KeyCode::Char('s'), false) if key.alt => return self.submit(true, cx),
@@ -590,7 +590,7 @@ impl Overlay for Composer {
                 self.complete(&cx.view);
             }
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -646,27 +646,27 @@ impl Overlay for Composer {
         }
     }
 
-    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterKey> {
+    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterEvent> {
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {
             return None;
         }
         match outcome {
-            Ok(_) => Some(AfterKey::Close),
+            Ok(_) => Some(AfterEvent::Close),
             // The callback reports the result next to what it is about; the text stays saved.
             Err(error) if matches!(self.purpose, Purpose::Send(_, Some(_))) && !error.is_temporary() => {
-                Some(AfterKey::Close)
+                Some(AfterEvent::Close)
             }
             Err(error) => {
                 self.state = State::Failed(format!("{}: {}. {}", error.title(), error.message(), error.write_advice()));
-                Some(AfterKey::Open)
+                Some(AfterEvent::Open)
             }
         }
     }
 
-    fn edited(&mut self, text: String, cx: &mut Cx) -> AfterKey {
+    fn edited(&mut self, text: String, cx: &mut Cx) -> AfterEvent {
         // Editors end files with a line break.
         self.set(text.trim_end_matches('\n'));
         self.keep(cx);
-        AfterKey::Open
+        AfterEvent::Open
     }
 }

@@ -3,7 +3,7 @@
 use super::{Editor, State, readable};
 use crate::app::action::Action;
 use crate::app::context::Cx;
-use crate::app::overlay::AfterKey;
+use crate::app::overlay::AfterEvent;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
 use crate::app::tone::Tone;
 
@@ -17,22 +17,22 @@ pub(super) enum Saving {
 
 impl Editor {
     /// Saves the text, after checking the current version if the document requires that.
-    pub(super) fn check_and_save(&mut self, origin: String, text: String, cx: &mut Cx) -> AfterKey {
+    pub(super) fn check_and_save(&mut self, origin: String, text: String, cx: &mut Cx) -> AfterEvent {
         match self.document.check_load() {
             Some(load) => {
                 self.saving = Some(Saving::Checking { origin, text });
                 cx.act(Action::Refetch(vec![load.into()]));
-                AfterKey::Open
+                AfterEvent::Open
             }
             None => self.save(&origin, text, cx),
         }
     }
 
     /// Saves the text once the current version is known, or shows the conflict with it.
-    pub(super) fn checked(&mut self, cx: &mut Cx) -> AfterKey {
-        let Some(Saving::Checking { origin, text }) = &self.saving else { return AfterKey::Open };
+    pub(super) fn checked(&mut self, cx: &mut Cx) -> AfterEvent {
+        let Some(Saving::Checking { origin, text }) = &self.saving else { return AfterEvent::Open };
         let fresh = self.document.check_load().is_none_or(|load| cx.view.store.is_fresh(&load.request));
-        let Some(read) = self.document.read(&cx.view).filter(|_| fresh) else { return AfterKey::Open };
+        let Some(read) = self.document.read(&cx.view).filter(|_| fresh) else { return AfterEvent::Open };
         let (origin, text) = (origin.clone(), text.clone());
         self.saving = None;
         let now = match read {
@@ -49,12 +49,12 @@ impl Editor {
         };
         let change = Change { field: "text".into(), was, now: Some(theirs), mine: Some(text.clone()) };
         self.saving = Some(Saving::Conflict { conflict: Box::new(EditConflict::new(vec![change])), text, now });
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     /// Resolves the conflict with somebody else's change.
-    pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) -> AfterKey {
-        let Some(Saving::Conflict { text: mine, now, .. }) = self.saving.take() else { return AfterKey::Open };
+    pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) -> AfterEvent {
+        let Some(Saving::Conflict { text: mine, now, .. }) = self.saving.take() else { return AfterEvent::Open };
         match (choice, now, &mut self.state) {
             (Resolution::Mine, now, state) => {
                 let name = now.map_or_else(String::new, |(name, _)| name);
@@ -68,17 +68,17 @@ impl Editor {
                 buffer.rebase(name, theirs);
                 self.keep(cx);
                 self.note = Some("Showing their version; C-z restores yours.".into());
-                AfterKey::Open
+                AfterEvent::Open
             }
             // There is no text area here to restore the text to, so it goes to the clipboard.
             (Resolution::Theirs, _, State::External { .. }) => {
                 cx.act(Action::Keep(self.document.key().to_owned(), None));
                 cx.act(Action::Copy("what you wrote", mine));
                 cx.say(Tone::Info, "Kept theirs; your text is in the clipboard.");
-                AfterKey::Close
+                AfterEvent::Close
             }
             (_, _, State::External { .. }) => self.close(cx),
-            _ => AfterKey::Open,
+            _ => AfterEvent::Open,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::app::complete::Complete;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::picker::edit;
-use crate::app::overlay::{AfterKey, undoing};
+use crate::app::overlay::{AfterEvent, undoing};
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -166,19 +166,19 @@ impl Form {
         self.changed_text(cx);
     }
 
-    pub(super) fn take_key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+    pub(super) fn take_key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         if let State::Conflict(conflict, _) = &mut self.state {
             if let Some(choice) = conflict.key(key) {
                 self.decide(choice, cx);
             }
-            return AfterKey::Open;
+            return AfterEvent::Open;
         }
         if self.writing.is_some() {
             self.key_writing(key, cx);
-            return AfterKey::Open;
+            return AfterEvent::Open;
         }
         if self.key_suggestions(key, cx) {
-            return AfterKey::Open;
+            return AfterEvent::Open;
         }
         let busy = matches!(self.state, State::Sending(_));
         let page = self.drawn.borrow().rows.len().max(1);
@@ -210,7 +210,7 @@ impl Form {
             (KeyCode::Char('z'), true) => self.swap_replaced(cx),
             _ => self.key_field(key, cx),
         }
-        AfterKey::Open
+        AfterEvent::Open
     }
 
     pub(super) fn take_paste(&mut self, text: &str, cx: &mut Cx) {

@@ -5,7 +5,7 @@ use crate::api::Error;
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::local_paths;
-use crate::app::overlay::AfterKey;
+use crate::app::overlay::AfterEvent;
 use crate::app::tone::Tone;
 use crate::store::{Value as Answer, Write};
 use serde_json::Value;
@@ -95,7 +95,7 @@ impl Form {
     }
 
     /// Handles the reply to the form's write: closes the form, or shows the errors at their fields.
-    pub(super) fn answered(&mut self, outcome: &Result<Answer, Error>, cx: &mut Cx) -> AfterKey {
+    pub(super) fn answered(&mut self, outcome: &Result<Answer, Error>, cx: &mut Cx) -> AfterEvent {
         match outcome {
             Ok(answer) => {
                 if let Some(action) = self.then.as_ref().and_then(|then| then(answer)) {
@@ -103,7 +103,7 @@ impl Form {
                 }
                 let also = self.also.as_ref().map(|also| also(answer, Texts(&self.fields)));
                 also.into_iter().flatten().for_each(|action| cx.act(action));
-                AfterKey::Close
+                AfterEvent::Close
             }
             Err(error) => {
                 // Servers name a field by its input, by an alias, or by its label.
@@ -123,7 +123,7 @@ impl Form {
                     self.go_to(index);
                 }
                 self.state = State::Failed(error.clone());
-                AfterKey::Open
+                AfterEvent::Open
             }
         }
     }

@@ -42,7 +42,7 @@ pub fn between(view: &View, content: &Content, unresolved: usize, width: usize) 
     }
     if unresolved > 0 {
         let threads = if unresolved == 1 { "thread" } else { "threads" };
-        let words = format!("{} {unresolved} unresolved {threads} ", glyph::open());
+        let words = format!("{} {unresolved} unresolved {threads} ", glyph::hollow());
         line.spans.push((words.into(), theme.style(Role::Warning)));
     }
     let waiting = match content.drafts.len() {
@@ -161,7 +161,7 @@ pub fn resolved(
 /// Returns the line of a system note.
 pub fn system(view: &View, note: &Note) -> DocLine<'static> {
     let when = list::compact_age(age(view, note.created_at.as_ref()));
-    let words = format!("{} {}{}{when}", glyph::open(), event(note), glyph::separator());
+    let words = format!("{} {}{}{when}", glyph::hollow(), event(note), glyph::separator());
     DocLine::new(words, view.theme.style(Role::Dim))
 }
 
