@@ -7,7 +7,7 @@
 use super::{Git, GitRef, lossy};
 use crate::backend::rejection::Rejection;
 use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -219,12 +219,13 @@ fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
         let mut remote = read("refs/remotes/*")?;
         // `origin` first: it has precedence over other remotes with a branch of the same name.
         remote.sort_by_key(|(name, _)| !name.starts_with(b"refs/remotes/origin/"));
+        let mut known = HashSet::new();
         for (name, id) in remote {
             let rest = name.get(prefix.len()..).unwrap_or_default();
             let Some(slash) = memchr::memchr(b'/', rest) else { continue };
             let branch = rest.get(slash + 1..).unwrap_or_default();
             let name = [b"refs/heads/", branch].concat();
-            if branch != b"HEAD" && !refs.iter().any(|(known, _)| *known == name) {
+            if branch != b"HEAD" && known.insert(name.clone()) {
                 refs.push((name, id));
             }
         }
