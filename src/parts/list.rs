@@ -490,9 +490,11 @@ pub fn at_least(count: usize, more: bool) -> String {
 pub fn draw_error_line(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::api::Error>) -> Rect {
     let Some(error) = error else { return area };
     let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-    let words =
-        format!(" {}: {} · {}", error.title(), text::sanitize(&error.message()), view.with_keys("‹refresh› retries"));
-    line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
+    // The key is more useful than the end of the message.
+    let hint = format!("{}{}", glyph::separator(), view.with_keys("‹refresh› retries"));
+    let words = format!(" {}: {}", error.title(), text::sanitize(&error.message()));
+    let words = text::fit(&words, usize::from(area.width).saturating_sub(text::width(&hint)));
+    line::draw(buf, at, &[(format!("{words}{hint}"), view.theme.style(Role::Failed))]);
     Rect { height: area.height.saturating_sub(1), ..area }
 }
 

@@ -25,6 +25,15 @@ fn sent(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn a_failed_refresh_says_in_a_narrow_list_which_key_retries() {
+    let mut harness = open().await;
+    harness.resize(60, 12).unreachable("GET /projects/a%2Fb/labels?with_counts=true").press("r").settle().await;
+    let line = harness.line_with("retries");
+    assert!(line.contains("connection refused") && line.trim_end().ends_with("… · r retries"), "{}", harness.picture());
+    assert!(harness.shows("security"), "the rows stay\n{}", harness.picture());
+}
+
+#[tokio::test]
 async fn labels_show_colors_and_counts_and_open_their_issues() {
     let mut harness = open().await;
     for words in ["▰▰", "bug", "About bug", "#d9534f", "12", "3", "4"] {

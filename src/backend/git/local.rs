@@ -4,6 +4,7 @@
 //! its refs, so changes are made only in the bare repository. Only refs are copied, so a large repository takes no
 //! longer.
 
+use super::refs::end_of;
 use super::{Git, GitRef, lossy};
 use crate::backend::rejection::Rejection;
 use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
@@ -205,11 +206,11 @@ fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
         let mut out = Vec::new();
         for reference in source.references_glob(glob)? {
             // Broken refs, and symbolic refs whose target does not exist, are left out.
-            let Ok(reference) = reference.and_then(|reference| reference.resolve().map(|end| (reference, end))) else {
+            let Ok((reference, target)) = reference.and_then(|found| end_of(&found).map(|target| (found, target)))
+            else {
                 continue;
             };
-            let (reference, end) = reference;
-            out.extend(end.target().map(|id| (reference.name_bytes().to_vec(), id)));
+            out.extend(target.map(|id| (reference.name_bytes().to_vec(), id)));
         }
         Ok(out)
     };

@@ -109,15 +109,18 @@ fn read_loose_refs(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
     Some(())
 }
 
+/// Returns the object that a ref points to, possibly through others.
+pub(super) fn end_of(found: &Reference<'_>) -> Result<Option<Oid>, git2::Error> {
+    // `resolve` looks a direct ref up again, on disk.
+    Ok(if found.kind() == Some(ReferenceType::Direct) { found.target() } else { found.resolve()?.target() })
+}
+
 impl Git {
     /// Returns all branches that point to a commit, by name.
     pub fn branches(&self, cache: &Cache) -> Result<Arc<Vec<GitRef>>, Rejection> {
         let mut commits = HashMap::new();
         let to_row = |found: &Reference<'_>, name: String| {
-            // Direct refs need not be looked up again.
-            let target =
-                if found.kind() == Some(ReferenceType::Direct) { found.target() } else { found.resolve()?.target() };
-            let Some(target) = target else { return Ok(None) };
+            let Some(target) = end_of(found)? else { return Ok(None) };
             let commit = match commits.entry(target) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(new) => *new.insert(self.peel(target)?),
