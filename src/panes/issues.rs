@@ -219,9 +219,11 @@ impl ListSource for IssueSource {
         let is_own = self.owner == Owner::User;
         match (input.filter.is_empty(), input.tab) {
             (false, _) => ("No issue matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-            (true, 0) if is_own => ("No open issue is assigned to you.", "/ scope:all lists all that you can see"),
+            (true, 0) if is_own => ("No open issue is assigned to you.", "‹seek› scope:all lists all that you can see"),
             (true, 0) => ("No issue is open.", "‹tab.2› shows the closed ones"),
-            (true, _) => ("There are no issues here.", "‹tab.1› shows the open ones, ‹tab.3› all"),
+            (true, 1) => ("No issue is closed.", "‹tab.1› shows the open ones, ‹tab.3› all"),
+            (true, _) if self.owner.project().is_some() => ("There are no issues here.", "‹issues.create› creates one"),
+            (true, _) => ("There are no issues here.", "‹palette› opens another place"),
         }
     }
 

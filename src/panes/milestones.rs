@@ -282,7 +282,8 @@ impl ListSource for MilestoneSource {
         match (input.filter.is_empty(), input.tab) {
             (false, _) => ("No milestone matches the filter.", "‹seek› changes it, ‹escape› clears it"),
             (true, 0) => ("No milestone is open.", "‹milestones.create› creates one, ‹tab.2› shows the closed ones"),
-            (true, _) => ("There are no milestones here.", "‹tab.1› shows the open ones"),
+            (true, 1) => ("No milestone is closed.", "‹tab.1› shows the open ones, ‹tab.3› all"),
+            (true, _) => ("There are no milestones here.", "‹milestones.create› creates one"),
         }
     }
 

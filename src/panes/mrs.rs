@@ -347,7 +347,12 @@ impl ListSource for MergeRequestSource {
         match (input.filter.is_empty(), input.tab) {
             (false, _) => ("No merge request matches the filter.", "‹seek› changes it, ‹escape› clears it"),
             (true, 0) => ("No merge request is open.", "‹tab.2› shows the merged ones, ‹tab.4› all"),
-            (true, _) => ("There are no merge requests here.", "‹tab.1› shows the open ones, ‹tab.4› all"),
+            (true, 1) => ("No merge request is merged.", "‹tab.1› shows the open ones, ‹tab.4› all"),
+            (true, 2) => ("No merge request is closed.", "‹tab.1› shows the open ones, ‹tab.4› all"),
+            (true, _) if self.owner.project().is_some() => {
+                ("There are no merge requests here.", "‹mrs.create› creates one")
+            }
+            (true, _) => ("There are no merge requests here.", "‹palette› opens another place"),
         }
     }
 
