@@ -39,29 +39,44 @@ pub fn mount(mount: Mount) -> Mount {
             let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
             create(call, owner, &e.name, &e.color, e.description, e.priority)
         })
-        .write::<UpdateLabel>(|call, e| {
-            let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
-            let change = Change { name: e.new_name, color: e.color, description: e.description, priority: e.priority };
-            update(call, owner, &e.label_id, change)
-        })
-        .write::<DeleteLabel>(|call, e| {
-            let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
-            delete(call, owner, &e.label_id)
-        })
+        .write::<UpdateLabel>(update_of_project)
+        .also_write("/projects/{id}/labels", BY_NAME, update_of_project)
+        .write::<DeleteLabel>(delete_of_project)
+        .also_write("/projects/{id}/labels", BY_NAME, delete_of_project)
         .read_signed_in::<ListGroupLabels>(of_group)
         .write::<CreateGroupLabel>(|call, e| {
             let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
             create(call, owner, &e.name, &e.color, e.description, None)
         })
-        .write::<UpdateGroupLabel>(|call, e| {
-            let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
-            let change = Change { name: e.new_name, color: e.color, description: e.description, priority: None };
-            update(call, owner, &e.label_id, change)
-        })
-        .write::<DeleteGroupLabel>(|call, e| {
-            let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
-            delete(call, owner, &e.label_id)
-        })
+        .write::<UpdateGroupLabel>(update_of_group)
+        .also_write("/groups/{id}/labels", BY_NAME, update_of_group)
+        .write::<DeleteGroupLabel>(delete_of_group)
+        .also_write("/groups/{id}/labels", BY_NAME, delete_of_group)
+}
+
+/// The path parameter that names a label, and the input that does so at the paths of servers before 12.4.
+const BY_NAME: (&str, &str) = ("label_id", "name");
+
+fn update_of_project(call: &mut WriteCall, e: UpdateLabel) -> Outcome<Label> {
+    let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
+    let change = Change { name: e.new_name, color: e.color, description: e.description, priority: e.priority };
+    update(call, owner, &e.label_id, change)
+}
+
+fn update_of_group(call: &mut WriteCall, e: UpdateGroupLabel) -> Outcome<Label> {
+    let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
+    let change = Change { name: e.new_name, color: e.color, description: e.description, priority: None };
+    update(call, owner, &e.label_id, change)
+}
+
+fn delete_of_project(call: &mut WriteCall, e: DeleteLabel) -> Outcome<NoContent> {
+    let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
+    delete(call, owner, &e.label_id)
+}
+
+fn delete_of_group(call: &mut WriteCall, e: DeleteGroupLabel) -> Outcome<NoContent> {
+    let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
+    delete(call, owner, &e.label_id)
 }
 
 /// The owner of labels.

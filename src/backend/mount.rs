@@ -135,6 +135,31 @@ impl Mount {
         self.mount::<E>(Purpose::Fields, write_handler(handler))
     }
 
+    /// Mounts a handler that writes at an additional path, at which an input replaces a path parameter: `(parameter,
+    /// input)`.
+    pub fn also_write<E: Endpoint>(
+        mut self,
+        route: &str,
+        (parameter, input): (&'static str, &'static str),
+        handler: WriteHandler<E>,
+    ) -> Mount
+    where
+        E::Output: Render,
+    {
+        let run = write_handler(handler);
+        let run: Handler = Arc::new(move |engine, mut incoming| {
+            // Without it, the handler rejects the request, after it has checked who is calling.
+            if let Some(value) = incoming.inputs.get(input).cloned() {
+                incoming.inputs.insert(parameter.to_owned(), value);
+            }
+            run(engine, incoming)
+        });
+        if !(self.only_specified && E::IS_UNSPECIFIED) {
+            self.route(E::METHOD, route, Purpose::Fields, run);
+        }
+        self
+    }
+
     /// Mounts a handler that writes and whose request body may contain files, with a larger size limit.
     pub fn write_files<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount
     where

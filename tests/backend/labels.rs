@@ -57,6 +57,21 @@ async fn renaming_or_deleting_a_label_updates_everything_that_has_it() {
 }
 
 #[tokio::test]
+async fn labels_are_also_changed_by_name_as_on_older_servers() {
+    let server = demo().await;
+    let changed = json(server.put("ada", AT, &[("name", "bug"), ("new_name", "defect")]).await, 200).await;
+    assert_eq!(changed["name"], "defect");
+    assert_eq!(server.delete("ada", &format!("{AT}?name=defect")).await.status(), 204);
+    let gone = json(server.put("ada", AT, &[("name", "defect"), ("color", "red")]).await, 404).await;
+    assert_eq!(gone["message"], "404 Label Not Found");
+    assert_eq!(server.put("ada", AT, &[("color", "red")]).await.status(), 400);
+    let of_group = json(server.put("ada", "/groups/acme/labels", &[("name", "security"), ("color", "red")]).await, 200);
+    assert_eq!(of_group.await["color"], "#ff0000");
+    assert_eq!(server.delete("ada", "/groups/acme/labels?name=security").await.status(), 204);
+    assert_eq!(server.delete("fay", "/projects/docs%2Fhandbook/labels?name=x").await.status(), 403);
+}
+
+#[tokio::test]
 async fn group_labels_are_changed_in_the_group_and_need_permission() {
     let server = demo().await;
     let gone = json(server.put("ada", &format!("{AT}/security"), &[("color", "red")]).await, 404).await;
