@@ -155,6 +155,12 @@ fn only_the_runtime_and_the_backend_spawn_tasks() {
 }
 
 #[test]
+fn structs_are_only_converted_to_and_from_json_text() {
+    // Through values, the code of each struct would be compiled twice. Inputs of endpoints are numbers and texts.
+    complain(&elsewhere(&files(), r"\bserde_json::(from|to)_value\b", &["api/json.rs", "api/endpoint.rs"]));
+}
+
+#[test]
 fn external_programs_are_only_started_by_system_programs() {
     let made = r"\bprocess::Command::new\b|\buse [\w:]*\bprocess::(Command\b|\{[^}]*\bCommand\b)";
     let of_the_crate = r"\bopen::(that|with|commands)";
