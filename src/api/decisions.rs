@@ -6,7 +6,7 @@ use crate::api::commits::ListCommits;
 use crate::api::discussions::ListMergeRequestDiscussions;
 use crate::api::merge_requests::{
     GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListMergeRequests,
-    ListParticipants, ListProjectMergeRequests, MergeRequest,
+    ListParticipants, ListProjectMergeRequests, ListReviewers, MergeRequest,
 };
 use crate::api::notes::ListMergeRequestNotes;
 use crate::api::users::User;
@@ -77,16 +77,6 @@ impl Approvals {
 }
 
 crate::resource! {
-    /// A requested reviewer, and the state of the review.
-    pub struct Reviewer {
-        user: User,
-        /// `unreviewed`, `review_started`, `reviewed`, `requested_changes`, `approved` or `unapproved`.
-        state: String,
-        created_at: Option<Time>,
-    }
-}
-
-crate::resource! {
     /// The result of canceling auto-merge. A failure is reported in a successful reply.
     pub struct AutoMergeCanceled {}
     unspecified {
@@ -116,10 +106,6 @@ crate::endpoints! {
     /// Gets the approval rules of a merge request; enterprise servers only, since 12.3.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/approval_state" => ApprovalState;
     struct GetApprovalState { id: Id, merge_request_iid: u64 }
-
-    /// Lists the requested reviewers (since 15.3).
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/reviewers" => Vec<Reviewer>;
-    struct ListReviewers { id: Id, merge_request_iid: u64 }
 
     /// Approves a merge request. A 401 can also mean that the caller may not approve, or has already approved.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/approve" => Approvals,

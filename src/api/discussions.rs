@@ -1,41 +1,21 @@
-//! Discussions: threads on merge requests, issues and snippets. Not in the specification; available for issues and
-//! snippets since 10.6, and for merge requests since 10.8. Threads on snippets cannot be resolved.
+//! Operations that write discussions: threads on merge requests, issues and snippets. Not in the specification; available for
+//! issues and snippets since 10.6, and for merge requests since 10.8. Threads on snippets cannot be resolved.
+
+pub mod reads;
+
+pub use reads::*;
 
 use crate::api::Id;
 use crate::api::merge_requests::{
     GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequests, ListParticipants,
     ListProjectMergeRequests,
 };
-use crate::api::notes::{ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes, NewPosition, Note, Suggestion};
-
-crate::resource! {
-    /// A thread: a note with its replies.
-    pub struct Discussion {
-        /// The ID: 40 hexadecimal digits.
-        id: String,
-        /// Whether the thread is a single comment; a reply turns it into a thread.
-        individual_note: bool,
-        /// The notes, oldest first.
-        notes: Vec<Note>,
-    }
-}
-
-impl From<Discussion> for Vec<Note> {
-    fn from(discussion: Discussion) -> Vec<Note> {
-        let (id, mut notes) = (discussion.id, discussion.notes);
-        for note in &mut notes {
-            note.discussion_id = Some(id.clone());
-        }
-        notes
-    }
-}
+use crate::api::notes::reads::{
+    ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes, NewPosition, Note, Suggestion,
+};
 
 crate::endpoints! {
     unspecified section "Discussions";
-
-    /// Lists the threads on a merge request, oldest first, including single comments and system notes.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/discussions" => Vec<Discussion>;
-    struct ListMergeRequestDiscussions { id: Id, merge_request_iid: u64 }
 
     /// Starts a thread on a merge request, or on lines of its diff.
     JSON POST "/projects/{id}/merge_requests/{merge_request_iid}/discussions" => Discussion,
@@ -69,10 +49,6 @@ crate::endpoints! {
         resolved: bool,
     }
 
-    /// Lists the threads on an issue, oldest first.
-    GET "/projects/{id}/issues/{issue_iid}/discussions" => Vec<Discussion>;
-    struct ListIssueDiscussions { id: Id, issue_iid: u64 }
-
     /// Starts a thread on an issue.
     JSON POST "/projects/{id}/issues/{issue_iid}/discussions" => Discussion,
     touches [ListIssueDiscussions, ListIssueNotes];
@@ -93,10 +69,6 @@ crate::endpoints! {
         /// `true` resolves the thread, `false` reopens it.
         resolved: bool,
     }
-
-    /// Lists the threads on a snippet, oldest first.
-    GET "/projects/{id}/snippets/{snippet_id}/discussions" => Vec<Discussion>;
-    struct ListSnippetDiscussions { id: Id, snippet_id: u64 }
 
     /// Starts a thread on a snippet.
     JSON POST "/projects/{id}/snippets/{snippet_id}/discussions" => Discussion,

@@ -2,7 +2,7 @@
 
 use crate::api::labels::Label;
 use crate::api::merge_requests::{MergeRequest, Milestone, References, TimeStats};
-use crate::api::notes::ListIssueNotes;
+use crate::api::notes::reads::ListIssueNotes;
 use crate::api::todos::ListTodos;
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Time};

@@ -1,9 +1,8 @@
 //! Merge requests (specification, "Merge requests").
 
 use crate::api::commits::resources::{Commit, DiffEntry};
-use crate::api::decisions::ListReviewers;
-use crate::api::discussions::ListMergeRequestDiscussions;
-use crate::api::notes::ListMergeRequestNotes;
+use crate::api::discussions::reads::ListMergeRequestDiscussions;
+use crate::api::notes::reads::ListMergeRequestNotes;
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::projects::GetProject;
 use crate::api::users::User;
@@ -239,6 +238,16 @@ impl MergeRequest {
     }
 }
 
+crate::resource! {
+    /// A requested reviewer, and the state of the review.
+    pub struct Reviewer {
+        user: User,
+        /// `unreviewed`, `review_started`, `reviewed`, `requested_changes`, `approved` or `unapproved`.
+        state: String,
+        created_at: Option<Time>,
+    }
+}
+
 crate::endpoints! {
     section "Merge requests";
 
@@ -376,4 +385,8 @@ crate::endpoints! {
         /// IDs of the reviewers (since 13.9); a single 0 removes all reviewers.
         reviewer_ids: Option<Vec<u64>>,
     }
+
+    /// Lists the requested reviewers (since 15.3).
+    UNSPECIFIED GET "/projects/{id}/merge_requests/{merge_request_iid}/reviewers" => Vec<Reviewer>;
+    struct ListReviewers { id: Id, merge_request_iid: u64 }
 }

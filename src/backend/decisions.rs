@@ -16,6 +16,7 @@ use crate::api::NoContent;
 use crate::api::decisions::*;
 use crate::api::json;
 use crate::api::merge_requests::MergeRequest as View;
+use crate::api::merge_requests::{ListReviewers, Reviewer};
 use crate::backend::auth::Rights;
 use crate::backend::presenters::time;
 use git2::Oid;

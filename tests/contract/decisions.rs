@@ -6,7 +6,6 @@ use labscope::api::decisions::*;
 requests! {
     GetApprovals { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/approvals";
     GetApprovalState { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/approval_state";
-    ListReviewers { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/reviewers";
     Approve { id: 1.into(), merge_request_iid: 5, sha: word("8888") }
         => "POST /projects/1/merge_requests/5/approve | sha=8888";
     Unapprove { id: 1.into(), merge_request_iid: 5 } => "POST /projects/1/merge_requests/5/unapprove";
@@ -36,8 +35,6 @@ samples! {
     ApprovalState => r#"{"rules": [{"id": 1, "name": "Ruby", "rule_type": "regular", "approvals_required": 2,
         "approved": false, "approved_by": [{"id": 4, "username": "bo", "name": "Bo", "state": "active",
             "avatar_url": null, "web_url": "https://h/bo"}], "section": "Backend", "eligible_approvers": []}]}"#;
-    Reviewer => r#"{"user": {"id": 1, "username": "sam", "name": "Sam", "state": "active", "avatar_url": null,
-        "web_url": "https://h/sam"}, "state": "review_started", "created_at": "2022-07-27T17:03:27.684Z"}"#;
     AutoMergeCanceled => r#"{"status": "error", "message": "Can't cancel the automatic merge", "http_status": 406}"#;
     Rebase => r#"{"rebase_in_progress": true}"#;
 }

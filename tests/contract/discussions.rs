@@ -21,6 +21,7 @@ fn position() -> NewPosition {
 }
 
 requests! {
+    [also reads::ALL]
     ListMergeRequestDiscussions { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/discussions";
     CreateMergeRequestDiscussion {
         id: 1.into(),

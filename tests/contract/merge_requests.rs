@@ -70,6 +70,7 @@ requests! {
         labels: word(""),
         ..UpdateMergeRequest::default()
     } => "PUT /projects/1/merge_requests/5 | assignee_id=0&labels=&state_event=close";
+    ListReviewers { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/reviewers";
 }
 
 samples! {
@@ -105,6 +106,8 @@ samples! {
     MergeRequest => r#"{"id": 1, "iid": 1, "draft": true, "detailed_merge_status": "draft_status",
         "reviewers": [{"id": 2, "name": "B"}], "assignees": [], "head_pipeline": {"id": 3, "status": "running"},
         "references": {"short": "!1", "relative": "!1", "full": "a/b!1"}, "source_project_id": null}"#;
+    Reviewer => r#"{"user": {"id": 1, "username": "sam", "name": "Sam", "state": "active", "avatar_url": null,
+        "web_url": "https://h/sam"}, "state": "review_started", "created_at": "2022-07-27T17:03:27.684Z"}"#;
 }
 
 #[test]

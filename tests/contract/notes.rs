@@ -4,6 +4,7 @@ use crate::sample::{acme, time, word};
 use labscope::api::notes::*;
 
 requests! {
+    [also reads::ALL]
     ListIssueNotes { id: acme(), issue_iid: 11, sort: word("asc"), order_by: word("updated_at") } =>
         "GET /projects/acme%2Fui/issues/11/notes?order_by=updated_at&sort=asc";
     GetIssueNote { id: acme(), issue_iid: 11, note_id: 3 } =>

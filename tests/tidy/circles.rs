@@ -1,26 +1,7 @@
-//! Checks that no import cycle has more than three files, except for those listed here with a reason.
+//! Checks that no import cycle has more than three files.
 
 use crate::source::{File, files};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The larger cycles that are allowed: a description and the files.
-///
-/// An endpoint is declared in one place, which names by type the reads that it makes stale, so that renaming a route or
-/// deleting a read cannot leave a stale name behind. A merge makes the lists of commits and of discussions stale, and a
-/// note makes its merge request stale: the facts themselves are a cycle. Moving `touches` to other files would only
-/// move the cycle: the declaration would import that file, and that file the reads.
-const LARGER: &[(&str, &[&str])] = &[(
-    "writes, which name by type the reads that they make stale",
-    &[
-        "api/commits.rs",
-        "api/decisions.rs",
-        "api/discussions.rs",
-        "api/issues.rs",
-        "api/labels.rs",
-        "api/merge_requests.rs",
-        "api/notes.rs",
-    ],
-)];
 
 /// Returns the path of a file's module: `parts/review/mod.rs` is `parts::review`.
 fn module(name: &str) -> Vec<&str> {
@@ -155,12 +136,6 @@ fn no_import_cycle_has_more_than_three_files() {
     let graph = graph(&files);
     let circles = circles(&graph);
     assert!(!circles.is_empty(), "the imports were read");
-    let large = circles.iter().filter(|circle| circle.len() > 3);
-    let known = |circle: &[&str]| LARGER.iter().any(|(_, files)| circle.iter().all(|file| files.contains(file)));
-    let new: Vec<String> = large.filter(|circle| !known(circle)).map(|circle| circle.join(" ")).collect();
-    assert!(new.is_empty(), "break these import cycles, or make them smaller:\n{}", new.join("\n"));
-    for (what, files) in LARGER {
-        let now = circles.iter().any(|circle| files.iter().all(|file| circle.contains(file)));
-        assert!(now, "the cycle of {what} is smaller now; remove the files that left it from the list");
-    }
+    let large: Vec<String> = circles.iter().filter(|circle| circle.len() > 3).map(|circle| circle.join(" ")).collect();
+    assert!(large.is_empty(), "break these import cycles, or make them smaller:\n{}", large.join("\n"));
 }

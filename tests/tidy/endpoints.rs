@@ -34,13 +34,17 @@ fn line_of(endpoint: &Description) -> String {
     format!("{} {path}", endpoint.method)
 }
 
-/// Returns the files of a folder, sorted by name, with their text.
+/// Returns the files of a folder and the folders in it, sorted by name, with their text.
 fn files_of(folder: &str) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(root().join(folder)).expect("a folder").map(|entry| entry.expect("an entry"));
-    let names = entries.map(|entry| format!("{folder}/{}", entry.file_name().to_string_lossy()));
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".rs")).collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| format!("{folder}/{}", entry.file_name().to_string_lossy())).collect();
     names.sort();
-    names.into_iter().map(|name| (name.clone(), document(&name))).collect()
+    let files = names.into_iter().flat_map(|name| match name.ends_with(".rs") {
+        true => vec![(name.clone(), document(&name))],
+        false => files_of(&name),
+    });
+    files.collect()
 }
 
 fn rows() -> Vec<Row> {

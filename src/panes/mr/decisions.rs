@@ -3,10 +3,10 @@
 use super::Mr;
 use crate::api::commits::DiffEntry;
 use crate::api::decisions::{
-    ApprovalRule, Approvals, Approve, AutoMergeCanceled, CancelAutoMerge, GetApprovalState, GetApprovals,
-    ListReviewers, Merge, RebaseMergeRequest, Unapprove,
+    ApprovalRule, Approvals, Approve, AutoMergeCanceled, CancelAutoMerge, GetApprovalState, GetApprovals, Merge,
+    RebaseMergeRequest, Unapprove,
 };
-use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
+use crate::api::merge_requests::{ListReviewers, MergeRequest, MergeRequestState, UpdateMergeRequest};
 use crate::api::repository::CompareRefs;
 use crate::app::App;
 use crate::app::action::{Action, FollowUp};

@@ -1,10 +1,10 @@
 //! The facts of a merge request, shown above its description or in the sidebar.
 
 use crate::api::ExtraValue;
-use crate::api::decisions::{ApprovalRule, Approvals, Reviewer};
+use crate::api::decisions::{ApprovalRule, Approvals};
 use crate::api::jobs::Job;
 use crate::api::labels::Label;
-use crate::api::merge_requests::MergeRequest;
+use crate::api::merge_requests::{MergeRequest, Reviewer};
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::users::User;
 use crate::app::view::View;
