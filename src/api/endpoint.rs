@@ -46,7 +46,7 @@ pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
     const IMMUTABLE_BY: Option<&'static str>;
     /// All inputs, including those in the path, in the order of declaration.
     const INPUTS: &'static [Input];
-    /// Whether the operation is missing from the specification, as most of newer servers are.
+    /// Whether the operation is missing from the specification, as most operations of newer servers are.
     const IS_UNSPECIFIED: bool;
     /// The reply.
     type Output: Reply;

@@ -148,7 +148,7 @@ impl App {
         self.overlays.push(Box::new(picker));
     }
 
-    pub(super) fn open_quick_open(&mut self) {
+    pub(super) fn quick_open(&mut self) {
         let source = Box::new(quick_open::QuickOpen::new(&self.place()));
         let free = |text: &str| Action::GoTo(text.to_owned());
         let picker = Picker::of("Go to anything", source, &self.view_of())

@@ -36,7 +36,6 @@ pub mod recent;
 pub mod reconcile;
 pub mod registry;
 pub mod route;
-mod saving;
 pub mod server_switch;
 pub mod session;
 pub mod state;
@@ -46,6 +45,7 @@ pub mod target;
 mod tests;
 pub mod tone;
 pub mod transfer;
+mod transfer_actions;
 pub mod view;
 pub mod watch;
 mod watch_list;
@@ -532,18 +532,18 @@ impl App {
             }
             Action::Browse(url) => effects.push(Effect::Browse(url)),
             Action::Edit { text, suffix } => effects.push(Effect::Edit { text, suffix }),
-            Action::Pager(paper) => effects.push(Effect::Pager(paper)),
+            Action::Pager(text) => effects.push(Effect::Pager(text)),
             Action::CheckOut(checkout) => {
                 self.say(Tone::Info, "Checking out…".to_owned());
                 effects.push(Effect::CheckOut(checkout));
             }
             Action::StopCustomCommand(number) => self.stop_run(number, effects),
             Action::EditInClone => self.edit_in_clone(effects),
-            Action::Transfer(save) => self.save(save),
-            Action::TransferTo(order) => self.save_to(order, effects),
-            Action::RestartTransfer(number, replace) => self.save_again(number, replace, effects),
-            Action::StopTransfer(number) => self.stop_save(number, effects),
-            Action::ForgetTransfer(number) => self.forget_save(number, effects),
+            Action::Transfer(new) => self.transfer(new),
+            Action::TransferTo(order) => self.transfer_to(order, effects),
+            Action::RestartTransfer(number, replace) => self.restart_transfer(number, replace, effects),
+            Action::StopTransfer(number) => self.stop_transfer(number, effects),
+            Action::ForgetTransfer(number) => self.forget_transfer(number, effects),
             Action::ListTransfers => self.overlays.push(Box::<overlay::transfers::List>::default()),
             Action::Drafts => self.all_drafts(),
             Action::Say(tone, text) => self.say(tone, text),
@@ -591,7 +591,7 @@ impl App {
             },
             Action::Menu => self.menu(),
             Action::Palette => self.palette(),
-            Action::QuickOpen => self.open_quick_open(),
+            Action::QuickOpen => self.quick_open(),
             Action::Help => self.help(),
         }
     }

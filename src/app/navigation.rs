@@ -175,7 +175,7 @@ impl App {
         self.with_pane(effects, |pane, cx| done = pane.escape(cx));
         let running = self.transfers.running().next_back().map(|t| t.number);
         match running.filter(|_| is_esc && !done) {
-            Some(number) => self.stop_save(number, effects),
+            Some(number) => self.stop_transfer(number, effects),
             None if !done => self.back(!is_esc, effects),
             None => {}
         }

@@ -239,7 +239,7 @@ impl Grammar {
     pub fn ask<E: Endpoint>(&self, text: &str, given: Map<String, Value>, view: &View) -> QueryResult<E> {
         match self.inputs(text, given, view) {
             Ok(None) => QueryResult::Pending,
-            Ok(Some(inputs)) => match json::from_object(&inputs) {
+            Ok(Some(inputs)) => match json::from_value(&Value::Object(inputs)) {
                 Ok(endpoint) => QueryResult::Ready(endpoint),
                 Err(error) => QueryResult::Wrong(QueryError { word: text.to_owned(), why: error.to_string() }),
             },

@@ -485,7 +485,7 @@ impl State {
 fn read<T: Default + DeserializeOwned>(into: &mut Arc<T>, text: &str) -> bool {
     let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(text) else { return false };
     let version = fields.remove("version").and_then(|version| version.as_u64());
-    let parse = json::from_object::<T>;
+    let parse = |fields: &Map<String, Value>| json::from_value::<T>(&Value::Object(fields.clone()));
     let before = fields.len();
     if parse(&fields).is_err() {
         fields.retain(|name, value| parse(&Map::from_iter([(name.clone(), value.clone())])).is_ok());

@@ -67,7 +67,7 @@ pub struct Unpacked {
 }
 
 impl NewTransfer {
-    /// Creates a save of the reply to `request`, under the name `name`.
+    /// Creates a download of the reply to `request`, under the name `name`.
     pub fn new(request: Request, name: &str) -> NewTransfer {
         NewTransfer { request, name: file_name(name), size: None, unpack: None }
     }
@@ -109,11 +109,11 @@ pub fn plain_name(name: &str) -> String {
     if is_device { format!("_{name}") } else { name }
 }
 
-/// A save with its destination on this machine.
+/// A download with its destination on this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransferOrder {
-    /// The save.
-    pub save: NewTransfer,
+    /// The download.
+    pub download: NewTransfer,
     /// The path of the file or folder, as typed by the user.
     pub path: String,
     /// Whether an existing file may be replaced.
@@ -164,7 +164,7 @@ pub enum State {
 pub struct Transfer {
     /// The number that identifies the transfer between app and runtime.
     pub number: u64,
-    /// The save and its destination.
+    /// The download and its destination.
     pub order: TransferOrder,
     /// The number of bytes on disk.
     pub received: u64,
@@ -257,7 +257,7 @@ impl Transfers {
         {
             self.list.remove(over);
         }
-        let (number, total) = (self.last, order.save.size);
+        let (number, total) = (self.last, order.download.size);
         let samples = VecDeque::new();
         self.list.push(Transfer { number, order, received: 0, total, state: State::Waiting, samples });
         number
@@ -297,7 +297,7 @@ impl Transfers {
             TransferEvent::Began { from, total } => {
                 transfer.state = State::Running;
                 transfer.received = *from;
-                transfer.total = total.or(transfer.order.save.size);
+                transfer.total = total.or(transfer.order.download.size);
                 transfer.samples.clear();
                 transfer.sample(now);
             }
@@ -335,7 +335,7 @@ mod tests {
 
     fn order() -> TransferOrder {
         let save = NewTransfer::new(GetCurrentUser::default().request(), "a.zip");
-        TransferOrder { save, path: "a.zip".into(), replace: false }
+        TransferOrder { download: save, path: "a.zip".into(), replace: false }
     }
 
     fn at(seconds: i64) -> Timestamp {

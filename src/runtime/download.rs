@@ -46,14 +46,14 @@ impl PartNames {
     /// resumed.
     fn file(self, path: &Path, order: &TransferOrder) -> PathBuf {
         let mut hasher = DefaultHasher::new();
-        (self.0, &order.save.request).hash(&mut hasher);
+        (self.0, &order.download.request).hash(&mut hasher);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         path.with_file_name(format!(".{name}.{:016x}.part", hasher.finish()))
     }
 }
 
 /// Performs `order` and sends its events, with the number of the transfer, to `sender`.
-pub async fn save(
+pub async fn transfer(
     client: &Client,
     number: u64,
     order: TransferOrder,
@@ -79,7 +79,7 @@ async fn target_path(order: &TransferOrder) -> PathBuf {
     let mut path = local_paths::path(&order.path);
     let is_folder = || async { fs::metadata(&path).await.is_ok_and(|found| found.is_dir()) };
     if order.path.ends_with(std::path::is_separator) || is_folder().await {
-        path.push(file_name(&order.save.name));
+        path.push(file_name(&order.download.name));
     }
     path
 }
@@ -102,7 +102,7 @@ impl<'a> Download<'a> {
             Err(e) => return Err(TransferEvent::Failed(format!("cannot access {}: {e}", folder.display()))),
         }
         let exists = fs::symlink_metadata(&path).await.is_ok();
-        if exists && order.save.unpack.is_some() {
+        if exists && order.download.unpack.is_some() {
             return Err(TransferEvent::Failed(format!("{} already exists: choose another name", path.display())));
         }
         if exists && !order.replace {
@@ -114,18 +114,18 @@ impl<'a> Download<'a> {
 
     async fn run(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
         let received = match client
-            .download_into(&self.order.save.request, &self.part, &report_progress(number, sender.clone()))
+            .download_into(&self.order.download.request, &self.part, &report_progress(number, sender.clone()))
             .await
         {
             Ok(received) => received,
             Err(error) => return TransferEvent::Failed(error.message()),
         };
-        match self.order.save.size {
+        match self.order.download.size {
             Some(known) if known != received => {
                 let _ = fs::remove_file(&self.part).await;
                 TransferEvent::Failed(format!("received {} instead of {}", byte_count(received), byte_count(known)))
             }
-            _ => match self.order.save.unpack.clone() {
+            _ => match self.order.download.unpack.clone() {
                 Some(unpack) => self.unpack(unpack, number, sender).await,
                 None => self.finish(received).await,
             },
@@ -261,7 +261,7 @@ mod tests {
     fn order(folder: &Path, path: &str) -> TransferOrder {
         let request = GetRawBlob { id: 7.into(), sha: "abc".into() }.request();
         TransferOrder {
-            save: NewTransfer::new(request, "a.bin"),
+            download: NewTransfer::new(request, "a.bin"),
             path: folder.join(path).display().to_string(),
             replace: false,
         }
@@ -269,7 +269,7 @@ mod tests {
 
     async fn end(client: &Client, order: TransferOrder) -> TransferEvent {
         let (sender, mut inbox) = mpsc::channel(64);
-        save(client, 1, order, PART_NAMES, &sender).await;
+        transfer(client, 1, order, PART_NAMES, &sender).await;
         drop(sender);
         let mut last = None;
         while let Some(Msg::Transfer(1, news)) = inbox.recv().await {
@@ -382,7 +382,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (client, _) = serve(vec![whole("012")]).await;
         let mut order = order(folder.path(), "y");
-        order.save.size = Some(4);
+        order.download.size = Some(4);
         let TransferEvent::Failed(why) = end(&client, order.clone()).await else {
             panic!("it is shorter than it should be")
         };
@@ -410,7 +410,7 @@ mod tests {
     async fn an_archive_is_unpacked_only_once_complete() {
         let folder = tempfile::tempdir().unwrap();
         let mut order = order(folder.path(), "out");
-        order.save = order.save.unpacked("inner", unpacked);
+        order.download = order.download.unpacked("inner", unpacked);
         let (client, _) = serve(vec![whole("text"), whole("trap")]).await;
         let TransferEvent::Unpacked { path, unpacked } = end(&client, order.clone()).await else {
             panic!("it is unpacked")

@@ -168,12 +168,12 @@ impl Executor {
                 }));
             }
             Effect::Transfer(number, order) => {
-                let (connection, sender) = (self.connection(order.save.request.host.as_ref()), self.sender.clone());
+                let (connection, sender) = (self.connection(order.download.request.host.as_ref()), self.sender.clone());
                 let drafts = self.drafts.clone();
                 let task = tokio::spawn(async move {
                     let part_names = PartNames::load(drafts.as_deref());
                     match connection.client().await {
-                        Ok(client) => download::save(&client, number, order, part_names, &sender).await,
+                        Ok(client) => download::transfer(&client, number, order, part_names, &sender).await,
                         Err(error) => {
                             let _ = sender.send(Msg::Transfer(number, TransferEvent::Failed(error.message()))).await;
                         }

@@ -408,12 +408,14 @@ impl<'a, T: 'static> Iterator for LoadedRows<'a, T> {
             }
             // The rows of a part end at its first page that is not loaded.
             match self.entries.next().and_then(|entry| entry.known.as_ref()) {
-                Some((arrival, _)) => {
-                    self.page = arrival.value.downcast_ref::<Vec<T>>().map(|rows| rows.iter()).unwrap_or_default();
+                Some((reply, _)) => {
+                    self.page = reply.value.downcast_ref::<Vec<T>>().map(|rows| rows.iter()).unwrap_or_default();
                 }
                 None => {
-                    self.entries = Default::default();
-                    self.entries = self.parts.next()?.entries.iter();
+                    let part = self.parts.next();
+                    // Empty after the last part, so that the rows after a page that is not loaded never follow.
+                    self.entries = part.map(|part| part.entries.iter()).unwrap_or_default();
+                    part?;
                 }
             }
         }

@@ -113,9 +113,9 @@ async fn saving_a_file_shows_bytes_rate_and_remaining_time() {
     app.settle().await;
     app.press("s").expect("save as").expect("a.rs");
     app.press("C-u").type_text("/t/b.rs").press("Enter");
-    let (number, order) = app.saves.last().cloned().expect("an order");
+    let (number, order) = app.transfers.last().cloned().expect("an order");
     assert_eq!(order.path, "/t/b.rs");
-    assert_eq!(order.save.request.line(), format!("GET {PROJECT}/repository/blobs/sha-of-a.rs/raw"));
+    assert_eq!(order.download.request.line(), format!("GET {PROJECT}/repository/blobs/sha-of-a.rs/raw"));
     app.send(Msg::Transfer(number, TransferEvent::Began { from: 0, total: Some(80_000_000) }));
     app.pass(4).send(Msg::Transfer(number, TransferEvent::Received(20_000_000)));
     app.expect("25%").expect("20.0 of 80.0 MB · 5.0 MB/s · 12s left");
@@ -155,14 +155,14 @@ async fn esc_stops_a_save_and_the_downloads_list_resumes_it() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
     app.press("s Enter");
-    let (number, _) = app.saves.last().cloned().expect("an order");
+    let (number, _) = app.transfers.last().cloned().expect("an order");
     app.send(Msg::Transfer(number, TransferEvent::Began { from: 0, total: None }));
     app.send(Msg::Transfer(number, TransferEvent::Received(5_000)));
     app.press("h Esc").expect("Stopped saving a.rs at 5.0 kB").expect("a.rs");
-    assert!(app.saves.is_empty());
+    assert!(app.transfers.is_empty());
     app.send(Msg::Transfer(number, TransferEvent::Received(9_000)));
     app.press("g d").expect("stopped at 5.0 kB").press("Enter");
-    assert_eq!(app.saves.len(), 1);
+    assert_eq!(app.transfers.len(), 1);
     app.send(Msg::Transfer(number, TransferEvent::Failed("the disk is full".into())));
     app.expect("the disk is full").press("x").expect("No downloads yet.");
 }
@@ -172,16 +172,16 @@ async fn an_existing_file_is_only_replaced_after_confirmation() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
     app.press("s Enter");
-    let (number, order) = app.saves.pop().expect("an order");
+    let (number, order) = app.transfers.pop().expect("an order");
     assert!(!order.replace);
     app.send(Msg::Transfer(number, TransferEvent::Exists("/t/a.rs".into())));
     app.expect("/t/a.rs already exists. Replace it?").press("n").press("g d").expect("the file already exists");
     app.press("Enter");
-    let (number, order) = app.saves.pop().expect("it asks again");
+    let (number, order) = app.transfers.pop().expect("it asks again");
     assert!(!order.replace);
     app.send(Msg::Transfer(number, TransferEvent::Exists("/t/a.rs".into())));
     app.press("y");
-    assert!(app.saves.pop().is_some_and(|(_, order)| order.replace));
+    assert!(app.transfers.pop().is_some_and(|(_, order)| order.replace));
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn the_archive_of_a_commit_is_saved_in_the_chosen_format() {
         .press("Enter")
         .expect("rocket-main.tar.gz");
     app.press("Enter");
-    let line = app.saves.pop().expect("an order").1.save.request.line();
+    let line = app.transfers.pop().expect("an order").1.download.request.line();
     assert_eq!(line, format!("GET {PROJECT}/repository/archive?format=tar.gz&sha={}", "aaaaaaaa".repeat(5)));
 }
 
@@ -251,8 +251,8 @@ async fn a_git_lfs_file_is_shown_and_saved_instead_of_its_pointer() {
     app.settle().await;
     app.expect("the file itself").expect("Git LFS").expect_no("pointer to").expect_no("oid sha256");
     app.press("B").expect("the file is in Git LFS").press("s").press("Enter");
-    let (_, order) = app.saves.last().cloned().expect("an order");
-    assert_eq!(order.save.request.line(), stored);
+    let (_, order) = app.transfers.last().cloned().expect("an order");
+    assert_eq!(order.download.request.line(), stored);
 }
 
 #[tokio::test]

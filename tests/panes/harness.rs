@@ -239,7 +239,7 @@ impl Begin {
             copied: Vec::new(),
             browsed: Vec::new(),
             notified: Vec::new(),
-            saves: Vec::new(),
+            transfers: Vec::new(),
             paged: Vec::new(),
             checked_out: Vec::new(),
             ran: Vec::new(),
@@ -312,7 +312,7 @@ pub struct Harness {
     /// Notifications sent through the terminal.
     pub notified: Vec<String>,
     /// Downloads, by number; files of a real server are saved.
-    pub saves: Vec<(u64, TransferOrder)>,
+    pub transfers: Vec<(u64, TransferOrder)>,
     /// Texts shown in the pager.
     pub paged: Vec<String>,
     /// Switches to another server, with the place to open there.
@@ -506,7 +506,7 @@ impl Harness {
                     let claim = self.claims.remove(&on_disk).unwrap_or(Claim::Ours(None));
                     self.claimed.push_back((key, claim));
                 }
-                Effect::Transfer(number, order) if self.holds.is_some() => self.saves.push((number, order)),
+                Effect::Transfer(number, order) if self.holds.is_some() => self.transfers.push((number, order)),
                 Effect::Send(number, write) => {
                     self.asked.push(line_with_fields(&write));
                     self.start(Effect::Send(number, write));
@@ -541,7 +541,7 @@ impl Harness {
                 Effect::Keep(key, Some(words)) => _ = self.kept.insert(key, words),
                 Effect::Keep(key, None) => _ = self.kept.remove(&key),
                 Effect::Transfer(number, order) => match &mut self.answers {
-                    Answers::Script(_) => self.saves.push((number, order)),
+                    Answers::Script(_) => self.transfers.push((number, order)),
                     Answers::Server { executor, .. } => _ = executor.take(Effect::Transfer(number, order)),
                 },
                 Effect::Pager(paper) => self.paged.push((*paper.text).as_ref().to_owned()),
@@ -549,7 +549,7 @@ impl Harness {
                 Effect::StartCustomCommand(number, order) => self.ran.push((number, order)),
                 Effect::StopCustomCommand(number) => self.stopped.push(number),
                 Effect::EditFile(file) => self.edited.push(file),
-                Effect::StopTransfer(number) => self.saves.retain(|(n, _)| *n != number),
+                Effect::StopTransfer(number) => self.transfers.retain(|(n, _)| *n != number),
                 Effect::Section(name, section) => {
                     self.sections.retain(|known| known.name != name);
                     self.sections.extend(section);
@@ -962,7 +962,7 @@ fn route_of(effect: &Effect) -> Option<(&'static str, &'static str)> {
         Effect::Start(_, Want::Follow(follow), _) => &follow.request,
         Effect::Start(_, Want::RangeRead(gleaned), _) => &gleaned.request,
         Effect::Send(_, write) => &write.request,
-        Effect::Transfer(_, order) => &order.save.request,
+        Effect::Transfer(_, order) => &order.download.request,
         _ => return None,
     };
     Some((request.method, request.route))

@@ -154,3 +154,20 @@ async fn esc_clears_marks_then_the_filter_then_the_focus_of_the_detail_panel() {
         assert!(selected(&harness).contains("first-one"), "{name}\n{}", harness.picture());
     }
 }
+
+#[tokio::test]
+async fn an_empty_tab_names_a_key_that_leads_on() {
+    for (place, tab, words) in [
+        ("milestones", "closed", "1 shows the open ones, 3 all"),
+        ("milestones", "all", "+ creates one"),
+        ("issues", "closed", "1 shows the open ones, 3 all"),
+        ("issues", "all", "+ creates one"),
+        ("mrs", "merged", "1 shows the open ones, 4 all"),
+        ("mrs", "all", "+ creates one"),
+    ] {
+        let mut harness = Begin::at(Place::new(place).project("a/b").tab(tab)).size(100, 20).open();
+        let list = if place == "mrs" { "merge_requests" } else { place };
+        harness.reply(&format!("GET /projects/a%2Fb/{list}"), json!([])).settle().await;
+        harness.expect(words);
+    }
+}

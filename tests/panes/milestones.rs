@@ -36,23 +36,6 @@ fn sent(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_empty_tab_names_a_key_that_leads_on() {
-    for (place, tab, words) in [
-        ("milestones", "closed", "1 shows the open ones, 3 all"),
-        ("milestones", "all", "+ creates one"),
-        ("issues", "closed", "1 shows the open ones, 3 all"),
-        ("issues", "all", "+ creates one"),
-        ("mrs", "merged", "1 shows the open ones, 4 all"),
-        ("mrs", "all", "+ creates one"),
-    ] {
-        let mut harness = Begin::at(Place::new(place).project("a/b").tab(tab)).size(100, 20).open();
-        let list = if place == "mrs" { "merge_requests" } else { place };
-        harness.reply(&format!("GET /projects/a%2Fb/{list}"), json!([])).settle().await;
-        harness.expect(words);
-    }
-}
-
-#[tokio::test]
 async fn milestones_show_their_dates_and_progress() {
     let mut harness = open().await;
     for words in ["0.4", "▰▰▱▱▱ 1/2", "2026-06-10", "3h"] {

@@ -124,8 +124,8 @@ async fn a_trace_can_be_saved_and_opened_in_the_pager() {
     harness.press("V").settle().await;
     assert_eq!(harness.paged.len(), 2);
     harness.press("s").expect("unit-7.log").press("Enter");
-    let (_, order) = harness.saves.first().expect("it is saved");
-    assert_eq!(order.save.request.line(), format!("{}/trace", path(7)));
+    let (_, order) = harness.transfers.first().expect("it is saved");
+    assert_eq!(order.download.request.line(), format!("{}/trace", path(7)));
 }
 
 #[tokio::test]

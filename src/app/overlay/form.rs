@@ -143,7 +143,7 @@ impl Form {
     /// under `key`.
     pub fn of<E: Endpoint>(title: impl Into<String>, what: impl Into<String>, key: impl Into<String>) -> Form {
         let make = |inputs, what: &str| {
-            let read = json::from_object::<E>(&inputs);
+            let read = json::from_value::<E>(&Value::Object(inputs));
             read.map(|endpoint| Submission::Write(Write::new(&endpoint, what))).map_err(|error| error.to_string())
         };
         Form::build(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make))

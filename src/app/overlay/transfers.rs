@@ -64,7 +64,7 @@ fn row(transfer: &Transfer, view: &View) -> table::Row {
         State::Failed(why) => (glyph::wrong(), Role::Failed, why.clone()),
         State::Done => (glyph::done(), Role::Success, facts),
     };
-    let name = table::Cell::from((format!("{mark} "), role)).and(transfer.order.save.name.clone(), Role::Text);
+    let name = table::Cell::from((format!("{mark} "), role)).and(transfer.order.download.name.clone(), Role::Text);
     let role = if matches!(transfer.state, State::Failed(_) | State::Asking) { role } else { Role::Dim };
     table::Row::new(vec![name, table::Cell::from((words, role))])
 }

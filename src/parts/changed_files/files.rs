@@ -244,10 +244,7 @@ impl Changes {
             Column::new("", Size::Fit { min: 2, max: 7 }).right(),
             Column::new("", Size::Fit { min: 2, max: 7 }).right(),
         ];
-        table::draw(buf, body, view.theme, focused, &self.list, &columns, self.nodes.len(), &|row| match self
-            .nodes
-            .get(row)
-        {
+        let row = |index: usize| match self.nodes.get(index) {
             Some(Node::Folder { label, depth, path, files }) => {
                 let mark = if self.folders.contains(path) { glyph::folded() } else { glyph::unfolded() };
                 let indent = "  ".repeat(*depth);
@@ -260,7 +257,8 @@ impl Changes {
                 None => Row::default(),
             },
             None => Row::default(),
-        });
+        };
+        table::draw(buf, body, view.theme, focused, &self.list, &columns, self.nodes.len(), &row);
     }
 
     fn file_row(&self, at: usize, file: &FileDiff, (depth, label): (usize, &str), commented: bool) -> Row {

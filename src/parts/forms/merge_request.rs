@@ -279,7 +279,7 @@ fn change(id: &Id, merge_request: &MergeRequest, mut inputs: Map<String, Value>)
     // All inputs of the table have the same types as those of the operation.
     inputs.insert("id".into(), id.as_str().into());
     inputs.insert("merge_request_iid".into(), iid.into());
-    let update: UpdateMergeRequest = json::from_object(&inputs).unwrap_or_default();
+    let update: UpdateMergeRequest = json::from_value(&Value::Object(inputs)).unwrap_or_default();
     let labels = (!more.is_empty() || !less.is_empty()).then(|| {
         let mut all: Vec<String> =
             merge_request.labels().iter().filter(|label| !less.contains(label)).cloned().collect();

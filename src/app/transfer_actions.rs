@@ -1,4 +1,4 @@
-//! Saving to files: asks for the path, passes the order to the runtime, and reports the result.
+//! Downloads to files: asks for the path, passes the order to the runtime, and reports the result.
 
 use super::App;
 use super::action::{Action, Effect};
@@ -9,20 +9,21 @@ use super::transfer::{NewTransfer, State, TransferEvent, TransferOrder};
 use crate::ui::text;
 
 impl App {
-    /// Asks for the path; suggests the folder of the last save.
-    pub(super) fn save(&mut self, save: NewTransfer) {
+    /// Asks for the path; suggests the folder of the last transfer.
+    pub(super) fn transfer(&mut self, new: NewTransfer) {
         if self.session.offline {
             return self
-                .say(Tone::Warning, format!("Could not save {}: labscope is offline.", text::sanitize(&save.name)));
+                .say(Tone::Warning, format!("Could not save {}: labscope is offline.", text::sanitize(&new.name)));
         }
         let folder = self.transfers.list().last().and_then(|t| t.order.path.rsplit_once('/'));
-        let path = folder.map_or_else(|| save.name.clone(), |(folder, _)| format!("{folder}/{}", save.name));
-        let label = if save.unpack.is_some() { "unpack into" } else { "save as" };
-        let then = move |path: String| Action::TransferTo(TransferOrder { save: save.clone(), path, replace: false });
+        let path = folder.map_or_else(|| new.name.clone(), |(folder, _)| format!("{folder}/{}", new.name));
+        let label = if new.unpack.is_some() { "unpack into" } else { "save as" };
+        let then =
+            move |path: String| Action::TransferTo(TransferOrder { download: new.clone(), path, replace: false });
         self.overlays.push(Box::new(Prompt::then(label, path, then)));
     }
 
-    pub(super) fn save_to(&mut self, order: TransferOrder, effects: &mut Vec<Effect>) {
+    pub(super) fn transfer_to(&mut self, order: TransferOrder, effects: &mut Vec<Effect>) {
         if order.path.trim().is_empty() {
             return self.say(Tone::Warning, "Not saved: no name given.".into());
         }
@@ -30,24 +31,24 @@ impl App {
         effects.push(Effect::Transfer(number, order));
     }
 
-    pub(super) fn save_again(&mut self, number: u64, replace: bool, effects: &mut Vec<Effect>) {
+    pub(super) fn restart_transfer(&mut self, number: u64, replace: bool, effects: &mut Vec<Effect>) {
         if let Some(order) = self.transfers.restart(number, replace) {
             effects.push(Effect::Transfer(number, order));
         }
     }
 
-    pub(super) fn stop_save(&mut self, number: u64, effects: &mut Vec<Effect>) {
+    pub(super) fn stop_transfer(&mut self, number: u64, effects: &mut Vec<Effect>) {
         if !self.transfers.stop(number) {
             return;
         }
         effects.push(Effect::StopTransfer(number));
         let Some(transfer) = self.transfers.get(number) else { return };
-        let name = text::sanitize(&transfer.order.save.name);
+        let name = text::sanitize(&transfer.order.download.name);
         let words = format!("Stopped saving {name} at {}; ‹transfers› resumes it.", transfer.facts(self.now));
         self.say(Tone::Info, words);
     }
 
-    pub(super) fn forget_save(&mut self, number: u64, effects: &mut Vec<Effect>) {
+    pub(super) fn forget_transfer(&mut self, number: u64, effects: &mut Vec<Effect>) {
         if let Some(transfer) = self.transfers.drop(number).filter(|t| t.state != State::Done) {
             effects.push(Effect::ForgetTransfer(transfer.order));
         }
@@ -56,7 +57,7 @@ impl App {
     /// Handles an event of a transfer.
     pub(super) fn transferred(&mut self, number: u64, news: &TransferEvent, effects: &mut Vec<Effect>) {
         let Some(transfer) = self.transfers.apply(number, news, self.now) else { return };
-        let name = text::sanitize(&transfer.order.save.name).into_owned();
+        let name = text::sanitize(&transfer.order.download.name).into_owned();
         let path = text::sanitize(&transfer.order.path).into_owned();
         match news {
             TransferEvent::Exists(_) => {
