@@ -49,6 +49,59 @@ crate::resource! {
     }
 }
 
+/// A row of a list that contains both groups and projects.
+#[derive(Clone, Debug)]
+pub enum GroupOrProject {
+    Group(Box<Group>),
+    Project(Box<Project>),
+}
+
+impl From<Group> for GroupOrProject {
+    fn from(group: Group) -> GroupOrProject {
+        GroupOrProject::Group(Box::new(group))
+    }
+}
+
+impl From<Project> for GroupOrProject {
+    fn from(project: Project) -> GroupOrProject {
+        GroupOrProject::Project(Box::new(project))
+    }
+}
+
+impl GroupOrProject {
+    /// Returns the group, if it is one.
+    pub fn group(&self) -> Option<&Group> {
+        match self {
+            GroupOrProject::Group(group) => Some(group),
+            GroupOrProject::Project(_) => None,
+        }
+    }
+
+    /// Returns the project, if it is one.
+    pub fn project(&self) -> Option<&Project> {
+        match self {
+            GroupOrProject::Group(_) => None,
+            GroupOrProject::Project(project) => Some(project),
+        }
+    }
+
+    /// Returns the ID, which a group and a project can share.
+    pub fn id(&self) -> u64 {
+        match self {
+            GroupOrProject::Group(group) => group.id,
+            GroupOrProject::Project(project) => project.id,
+        }
+    }
+
+    /// Returns a key that identifies the row in a list: `group 7`.
+    pub fn key(&self) -> String {
+        match self {
+            GroupOrProject::Group(group) => format!("group {}", group.id),
+            GroupOrProject::Project(project) => format!("project {}", project.id),
+        }
+    }
+}
+
 crate::resource! {
     /// A link of a group to an LDAP group.
     pub struct LdapGroupLink {

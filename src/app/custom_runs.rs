@@ -93,7 +93,7 @@ impl App {
         }
         put("url", url);
         if let Some(project) = values.get("project").cloned() {
-            let mut projects = view.store.known::<Project>().map(|(_, project)| project);
+            let mut projects = view.known_projects();
             let is_it = |known: &&Project| known.path_with_namespace == project || known.id.to_string() == project;
             if let Some(known) = projects.find(is_it) {
                 values.insert("project_id", known.id.to_string());

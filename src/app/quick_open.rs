@@ -8,7 +8,7 @@ use super::view::View;
 use crate::api::Id;
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::endpoint::{Request, decode};
-use crate::api::groups::{Group, ListGroups};
+use crate::api::groups::ListGroups;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
 use crate::api::projects::{ListProjects, Project};
@@ -124,16 +124,16 @@ impl QuickOpen {
 
     fn known(&self, view: &View, offers: &mut Suggestions) {
         let path = |project: &Project| (project.id, Id::from(&*view.full_path(project)));
-        let paths: HashMap<u64, Id> = view.store.known().map(|(_, project)| path(project)).collect();
+        let paths: HashMap<u64, Id> = view.known_projects().map(path).collect();
         let start = offers.items.len();
         let of = |subject: Subject| place_info::place_of(view.places, subject);
-        for (_, project) in view.store.known::<Project>().take(MAX_SUGGESTIONS) {
+        for project in view.known_projects().take(MAX_SUGGESTIONS) {
             let path = view.full_path(project);
             let about = project.description().lines().next().unwrap_or_default();
             let place = of(Subject::Project).project(&*path);
             offers.add(path.into_owned(), about, "project", place);
         }
-        for (_, group) in view.store.known::<Group>().take(MAX_SUGGESTIONS) {
+        for group in view.known_groups().take(MAX_SUGGESTIONS) {
             let path = if group.full_path.is_empty() { &group.path } else { &group.full_path };
             offers.add(path.clone(), &group.name, "group", of(Subject::Group).group(path.as_str()));
         }
@@ -247,12 +247,12 @@ impl Source for ProjectChoice {
 
     fn items(&self, view: &View, _: &str) -> Vec<Item> {
         let mut seen = HashSet::new();
-        let known = view.store.known::<Project>().map(|(_, project)| project);
-        let each = known.filter(|project| seen.insert(project.id)).take(MAX_SUGGESTIONS).map(|project| {
-            let (path, about) = (view.full_path(project), project.description().lines().next().unwrap_or_default());
-            let place = self.place.clone().project(&*path);
-            Item::act(path.clone().into_owned(), Action::Go(place)).detail(about.to_owned())
-        });
+        let each =
+            view.known_projects().filter(|project| seen.insert(project.id)).take(MAX_SUGGESTIONS).map(|project| {
+                let (path, about) = (view.full_path(project), project.description().lines().next().unwrap_or_default());
+                let place = self.place.clone().project(&*path);
+                Item::act(path.clone().into_owned(), Action::Go(place)).detail(about.to_owned())
+            });
         let mut items: Vec<Item> = each.collect();
         items.sort_by(|a, b| a.label.cmp(&b.label));
         items

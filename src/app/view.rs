@@ -9,6 +9,7 @@ use super::place_info::PlaceInfo;
 use super::session::Session;
 use super::state::{Recents, Seen, Settings};
 use super::transfer::Transfers;
+use crate::api::groups::{Group, GroupOrProject};
 use crate::api::identity::{AccessToken, GetOwnToken};
 use crate::api::projects::Project;
 use crate::api::users::{GetCurrentUser, Profile};
@@ -66,7 +67,7 @@ pub struct View<'a> {
     pub hits: &'a Hits,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
     /// Replaces each command ID in angle quotes by its key, see [`KeyNames::fill`].
     pub fn with_keys<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.key_names.fill(text, self.pane)
@@ -107,6 +108,18 @@ impl View<'_> {
     /// Returns the full path of a project of the current server.
     pub fn full_path<'p>(&self, project: &'p Project) -> Cow<'p, str> {
         project.full_path(&self.session.web_url)
+    }
+
+    /// Iterates over all loaded projects.
+    pub fn known_projects(&self) -> impl Iterator<Item = &'a Project> + use<'a> {
+        let listed = self.store.known::<GroupOrProject>().filter_map(|(_, row)| row.project());
+        self.store.known::<Project>().map(|(_, project)| project).chain(listed)
+    }
+
+    /// Iterates over all loaded groups.
+    pub fn known_groups(&self) -> impl Iterator<Item = &'a Group> + use<'a> {
+        let listed = self.store.known::<GroupOrProject>().filter_map(|(_, row)| row.group());
+        self.store.known::<Group>().map(|(_, group)| group).chain(listed)
     }
 
     /// Returns the server's details of the token, if it provides them.

@@ -112,6 +112,11 @@ impl<S: ListSource> ListPane<S> {
         Input { filter: self.list.shown(), tab: self.tab }
     }
 
+    /// Returns the query whose rows are shown; `None` while it is not known.
+    pub fn shown_query(&self) -> Option<&ListQuery<S::Row>> {
+        self.resolved.shown_query.as_ref()
+    }
+
     /// Returns the index of the tab.
     pub fn tab(&self) -> usize {
         self.tab
@@ -146,6 +151,11 @@ impl<S: ListSource> ListPane<S> {
     /// Moves the focus to the list.
     pub fn focus_list(&mut self) {
         self.panels.set_focus(S::Detail::LIST);
+    }
+
+    /// Moves the focus to the panel to the left of the list, if there is one.
+    pub fn focus_before_list(&mut self) {
+        self.panels.set_focus(S::Detail::LIST.saturating_sub(1));
     }
 
     /// Moves the focus to the panel to the right of the list.
@@ -243,9 +253,21 @@ impl<S: ListSource> ListPane<S> {
         self.resolved = Resolved { filter, columns, typed_query, shown_query };
     }
 
-    /// Returns the panel areas if only the list is shown.
-    fn show_list_only(area: Rect) -> Vec<Option<Rect>> {
-        (0..S::Detail::PANELS).map(|panel| (panel == S::Detail::LIST).then_some(area)).collect()
+    fn has_list(&self) -> bool {
+        self.source.has_list(&self.input())
+    }
+
+    /// Returns the panel that is shown alone; `None` if all have their places.
+    fn only_panel(&self, view: &View) -> Option<usize> {
+        if !self.has_list() {
+            return Some(S::Detail::LIST + 1);
+        }
+        (!S::Detail::fits(view)).then_some(S::Detail::LIST)
+    }
+
+    /// Returns the panel areas if only one panel is shown.
+    fn show_only(only: usize, area: Rect) -> Vec<Option<Rect>> {
+        (0..S::Detail::PANELS).map(|panel| (panel == only).then_some(area)).collect()
     }
 
     /// Returns the width of the list, in columns.
@@ -256,8 +278,10 @@ impl<S: ListSource> ListPane<S> {
     /// Returns the width of a panel, in columns. Panels span the whole width of the screen.
     fn width(&self, panel: usize, view: &View) -> usize {
         let screen = Rect::new(0, 0, view.size.0, view.size.1);
-        let places =
-            if S::Detail::fits(view) { self.panels.areas(screen, S::WIDTHS) } else { Self::show_list_only(screen) };
+        let places = match self.only_panel(view) {
+            Some(only) => Self::show_only(only, screen),
+            None => self.panels.areas(screen, S::WIDTHS),
+        };
         places.get(panel).copied().flatten().map_or(0, |place| usize::from(place.width))
     }
 
@@ -338,7 +362,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             list.reveal(key.as_str());
         }
         let requested_key = |tab: &str| source.tabs().iter().position(|title| title.eq_ignore_ascii_case(tab));
-        let tab = place.tab.as_deref().and_then(requested_key).unwrap_or(0);
+        let tab = place.tab.as_deref().and_then(requested_key).unwrap_or_else(|| source.first_tab());
         let (detail, mut panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
         let requested_key = place.item.clone().filter(|_| S::NAMES_ROW);
         panels.set_focus(S::Detail::LIST + usize::from(requested_key.is_some()));
@@ -371,7 +395,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let rows = self.rows(view);
         match &self.resolved.filter {
             Filter::Query(grammar) => {
-                let (text, count) = (self.list.filter_text(), self.list.count(&rows));
+                let (text, count) = (self.list.filter_text(), self.source.count(&self.list, &rows));
                 breadcrumbs.extend(query_list::breadcrumbs(text, count, grammar, view));
             }
             Filter::Search => {
@@ -419,8 +443,10 @@ impl<S: ListSource> Pane for ListPane<S> {
             return view.draw_empty(buf, body, &why, &advice);
         }
         let area = self.source.draw_header(view, area, buf);
-        let places =
-            if S::Detail::fits(view) { self.panels.layout(area, S::WIDTHS) } else { Self::show_list_only(area) };
+        let places = match self.only_panel(view) {
+            Some(only) => Self::show_only(only, area),
+            None => self.panels.layout(area, S::WIDTHS),
+        };
         let alone = places.iter().flatten().count() == 1;
         for (panel, place) in places.into_iter().enumerate() {
             let Some(place) = place else { continue };
@@ -441,19 +467,19 @@ impl<S: ListSource> Pane for ListPane<S> {
             self.detail.draw(&context, view, place, buf);
         }
         self.areas.set(areas);
-        if S::Detail::fits(view) {
+        if self.only_panel(view).is_none() {
             self.panels.draw_dividers(buf, view.theme);
         }
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        if !S::Detail::fits(&view) {
-            self.focus_list();
+        if let Some(only) = self.only_panel(&view) {
+            self.panels.set_focus(only);
         }
         self.resolve(&view);
+        S::narrow(self, &self.rows(&view), &view);
         let rows = self.rows(&view);
-        S::narrow(self, &rows, &view);
         self.resolved.columns.sort(&mut self.list, &rows);
         if self.list.sync(&rows, S::key) {
             S::row_removed(cx);
@@ -477,7 +503,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         }
         match motion {
             Motion::Right => S::right(self, cx),
-            Motion::Left => self.panels.set_focus(S::Detail::LIST.saturating_sub(1)),
+            Motion::Left => S::left(self, cx),
             other => {
                 self.requested_key = None;
                 self.list.motion(other, self.list.len(&self.rows(&cx.view)));
@@ -511,7 +537,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn panels(&mut self) -> Option<&mut Panels> {
-        (S::Detail::PANELS > 1).then_some(&mut self.panels)
+        (S::Detail::PANELS > 1 && self.has_list()).then_some(&mut self.panels)
     }
 
     fn tabs(&self) -> Tabs {
@@ -528,6 +554,7 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn search_mode(&self) -> Option<SearchMode> {
         match self.searched() {
+            DetailSearch::List if !self.has_list() => None,
             DetailSearch::List if self.is_search() => Some(SearchMode::Search),
             DetailSearch::List => Some(SearchMode::Filter),
             DetailSearch::Own(mode) => Some(mode),
@@ -577,7 +604,8 @@ impl<S: ListSource> Pane for ListPane<S> {
             return true;
         }
         // A user who came for that one row goes back to the previous place.
-        self.panels.return_to(S::Detail::LIST) && self.requested_key.is_none()
+        let returns = self.panels().is_some_and(|panels| panels.return_to(S::Detail::LIST));
+        returns && self.requested_key.is_none()
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
@@ -585,7 +613,10 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        self.source.url(view, self.current(view)?)
+        match self.current(view) {
+            Some(row) => self.source.url(view, row),
+            None => self.source.place_url(view),
+        }
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {

@@ -1,6 +1,7 @@
 //! Definitions of lists: a [`ListSource`] defines the rows, and a [`Detail`] the panel beside them.
 
 use super::columns::{Columns, ServerOrder};
+use super::list::Listing;
 use super::list_pane::ListPane;
 use crate::api::Error;
 use crate::app::action::Answer;
@@ -68,6 +69,14 @@ pub trait ListSource: Sized + 'static {
     fn tabs(&self) -> &'static [&'static str] {
         &[]
     }
+    /// Returns the tab that is shown at first, if the place names none.
+    fn first_tab(&self) -> usize {
+        0
+    }
+    /// Returns whether the tab has a list; otherwise only the detail panel is shown.
+    fn has_list(&self, _input: &Input<'_>) -> bool {
+        true
+    }
     /// Returns the tab that is shown, if the filter can imply another one than was selected.
     fn shown_tab(&self, input: &Input<'_>) -> usize {
         input.tab
@@ -119,6 +128,10 @@ pub trait ListSource: Sized + 'static {
     fn known<'a>(&self, row: &'a Self::Row, _view: &View<'a>) -> &'a Self::Row {
         row
     }
+    /// Returns the number of rows as text, see [`count`](super::list::count); `None` while nothing is loaded.
+    fn count(&self, list: &Listing, rows: &Rows<'_, Self::Row>) -> Option<String> {
+        list.count(rows)
+    }
     /// Returns the title above the list if there is a detail panel, and a note to the right of it.
     fn heading(&self, _input: &Input<'_>, _view: &View) -> (String, String) {
         (Self::HEADING.to_owned(), String::new())
@@ -135,6 +148,10 @@ pub trait ListSource: Sized + 'static {
     /// Handles the motion to the right in the list.
     fn right(pane: &mut ListPane<Self>, cx: &mut Cx) {
         Self::enter(pane, cx);
+    }
+    /// Handles the motion to the left in the list.
+    fn left(pane: &mut ListPane<Self>, _cx: &mut Cx) {
+        pane.focus_before_list();
     }
     /// Returns the requests beyond those for the rows and the detail panel.
     fn wants(_pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
@@ -156,6 +173,10 @@ pub trait ListSource: Sized + 'static {
     }
     /// Returns the reason why the list is not shown at all, and what to do about it.
     fn hidden(&self, _input: &Input<'_>, _view: &View) -> Option<(String, String)> {
+        None
+    }
+    /// Returns the URL of the place, if no row is selected.
+    fn place_url(&self, _view: &View) -> Option<String> {
         None
     }
     /// Returns the URL of a row.

@@ -91,6 +91,13 @@ pub struct Load {
     pub read: Reader,
 }
 
+/// Returns the rows of a reply, and their number.
+fn rows<T: Send + Sync + 'static>(rows: impl IntoIterator<Item = T>) -> (Value, usize) {
+    let rows: Vec<T> = rows.into_iter().collect();
+    let len = rows.len();
+    (Arc::new(rows), len)
+}
+
 impl Load {
     /// Creates a load of the single reply of `endpoint`.
     pub fn single<E: Endpoint>(endpoint: &E) -> Load {
@@ -114,12 +121,7 @@ impl Load {
     {
         Load {
             pages: pages.max(1),
-            read: |body, kind| {
-                <Vec<T> as Reply>::read(body, kind).map(|rows| {
-                    let len = rows.len();
-                    (Arc::new(rows) as Value, len)
-                })
-            },
+            read: |body, kind| <Vec<T> as Reply>::read(body, kind).map(rows),
             ..Load::single(endpoint)
         }
     }
@@ -138,11 +140,23 @@ impl Load {
             pages: pages.max(1),
             splits_entries: true,
             read: |body, kind| {
-                <Vec<T> as Reply>::read(body, kind).map(|entries| {
-                    let rows: Vec<U> = entries.into_iter().flat_map(Into::into).collect();
-                    let len = rows.len();
-                    (Arc::new(rows) as Value, len)
-                })
+                <Vec<T> as Reply>::read(body, kind).map(|entries| rows(entries.into_iter().flat_map(Into::into)))
+            },
+            ..load
+        }
+    }
+
+    /// Creates a load of up to `pages` pages of the list `endpoint`, with each entry converted to a row of another type.
+    pub fn list_as<U: Send + Sync + 'static, T: Into<U>, E: Endpoint<Output = Vec<T>>>(endpoint: &E, pages: u32) -> Load
+    where
+        Vec<T>: Reply,
+    {
+        let load = Load::single(endpoint);
+        Load {
+            request: load.request.read_as::<Vec<U>>(),
+            pages: pages.max(1),
+            read: |body, kind| {
+                <Vec<T> as Reply>::read(body, kind).map(|entries| rows(entries.into_iter().map(Into::<U>::into)))
             },
             ..load
         }
@@ -215,6 +229,14 @@ impl<T: Send + Sync + 'static> ListQuery<T> {
         Vec<T>: Reply,
     {
         ListQuery { loads: endpoints.into_iter().map(|endpoint| Load::list(endpoint, 1)).collect(), row: PhantomData }
+    }
+
+    /// Creates a query of the list `endpoint`, with each entry converted to a row of another type.
+    pub fn converted<U: Into<T>, E: Endpoint<Output = Vec<U>>>(endpoint: &E) -> ListQuery<T>
+    where
+        Vec<U>: Reply,
+    {
+        ListQuery { loads: vec![Load::list_as::<T, U, E>(endpoint, 1)], row: PhantomData }
     }
 }
 

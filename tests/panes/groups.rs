@@ -70,6 +70,29 @@ async fn a_nested_group_can_be_opened_by_path_and_a_name_may_be_a_user() {
 }
 
 #[tokio::test]
+async fn more_pages_of_groups_and_of_what_is_in_them_load_near_the_cursor() {
+    let groups: Vec<Value> = (0..150).map(|n| group(100 + n, &format!("group-{n:03}"), None)).collect();
+    let projects: Vec<Value> = (0..150).map(|n| project(500 + n, &format!("group-140/part-{n:03}"))).collect();
+    let mut harness = Begin::at(Place::new("groups").group("group-140")).size(120, 30).open();
+    harness
+        .reply("GET /groups", groups.clone())
+        .reply("GET /groups/group-140", groups[140].clone())
+        .reply("GET /groups/group-140/subgroups", json!([]))
+        .reply("GET /groups/group-140/projects", projects)
+        .settle()
+        .await;
+    // It is on the second page.
+    assert!(harness.line_with("▾ group-140").starts_with('▌'), "{}", harness.picture());
+    harness.expect("part-000").expect(" groups  150 ");
+    for _ in 0..8 {
+        harness.press("PageDown").settle().await;
+    }
+    harness.expect("part-149").expect_no("… more").expect("▸ group-141");
+    harness.press("k k k k k k k k k h h").settle().await;
+    harness.expect_no("part-").expect("▸ group-140");
+}
+
+#[tokio::test]
 async fn a_path_that_is_not_a_project_opens_the_group() {
     let mut harness = Begin::at(Place::new("files").project("acme/tools")).open();
     harness

@@ -145,8 +145,8 @@ async fn a_group_or_project_that_is_named_by_its_id_is_selected() {
         harness
             .reply("GET /groups", groups())
             .reply("GET /projects", projects())
-            .reply("GET /groups/213", groups()[113].clone())
-            .reply("GET /projects/213", projects()[113].clone())
+            .reply("GET /groups/group-113", groups()[113].clone())
+            .reply("GET /projects/acme%2Fp113", projects()[113].clone())
             .settle()
             .await;
         let selected = harness.lines().into_iter().find(|line| line.starts_with('▌')).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! The details of a group, or of a project in the tree.
 
-use super::tree::Node;
 use crate::api::ExtraValue;
 use crate::api::groups::Group;
+use crate::api::projects::Project;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
@@ -94,21 +94,24 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     }
 }
 
-/// Writes the details of a project that the tree knows.
-pub fn project(facts: &mut Details, view: &View, node: &Node) {
-    facts.field("path", vec![(node.path.clone(), Role::Ref)], Some(LinkTarget::Copy("path", node.path.clone())));
-    facts.field("visibility", vec![(node.visibility.clone(), Role::Text)], None);
-    if node.archived {
+/// Writes the details of a project in the tree.
+pub fn project(facts: &mut Details, view: &View, project: &Project) {
+    let path = view.full_path(project).into_owned();
+    facts.field("path", vec![(path.clone(), Role::Ref)], Some(LinkTarget::Copy("path", path.clone())));
+    let visibility = project.visibility().map(|word| word.as_str().to_owned()).unwrap_or_default();
+    facts.field("visibility", vec![(visibility, Role::Text)], None);
+    if project.is_archived() {
         facts.field("", vec![("archived".into(), Role::Warning)], None);
     }
-    for (index, line) in text::wrap(&node.about, 52, 6).into_iter().enumerate() {
+    let about = project.description().lines().next().unwrap_or_default();
+    for (index, line) in text::wrap(about, 52, 6).into_iter().enumerate() {
         facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
     }
-    facts.field("active", vec![(time_ago(view, node.active.as_ref()), Role::Text)], None);
+    facts.field("active", vec![(time_ago(view, project.last_activity_at.sent()), Role::Text)], None);
     facts.line(Vec::new());
     for (name, words) in [("overview", "Overview"), ("files", "Files"), ("mrs", "Merge requests"), ("issues", "Issues")]
     {
-        let place = Place::new(name).project(node.path.as_str());
+        let place = Place::new(name).project(path.as_str());
         facts.field("", vec![(words.to_owned(), Role::Link)], Some(LinkTarget::Place(place)));
     }
 }

@@ -1,22 +1,22 @@
-//! The tree of groups. Each group lists its subgroups and projects when it is opened; the visible rows are kept.
+//! The lines of the tree of groups: the listed groups, each open one with its subgroups and projects below it. They are
+//! rebuilt only when the rows or the open groups change.
 
-use crate::api::groups::{Group, ListGroupProjects, ListGroups, ListSubgroups};
-use crate::api::projects::Project;
-use crate::api::{ExtraValue, Time};
+use crate::api::groups::{Group, GroupOrProject, ListGroupProjects, ListSubgroups};
 use crate::app::view::View;
-use crate::parts::list::Listing;
-use crate::store::{Load, Rows, Want};
+use crate::parts::list::{ListLine, Listing};
+use crate::store::{ListQuery, Rows, Want};
 use std::borrow::Cow;
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
+use std::time::Duration;
 
 /// The maximum number of pages loaded of each list of the tree.
 const MAX_PAGES: u32 = 50;
 /// The maximum depth of nested groups that is followed.
 const MAX_DEPTH: usize = 24;
 
-/// The kind of a row.
+/// The kind of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     Group {
@@ -33,62 +33,22 @@ pub enum Kind {
     Failed(String),
 }
 
-/// A row of the tree.
+/// A line of the tree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct Line {
     pub depth: usize,
     pub kind: Kind,
-    pub id: u64,
-    /// The full path, or the ID of a group whose full path is unknown. For placeholders, that of the group that contains
-    /// the row.
-    pub path: String,
-    pub name: String,
-    pub about: String,
-    pub visibility: String,
-    /// The storage size in bytes, if it was requested.
-    pub size: Option<u64>,
-    pub active: Option<Time>,
-    pub url: String,
-    pub archived: bool,
+    /// The full path of the group, or its ID if the full path is unknown. For a project or a placeholder, that of the
+    /// group that contains the line; empty at the top.
+    pub group: String,
+    /// The index of its row; `None` for a placeholder.
+    row: Option<usize>,
 }
 
-impl Node {
-    /// Returns whether the row is a group.
+impl Line {
+    /// Returns whether the line is a group.
     pub fn is_group(&self) -> bool {
         matches!(self.kind, Kind::Group { .. })
-    }
-
-    /// Returns whether the row is a group or project, not a placeholder.
-    pub fn is_thing(&self) -> bool {
-        self.is_group() || self.kind == Kind::Project
-    }
-
-    fn key(&self) -> String {
-        let kind = match self.kind {
-            Kind::Group { .. } => "group",
-            Kind::Project => "project",
-            Kind::More => "more",
-            Kind::Loading => "loading",
-            Kind::Nothing => "nothing",
-            Kind::Failed(_) => "failed",
-        };
-        format!("{kind} {} {}", self.path, self.id)
-    }
-
-    fn note(kind: Kind, depth: usize, group: &str) -> Node {
-        Node {
-            depth,
-            kind,
-            id: 0,
-            path: group.to_owned(),
-            name: String::new(),
-            about: String::new(),
-            visibility: String::new(),
-            size: None,
-            active: None,
-            url: String::new(),
-            archived: false,
-        }
     }
 }
 
@@ -97,292 +57,291 @@ pub fn path_of(group: &Group) -> Cow<'_, str> {
     if group.full_path.is_empty() { group.id.to_string().into() } else { Cow::Borrowed(&group.full_path) }
 }
 
-/// Returns whether the path of a row is the ID of a group.
+/// Returns whether the path of a group is its ID.
 pub fn is_id(path: &str) -> bool {
     path.parse::<u64>().is_ok()
 }
 
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
+/// A query of groups or of projects.
+pub type GroupQuery = ListQuery<GroupOrProject>;
+
+/// Returns the loaded groups of a query; none while it is invalid or incomplete.
+fn all<'a>(query: Option<&GroupQuery>, view: &View<'a>) -> Rows<'a, GroupOrProject> {
+    query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query))
 }
 
-/// The query for the groups of the tree.
-#[derive(Clone, Debug, Default)]
-pub struct GroupQuery {
-    /// The request for the groups; `None` while the query is invalid or incomplete.
-    pub list: Option<ListGroups>,
-    /// Whether the query filters: then the matching groups are listed flat.
-    pub narrowed: bool,
+/// The lists of what is in a group.
+struct Inside {
+    groups: GroupQuery,
+    projects: GroupQuery,
 }
 
-impl GroupQuery {
-    fn subgroups(&self, path: &str) -> ListSubgroups {
-        let statistics = self.list.as_ref().and_then(|list| list.statistics);
-        ListSubgroups { id: path.into(), statistics, ..ListSubgroups::default() }
+impl Inside {
+    fn new(path: &str, sizes: bool) -> Inside {
+        let statistics = sizes.then_some(true);
+        let (order_by, sort) = (Some("name".to_owned()), Some("asc".to_owned()));
+        let projects = ListGroupProjects { id: path.into(), order_by, sort, ..ListGroupProjects::default() };
+        Inside {
+            groups: ListQuery::converted(&ListSubgroups { id: path.into(), statistics, ..ListSubgroups::default() }),
+            projects: ListQuery::converted(&projects),
+        }
     }
 }
 
-fn projects(path: &str) -> ListGroupProjects {
-    let (order_by, sort) = (Some("name".to_owned()), Some("asc".to_owned()));
-    ListGroupProjects { id: path.into(), order_by, sort, ..ListGroupProjects::default() }
-}
-
-/// The tree of groups.
+/// The open groups of the tree, and its lines.
 #[derive(Default)]
 pub struct Tree {
-    /// The full paths of open groups. Open groups within a closed one are kept, so that they are open again when it is
-    /// reopened.
-    open: BTreeSet<String>,
+    /// The open groups by their full paths. Open groups within a closed one are kept, so that they are open again when
+    /// it is reopened.
+    open: BTreeMap<String, Inside>,
     /// The number of pages to load: of all groups under the empty path, of an open group under its path.
     pages: HashMap<String, u32>,
-    nodes: Vec<Node>,
-    /// A hash of the data that the rows were built from; 0 forces a rebuild.
-    input_hash: u64,
+    lines: Vec<Line>,
     /// The requested path, until it is found.
     target: Option<String>,
-    /// The selection, and the filter.
-    pub list: Listing,
+    /// Whether storage sizes are requested.
+    pub sizes: bool,
+}
+
+/// The state of the tree while its lines are built.
+struct Builder<'a> {
+    tree: &'a Tree,
+    view: &'a View<'a>,
+    /// The index of the first row of each open group: its subgroups, and then its projects.
+    first_rows: HashMap<&'a str, usize>,
+    lines: Vec<Line>,
 }
 
 impl Tree {
-    /// Opens the group at `path`, and selects it as soon as it is listed.
+    /// Opens the group at `path` and the groups that contain it, and selects it as soon as it is listed.
     pub fn open(&mut self, path: &str) {
-        self.open.insert(path.to_owned());
+        self.set_open(path, true);
         self.reveal(path);
     }
 
     /// Opens the groups that contain `path`, and selects it as soon as it is listed.
     pub fn reveal(&mut self, path: &str) {
         for (at, _) in path.match_indices('/') {
-            self.open.insert(path.get(..at).unwrap_or_default().to_owned());
+            self.set_open(path.get(..at).unwrap_or_default(), true);
         }
         self.target = Some(path.to_owned());
-        self.input_hash = 0;
     }
 
-    /// Returns the rows.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
+    /// Opens or closes the group at `path`.
+    pub fn set_open(&mut self, path: &str, open: bool) {
+        if open {
+            self.open.insert(path.to_owned(), Inside::new(path, self.sizes));
+        } else {
+            self.open.remove(path);
+        }
     }
 
-    /// Returns the number of top-level groups.
-    pub fn at_the_top(&self) -> usize {
-        self.nodes.iter().filter(|node| node.depth == 0 && node.is_group()).count()
-    }
-
-    /// Returns the row under the cursor.
-    pub fn current(&self) -> Option<&Node> {
-        self.nodes.get(self.list.state.selected())
-    }
-
-    /// Creates a closed tree with the filter `text`.
-    pub fn with_filter(text: &str) -> Tree {
-        Tree { list: Listing::with_filter(text), ..Tree::default() }
-    }
-
-    /// Resets the tree for another query. Open groups stay open.
-    pub fn restart(&mut self) {
-        self.list.restart();
+    /// Shows or hides storage sizes. Open groups stay open.
+    pub fn toggle_sizes(&mut self) {
+        self.sizes = !self.sizes;
+        for (path, inside) in &mut self.open {
+            *inside = Inside::new(path, self.sizes);
+        }
         self.reload();
     }
 
     /// Lists the groups of another query from the first page.
     pub fn reload(&mut self) {
         self.pages.clear();
-        self.input_hash = 0;
+    }
+
+    /// Returns the line at `index`.
+    pub fn line(&self, index: usize) -> Option<&Line> {
+        self.lines.get(index)
+    }
+
+    /// Returns the number of lines.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Returns the number of top-level groups.
+    pub fn at_the_top(&self) -> usize {
+        self.lines.iter().filter(|line| line.depth == 0 && line.is_group()).count()
+    }
+
+    /// Returns the index of the line of the group that contains the line at `index`.
+    pub fn above(&self, index: usize) -> Option<usize> {
+        let depth = self.line(index)?.depth;
+        (0..index).rev().find(|above| self.line(*above).is_some_and(|line| line.depth < depth))
     }
 
     fn pages_of(&self, path: &str) -> u32 {
         self.pages.get(path).copied().unwrap_or(1)
     }
 
-    /// Iterates over the open groups that are visible or lead to the requested path.
-    fn listed(&self) -> impl Iterator<Item = &str> {
-        let reached: HashSet<&str> = self.nodes.iter().filter(|n| n.is_group()).map(|n| n.path.as_str()).collect();
+    /// Returns the lists to load: those of open groups that are visible or lead to the requested path, and more pages
+    /// of all groups.
+    pub fn wants(&self, all: Option<&GroupQuery>) -> Vec<Want> {
+        let visible: HashSet<&str> = self.lines.iter().filter(|l| l.is_group()).map(|l| l.group.as_str()).collect();
         let target = self.target.as_deref();
-        self.open.iter().map(String::as_str).filter(move |path| {
-            // The groups that lead to the requested path are loaded concurrently, without waiting for each level.
-            reached.contains(path) || target.is_some_and(|s| s == *path || s.starts_with(&format!("{path}/")))
-        })
+        // The groups that lead to the requested path are loaded concurrently, without waiting for each level.
+        let leads = |path: &str| target.is_some_and(|to| to == path || to.starts_with(&format!("{path}/")));
+        let listed = self.open.iter().filter(|(path, _)| visible.contains(path.as_str()) || leads(path));
+        let lists = listed.flat_map(|(path, inside)| [(path.as_str(), &inside.groups), (path, &inside.projects)]);
+        let lists = all.map(|all| ("", all)).into_iter().chain(lists);
+        lists.flat_map(|(path, list)| list.wants(self.pages_of(path), Duration::ZERO, None)).collect()
     }
 
-    /// Returns the lists to load.
-    pub fn wants(&self, query: &GroupQuery) -> Vec<Want> {
-        let mut wants: Vec<Want> = query.list.iter().map(|list| Load::list(list, self.pages_of("")).into()).collect();
-        for path in self.listed() {
-            wants.push(Load::list(&query.subgroups(path), self.pages_of(path)).into());
-            wants.push(Load::list(&projects(path), self.pages_of(path)).into());
+    /// Returns the loaded rows: the groups of the query, followed by the rows of the open groups.
+    pub fn rows<'a>(&self, query: Option<&GroupQuery>, view: &View<'a>) -> Rows<'a, GroupOrProject> {
+        let all = all(query, view);
+        let (has_more, is_known, error, total) = (all.has_more, all.is_known, all.error, all.total);
+        let inside = self.open.values().flat_map(|inside| [&inside.groups, &inside.projects]);
+        let inside = inside.map(|list| view.store.rows(list));
+        let mut rows = Rows::chain(std::iter::once(all).chain(inside).collect());
+        // The lists of open groups have lines of their own for these.
+        (rows.has_more, rows.is_known, rows.error, rows.total) = (has_more, is_known, error, total);
+        rows
+    }
+
+    /// Updates the lines of the list after a store update. With `narrowed`, the groups of the query are matches, which
+    /// are listed flat.
+    pub fn update(&mut self, list: &mut Listing, query: Option<&GroupQuery>, narrowed: bool, view: &View) {
+        let (all, rows) = (all(query, view), self.rows(query, view));
+        list.arrange(&rows, &self.state_key(&all, narrowed, view), || {
+            self.lines = self.build(&all, narrowed, view);
+            self.lines.iter().map(list_line).collect()
+        });
+        if let Some(key) = self.find_target(&rows) {
+            list.reveal(key);
         }
-        wants
+        self.request_pages(list, &all, view);
     }
 
-    /// Returns the groups of the query that are loaded.
-    pub fn groups<'a>(view: &View<'a>, query: &GroupQuery) -> Rows<'a, Group> {
-        query.list.as_ref().map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(list))
-    }
-
-    /// Rebuilds the rows if the data changed, and requests more pages where needed.
-    pub fn changed(&mut self, view: &View, query: &GroupQuery) {
-        let all = Tree::groups(view, query);
-        let input_hash = self.input_hash(view, query, &all);
-        if input_hash != self.input_hash {
-            self.input_hash = input_hash;
-            self.build_all(view, query, &all);
-            self.select_target(&all);
-        }
-        self.list.state.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
-        self.request_pages(view, query, &all);
-    }
-
-    /// Hashes the state of everything that the rows are built from.
-    fn input_hash(&self, view: &View, query: &GroupQuery, all: &Rows<'_, Group>) -> u64 {
+    /// Returns a text that identifies everything that the lines are built from, except for the rows.
+    fn state_key(&self, all: &Rows<'_, GroupOrProject>, narrowed: bool, view: &View) -> String {
         let mut hasher = DefaultHasher::new();
-        (all.revision, all.is_known, all.has_more, query.narrowed, &self.open).hash(&mut hasher);
-        for path in &self.open {
-            let (groups, projects) = (view.store.list(&query.subgroups(path)), view.store.list(&projects(path)));
-            (groups.revision, groups.is_known, groups.error.is_some()).hash(&mut hasher);
-            (projects.revision, projects.is_known, projects.error.is_some()).hash(&mut hasher);
+        (all.is_known, all.has_more, narrowed).hash(&mut hasher);
+        for (path, inside) in &self.open {
+            path.hash(&mut hasher);
+            for list in [&inside.groups, &inside.projects] {
+                let rows = view.store.rows(list);
+                (rows.is_known, rows.has_more, rows.error.map(crate::api::Error::message)).hash(&mut hasher);
+            }
         }
-        hasher.finish().max(1)
+        format!("{:x}", hasher.finish())
     }
 
-    fn build_all(&mut self, view: &View, query: &GroupQuery, all: &Rows<'_, Group>) {
-        let mut nodes = Vec::new();
-        let ids: HashSet<u64> = all.iter().map(|group| group.id).collect();
-        for group in all.iter() {
+    fn build(&self, all: &Rows<'_, GroupOrProject>, narrowed: bool, view: &View) -> Vec<Line> {
+        let (mut first_rows, mut first) = (HashMap::new(), all.len());
+        for (path, inside) in &self.open {
+            first_rows.insert(path.as_str(), first);
+            first += view.store.rows(&inside.groups).len() + view.store.rows(&inside.projects).len();
+        }
+        let mut builder = Builder { tree: self, view, first_rows, lines: Vec::new() };
+        let ids: HashSet<u64> = all.iter().map(GroupOrProject::id).collect();
+        for (row, group) in all.iter().enumerate().filter_map(|(row, group)| Some((row, group.group()?))) {
             // A group whose parent is hidden becomes a top-level row, once all pages are loaded and the parent is not
             // among them.
             let top = group.parent_id.is_none_or(|parent| !all.has_more && !ids.contains(&parent));
-            if query.narrowed || top {
-                self.add(view, query, group, 0, &mut nodes);
+            if narrowed || top {
+                builder.add(group, row, 0);
             }
         }
         if all.has_more {
-            nodes.push(Node::note(Kind::More, 0, ""));
+            builder.note(Kind::More, "", 0);
         }
-        self.nodes = nodes;
+        builder.lines
     }
 
-    fn add(&self, view: &View, query: &GroupQuery, group: &Group, depth: usize, nodes: &mut Vec<Node>) {
-        let path = &*path_of(group);
-        let open = self.open.contains(path) && depth < MAX_DEPTH;
-        nodes.push(Node {
-            depth,
-            kind: Kind::Group { open },
-            id: group.id,
-            path: path.to_owned(),
-            name: if depth == 0 && !is_id(path) { path.to_owned() } else { group.path.clone() },
-            about: first_line(group.description.as_deref().unwrap_or_default()),
-            visibility: group.visibility.as_str().to_owned(),
-            size: group.statistics.sent().map(|sizes| sizes.storage_size),
-            active: group.created_at.clone(),
-            url: group.web_url.clone(),
-            archived: group.archived == Some(true),
+    /// Returns the key of the requested row if it is listed. Otherwise, once everything on its path is loaded, returns
+    /// that of its nearest parent.
+    fn find_target(&mut self, rows: &Rows<'_, GroupOrProject>) -> Option<String> {
+        let path = self.target.as_deref()?;
+        let is_target = |row: &GroupOrProject| match row {
+            GroupOrProject::Group(group) => path_of(group) == path,
+            GroupOrProject::Project(project) => project.path_with_namespace == path,
+        };
+        let found = self.lines.iter().find(|line| line.row.and_then(|row| rows.get(row)).is_some_and(is_target));
+        let is_on_path = |line: &Line| path.starts_with(&line.group);
+        let waits = self.lines.iter().any(|line| match line.kind {
+            Kind::Loading | Kind::More => is_on_path(line),
+            _ => false,
         });
-        if open {
-            self.add_inside(view, query, path, depth + 1, nodes);
+        if found.is_none() && (!rows.is_known || waits) {
+            return None;
         }
-    }
-
-    fn add_inside(&self, view: &View, query: &GroupQuery, path: &str, depth: usize, nodes: &mut Vec<Node>) {
-        let (groups, projects) = (view.store.list(&query.subgroups(path)), view.store.list(&projects(path)));
-        let before = nodes.len();
-        for group in groups.iter() {
-            // A server that lists a group within itself must not cause endless recursion.
-            let inner = path_of(group);
-            if inner.starts_with(&format!("{path}/")) || is_id(path) && inner.contains('/') {
-                self.add(view, query, group, depth, nodes);
-            }
-        }
-        nodes.extend(projects.iter().map(|project| project_node(project, depth)));
-        if groups.has_more || projects.has_more {
-            nodes.push(Node::note(Kind::More, depth, path));
-        }
-        match groups.error.filter(|_| !groups.is_known).or(projects.error.filter(|_| !projects.is_known)) {
-            Some(error) => nodes.push(Node::note(Kind::Failed(error.message()), depth, path)),
-            None if !groups.is_known || !projects.is_known => nodes.push(Node::note(Kind::Loading, depth, path)),
-            None if nodes.len() == before => nodes.push(Node::note(Kind::Nothing, depth, path)),
-            None => {}
-        }
-    }
-
-    /// Selects the requested group if it is listed. Otherwise, once everything on its path is loaded, selects its
-    /// nearest parent.
-    fn select_target(&mut self, all: &Rows<'_, Group>) {
-        let Some(path) = self.target.clone() else { return };
-        if let Some(at) = self.nodes.iter().position(|node| node.is_thing() && node.path == path) {
-            self.list.state.select_key(self.nodes.get(at).map(Node::key).unwrap_or_default());
-            self.target = None;
-            return;
-        }
-        let waits = |node: &Node| node.kind == Kind::Loading && path.starts_with(&node.path);
-        if !all.is_known || all.has_more || self.nodes.iter().any(waits) {
-            return;
-        }
-        let on_the_way = |node: &&Node| node.is_group() && path.starts_with(&format!("{}/", node.path));
-        if let Some(node) = self.nodes.iter().filter(on_the_way).max_by_key(|node| node.path.len()) {
-            self.list.state.select_key(node.key());
-        }
+        let parents = self.lines.iter().filter(|line| line.is_group() && path.starts_with(&format!("{}/", line.group)));
+        let nearest = || parents.max_by_key(|line| line.group.len());
+        let line = found.or_else(nearest);
+        let key = line.and_then(|line| rows.get(line.row?)).map(GroupOrProject::key);
         self.target = None;
+        key
     }
 
-    /// Requests the next page of lists that end near the viewport, or of all lists while a path is searched.
-    fn request_pages(&mut self, view: &View, query: &GroupQuery, all: &Rows<'_, Group>) {
-        let state = &self.list.state;
-        let ahead = state.height().max(usize::from(view.size.1)) * 2;
-        let near = state.top().max(state.selected()) + ahead;
-        let has_target = self.target.is_some();
-        let short: Vec<String> = self
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(|(index, node)| node.kind == Kind::More && (*index < near || has_target))
-            .map(|(_, node)| node.path.clone())
-            .collect();
-        for path in short {
-            let known = match path.as_str() {
-                "" => all.pages(),
-                path => {
-                    let groups = view.store.list(&query.subgroups(path)).pages();
-                    groups.max(view.store.list(&projects(path)).pages())
-                }
+    /// Requests the next page of lists that end near the viewport, or of those that may contain the requested path.
+    fn request_pages(&mut self, list: &Listing, all: &Rows<'_, GroupOrProject>, view: &View) {
+        let ahead = list.state.height().max(usize::from(view.size.1)) * 2;
+        let near = list.state.top().max(list.state.selected()) + ahead;
+        let leads = |line: &Line| self.target.as_deref().is_some_and(|target| target.starts_with(&line.group));
+        let lines = self.lines.iter().enumerate().filter(|(_, line)| line.kind == Kind::More);
+        let short = lines.filter(|(index, line)| *index < near || leads(line));
+        for (_, line) in short {
+            let known = match self.open.get(&line.group) {
+                None => all.pages(),
+                Some(inside) => view.store.rows(&inside.groups).pages().max(view.store.rows(&inside.projects).pages()),
             };
-            let pages = self.pages.entry(path).or_insert(1);
+            let pages = self.pages.entry(line.group.clone()).or_insert(1);
             *pages = (*pages).max(known + 1).min(MAX_PAGES);
-        }
-    }
-
-    /// Opens or closes the group at `path`.
-    pub fn set_open(&mut self, path: &str, open: bool) {
-        if open {
-            self.open.insert(path.to_owned());
-        } else {
-            self.open.remove(path);
-        }
-    }
-
-    /// Selects the group that contains the row under the cursor.
-    pub fn select_above(&mut self) {
-        let Some(depth) = self.current().map(|node| node.depth) else { return };
-        let above = (0..self.list.state.selected()).rev().find(|i| self.nodes.get(*i).is_some_and(|n| n.depth < depth));
-        if let Some(index) = above {
-            self.list.state.select(index, self.nodes.len());
         }
     }
 }
 
-fn project_node(project: &Project, depth: usize) -> Node {
-    Node {
-        depth,
-        kind: Kind::Project,
-        id: project.id,
-        path: project.path_with_namespace.clone(),
-        name: project.path.clone(),
-        about: first_line(project.description()),
-        visibility: project.visibility().map(|word| word.as_str().to_owned()).unwrap_or_default(),
-        size: project.statistics.sent().map(|sizes| sizes.storage_size),
-        active: project.last_activity_at.sent().cloned(),
-        url: project.web_url.clone(),
-        archived: project.is_archived(),
+/// Returns the line of the list for a line of the tree.
+fn list_line(line: &Line) -> ListLine {
+    match line.row {
+        Some(row) => ListLine::Row(row),
+        None => {
+            let mut hasher = DefaultHasher::new();
+            (&line.group, std::mem::discriminant(&line.kind)).hash(&mut hasher);
+            ListLine::Heading(hasher.finish())
+        }
+    }
+}
+
+impl Builder<'_> {
+    fn add(&mut self, group: &Group, row: usize, depth: usize) {
+        let path = path_of(group).into_owned();
+        let inside = self.tree.open.get(&path).filter(|_| depth < MAX_DEPTH);
+        let kind = Kind::Group { open: inside.is_some() };
+        self.lines.push(Line { depth, kind, group: path.clone(), row: Some(row) });
+        if let Some(inside) = inside {
+            self.add_inside(inside, &path, depth + 1);
+        }
+    }
+
+    fn add_inside(&mut self, inside: &Inside, path: &str, depth: usize) {
+        let (groups, projects) = (self.view.store.rows(&inside.groups), self.view.store.rows(&inside.projects));
+        let first = self.first_rows.get(path).copied().unwrap_or_default();
+        let before = self.lines.len();
+        for (index, group) in groups.iter().enumerate().filter_map(|(index, row)| Some((index, row.group()?))) {
+            // A server that lists a group within itself must not cause endless recursion.
+            let inner = path_of(group);
+            if inner.starts_with(&format!("{path}/")) || is_id(path) && inner.contains('/') {
+                self.add(group, first + index, depth);
+            }
+        }
+        let first = first + groups.len();
+        let lines = (0..projects.len()).map(|index| (Kind::Project, Some(first + index)));
+        self.lines.extend(lines.map(|(kind, row)| Line { depth, kind, group: path.to_owned(), row }));
+        if groups.has_more || projects.has_more {
+            self.note(Kind::More, path, depth);
+        }
+        match groups.error.filter(|_| !groups.is_known).or(projects.error.filter(|_| !projects.is_known)) {
+            Some(error) => self.note(Kind::Failed(error.message()), path, depth),
+            None if !groups.is_known || !projects.is_known => self.note(Kind::Loading, path, depth),
+            None if self.lines.len() == before => self.note(Kind::Nothing, path, depth),
+            None => {}
+        }
+    }
+
+    fn note(&mut self, kind: Kind, group: &str, depth: usize) {
+        self.lines.push(Line { depth, kind, group: group.to_owned(), row: None });
     }
 }
