@@ -108,6 +108,7 @@ impl DiffDoc {
             }
             self.rows.push(self.rows_of(at));
         }
+        self.count_changed_lines();
         if self.insets.is_empty() {
             self.count();
         } else {
@@ -117,11 +118,7 @@ impl DiffDoc {
 
     fn rows_of(&self, at: usize) -> Rows {
         let Some(file) = self.files.get(at).filter(|_| !self.folded.contains(&at)) else { return Rows::folded() };
-        let rows = |hunk: &super::Hunk| match self.layout {
-            Layout::Unified => hunk.lines.len(),
-            Layout::Split => hunk.pairs.len(),
-        };
-        Rows::of(file, |hunk| file.hunks.get(hunk).map_or(0, rows))
+        Rows::of(file, self.layout)
     }
 
     /// Returns the layout of the two sides.
@@ -135,12 +132,7 @@ impl DiffDoc {
             return;
         }
         self.layout = layout;
-        for at in 0..self.files.len() {
-            let rows = self.rows_of(at);
-            if let Some(slot) = self.rows.get_mut(at) {
-                *slot = rows;
-            }
-        }
+        self.rows.iter_mut().for_each(|rows| rows.set_layout(layout));
         if self.insets.is_empty() {
             self.count();
         } else {
@@ -197,14 +189,19 @@ impl DiffDoc {
         if let Some(slot) = Arc::make_mut(&mut self.files).get_mut(at) {
             *slot = file;
         }
+        self.count_changed_lines();
         self.arrange(at);
         self.count();
     }
 
-    /// Recomputes the totals of rows and changed lines.
-    fn count(&mut self) {
+    /// Recomputes the numbers of added and removed lines.
+    fn count_changed_lines(&mut self) {
         self.additions = self.files.iter().map(|file| file.additions).sum();
         self.deletions = self.files.iter().map(|file| file.deletions).sum();
+    }
+
+    /// Recomputes the first row of each file.
+    fn count(&mut self) {
         let mut row = 0;
         self.starts.clear();
         for rows in &self.rows {

@@ -1,7 +1,7 @@
 //! The rows of one file: its heading, its hunks with a bar before each, and the insets between them. Rows are found by
 //! bisection, since a file may have a million lines and thousands of insets.
 
-use super::FileDiff;
+use super::{FileDiff, Layout};
 
 /// The content of a row of a file, without insets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,38 +43,82 @@ impl PlacedInset {
     }
 }
 
-/// The row layout of one file.
+/// A number of rows in each layout, so that toggling the layout does not visit all hunks.
+#[derive(Clone, Copy, Debug, Default)]
+struct PerLayout {
+    unified: usize,
+    split: usize,
+}
+
+impl PerLayout {
+    fn same(rows: usize) -> PerLayout {
+        PerLayout { unified: rows, split: rows }
+    }
+
+    fn get(self, layout: Layout) -> usize {
+        match layout {
+            Layout::Unified => self.unified,
+            Layout::Split => self.split,
+        }
+    }
+}
+
+/// The start of a hunk.
+#[derive(Clone, Copy, Debug, Default)]
+struct HunkStart {
+    /// The row of its bar if it has one, else of its first line.
+    row: PerLayout,
+    has_bar: bool,
+}
+
+/// The rows of one file.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    /// The row of each hunk, or of its bar if it has one.
-    hunks: Vec<usize>,
-    /// Whether each hunk has a bar.
-    bars: Vec<bool>,
+    layout: Layout,
+    hunks: Vec<HunkStart>,
     /// The number of rows without insets.
-    base: usize,
+    base: PerLayout,
     placed: Vec<PlacedInset>,
 }
 
 impl Rows {
     /// Creates the rows of a folded file: the heading alone.
     pub fn folded() -> Rows {
-        Rows { base: 1, ..Rows::default() }
+        Rows { base: PerLayout::same(1), ..Rows::default() }
     }
 
-    /// Creates the rows of a file. `count` returns the number of rows of a hunk.
-    pub fn of(file: &FileDiff, count: impl Fn(usize) -> usize) -> Rows {
-        let mut rows = Rows { base: 1, ..Rows::default() };
+    /// Creates the rows of a file.
+    pub fn of(file: &FileDiff, layout: Layout) -> Rows {
         if file.lines.is_empty() {
-            rows.base += 1;
-            return rows;
+            return Rows { base: PerLayout::same(2), ..Rows::default() };
         }
-        for (at, hunk) in file.hunks.iter().enumerate() {
-            let bar = hunk.hidden != Some(0);
-            rows.hunks.push(rows.base);
-            rows.bars.push(bar);
-            rows.base += usize::from(bar) + count(at);
-        }
-        rows
+        let mut base = PerLayout::same(1);
+        let hunks = file.hunks.iter().map(|hunk| {
+            let start = HunkStart { row: base, has_bar: hunk.hidden != Some(0) };
+            base.unified += usize::from(start.has_bar) + hunk.lines.len();
+            base.split += usize::from(start.has_bar) + hunk.pairs.len();
+            start
+        });
+        let hunks = hunks.collect();
+        Rows { layout, hunks, base, placed: Vec::new() }
+    }
+
+    /// Changes the layout. The insets keep their rows and must be set again.
+    pub fn set_layout(&mut self, layout: Layout) {
+        self.layout = layout;
+    }
+
+    fn base_len(&self) -> usize {
+        self.base.get(self.layout)
+    }
+
+    /// Returns the row of a hunk's bar if it has one, else of its first line.
+    fn hunk_row(&self, hunk: &HunkStart) -> usize {
+        hunk.row.get(self.layout)
+    }
+
+    fn first_line(&self, hunk: &HunkStart) -> usize {
+        self.hunk_row(hunk) + usize::from(hunk.has_bar)
     }
 
     /// Sets the insets: the row that each is below, its index, and its height.
@@ -91,17 +135,17 @@ impl Rows {
 
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
-        self.base + self.placed.last().map_or(0, PlacedInset::end)
+        self.base_len() + self.placed.last().map_or(0, PlacedInset::end)
     }
 
     fn base_row(&self, base: Base) -> Option<usize> {
         let row = match base {
             Base::Heading => 0,
             Base::Note => 1,
-            Base::Bar(hunk) => *self.hunks.get(hunk)?,
-            Base::Row(hunk, row) => self.hunks.get(hunk)? + usize::from(*self.bars.get(hunk)?) + row,
+            Base::Bar(hunk) => self.hunk_row(self.hunks.get(hunk)?),
+            Base::Row(hunk, row) => self.first_line(self.hunks.get(hunk)?) + row,
         };
-        (row < self.base).then_some(row)
+        (row < self.base_len()).then_some(row)
     }
 
     /// Returns the row of a slot, or the heading if the slot is folded away.
@@ -132,12 +176,11 @@ impl Rows {
         if row == 0 {
             return Slot::Base(Base::Heading);
         }
-        let Some(hunk) = self.hunks.partition_point(|start| *start <= row).checked_sub(1) else {
+        let Some(hunk) = self.hunks.partition_point(|hunk| self.hunk_row(hunk) <= row).checked_sub(1) else {
             return Slot::Base(Base::Note);
         };
-        let start = self.hunks.get(hunk).copied().unwrap_or(0);
-        let bar = usize::from(self.bars.get(hunk).copied().unwrap_or(false));
-        Slot::Base(match (row - start).checked_sub(bar) {
+        let first_line = self.hunks.get(hunk).map_or(0, |hunk| self.first_line(hunk));
+        Slot::Base(match row.checked_sub(first_line) {
             Some(row) => Base::Row(hunk, row),
             None => Base::Bar(hunk),
         })
@@ -145,8 +188,8 @@ impl Rows {
 
     /// Returns the row at which a hunk starts: its bar or its first line.
     pub fn hunk(&self, hunk: usize) -> usize {
-        let bar = self.bars.get(hunk).copied().unwrap_or(false);
-        self.row(Slot::Base(if bar { Base::Bar(hunk) } else { Base::Row(hunk, 0) }))
+        let has_bar = self.hunks.get(hunk).is_some_and(|start| start.has_bar);
+        self.row(Slot::Base(if has_bar { Base::Bar(hunk) } else { Base::Row(hunk, 0) }))
     }
 
     /// Returns the indexes of the insets placed in this file.
