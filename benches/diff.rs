@@ -54,7 +54,7 @@ struct Server<'a> {
 fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) -> Vec<Effect> {
     let (mut todo, mut left, mut done) = (effects, Vec::new(), 0);
     while let Some(effect) = todo.pop() {
-        let Effect::Start(ticket, want, _) = effect else { continue };
+        let Effect::Start(task, want, _) = effect else { continue };
         let outcome = match &want {
             Want::Load(load) => {
                 let bytes = match &load.request.route {
@@ -71,14 +71,14 @@ fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) ->
             }
             Want::Work(work) if done < works => {
                 done += 1;
-                Outcome::Result((work.run)(&|| false))
+                Outcome::Computed((work.run)(&|| false))
             }
             _ => {
-                left.push(Effect::Start(ticket, want, KnownState::default()));
+                left.push(Effect::Start(task, want, KnownState::default()));
                 continue;
             }
         };
-        todo.extend(app.update(Msg::Arrived(ticket, Ok(outcome))));
+        todo.extend(app.update(Msg::Arrived(task, Ok(outcome))));
     }
     left
 }

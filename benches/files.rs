@@ -55,7 +55,7 @@ fn reply(route: &str, path: &str, large: &Bytes) -> Vec<u8> {
 fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
     let mut todo = effects;
     while let Some(effect) = todo.pop() {
-        let Effect::Start(ticket, want, _) = effect else { continue };
+        let Effect::Start(task, want, _) = effect else { continue };
         let outcome = match &want {
             Want::Load(load) => match (load.read)(&reply(load.request.route, &load.request.path, large), None) {
                 Ok((value, len)) => {
@@ -65,10 +65,10 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
             },
             // None of the screens drawn here read archives.
             Want::RangeRead(_) => continue,
-            Want::Work(work) => Outcome::Result((work.run)(&|| false)),
+            Want::Work(work) => Outcome::Computed((work.run)(&|| false)),
             Want::Follow(_) => continue,
         };
-        todo.extend(app.update(Msg::Arrived(ticket, Ok(outcome))));
+        todo.extend(app.update(Msg::Arrived(task, Ok(outcome))));
     }
 }
 

@@ -10,7 +10,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::app::session::{CustomSection, Session};
-use labscope::store::{ParsedReply, Ticket, Want};
+use labscope::store::{ParsedReply, TaskKey, Want};
 use std::sync::Arc;
 use support::{Table, key, key_and_frame, shown, start, start_as};
 
@@ -47,7 +47,7 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
             size: 0,
         };
         if page == 1 {
-            app.update(Msg::Arrived(Ticket::Load(request.clone(), 1), Ok(Outcome::Reply(reply))));
+            app.update(Msg::Arrived(TaskKey::Load(request.clone(), 1), Ok(Outcome::Reply(reply))));
         } else {
             app.store.record_reply(&request, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
         }
@@ -69,7 +69,7 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &[u8]) {
 fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u8>) {
     let mut todo = effects;
     while let Some(effect) = todo.pop() {
-        let Effect::Start(ticket, want, _) = effect else { continue };
+        let Effect::Start(task, want, _) = effect else { continue };
         let outcome = match &want {
             Want::Load(load) => match (load.read)(&body(load.request.route), Some("application/json")) {
                 Ok((value, len)) => Ok(Outcome::Reply(ParsedReply {
@@ -91,11 +91,11 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
                 }));
                 Ok(Outcome::End)
             }
-            Want::Work(work) => Ok(Outcome::Result((work.run)(&|| false))),
+            Want::Work(work) => Ok(Outcome::Computed((work.run)(&|| false))),
             // None of the screens drawn here read archives.
             Want::RangeRead(_) => continue,
         };
-        todo.extend(app.update(Msg::Arrived(ticket, outcome)));
+        todo.extend(app.update(Msg::Arrived(task, outcome)));
     }
 }
 

@@ -51,8 +51,8 @@ fn page(page: usize, all: usize) -> Vec<Commit> {
 fn work(app: &mut App, effects: Vec<Effect>) {
     let mut todo = effects;
     while let Some(effect) = todo.pop() {
-        if let Effect::Start(ticket, Want::Work(work), _) = effect {
-            todo.extend(app.update(Msg::Arrived(ticket, Ok(Outcome::Result((work.run)(&|| false))))));
+        if let Effect::Start(task, Want::Work(work), _) = effect {
+            todo.extend(app.update(Msg::Arrived(task, Ok(Outcome::Computed((work.run)(&|| false))))));
         }
     }
 }

@@ -8,7 +8,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::runtime::Turn;
-use labscope::store::{PER_PAGE, ParsedReply, Ticket, Want};
+use labscope::store::{PER_PAGE, ParsedReply, TaskKey, Want};
 use std::collections::VecDeque;
 use support::changes::{FILES, reply};
 use support::{Table, frame, key, screen, start};
@@ -51,7 +51,7 @@ type Server<'a> = &'a dyn Fn(&str, usize) -> (Vec<u8>, bool);
 struct Driver<'a> {
     app: App,
     server: Server<'a>,
-    asked: Vec<(Ticket, Want)>,
+    asked: Vec<(TaskKey, Want)>,
     inbox: VecDeque<Msg>,
     /// The milliseconds of each key press with its frame, and a label.
     took: Vec<(f64, String)>,
@@ -70,8 +70,8 @@ impl Driver<'_> {
     fn take(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Start(ticket, want, _) => self.asked.push((ticket, want)),
-                Effect::Cancel(ticket) => self.asked.retain(|(asked, _)| *asked != ticket),
+                Effect::Start(task, want, _) => self.asked.push((task, want)),
+                Effect::Cancel(task) => self.asked.retain(|(asked, _)| *asked != task),
                 _ => {}
             }
         }
@@ -81,10 +81,10 @@ impl Driver<'_> {
     /// program.
     fn answer(&mut self) {
         let mut works = 0;
-        for (ticket, want) in std::mem::take(&mut self.asked) {
+        for (task, want) in std::mem::take(&mut self.asked) {
             let outcome = match &want {
                 Want::Load(load) => {
-                    let page = if let Ticket::Load(_, page) = &ticket { *page } else { 0 };
+                    let page = if let TaskKey::Load(_, page) = &task { *page } else { 0 };
                     let (body, more) = (self.server)(load.request.route, page as usize);
                     (load.read)(&body, Some("application/json"))
                         .map(|(value, len)| {
@@ -96,15 +96,15 @@ impl Driver<'_> {
                 }
                 Want::Work(work) if works < WORKERS => {
                     works += 1;
-                    Ok(Outcome::Result((work.run)(&|| false)))
+                    Ok(Outcome::Computed((work.run)(&|| false)))
                 }
                 Want::Work(_) | Want::Follow(_) => {
-                    self.asked.push((ticket, want));
+                    self.asked.push((task, want));
                     continue;
                 }
                 Want::RangeRead(_) => continue,
             };
-            self.inbox.push_back(Msg::Arrived(ticket, outcome));
+            self.inbox.push_back(Msg::Arrived(task, outcome));
         }
     }
 
@@ -161,8 +161,8 @@ impl Driver<'_> {
 
 fn named(msg: &Msg) -> String {
     match msg {
-        Msg::Arrived(Ticket::Load(request, _), _) => request.route.rsplit("}/").next().unwrap_or_default().to_owned(),
-        Msg::Arrived(Ticket::Work(work), _) => work.chars().take(24).collect(),
+        Msg::Arrived(TaskKey::Load(request, _), _) => request.route.rsplit("}/").next().unwrap_or_default().to_owned(),
+        Msg::Arrived(TaskKey::Work(work), _) => work.chars().take(24).collect(),
         Msg::Bytes { .. } => "bytes".to_owned(),
         _ => String::new(),
     }

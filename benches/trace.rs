@@ -12,7 +12,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::runtime::executor::Executor;
-use labscope::store::{KnownState, ParsedReply, Ticket, Want};
+use labscope::store::{KnownState, ParsedReply, TaskKey, Want};
 use ratatui::buffer::Buffer;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -132,8 +132,8 @@ async fn open(url: &str) -> f64 {
         let mut waiting = Some(first);
         let mut ended = false;
         while let Some(msg) = waiting {
-            if let Some(msg) = msg.into_active() {
-                ended |= matches!(msg, Msg::Arrived(Ticket::Follow(_), _));
+            if let Some(msg) = msg.unless_stopped() {
+                ended |= matches!(msg, Msg::Arrived(TaskKey::Follow(_), _));
                 app.receive(msg).into_iter().for_each(|effect| _ = executor.take(effect));
             }
             waiting = inbox.try_recv().ok();
@@ -167,7 +167,7 @@ async fn plain(url: &str) -> f64 {
 fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request>, Vec<Effect>) {
     let (mut todo, mut left, mut follow) = (effects, Vec::new(), None);
     while let Some(effect) = todo.pop() {
-        let Effect::Start(ticket, want, _) = effect else { continue };
+        let Effect::Start(task, want, _) = effect else { continue };
         let body = match &want {
             Want::Load(load) if load.request.route.ends_with("/{job_id}") => job("running").into_bytes(),
             Want::Load(load) if load.pages > 0 => b"[]".to_vec(),
@@ -177,14 +177,14 @@ fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request
                 continue;
             }
             _ => {
-                left.push(Effect::Start(ticket, want, KnownState::default()));
+                left.push(Effect::Start(task, want, KnownState::default()));
                 continue;
             }
         };
         let Want::Load(load) = &want else { continue };
         let Ok((value, len)) = (load.read)(&body, Some("application/json")) else { continue };
         let reply = Outcome::Reply(ParsedReply { value, len, next: None, total: None, digest: 0, size: 0 });
-        todo.extend(app.update(Msg::Arrived(ticket, Ok(reply))));
+        todo.extend(app.update(Msg::Arrived(task, Ok(reply))));
     }
     (follow, left)
 }
@@ -219,9 +219,9 @@ fn search(app: &mut App, filter_text: &str) -> (f64, usize) {
     effects.extend(app.update(Msg::Key(key("Enter"))));
     let start = Instant::now();
     for effect in effects {
-        if let Effect::Start(ticket, Want::Work(work), _) = effect {
+        if let Effect::Start(task, Want::Work(work), _) = effect {
             let made = (work.run)(&|| false);
-            app.update(Msg::Arrived(ticket, Ok(Outcome::Result(made))));
+            app.update(Msg::Arrived(task, Ok(Outcome::Computed(made))));
         }
     }
     let took = start.elapsed().as_secs_f64();

@@ -46,7 +46,7 @@ pub fn start_as(session: Session, place: Place, size: (u16, u16)) -> (App, Vec<E
         theme: Theme::for_background(Background::Dark),
         theme_is_chosen: true,
         kept: Default::default(),
-        greets: false,
+        shows_key_hints: false,
         place,
         now: Timestamp::UNIX_EPOCH,
         size,

@@ -13,7 +13,7 @@ use crate::api::error::{Error, Fault};
 use crate::api::page::PageInfo;
 use bytes::Bytes;
 pub use clock::Clock;
-pub use exchange::Slice;
+pub use exchange::ByteRange;
 use exchange::{Call, RangeRequest, read};
 pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use payload::Payload;
@@ -66,12 +66,16 @@ pub struct Timeouts {
     /// The timeout for the next bytes of a reply.
     pub read: Duration,
     /// The delay before the first retry; it doubles with each further retry.
-    pub retry: Duration,
+    pub retry_delay: Duration,
 }
 
 impl Default for Timeouts {
     fn default() -> Timeouts {
-        Timeouts { connect: Duration::from_secs(10), read: Duration::from_secs(30), retry: Duration::from_millis(250) }
+        Timeouts {
+            connect: Duration::from_secs(10),
+            read: Duration::from_secs(30),
+            retry_delay: Duration::from_millis(250),
+        }
     }
 }
 
@@ -145,12 +149,12 @@ impl Client {
     /// Sends a request; a status other than success is an error. If the server has the endpoint at another path, the
     /// request is repeated there.
     pub async fn send(&self, request: &Request) -> Result<Response, Error> {
-        let error = match self.fetch(&self.call_of(request)?).await {
+        let error = match self.fetch(&self.build_call(request)?).await {
             Ok(response) => return Ok(response),
             Err(error) => error,
         };
         match moved_endpoints::moved(request, &error) {
-            Some(moved) => self.fetch(&self.call_of(&moved)?).await,
+            Some(moved) => self.fetch(&self.build_call(&moved)?).await,
             None if self.needs_token_info(request, &error) => self.token_info().await,
             None => Err(error),
         }
@@ -206,7 +210,7 @@ impl Client {
         Ok(call)
     }
 
-    fn call_of(&self, request: &Request) -> Result<Call, Error> {
+    fn build_call(&self, request: &Request) -> Result<Call, Error> {
         let method = match request.method {
             "POST" => Method::POST,
             "PUT" => Method::PUT,
@@ -223,7 +227,7 @@ impl Client {
         self.permit(&call)?;
         // URL parsing removes `.` and `..` segments, so the request would go to another path.
         if !self.url(&call)?.path().ends_with(&request.path) {
-            return Err(call.failed(Fault::Refused(400, "a name of only dots cannot be requested".into())));
+            return Err(call.error(Fault::Refused(400, "a name of only dots cannot be requested".into())));
         }
         Ok(call)
     }

@@ -1,10 +1,10 @@
 //! Actions that panes and overlays request of the app, messages to the app, and effects for the runtime: all of it
 //! data.
 
-use super::clone::{Checkout, CheckoutOutcome, FileOfClone};
+use super::clone::{Checkout, CheckoutOutcome, CloneFile};
 use super::command_info::{Disabled, Info};
 use super::context::Cx;
-use super::custom::{RunEvent, RunOrder};
+use super::custom::{RunEvent, RunSpec};
 use super::motion::Motion;
 use super::outbox::{Claim, Draft};
 use super::overlay::Overlay;
@@ -12,10 +12,10 @@ use super::place::Place;
 use super::session::CustomSection;
 use super::state::{RecentsChange, SeenChange, SettingsChange, StateFile};
 use super::tone::Tone;
-use super::transfer::{NewTransfer, TransferEvent, TransferOrder};
+use super::transfer::{NewTransfer, TransferEvent, TransferSpec};
 use super::watch::Watched;
 use crate::api::{Error, Host};
-use crate::store::{KnownState, ParsedReply, Ticket, Value, Want, WorkResult, Write};
+use crate::store::{KnownState, ParsedReply, TaskKey, Value, Want, WorkResult, Write};
 use crate::ui::theme::{Background, Theme};
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
@@ -54,13 +54,13 @@ pub struct Answer(Box<dyn Any>);
 
 impl Answer {
     /// Returns the value if it is a `T`, else the answer unchanged.
-    pub fn take<T: Any>(self) -> Result<T, Answer> {
+    pub fn downcast<T: Any>(self) -> Result<T, Answer> {
         self.0.downcast().map(|value| *value).map_err(Answer)
     }
 }
 
 /// A review to submit.
-pub struct Submission {
+pub struct ReviewSubmission {
     /// The keys of its comments that are saved locally.
     pub keys: Vec<String>,
     /// A comment on the whole, to be saved under that key.
@@ -74,15 +74,15 @@ pub struct Submission {
 /// An action requested by a pane, an overlay or a global command.
 pub enum Action {
     /// Opens a place; the current one stays in the history.
-    Go(Place),
+    GoToPlace(Place),
     /// Opens the place that a target names, as the user typed it.
-    GoTo(String),
+    GoToTarget(String),
     /// Switches to another server: to a place of it, or to where the user was there.
     SwitchServer(Host, Option<Place>),
     /// Lists the known servers.
-    Hosts,
+    ListServers,
     /// Switches to another theme.
-    Theme(Box<Theme>),
+    SetTheme(Box<Theme>),
     /// Replaces the current place.
     Replace(Place),
     /// Goes back.
@@ -96,7 +96,7 @@ pub enum Action {
     /// Performs several actions in order.
     All(Vec<Action>),
     /// Opens an overlay on top.
-    Open(Box<dyn Overlay>),
+    OpenOverlay(Box<dyn Overlay>),
     /// Runs a command by its ID.
     Run(&'static str),
     /// Moves in whatever has the focus.
@@ -117,15 +117,15 @@ pub enum Action {
     /// any, is deleted once the server has it.
     SendThen(Option<String>, Write, FollowUp),
     /// Sends the drafts saved under these keys, one after the other.
-    Post(Vec<String>),
+    SendDrafts(Vec<String>),
     /// Submits a review.
-    Submit(Submission),
+    SubmitReview(ReviewSubmission),
     /// Finds out whether drafts arrived that were being sent when the program ended.
     CheckDrafts(Vec<String>),
     /// Sends no more drafts after the one in flight.
-    StopPosting,
+    StopSendingDrafts,
     /// Opens the place with that name, in the current project if it needs one.
-    Named(&'static str),
+    GoToPane(&'static str),
     /// Copies a text to the clipboard; the first string names it.
     Copy(&'static str, String),
     /// Opens a page in the browser.
@@ -141,9 +141,9 @@ pub enum Action {
     /// Opens the file under the cursor in the user's editor, as it is in the clone.
     EditInClone,
     /// Downloads to a file, after asking for the path.
-    Transfer(NewTransfer),
+    AskTransferPath(NewTransfer),
     /// Downloads to the path of the order.
-    TransferTo(TransferOrder),
+    StartTransfer(TransferSpec),
     /// Restarts or resumes a transfer that ended; the flag allows replacing an existing file.
     RestartTransfer(u64, bool),
     /// Stops a transfer; the bytes received so far are kept.
@@ -153,7 +153,7 @@ pub enum Action {
     /// Lists the transfers.
     ListTransfers,
     /// Lists all drafts.
-    Drafts,
+    ListDrafts,
     /// Shows a message in the footer.
     Say(Tone, String),
     /// Shows why a command cannot be run, for as long as the reason holds.
@@ -163,13 +163,13 @@ pub enum Action {
     /// Reloads what is shown.
     Refresh,
     /// Reloads the data of these wants.
-    Refetch(Vec<Want>),
+    Reload(Vec<Want>),
     /// Moves the focus to the next panel (`true`), or to the previous one.
     Panel(bool),
     /// Zooms the focused panel, or shows all panels again.
     Zoom,
     /// Selects the tab with that index, from 0.
-    Tab(usize),
+    SelectTab(usize),
     /// Leaves the innermost mode, else goes back; at the first place, asks whether to quit.
     Close,
     /// Handles Esc: like [`Action::Close`], but stops a running transfer before going back, and never quits.
@@ -181,7 +181,7 @@ pub enum Action {
     /// Opens the web page of the item under the cursor.
     BrowseHere,
     /// Lists all actions here.
-    Menu,
+    ActionMenu,
     /// Lists all commands and places.
     Palette,
     /// Opens "go to anything".
@@ -193,7 +193,7 @@ pub enum Action {
     /// Removes the custom section of Home with that name.
     RemoveSection(String),
     /// Saves a draft: key and text; `None` if it was sent or is empty.
-    Keep(String, Option<String>),
+    SaveText(String, Option<String>),
     /// Changes the settings.
     Settings(SettingsChange),
     /// Changes the recent places.
@@ -212,9 +212,9 @@ impl Action {
 /// A flag that stops a background task. Its earlier messages may still be in flight when the same task is started
 /// again, and must not be mistaken for those of the new one.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct StopFlag(Arc<AtomicBool>);
 
-impl Cancel {
+impl StopFlag {
     /// Stops the task.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -244,27 +244,27 @@ pub enum Msg {
     /// A change of the terminal window's focus: `true` if it got the focus.
     Focus(bool),
     /// A message of a background task; ignored once the task was stopped.
-    FromTask(Cancel, Box<Msg>),
+    FromTask(StopFlag, Box<Msg>),
     /// The outcome of something that was started.
-    Arrived(Ticket, Result<Outcome, Error>),
+    Arrived(TaskKey, Result<Outcome, Error>),
     /// The cached reply to something that was started, and when it was received; the new reply is still to come.
-    Cached(Ticket, ParsedReply, Timestamp),
+    Cached(TaskKey, ParsedReply, Timestamp),
     /// A status that was read along with a stream.
-    StatusRead(crate::api::Request, Result<ParsedReply, Error>),
+    StreamStatus(crate::api::Request, Result<ParsedReply, Error>),
     /// The offset of the server's clock from the local one; positive if the server is ahead.
-    Clock(SignedDuration),
+    ClockOffset(SignedDuration),
     /// Bytes of a stream; `restart` if the bytes kept so far are no longer valid.
     Bytes { request: crate::api::Request, bytes: bytes::Bytes, restart: bool },
     /// Progress of a result that is read from parts of a large file, by its key.
-    Progress(String, crate::api::client::Progress),
+    RangeReadProgress(String, crate::api::client::Progress),
     /// The outcome of a write, by its number.
     Sent(u64, Result<Value, Error>),
     /// An event of a transfer, by its number.
     Transfer(u64, TransferEvent),
     /// The text from the user's editor, or the reason why the editor could not be run.
-    Edited(Result<String, String>),
+    EditorClosed(Result<String, String>),
     /// The text in the user's editor when the program was told to end.
-    Interrupted(String),
+    EditorInterrupted(String),
     /// The reason why texts cannot be written to disk; `Ok` when they can be again.
     DiskStatus(Result<(), String>),
     /// The result of claiming a draft, by its key.
@@ -281,10 +281,10 @@ pub enum Msg {
 
 impl Msg {
     /// Returns the inner message; `None` if it comes from a task that was stopped.
-    pub fn into_active(self) -> Option<Msg> {
+    pub fn unless_stopped(self) -> Option<Msg> {
         match self {
             Msg::FromTask(stop, _) if stop.is_stopped() => None,
-            Msg::FromTask(_, msg) => msg.into_active(),
+            Msg::FromTask(_, msg) => msg.unless_stopped(),
             msg => Some(msg),
         }
     }
@@ -298,7 +298,7 @@ pub enum Outcome {
     /// The end of a stream.
     End,
     /// The result of a computation.
-    Result(WorkResult),
+    Computed(WorkResult),
 }
 
 impl std::fmt::Debug for Outcome {
@@ -306,7 +306,7 @@ impl std::fmt::Debug for Outcome {
         f.write_str(match self {
             Outcome::Reply(_) => "Reply",
             Outcome::End => "End",
-            Outcome::Result(_) => "Result",
+            Outcome::Computed(_) => "Computed",
         })
     }
 }
@@ -316,13 +316,13 @@ impl std::fmt::Debug for Outcome {
 // Effects are few and short-lived: boxing the large ones would only make them harder to read in tests.
 #[allow(clippy::large_enum_variant)]
 pub enum Effect {
-    /// Starts what the ticket names. The last value is what is already cached: a stream continues after those bytes,
+    /// Starts a task. The last value is what is already cached: a stream continues after those bytes,
     /// and a page that is cached need not be looked up on disk.
-    Start(Ticket, Want, KnownState),
+    Start(TaskKey, Want, KnownState),
     /// Pauses a stream that was started (`true`), or resumes it.
-    Hold(Ticket, bool),
-    /// Cancels what the ticket names.
-    Cancel(Ticket),
+    SetPaused(TaskKey, bool),
+    /// Cancels a task.
+    Cancel(TaskKey),
     /// Sends a write, once.
     Send(u64, Write),
     /// Copies a text to the clipboard.
@@ -338,30 +338,30 @@ pub enum Effect {
     /// Checks out a branch in the clone. Answered by [`Msg::CheckedOut`].
     CheckOut(Checkout),
     /// Starts a custom command. Answered by [`Msg::CustomCommand`].
-    StartCustomCommand(u64, RunOrder),
+    StartCustomCommand(u64, RunSpec),
     /// Stops a custom command.
     StopCustomCommand(u64),
     /// Opens a file of the clone in the user's editor.
-    EditFile(FileOfClone),
+    EditFile(CloneFile),
     /// Downloads to a file.
-    Transfer(u64, TransferOrder),
+    Transfer(u64, TransferSpec),
     /// Stops a transfer.
     StopTransfer(u64),
     /// Deletes the incomplete file of a transfer.
-    ForgetTransfer(TransferOrder),
+    ForgetTransfer(TransferSpec),
     /// Saves a draft to disk, or deletes it.
-    Keep(String, Option<String>),
+    SaveText(String, Option<String>),
     /// Writes a state file of an account.
-    KeepState(String, StateFile),
+    SaveState(String, StateFile),
     /// Claims a draft, to make sure that no other process sends it: its key, and its key on disk. Answered by
     /// [`Msg::Claimed`].
     Claim(String, String),
     /// Writes the section with that name to the configuration, or removes it.
-    Section(String, Option<CustomSection>),
+    WriteSection(String, Option<CustomSection>),
     /// Brings another server to the front, at a place of it, or as it was.
     SwitchServer(Host, Option<Place>),
     /// Brings the server to the front that the user came from.
-    Return,
+    SwitchBack,
     /// Suspends the program, as C-z does in a shell.
     Suspend,
     /// Ends the program.

@@ -13,7 +13,7 @@ pub struct CloneFolder {
 
 /// A file of the clone in the current directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileOfClone {
+pub struct CloneFile {
     /// The root of the working tree.
     pub folder: PathBuf,
     /// The path of the file in the working tree.
@@ -28,7 +28,7 @@ pub enum CheckoutSource {
     /// A branch of the project.
     Branch(String),
     /// The head of the merge request with this IID, whose branch is in a fork.
-    Head(u64),
+    MergeRequest(u64),
 }
 
 /// An order to check out a branch.

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::action::{Action, Effect};
-use super::clone::{Checkout, CheckoutOutcome, FileOfClone};
+use super::clone::{Checkout, CheckoutOutcome, CloneFile};
 use super::command_info::Disabled;
 use super::tone::Tone;
 use crate::ui::text::sanitize;
@@ -38,7 +38,7 @@ impl App {
 
     /// Returns the path in the clone of the file under the cursor, and the line; the error is the reason why there is
     /// none.
-    pub(super) fn file_in_clone(&self) -> Result<FileOfClone, Disabled> {
+    pub(super) fn file_in_clone(&self) -> Result<CloneFile, Disabled> {
         let clone =
             self.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
         let values = self.placeholder_values();
@@ -53,6 +53,6 @@ impl App {
             return Err("the path is not a file in the working tree".into());
         }
         let line = values.get("line").and_then(|line| line.parse().ok());
-        Ok(FileOfClone { folder: clone.folder.clone(), path: path.to_path_buf(), line })
+        Ok(CloneFile { folder: clone.folder.clone(), path: path.to_path_buf(), line })
     }
 }

@@ -342,7 +342,7 @@ impl Complete {
                 });
                 let rows = view.store.list(&named_user(name));
                 let id = member.or_else(|| rows.iter().find(|u| same(&u.username)).map(|u| u.id));
-                by(id, rows.is_known || rows.error.is_some())
+                by(id, rows.is_loaded || rows.error.is_some())
             }
             Complete::Groups => {
                 let remote = view.store.get(&group_named(name));
@@ -357,7 +357,7 @@ impl Complete {
                 let id = all.iter().find(|m| m.title.eq_ignore_ascii_case(name)).map(|m| m.id);
                 let answered = project.as_ref().is_none_or(|project| {
                     let rows = view.store.list(&milestones(project, name));
-                    rows.is_known || rows.error.is_some()
+                    rows.is_loaded || rows.error.is_some()
                 });
                 by(id, answered)
             }

@@ -21,7 +21,7 @@ impl Cx<'_> {
 
     /// Opens `place`.
     pub fn go(&mut self, place: Place) {
-        self.act(Action::Go(place));
+        self.act(Action::GoToPlace(place));
     }
 
     /// Shows a temporary message in the footer.

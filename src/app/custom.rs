@@ -68,9 +68,9 @@ pub enum Show {
     Silent,
 }
 
-/// An order to start a command.
+/// A command to start, with its environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunOrder {
+pub struct RunSpec {
     /// The title of the command.
     pub title: String,
     /// The program and its arguments.
@@ -238,10 +238,10 @@ impl CustomCommand {
 
 impl Started {
     /// Creates the state of a command that has printed nothing yet.
-    pub(super) fn new(order: &RunOrder) -> Started {
+    pub(super) fn new(spec: &RunSpec) -> Started {
         Started {
-            title: order.title.clone(),
-            show: order.show,
+            title: spec.title.clone(),
+            show: spec.show,
             lines: VecDeque::new(),
             rest: Vec::new(),
             sgr_state: ansi::SgrState::default(),
@@ -337,9 +337,9 @@ mod tests {
 
     #[test]
     fn output_is_interpreted_and_bounded() {
-        let order =
-            RunOrder { title: "x".into(), program: Vec::new(), variables: Vec::new(), folder: None, show: Show::Pane };
-        let mut run = Started::new(&order);
+        let spec =
+            RunSpec { title: "x".into(), program: Vec::new(), variables: Vec::new(), folder: None, show: Show::Pane };
+        let mut run = Started::new(&spec);
         run.take(b"\x1b[31mred\x1b[0m\x1b]0;title\x07\nhal");
         run.take(b"f\n\nlast");
         run.end(Ok(()));

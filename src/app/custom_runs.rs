@@ -2,7 +2,7 @@
 
 use super::action::Effect;
 use super::command_info::Disabled;
-use super::custom::{CustomCommand, RunEvent, RunOrder, Show, Started, Values};
+use super::custom::{CustomCommand, RunEvent, RunSpec, Show, Started, Values};
 use super::overlay::output::Output;
 use super::place::Place;
 use super::place_info::{self, Subject};
@@ -104,20 +104,20 @@ impl App {
     }
 
     /// Returns the order that starts a command here, or the reason why that is not possible.
-    pub(super) fn custom_order(&self, command: &CustomCommand) -> Result<RunOrder, Disabled> {
+    pub(super) fn custom_spec(&self, command: &CustomCommand) -> Result<RunSpec, Disabled> {
         let values = self.placeholder_values();
         if let Some(why) = command.run.refusal(&values) {
             return Err(why);
         }
         let (program, variables) = (command.run.program(&values)?, command.run.variables(&values));
         let folder = self.session.clone.as_ref().map(|clone| clone.folder.clone());
-        Ok(RunOrder { title: command.title.to_owned(), program, variables, folder, show: command.show })
+        Ok(RunSpec { title: command.title.to_owned(), program, variables, folder, show: command.show })
     }
 
     /// Starts a custom command; returns `false` if `id` is not one.
     pub(super) fn run_custom(&mut self, id: &str, effects: &mut Vec<Effect>) -> bool {
         let Some(command) = self.custom_commands().find(|command| command.id == id).cloned() else { return false };
-        let order = match self.custom_order(&command) {
+        let order = match self.custom_spec(&command) {
             Ok(order) => order,
             Err(why) => {
                 self.say(Tone::Warning, format!("{}: {why}.", command.title));
@@ -143,7 +143,7 @@ impl App {
     }
 
     /// Handles an event of a command that was started.
-    pub(super) fn ran(&mut self, number: u64, event: RunEvent) {
+    pub(super) fn on_custom_command(&mut self, number: u64, event: RunEvent) {
         let Some(run) = self.runs.get_mut(&number) else { return };
         let ended = match event {
             RunEvent::Output(bytes) => return run.take(&bytes),

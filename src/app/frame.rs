@@ -77,10 +77,10 @@ impl App {
         self.hits.clear();
         cursor_hint::take();
         hyperlink::take();
-        if let Some((_, seen)) = self.presses.closed_at.as_ref().filter(|_| self.overlays.is_empty()) {
+        if let Some((_, seen)) = self.input.closed_at.as_ref().filter(|_| self.overlays.is_empty()) {
             seen.set(true);
         }
-        self.images.begin(!(self.overlays.is_empty() && self.presses.keys.is_empty()));
+        self.images.begin(!(self.overlays.is_empty() && self.input.keys.is_empty()));
         self.top_line(&view, Rect { height: 1, ..area }, buf);
         let tabs = self.tabs_line(&view, Rect { y: area.y + 1, height: 1, ..area }, buf);
         let content = Rect { y: area.y + 1 + tabs, height: area.height - 2 - tabs, ..area };
@@ -226,7 +226,7 @@ impl App {
 
     /// Draws the possible continuations of the keys pressed so far, in columns above the last line.
     fn continuations(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let Some(pane) = self.nav.top().filter(|_| !self.presses.keys.is_empty()) else { return };
+        let Some(pane) = self.nav.top().filter(|_| !self.input.keys.is_empty()) else { return };
         let theme = view.theme;
         let infos: Vec<_> = {
             let custom = self.custom_commands().map(super::custom::CustomCommand::info);
@@ -234,7 +234,7 @@ impl App {
         };
         let rows: Vec<(String, &super::command_info::Info)> = self
             .bindings
-            .continuations(pane.id(), &self.presses.keys)
+            .continuations(pane.id(), &self.input.keys)
             .into_iter()
             .filter_map(|(keys, id)| Some((keys, infos.iter().find(|i| i.id == id)?)))
             .collect();
@@ -267,8 +267,8 @@ impl App {
         let pane = self.nav.top();
         if let Some(message) = &self.message {
             left.push(text::sanitize(&message.words), theme.style(message.tone.role()));
-        } else if !self.presses.keys.is_empty() {
-            left.push(super::keymap::show(&self.presses.keys), key);
+        } else if !self.input.keys.is_empty() {
+            left.push(super::keymap::show(&self.input.keys), key);
             left.push(" …", dim);
         } else if let Some(pane) = pane {
             // A command without a key is only in the palette.

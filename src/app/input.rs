@@ -13,11 +13,11 @@ use jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;
 
 /// The time during which Esc is still meant for an overlay that has just closed by itself.
-const LATE_ESC: SignedDuration = SignedDuration::from_millis(500);
+const ESC_GRACE_PERIOD: SignedDuration = SignedDuration::from_millis(500);
 
 /// Recent presses of keys and of the mouse.
 #[derive(Default)]
-pub(super) struct Presses {
+pub(super) struct InputState {
     /// The beginning of a key sequence.
     pub keys: Vec<Key>,
     /// The last mouse press, which may be the first half of a double click.
@@ -40,28 +40,28 @@ impl App {
             return self.with_overlay(effects, |overlay, cx| overlay.key(key, cx));
         }
         // A key pressed before the screen showed that an overlay had closed was meant for the overlay.
-        if self.presses.closed_at.as_ref().is_some_and(|(_, seen)| !seen.get()) {
+        if self.input.closed_at.as_ref().is_some_and(|(_, seen)| !seen.get()) {
             return;
         }
-        let closed_at = self.presses.closed_at.take();
-        let is_late = |at: Timestamp| self.now.duration_since(at) < LATE_ESC;
-        if key.code == KeyCode::Esc && closed_at.is_some_and(|(at, _)| is_late(at)) {
+        let closed_at = self.input.closed_at.take();
+        let is_within_grace = |at: Timestamp| self.now.duration_since(at) < ESC_GRACE_PERIOD;
+        if key.code == KeyCode::Esc && closed_at.is_some_and(|(at, _)| is_within_grace(at)) {
             return;
         }
-        self.message = self.message.take().filter(|message| message.until.is_some());
+        self.message = self.message.take().filter(|message| message.expires_at.is_some());
         // From the first key on, a missing place is no longer replaced by the nearest existing one.
         self.nav.replace_if_missing = false;
         let pane = self.nav.id();
-        self.presses.keys.push(key);
-        match self.bindings.meaning(pane, &self.presses.keys) {
+        self.input.keys.push(key);
+        match self.bindings.meaning(pane, &self.input.keys) {
             Meaning::Prefix => {}
             Meaning::Found(id) => {
-                self.presses.keys.clear();
+                self.input.keys.clear();
                 self.act(Action::Run(id), effects);
             }
             Meaning::Nothing => {
-                let alone = self.presses.keys.len() == 1;
-                self.presses.keys.clear();
+                let alone = self.input.keys.len() == 1;
+                self.input.keys.clear();
                 // A sequence without a meaning is dropped, but the key that quits still quits.
                 if !alone && self.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
                     self.act(Action::Quit, effects);
@@ -77,10 +77,10 @@ impl App {
         let (column, row) = (event.column, event.row);
         let pointer = match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
-                let double = self.presses.mouse.is_some_and(|(c, r, at)| {
+                let double = self.input.mouse.is_some_and(|(c, r, at)| {
                     (c, r) == (column, row) && self.now.duration_since(at) < SignedDuration::from_millis(400)
                 });
-                self.presses.mouse = if double { None } else { Some((column, row, self.now)) };
+                self.input.mouse = if double { None } else { Some((column, row, self.now)) };
                 Pointer::Press { column, row, double }
             }
             MouseEventKind::Drag(MouseButton::Left) => Pointer::Drag { column, row },
@@ -113,7 +113,7 @@ impl App {
     /// the closed overlay, not for the place below.
     pub(super) fn set_overlays(&mut self, left: Vec<Box<dyn Overlay>>, before: usize) {
         if left.is_empty() && before > 0 {
-            self.presses.closed_at = Some((self.now, Cell::new(false)));
+            self.input.closed_at = Some((self.now, Cell::new(false)));
         }
         self.overlays = left;
     }
@@ -122,11 +122,11 @@ impl App {
     /// click.
     pub(super) fn hit(&mut self, hit: Hit, effects: &mut Vec<Effect>) -> bool {
         self.nav.replace_if_missing = false;
-        self.presses.keys.clear();
+        self.input.keys.clear();
         match hit {
             Hit::Run(id) => self.act(Action::Run(id), effects),
-            Hit::Tab(index) => self.act(Action::Tab(index), effects),
-            Hit::Go(place) => self.act(Action::Go(place), effects),
+            Hit::Tab(index) => self.act(Action::SelectTab(index), effects),
+            Hit::Go(place) => self.act(Action::GoToPlace(place), effects),
             Hit::Column(index) => {
                 let mut sorts = false;
                 self.with_pane(effects, |pane, cx| sorts = pane.sort_by(index, cx));
@@ -146,7 +146,7 @@ impl App {
         let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
         let stay = run(overlay.as_mut(), &mut cx);
         let actions = cx.actions;
-        if stay == AfterEvent::Open {
+        if stay == AfterEvent::KeepOpen {
             self.overlays.push(overlay);
         }
         for action in actions {

@@ -67,7 +67,7 @@ impl App {
         };
         let custom = self.custom_commands().map(|command| {
             let item = self.command_item(command.id, command.title).group("Your commands");
-            item.unless(self.custom_order(command).err())
+            item.unless(self.custom_spec(command).err())
         });
         pane.commands().into_iter().map(item).chain(custom).collect()
     }
@@ -121,7 +121,7 @@ impl App {
         self.places
             .iter()
             .map(|info| {
-                let item = Item::act(info.id, Action::Named(info.id)).detail(info.title).group("Places");
+                let item = Item::act(info.id, Action::GoToPane(info.id)).detail(info.title).group("Places");
                 let refusal = self.place_named(info).err().filter(|_| info.needs != Needs::Project);
                 item.synonyms(info.synonyms).unless(refusal)
             })
@@ -141,7 +141,7 @@ impl App {
                 );
             }
         }
-        let free = |text: &str| Action::GoTo(text.to_owned());
+        let free = |text: &str| Action::GoToTarget(text.to_owned());
         let picker = Picker::new("Command", items)
             .of_commands()
             .free(free, "a place, a command, or a target such as group/project!12");
@@ -150,7 +150,7 @@ impl App {
 
     pub(super) fn quick_open(&mut self) {
         let source = Box::new(quick_open::QuickOpen::new(&self.place()));
-        let free = |text: &str| Action::GoTo(text.to_owned());
+        let free = |text: &str| Action::GoToTarget(text.to_owned());
         let picker = Picker::of("Go to anything", source, &self.view_of())
             .free(free, "project, group, merge request, job, ref, file, user");
         self.overlays.push(Box::new(picker));
@@ -186,7 +186,7 @@ impl App {
                 return Item::act(name, Action::Say(Tone::Warning, "This draft is being sent.".into())).detail(words);
             }
             let composer = Composer::comment(format!("Comment on {name}"), key.clone(), draft);
-            Item::act(name, Action::Open(Box::new(composer))).detail(words)
+            Item::act(name, Action::OpenOverlay(Box::new(composer))).detail(words)
         };
         let items = drafts.into_iter().map(item).collect();
         self.overlays.push(Box::new(Picker::new("All drafts", items)));

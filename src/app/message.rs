@@ -16,7 +16,7 @@ pub(super) struct Message {
     pub tone: Tone,
     pub words: String,
     /// The time at which the message expires; `None` if it stays until the next key.
-    pub until: Option<Timestamp>,
+    pub expires_at: Option<Timestamp>,
     /// The turn in which the message was set.
     pub turn: u64,
     /// The command that the message refuses, and the reason; the message is removed once the reason no longer holds.
@@ -29,10 +29,10 @@ impl App {
         if self.server_switch.in_background {
             return self.server_switch.queue_message(tone, text);
         }
-        let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
+        let expires_at = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
         // Listening takes longer than reading: in accessible mode, the message stays until the next key.
-        let until = Some(until).filter(|_| !glyph::is_accessible());
-        self.message = Some(Message { tone, words: text, until, turn: self.turn, refusal: None });
+        let expires_at = Some(expires_at).filter(|_| !glyph::is_accessible());
+        self.message = Some(Message { tone, words: text, expires_at, turn: self.turn, refusal: None });
         self.dirty = true;
     }
 
@@ -41,7 +41,7 @@ impl App {
         let words = "‹help› lists the keys here, ‹palette› runs any command, ‹close› goes back";
         self.say(Tone::Info, words.to_owned());
         if let Some(message) = &mut self.message {
-            message.until = None;
+            message.expires_at = None;
         }
         self.saved.change(&Change::Settings(SettingsChange::Greeted), effects);
     }

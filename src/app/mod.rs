@@ -52,7 +52,7 @@ mod watch_list;
 mod writes;
 
 use crate::api::endpoint::Request;
-use crate::store::{Store, Ticket, Want, earliest};
+use crate::store::{Store, TaskKey, Want, earliest};
 use crate::ui::image::Images;
 use crate::ui::theme::{Background, Theme};
 use action::{Action, Effect, Msg, Outcome};
@@ -62,7 +62,7 @@ use crossterm::event::KeyEventKind;
 use custom::Runs;
 use global::GLOBAL;
 use hits::Hits;
-use input::Presses;
+use input::InputState;
 use jiff::{SignedDuration, Timestamp};
 use keymap::Key;
 use message::Message;
@@ -105,20 +105,20 @@ pub struct App {
     /// The background that the terminal reported.
     background: Option<Background>,
     overlays: Vec<Box<dyn Overlay>>,
-    presses: Presses,
+    input: InputState,
     message: Option<Message>,
     /// The number of messages received so far.
     turn: u64,
-    in_flight: HashSet<Ticket>,
+    in_flight: HashSet<TaskKey>,
     /// The offset of the server's clock from the local one; positive if the server is ahead.
-    skew: SignedDuration,
-    /// The tickets of paused streams.
-    paused_streams: HashSet<Ticket>,
+    clock_offset: SignedDuration,
+    /// The keys of paused streams.
+    paused_streams: HashSet<TaskKey>,
     writes: Writes,
     saved: Saved,
     outbox: Outbox,
     /// Actions to run once the server has the drafts with these keys.
-    after_posting: Vec<(Vec<String>, Action)>,
+    after_sending: Vec<(Vec<String>, Action)>,
     transfers: Transfers,
     /// The custom commands that were started.
     runs: Runs,
@@ -161,7 +161,7 @@ pub struct Setup {
     /// Everything that earlier runs saved.
     pub kept: Kept,
     /// Whether to show the most important keys, unless they were shown before.
-    pub greets: bool,
+    pub shows_key_hints: bool,
     /// The first place to open.
     pub place: Place,
     /// The current time.
@@ -185,16 +185,16 @@ impl App {
             unfocused: false,
             background: None,
             overlays: Vec::new(),
-            presses: Presses::default(),
+            input: InputState::default(),
             message: None,
             turn: 0,
             in_flight: HashSet::new(),
-            skew: SignedDuration::ZERO,
+            clock_offset: SignedDuration::ZERO,
             paused_streams: HashSet::new(),
             writes: Writes::default(),
             saved: Saved::new(setup.kept),
             outbox: Outbox::default(),
-            after_posting: Vec::new(),
+            after_sending: Vec::new(),
             transfers: Transfers::default(),
             runs: Runs::new(),
             last_run_number: 0,
@@ -215,7 +215,7 @@ impl App {
         let mut effects = Vec::new();
         app.open(setup.place);
         app.nav.replace_if_missing = true;
-        if setup.greets && !app.saved.state.settings.greeted {
+        if setup.shows_key_hints && !app.saved.state.settings.greeted {
             app.greet(&mut effects);
         }
         app.settle(&mut effects);
@@ -229,14 +229,16 @@ impl App {
         effects
     }
 
-    /// Receives one of several messages; [`rest`](App::rest) must be called after the last one. User input is settled
+    /// Receives one of several messages; [`settle_pending`](App::settle_pending) must be called after the last one. User input is settled
     /// immediately, together with everything received before it; messages of servers are settled together, because a
     /// trace may arrive in hundreds of pieces.
     pub fn receive(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.turn += 1;
-        let of_person =
-            matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Edited(..) | Msg::Interrupted(_));
+        let of_person = matches!(
+            msg,
+            Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::EditorClosed(..) | Msg::EditorInterrupted(_)
+        );
         if of_person && self.unsettled {
             self.settle(&mut effects);
         }
@@ -270,7 +272,7 @@ impl App {
 
     /// Returns the time at which the app must receive the next [`Msg::Now`]; `None` if nothing is scheduled.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        let message = self.message.as_ref().and_then(|message| message.until);
+        let message = self.message.as_ref().and_then(|message| message.expires_at);
         earliest(earliest(self.wake, message), self.outbox.wake())
     }
 
@@ -301,7 +303,7 @@ impl App {
             pane: self.nav.top().map_or("", |pane| pane.id()),
             store: &self.store,
             theme: &self.theme,
-            now: self.now.checked_add(self.skew).unwrap_or(self.now),
+            now: self.now.checked_add(self.clock_offset).unwrap_or(self.now),
             local_now: self.now,
             session: &self.session,
             drafts: &self.saved.drafts,
@@ -343,35 +345,35 @@ impl App {
             Msg::Paste(_) if frame::is_too_small(self.size) => {}
             Msg::Paste(text) => self.with_overlay(effects, |overlay, cx| {
                 overlay.paste(&text, cx);
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }),
             Msg::Mouse(event) => self.mouse(event, effects),
             Msg::FromTask(..) => {
-                if let Some(msg) = msg.into_active() {
+                if let Some(msg) = msg.unless_stopped() {
                     self.take(msg, effects);
                 }
             }
-            Msg::Arrived(ticket, outcome) => self.arrived(ticket, outcome),
-            Msg::Cached(ticket, reply, at) => self.add_cached(&ticket, reply, at),
-            Msg::StatusRead(request, outcome) => self.store.record_reply(&request, 0, outcome, self.now),
-            Msg::Clock(ahead) => self.skew = ahead,
+            Msg::Arrived(task, outcome) => self.on_arrived(task, outcome),
+            Msg::Cached(task, reply, at) => self.add_cached(&task, reply, at),
+            Msg::StreamStatus(request, outcome) => self.store.record_reply(&request, 0, outcome, self.now),
+            Msg::ClockOffset(ahead) => self.clock_offset = ahead,
             Msg::Bytes { request, bytes, restart } => {
                 self.store.record_reachability(None, self.now);
-                self.store.grow(&request, &bytes, restart);
+                self.store.append_to_stream(&request, &bytes, restart);
             }
-            Msg::Progress(key, progress) => {
+            Msg::RangeReadProgress(key, progress) => {
                 // Ignore the progress of a range read that was canceled in the meantime.
-                if self.in_flight.contains(&Ticket::RangeRead(key.clone())) {
-                    self.store.advance(key, progress);
+                if self.in_flight.contains(&TaskKey::RangeRead(key.clone())) {
+                    self.store.record_progress(key, progress);
                 }
             }
-            Msg::Sent(number, outcome) => self.sent(number, outcome, effects),
-            Msg::Transfer(number, news) => self.transferred(number, &news, effects),
-            Msg::Edited(outcome) => self.edited(outcome, effects),
-            Msg::Interrupted(text) => self.with_overlay(effects, |overlay, cx| overlay.interrupted(text, cx)),
-            Msg::DiskStatus(outcome) => self.kept(outcome),
-            Msg::Claimed(key, claim) => self.claimed(&key, claim, effects),
-            Msg::CustomCommand(number, event) => self.ran(number, event),
+            Msg::Sent(number, outcome) => self.on_sent(number, outcome, effects),
+            Msg::Transfer(number, event) => self.on_transfer_event(number, &event, effects),
+            Msg::EditorClosed(outcome) => self.on_editor_closed(outcome, effects),
+            Msg::EditorInterrupted(text) => self.with_overlay(effects, |overlay, cx| overlay.interrupted(text, cx)),
+            Msg::DiskStatus(outcome) => self.on_disk_status(outcome),
+            Msg::Claimed(key, claim) => self.on_claimed(&key, claim, effects),
+            Msg::CustomCommand(number, event) => self.on_custom_command(number, event),
             Msg::CheckedOut(checkout, outcome) => self.on_checkout_finished(checkout, outcome, effects),
             Msg::Say(tone, text) => self.say(tone, text),
             Msg::Quit => self.quit(effects),
@@ -381,50 +383,50 @@ impl App {
     fn set_now(&mut self, now: Timestamp) {
         // Time alone changes the screen only where a clock is running or a message expires.
         let second = |t: Timestamp| t.as_second();
-        if second(now) != second(self.now) && self.runs_a_clock() {
+        if second(now) != second(self.now) && self.shows_running_clock() {
             self.dirty = true;
         }
         self.now = now;
-        if self.message.as_ref().and_then(|message| message.until).is_some_and(|until| until <= now) {
+        if self.message.as_ref().and_then(|message| message.expires_at).is_some_and(|until| until <= now) {
             self.message = None;
             self.dirty = true;
         }
     }
 
-    fn arrived(&mut self, ticket: Ticket, outcome: Result<Outcome, crate::api::Error>) {
-        self.paused_streams.remove(&ticket);
+    fn on_arrived(&mut self, task: TaskKey, outcome: Result<Outcome, crate::api::Error>) {
+        self.paused_streams.remove(&task);
         // Drop the reply to a request that is no longer wanted.
-        if !self.in_flight.remove(&ticket) {
+        if !self.in_flight.remove(&task) {
             return;
         }
-        match (ticket, outcome) {
-            (Ticket::Load(request, page), Ok(Outcome::Reply(reply))) => {
+        match (task, outcome) {
+            (TaskKey::Load(request, page), Ok(Outcome::Reply(reply))) => {
                 self.store.record_reply(&request, page, Ok(reply), self.now);
             }
-            (Ticket::Load(request, page), Err(error)) => self.store.record_reply(&request, page, Err(error), self.now),
-            (Ticket::Follow(request), Ok(_)) => self.store.end_stream(&request, None),
-            (Ticket::Follow(request), Err(error)) => {
+            (TaskKey::Load(request, page), Err(error)) => self.store.record_reply(&request, page, Err(error), self.now),
+            (TaskKey::Follow(request), Ok(_)) => self.store.end_stream(&request, None),
+            (TaskKey::Follow(request), Err(error)) => {
                 self.store.record_reachability(Some(&error), self.now);
                 self.store.end_stream(&request, Some(error));
             }
-            (Ticket::Work(key) | Ticket::RangeRead(key), Ok(Outcome::Result(result))) => {
+            (TaskKey::Work(key) | TaskKey::RangeRead(key), Ok(Outcome::Computed(result))) => {
                 self.store.record_result(key, result)
             }
-            (Ticket::RangeRead(key), Err(error)) => {
+            (TaskKey::RangeRead(key), Err(error)) => {
                 self.store.record_reachability(Some(&error), self.now);
                 self.store.record_range_error(key, error);
             }
-            (Ticket::Work(key), Err(error)) => {
+            (TaskKey::Work(key), Err(error)) => {
                 self.store.record_work_error(key);
                 self.say(Tone::Bad, error.message());
             }
-            (Ticket::Load(..) | Ticket::Work(_) | Ticket::RangeRead(_), Ok(_)) => {}
+            (TaskKey::Load(..) | TaskKey::Work(_) | TaskKey::RangeRead(_), Ok(_)) => {}
         }
     }
 
-    fn add_cached(&mut self, ticket: &Ticket, reply: crate::store::ParsedReply, at: Timestamp) {
-        if let Ticket::Load(request, page) = ticket
-            && self.in_flight.contains(ticket)
+    fn add_cached(&mut self, task: &TaskKey, reply: crate::store::ParsedReply, at: Timestamp) {
+        if let TaskKey::Load(request, page) = task
+            && self.in_flight.contains(task)
         {
             self.store.add_cached(request, *page, reply, at);
         }
@@ -434,14 +436,14 @@ impl App {
     /// replace the place below, is deferred until no overlay is open.
     fn act_or_defer(&mut self, action: Action, effects: &mut Vec<Effect>) {
         let is_typing = self.overlays.last().is_some_and(|overlay| !overlay.allows_popups());
-        if matches!(action, Action::Open(_) | Action::Go(_)) && is_typing {
+        if matches!(action, Action::OpenOverlay(_) | Action::GoToPlace(_)) && is_typing {
             self.deferred.push_back(action);
         } else {
             self.act(action, effects);
         }
     }
 
-    fn edited(&mut self, outcome: Result<String, String>, effects: &mut Vec<Effect>) {
+    fn on_editor_closed(&mut self, outcome: Result<String, String>, effects: &mut Vec<Effect>) {
         match outcome {
             Err(why) => self.say(Tone::Bad, why),
             // The overlay that asked for the text was closed in the meantime: do not lose what was written.
@@ -455,21 +457,21 @@ impl App {
 
     fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
         match action {
-            Action::Go(place) => {
+            Action::GoToPlace(place) => {
                 self.go(place);
                 self.remember(effects);
             }
-            Action::GoTo(target) => match target::parse(&self.places, &target, &self.session.web_url) {
+            Action::GoToTarget(target) => match target::parse(&self.places, &target, &self.session.web_url) {
                 Ok(place) => {
-                    self.act(Action::Go(place), effects);
+                    self.act(Action::GoToPlace(place), effects);
                     self.nav.replace_if_missing = true;
                 }
                 Err(TargetError::OtherHost(..)) if self.open_on_other_server(&target, effects) => {}
                 Err(error) => self.say(Tone::Warning, error.to_string()),
             },
             Action::SwitchServer(host, place) => effects.push(Effect::SwitchServer(host, place)),
-            Action::Hosts => self.hosts(),
-            Action::Theme(theme) => {
+            Action::ListServers => self.hosts(),
+            Action::SetTheme(theme) => {
                 self.theme = *theme;
                 if let Some(background) = self.background {
                     self.theme = self.theme.clone().adapted_to(background);
@@ -480,7 +482,7 @@ impl App {
                 self.nav.panes.pop();
                 self.open(place);
             }
-            Action::Named(name) => self.go_named(name),
+            Action::GoToPane(name) => self.go_named(name),
             Action::Back => self.back(false, effects),
             Action::Forward => match self.nav.ahead.pop() {
                 Some(place) => self.open(place),
@@ -488,9 +490,9 @@ impl App {
             },
             Action::Close => self.escape(false, effects),
             Action::Escape => self.escape(true, effects),
-            Action::Quit if self.asks_before_quitting() => {}
+            Action::Quit if self.confirm_quit_if_unsaved() => {}
             Action::Quit | Action::QuitAnyway => self.quit(effects),
-            Action::Open(overlay) => self.overlays.push(overlay),
+            Action::OpenOverlay(overlay) => self.overlays.push(overlay),
             Action::Run(id) => self.run(id, effects),
             Action::Move(motion) => self.with_pane(effects, |pane, cx| pane.motion(motion, cx)),
             Action::OpenSearch => self.open_search(),
@@ -507,11 +509,11 @@ impl App {
                 self.send(write, carries, Some(then), effects);
             }
             Action::All(actions) => actions.into_iter().for_each(|action| self.act(action, effects)),
-            Action::Post(keys) => self.post(&keys),
-            Action::Submit(review) => self.submit(review, effects),
+            Action::SendDrafts(keys) => self.post(&keys),
+            Action::SubmitReview(review) => self.submit(review, effects),
             Action::CheckDrafts(keys) => self.check_drafts(&keys),
-            Action::StopPosting => self.outbox.stop(),
-            Action::Keep(key, text) => self.saved.keep(key, text, effects),
+            Action::StopSendingDrafts => self.outbox.stop(),
+            Action::SaveText(key, text) => self.saved.keep(key, text, effects),
             Action::Settings(change) => self.saved.change(&Change::Settings(change), effects),
             Action::Recents(change) => self.saved.change(&Change::Recents(change), effects),
             Action::Seen(change) => self.saved.change(&Change::Seen(change), effects),
@@ -520,11 +522,11 @@ impl App {
                 // As in the configuration file, a section that is saved again moves to the end.
                 self.session.sections.retain(|known| known.name != section.name);
                 self.session.sections.push(section.clone());
-                effects.push(Effect::Section(section.name.clone(), Some(section)));
+                effects.push(Effect::WriteSection(section.name.clone(), Some(section)));
             }
             Action::RemoveSection(name) => {
                 self.session.sections.retain(|section| section.name != name);
-                effects.push(Effect::Section(name, None));
+                effects.push(Effect::WriteSection(name, None));
             }
             Action::Copy(what, text) => {
                 self.say(Tone::Good, format!("Copied {what}"));
@@ -539,13 +541,13 @@ impl App {
             }
             Action::StopCustomCommand(number) => self.stop_run(number, effects),
             Action::EditInClone => self.edit_in_clone(effects),
-            Action::Transfer(new) => self.transfer(new),
-            Action::TransferTo(order) => self.transfer_to(order, effects),
+            Action::AskTransferPath(new) => self.transfer(new),
+            Action::StartTransfer(order) => self.transfer_to(order, effects),
             Action::RestartTransfer(number, replace) => self.restart_transfer(number, replace, effects),
             Action::StopTransfer(number) => self.stop_transfer(number, effects),
             Action::ForgetTransfer(number) => self.forget_transfer(number, effects),
             Action::ListTransfers => self.overlays.push(Box::<overlay::transfers::List>::default()),
-            Action::Drafts => self.all_drafts(),
+            Action::ListDrafts => self.all_drafts(),
             Action::Say(tone, text) => self.say(tone, text),
             Action::Refuse(command, why) => self.refuse(&command, why),
             Action::Watch(watched) => self.watch(watched),
@@ -555,7 +557,7 @@ impl App {
                 self.track_refresh(&wants);
                 self.store.refresh(&wants);
             }
-            Action::Refetch(wants) => self.store.refresh(&wants),
+            Action::Reload(wants) => self.store.refresh(&wants),
             Action::Panel(forward) => match self.nav.panes.last_mut().and_then(|pane| pane.panels()) {
                 Some(panels) if panels.count() > 1 => {
                     if forward {
@@ -573,7 +575,7 @@ impl App {
                     panels.toggle_zoom();
                 }
             }
-            Action::Tab(index) => {
+            Action::SelectTab(index) => {
                 if self.nav.top().is_some_and(|p| index < p.tabs().titles.len()) {
                     self.forget_message();
                     self.with_pane(effects, |pane, cx| pane.select_tab(index, cx));
@@ -589,7 +591,7 @@ impl App {
                 }
                 None => self.say(Tone::Warning, "No web page for this item.".into()),
             },
-            Action::Menu => self.menu(),
+            Action::ActionMenu => self.menu(),
             Action::Palette => self.palette(),
             Action::QuickOpen => self.quick_open(),
             Action::Help => self.help(),
@@ -621,7 +623,7 @@ impl App {
 
     /// Returns an action that asks for confirmation before it runs `action`.
     pub fn confirm(title: &str, question: String, action: Action) -> Action {
-        Action::Open(Box::new(Confirm::new(title, question, action)))
+        Action::OpenOverlay(Box::new(Confirm::new(title, question, action)))
     }
 
     fn wants(&self) -> Vec<Want> {

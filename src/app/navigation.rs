@@ -53,7 +53,7 @@ impl App {
     }
 
     pub(super) fn open(&mut self, place: Place) {
-        self.presses.keys.clear();
+        self.input.keys.clear();
         self.nav.replace_if_missing = false;
         let Some(entry) = self.registry.iter().find(|entry| entry.place.id == place.pane) else {
             return self.say(Tone::Warning, format!("Unknown place \"{}\".", place.pane));
@@ -145,13 +145,13 @@ impl App {
     /// Goes back; at the topmost place, asks whether to quit if `asks` is set.
     pub(super) fn back(&mut self, asks: bool, effects: &mut Vec<Effect>) {
         if self.pop_server_entry() {
-            return effects.push(Effect::Return);
+            return effects.push(Effect::SwitchBack);
         }
         if self.nav.panes.len() > 1 {
             if let Some(pane) = self.nav.panes.pop() {
                 self.nav.ahead.push(pane.place());
             }
-            self.presses.keys.clear();
+            self.input.keys.clear();
             self.nav.replace_if_missing = false;
             self.forget_message();
             self.mark_stale();

@@ -98,11 +98,11 @@ impl Saved {
         self.set(&key, text.as_ref());
         let on_disk = self.key_on_disk(&key);
         if self.account_is_known {
-            return effects.push(Effect::Keep(on_disk, text));
+            return effects.push(Effect::SaveText(on_disk, text));
         }
         // An empty text records that the text of the account that was signed in last is deleted.
         let hides = self.account != NO_OWNER && self.others.texts.contains_key(&whole(&self.account, &key));
-        effects.push(Effect::Keep(on_disk, text.clone().or(hides.then(String::new))));
+        effects.push(Effect::SaveText(on_disk, text.clone().or(hides.then(String::new))));
         self.unowned.insert(key, text);
     }
 
@@ -112,7 +112,7 @@ impl Saved {
         if !self.account_is_known {
             file = self.unowned_state.apply(change);
         }
-        effects.extend(file.map(|file| Effect::KeepState(self.owner().to_owned(), file)));
+        effects.extend(file.map(|file| Effect::SaveState(self.owner().to_owned(), file)));
     }
 
     /// Sets the account, once it is known who is signed in on `server`: takes over what that account saved before, and
@@ -128,7 +128,7 @@ impl Saved {
             self.state = others.states.get(&self.account).cloned().unwrap_or_default();
             self.state.absorb(&unowned_state);
             // Record the account that was signed in last.
-            effects.push(Effect::Keep(format!("account {server}"), Some(self.account.clone())));
+            effects.push(Effect::SaveText(format!("account {server}"), Some(self.account.clone())));
         }
         for (key, text) in unowned {
             // Write the text under its new key before deleting the old one. If another account had been assumed, a
@@ -136,15 +136,15 @@ impl Saved {
             if text.is_some() || !is_other {
                 self.keep(key.clone(), text, effects);
             }
-            effects.push(Effect::Keep(whole(NO_OWNER, &key), None));
+            effects.push(Effect::SaveText(whole(NO_OWNER, &key), None));
         }
         // The same for the state.
         let on_disk = others.states.get(&self.account).cloned().unwrap_or_default();
         let files = self.state.changed_since(&on_disk);
-        effects.extend(files.into_iter().map(|file| Effect::KeepState(self.account.clone(), file)));
+        effects.extend(files.into_iter().map(|file| Effect::SaveState(self.account.clone(), file)));
         if unowned_state != State::default() {
             let names = StateFile::NAMES.iter();
-            effects.extend(names.map(|name| Effect::Keep(StateFile::key(name, NO_OWNER), None)));
+            effects.extend(names.map(|name| Effect::SaveText(StateFile::key(name, NO_OWNER), None)));
         }
     }
 }
@@ -159,7 +159,7 @@ impl App {
     }
 
     /// Reports that texts can no longer be written to disk, or that they can again.
-    pub(super) fn kept(&mut self, outcome: Result<(), String>) {
+    pub(super) fn on_disk_status(&mut self, outcome: Result<(), String>) {
         match outcome {
             Ok(()) => self.say(Tone::Good, "Drafts are saved to disk again.".into()),
             Err(ref why) => {
@@ -170,7 +170,7 @@ impl App {
     }
 
     /// Asks for confirmation if quitting would lose texts, and says why; returns whether it does.
-    pub(super) fn asks_before_quitting(&mut self) -> bool {
+    pub(super) fn confirm_quit_if_unsaved(&mut self) -> bool {
         let Some(why) = self.write_error().cloned() else { return false };
         let question =
             format!("Your drafts could not be written to disk and are only in memory: {why}. Quit and lose them?");

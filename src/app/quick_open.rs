@@ -54,7 +54,7 @@ impl Suggestions {
 
     fn add(&mut self, label: String, detail: &str, kind: &'static str, place: Place) {
         if self.seen.insert(format!("{kind} {label}")) {
-            self.items.push(Item::act(label, Action::Go(place)).detail(detail.to_owned()).note(kind));
+            self.items.push(Item::act(label, Action::GoToPlace(place)).detail(detail.to_owned()).note(kind));
         }
     }
 }
@@ -251,7 +251,7 @@ impl Source for ProjectChoice {
             view.known_projects().filter(|project| seen.insert(project.id)).take(MAX_SUGGESTIONS).map(|project| {
                 let (path, about) = (view.full_path(project), project.description().lines().next().unwrap_or_default());
                 let place = self.place.clone().project(&*path);
-                Item::act(path.clone().into_owned(), Action::Go(place)).detail(about.to_owned())
+                Item::act(path.clone().into_owned(), Action::GoToPlace(place)).detail(about.to_owned())
             });
         let mut items: Vec<Item> = each.collect();
         items.sort_by(|a, b| a.label.cmp(&b.label));

@@ -9,7 +9,7 @@ use super::{App, place_info};
 use crate::api::identity::GetOwnToken;
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
-use crate::store::{KnownState, Load, Ticket, Want, earliest};
+use crate::store::{KnownState, Load, TaskKey, Want, earliest};
 use crate::ui::glyph;
 use jiff::SignedDuration;
 use std::collections::HashSet;
@@ -136,7 +136,7 @@ impl App {
 
     fn reconcile(&mut self, effects: &mut Vec<Effect>) {
         let wants = self.wants();
-        let mut wanted: HashSet<Ticket> = HashSet::new();
+        let mut wanted: HashSet<TaskKey> = HashSet::new();
         let mut wake = None;
         for want in wants {
             match &want {
@@ -145,7 +145,7 @@ impl App {
                     wanted.extend(
                         self.in_flight
                             .iter()
-                            .filter(|t| matches!(t, Ticket::Load(r, _) if *r == load.request))
+                            .filter(|t| matches!(t, TaskKey::Load(r, _) if *r == load.request))
                             .cloned(),
                     );
                     for _ in 0..load.concurrency {
@@ -156,26 +156,26 @@ impl App {
                             self.dirty = true;
                             break;
                         }
-                        let ticket = Ticket::Load(load.request.clone(), page);
+                        let task = TaskKey::Load(load.request.clone(), page);
                         let known = KnownState::from(u64::from(self.store.knows(&load.request, page)));
-                        self.start(ticket, want.clone(), known, &mut wanted, effects);
+                        self.start(task, want.clone(), known, &mut wanted, effects);
                     }
                 }
                 Want::Follow(follow) => {
                     if self.store.follows(follow) {
                         self.store.open_stream(follow);
-                        let ticket = Ticket::Follow(follow.request.clone());
+                        let task = TaskKey::Follow(follow.request.clone());
                         let state = || self.store.known_state(&follow.request);
-                        let known = if self.in_flight.contains(&ticket) { KnownState::default() } else { state() };
+                        let known = if self.in_flight.contains(&task) { KnownState::default() } else { state() };
                         let full = self.store.is_full(&follow.request);
-                        self.start(ticket.clone(), want, known, &mut wanted, effects);
-                        self.hold(ticket, full, effects);
+                        self.start(task.clone(), want, known, &mut wanted, effects);
+                        self.hold(task, full, effects);
                     }
                 }
                 Want::RangeRead(read) => {
                     if self.store.is_result_missing(&read.key) {
                         self.start(
-                            Ticket::RangeRead(read.key.clone()),
+                            TaskKey::RangeRead(read.key.clone()),
                             want,
                             KnownState::default(),
                             &mut wanted,
@@ -185,19 +185,19 @@ impl App {
                 }
                 Want::Work(work) => {
                     if self.store.is_result_missing(&work.key) {
-                        self.start(Ticket::Work(work.key.clone()), want, KnownState::default(), &mut wanted, effects);
+                        self.start(TaskKey::Work(work.key.clone()), want, KnownState::default(), &mut wanted, effects);
                     }
                 }
             }
         }
-        let unwanted: Vec<Ticket> = self.in_flight.iter().filter(|t| !wanted.contains(t)).cloned().collect();
-        for ticket in unwanted {
-            self.in_flight.remove(&ticket);
-            self.paused_streams.remove(&ticket);
-            self.store.set_loading(&ticket, false);
-            effects.push(Effect::Cancel(ticket));
+        let unwanted: Vec<TaskKey> = self.in_flight.iter().filter(|t| !wanted.contains(t)).cloned().collect();
+        for task in unwanted {
+            self.in_flight.remove(&task);
+            self.paused_streams.remove(&task);
+            self.store.set_loading(&task, false);
+            effects.push(Effect::Cancel(task));
         }
-        if self.runs_a_clock() {
+        if self.shows_running_clock() {
             let next = self.now.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.now);
             wake = earliest(wake, Some(next));
         }
@@ -206,30 +206,29 @@ impl App {
 
     fn start(
         &mut self,
-        ticket: Ticket,
+        task: TaskKey,
         want: Want,
         known: KnownState,
-        wanted: &mut HashSet<Ticket>,
+        wanted: &mut HashSet<TaskKey>,
         effects: &mut Vec<Effect>,
     ) {
-        wanted.insert(ticket.clone());
-        if self.in_flight.insert(ticket.clone()) {
-            self.store.set_loading(&ticket, true);
-            effects.push(Effect::Start(ticket, want, known));
+        wanted.insert(task.clone());
+        if self.in_flight.insert(task.clone()) {
+            self.store.set_loading(&task, true);
+            effects.push(Effect::Start(task, want, known));
         }
     }
 
     /// Pauses a stream when there is no room for its data, and resumes it when there is.
-    fn hold(&mut self, ticket: Ticket, full: bool, effects: &mut Vec<Effect>) {
-        let changed =
-            if full { self.paused_streams.insert(ticket.clone()) } else { self.paused_streams.remove(&ticket) };
+    fn hold(&mut self, task: TaskKey, full: bool, effects: &mut Vec<Effect>) {
+        let changed = if full { self.paused_streams.insert(task.clone()) } else { self.paused_streams.remove(&task) };
         if changed {
-            effects.push(Effect::Hold(ticket, full));
+            effects.push(Effect::SetPaused(task, full));
         }
     }
 
     /// Returns whether the screen shows something that changes every second.
-    pub(super) fn runs_a_clock(&self) -> bool {
+    pub(super) fn shows_running_clock(&self) -> bool {
         // In accessible mode, nothing changes by itself.
         if self.server_switch.in_background || glyph::is_accessible() {
             return false;
@@ -242,6 +241,6 @@ impl App {
 
     /// Returns the number of requests in flight, including writes.
     pub fn requests_in_flight(&self) -> usize {
-        self.in_flight.iter().filter(|t| matches!(t, Ticket::Load(..))).count() + self.writes.len()
+        self.in_flight.iter().filter(|t| matches!(t, TaskKey::Load(..))).count() + self.writes.len()
     }
 }

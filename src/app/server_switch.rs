@@ -69,7 +69,7 @@ impl App {
             theme: self.theme.clone(),
             theme_is_chosen: self.theme_is_chosen,
             kept,
-            greets: false,
+            shows_key_hints: false,
             place: place.unwrap_or_else(|| place_info::place_of(&self.places, Subject::Home)),
             now: self.now,
             size: self.size,
@@ -81,7 +81,7 @@ impl App {
         self.server_switch.in_background = true;
         // The app in front keeps track of the texts of the others.
         self.server_switch.write_error = None;
-        self.presses.keys.clear();
+        self.input.keys.clear();
         let (saves, watched) = (self.transfers.running().count(), self.watched.len());
         let goes_on = match (saves, watched) {
             (0, 0) => None,

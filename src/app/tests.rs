@@ -1,6 +1,6 @@
 //! Tests of the app as a pure state machine, messages in and effects out, with a pane made for them.
 
-use super::action::{Action, Cancel, Effect, Msg, Outcome};
+use super::action::{Action, Effect, Msg, Outcome, StopFlag};
 use super::bindings::Bindings;
 use super::command::Command;
 use super::context::Cx;
@@ -17,7 +17,7 @@ use super::view::View;
 use super::{App, Setup};
 use crate::api::branches::{Branch, DeleteBranch, ListBranches};
 use crate::api::{Endpoint, Error, Fault, NoContent};
-use crate::store::{Load, ParsedReply, Ticket, Value, Want, Write};
+use crate::store::{Load, ParsedReply, TaskKey, Value, Want, Write};
 use crate::ui::theme::{Background, Role, Theme};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
@@ -113,7 +113,7 @@ fn start(session: Session) -> (App, Vec<Effect>) {
         theme: Theme::for_background(Background::Dark),
         theme_is_chosen: false,
         kept: Default::default(),
-        greets: false,
+        shows_key_hints: false,
         place: Place::new("probe").project("1"),
         now: at(0),
         size: (80, 24),
@@ -124,12 +124,12 @@ fn press(app: &mut App, key: char) -> Vec<Effect> {
     app.update(Msg::Key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE)))
 }
 
-fn started(effects: &[Effect]) -> Vec<Ticket> {
-    effects.iter().filter_map(|e| if let Effect::Start(ticket, ..) = e { Some(ticket.clone()) } else { None }).collect()
+fn started(effects: &[Effect]) -> Vec<TaskKey> {
+    effects.iter().filter_map(|e| if let Effect::Start(task, ..) = e { Some(task.clone()) } else { None }).collect()
 }
 
-fn branches(project: &str, search: Option<&str>) -> Ticket {
-    Ticket::Load(ListBranches { id: project.into(), search: search.map(str::to_owned) }.request(), 1)
+fn branches(project: &str, search: Option<&str>) -> TaskKey {
+    TaskKey::Load(ListBranches { id: project.into(), search: search.map(str::to_owned) }.request(), 1)
 }
 
 fn nothing() -> ParsedReply {
@@ -163,7 +163,7 @@ fn a_changed_want_cancels_the_old_request_and_its_late_reply_is_dropped() {
     assert_eq!(started(&effects), [branches("1", Some("x"))]);
     assert!(effects.contains(&Effect::Cancel(branches("1", None))));
     app.update(Msg::Arrived(branches("1", None), Ok(Outcome::Reply(nothing()))));
-    assert!(!app.store.list(&ListBranches { id: "1".into(), search: None }).is_known);
+    assert!(!app.store.list(&ListBranches { id: "1".into(), search: None }).is_loaded);
 }
 
 #[test]
@@ -226,11 +226,11 @@ fn without_a_token_no_write_is_sent_and_the_reason_is_named() {
 fn offline_mode_shows_cached_data_and_never_wakes() {
     let (mut app, _) = start(Session { offline: true, ..Session::default() });
     let list = ListBranches { id: "1".into(), search: None };
-    let ticket = branches("1", None);
+    let task = branches("1", None);
     let known = ParsedReply { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
-    app.update(Msg::Cached(ticket.clone(), known, at(-40 * 86_400)));
+    app.update(Msg::Cached(task.clone(), known, at(-40 * 86_400)));
     let error = Error { tried: "connect to http://h".into(), fault: super::reconcile::offline() };
-    app.update(Msg::Arrived(ticket, Err(error)));
+    app.update(Msg::Arrived(task, Err(error)));
     assert_eq!(app.wake_at(), None);
     assert_eq!(app.store.list(&list).len(), 1);
     assert!(screen(&app).contains("offline · as of Nov 22"), "{}", screen(&app));
@@ -240,13 +240,13 @@ fn offline_mode_shows_cached_data_and_never_wakes() {
 fn cached_replies_never_replace_newer_ones() {
     let (mut app, effects) = start(Session::default());
     let list = ListBranches { id: "1".into(), search: None };
-    let [ticket] = started(&effects).try_into().expect("one list is asked for");
+    let [task] = started(&effects).try_into().expect("one list is asked for");
     let known = ParsedReply { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
-    app.update(Msg::Cached(ticket.clone(), known.clone(), at(-60)));
+    app.update(Msg::Cached(task.clone(), known.clone(), at(-60)));
     assert!(app.store.list(&list).is_loading, "what was kept is shown while the server is asked");
     assert_eq!(app.store.list(&list).len(), 1);
-    app.update(Msg::Arrived(ticket.clone(), Ok(Outcome::Reply(nothing()))));
-    app.update(Msg::Cached(ticket, known, at(-60)));
+    app.update(Msg::Arrived(task.clone(), Ok(Outcome::Reply(nothing()))));
+    app.update(Msg::Cached(task, known, at(-60)));
     assert_eq!(app.store.list(&list).len(), 0);
 }
 
@@ -309,28 +309,28 @@ fn any_terminal_size_can_be_drawn() {
 #[test]
 fn messages_of_stopped_tasks_are_ignored() {
     let (mut app, effects) = start(Session::default());
-    let ticket = |effects: &[Effect]| {
+    let task = |effects: &[Effect]| {
         effects.iter().find_map(|effect| match effect {
-            Effect::Start(ticket, ..) => Some(ticket.clone()),
+            Effect::Start(task, ..) => Some(task.clone()),
             _ => None,
         })
     };
-    let first = ticket(&effects).expect("it asks for branches");
-    let (old, new) = (Cancel::default(), Cancel::default());
+    let first = task(&effects).expect("it asks for branches");
+    let (old, new) = (StopFlag::default(), StopFlag::default());
     // Leave and come back: the same is requested again while the first reply is still in flight.
     old.stop();
     let effects = press(&mut app, 'p');
     assert!(effects.contains(&Effect::Cancel(first.clone())));
     let effects = app.update(Msg::Key(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE)));
-    assert_eq!(ticket(&effects), Some(first.clone()));
+    assert_eq!(task(&effects), Some(first.clone()));
     let list = ListBranches { id: "1".into(), search: None };
-    let said = |stop: &Cancel, names: &[&str]| {
+    let said = |stop: &StopFlag, names: &[&str]| {
         let rows: Vec<Branch> = names.iter().map(|name| Branch { name: (*name).into(), ..Branch::default() }).collect();
         let reply = ParsedReply { len: rows.len(), value: Arc::new(rows), next: None, total: None, digest: 0, size: 0 };
         Msg::FromTask(stop.clone(), Box::new(Msg::Arrived(first.clone(), Ok(Outcome::Reply(reply)))))
     };
     app.update(said(&old, &["old"]));
-    assert!(!app.store.list(&list).is_known);
+    assert!(!app.store.list(&list).is_loaded);
     app.update(said(&new, &["new", "newer"]));
     assert_eq!(app.store.list(&list).len(), 2);
 }
@@ -341,12 +341,12 @@ fn server_messages_are_settled_together_before_user_input() {
     let list = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
     let rows = vec![Branch::default()];
     let reply = ParsedReply { len: 1, value: Arc::new(rows), next: None, total: None, digest: 0, size: 0 };
-    let arrived = Msg::Arrived(Ticket::Load(list.request, 1), Ok(Outcome::Reply(reply)));
+    let arrived = Msg::Arrived(TaskKey::Load(list.request, 1), Ok(Outcome::Reply(reply)));
     assert!(app.receive(arrived).is_empty());
     assert!(app.receive(Msg::Say(Tone::Info, "said".into())).is_empty());
     let effects = app.receive(Msg::Key(KeyEvent::new(KeyCode::Char('f'), KeyModifiers::NONE)));
     assert!(
-        matches!(effects.as_slice(), [Effect::Start(Ticket::Load(request, 1), ..)] if request.line().contains("search=x")),
+        matches!(effects.as_slice(), [Effect::Start(TaskKey::Load(request, 1), ..)] if request.line().contains("search=x")),
         "{effects:?}"
     );
     assert!(app.settle_pending().is_empty());
@@ -360,7 +360,7 @@ impl Overlay for Finished {
         None
     }
     fn key(&mut self, _: Key, _: &mut Cx) -> AfterEvent {
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
     fn is_done(&self) -> bool {
         true

@@ -111,7 +111,7 @@ pub fn plain_name(name: &str) -> String {
 
 /// A download with its destination on this machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TransferOrder {
+pub struct TransferSpec {
     /// The download.
     pub download: NewTransfer,
     /// The path of the file or folder, as typed by the user.
@@ -165,7 +165,7 @@ pub struct Transfer {
     /// The number that identifies the transfer between app and runtime.
     pub number: u64,
     /// The download and its destination.
-    pub order: TransferOrder,
+    pub spec: TransferSpec,
     /// The number of bytes on disk.
     pub received: u64,
     /// The total number of bytes, if known.
@@ -249,27 +249,27 @@ impl Transfers {
         self.list.iter().find(|t| t.number == number)
     }
 
-    /// Adds a transfer for an order, and returns its number.
-    pub fn begin(&mut self, order: TransferOrder) -> u64 {
+    /// Adds a transfer, and returns its number.
+    pub fn begin(&mut self, spec: TransferSpec) -> u64 {
         self.last += 1;
         if self.list.len() >= MAX_LISTED
             && let Some(over) = self.list.iter().position(|t| !t.is_running())
         {
             self.list.remove(over);
         }
-        let (number, total) = (self.last, order.download.size);
+        let (number, total) = (self.last, spec.download.size);
         let samples = VecDeque::new();
-        self.list.push(Transfer { number, order, received: 0, total, state: State::Waiting, samples });
+        self.list.push(Transfer { number, spec, received: 0, total, state: State::Waiting, samples });
         number
     }
 
-    /// Restarts a transfer that is not in progress, or resumes it where it stopped; returns the order to run.
-    pub fn restart(&mut self, number: u64, replace: bool) -> Option<TransferOrder> {
+    /// Restarts a transfer that is not in progress, or resumes it where it stopped; returns its spec.
+    pub fn restart(&mut self, number: u64, replace: bool) -> Option<TransferSpec> {
         let transfer = self.list.iter_mut().find(|t| t.number == number && !t.is_running())?;
-        transfer.order.replace |= replace;
+        transfer.spec.replace |= replace;
         transfer.state = State::Waiting;
         transfer.samples.clear();
-        Some(transfer.order.clone())
+        Some(transfer.spec.clone())
     }
 
     /// Marks a transfer as stopped by the user; returns `false` if there is nothing to stop.
@@ -291,13 +291,13 @@ impl Transfers {
         let transfer = self.list.iter_mut().find(|t| t.number == number && t.is_running())?;
         match news {
             TransferEvent::Exists(path) => {
-                transfer.order.path.clone_from(path);
+                transfer.spec.path.clone_from(path);
                 transfer.state = State::Asking;
             }
             TransferEvent::Began { from, total } => {
                 transfer.state = State::Running;
                 transfer.received = *from;
-                transfer.total = total.or(transfer.order.download.size);
+                transfer.total = total.or(transfer.spec.download.size);
                 transfer.samples.clear();
                 transfer.sample(now);
             }
@@ -306,7 +306,7 @@ impl Transfers {
                 transfer.sample(now);
             }
             TransferEvent::Done { path, bytes } => {
-                transfer.order.path.clone_from(path);
+                transfer.spec.path.clone_from(path);
                 (transfer.received, transfer.total) = (*bytes, Some(*bytes));
                 transfer.state = State::Done;
             }
@@ -317,7 +317,7 @@ impl Transfers {
                 transfer.sample(now);
             }
             TransferEvent::Unpacked { path, unpacked } => {
-                transfer.order.path.clone_from(path);
+                transfer.spec.path.clone_from(path);
                 (transfer.received, transfer.total) = (unpacked.bytes, Some(unpacked.bytes));
                 transfer.state = State::Done;
             }
@@ -333,9 +333,9 @@ mod tests {
     use crate::api::Endpoint;
     use crate::api::users::GetCurrentUser;
 
-    fn order() -> TransferOrder {
+    fn spec() -> TransferSpec {
         let save = NewTransfer::new(GetCurrentUser::default().request(), "a.zip");
-        TransferOrder { download: save, path: "a.zip".into(), replace: false }
+        TransferSpec { download: save, path: "a.zip".into(), replace: false }
     }
 
     fn at(seconds: i64) -> Timestamp {
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn facts_contain_bytes_rate_and_time_left() {
         let mut transfers = Transfers::default();
-        let number = transfers.begin(order());
+        let number = transfers.begin(spec());
         transfers.apply(number, &TransferEvent::Began { from: 10_000_000, total: Some(80_000_000) }, at(0));
         transfers.apply(number, &TransferEvent::Received(20_000_000), at(2));
         let transfer = transfers.get(number).unwrap();
@@ -381,10 +381,10 @@ mod tests {
     #[test]
     fn stopped_transfers_ignore_events_and_can_be_restarted() {
         let mut transfers = Transfers::default();
-        let number = transfers.begin(order());
+        let number = transfers.begin(spec());
         assert!(transfers.stop(number));
         assert!(transfers.apply(number, &TransferEvent::Received(5), at(1)).is_none());
-        assert!(transfers.restart(number, true).is_some_and(|order| order.replace));
+        assert!(transfers.restart(number, true).is_some_and(|spec| spec.replace));
         assert!(transfers.apply(number, &TransferEvent::Failed("no".into()), at(1)).is_some());
         assert_eq!(transfers.running().count(), 0);
         assert!(transfers.drop(number).is_some());

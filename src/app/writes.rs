@@ -74,12 +74,12 @@ impl App {
         };
         if let Some(fault) = refused {
             let error = Error { tried: write.request.line(), fault };
-            return self.sent(number, Err(error), effects);
+            return self.on_sent(number, Err(error), effects);
         }
         effects.push(Effect::Send(number, write));
     }
 
-    pub(super) fn sent(&mut self, number: u64, outcome: Result<Value, Error>, effects: &mut Vec<Effect>) {
+    pub(super) fn on_sent(&mut self, number: u64, outcome: Result<Value, Error>, effects: &mut Vec<Effect>) {
         let Some(pending) = self.writes.pending.remove(&number) else { return };
         self.store.record_reachability(outcome.as_ref().err(), self.now);
         let mut shown = false;
@@ -88,7 +88,7 @@ impl App {
         let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
         overlays.retain_mut(|overlay| {
             let stay = overlay.sent(number, &outcome, &mut cx);
-            shown |= stay == Some(AfterEvent::Open);
+            shown |= stay == Some(AfterEvent::KeepOpen);
             stay != Some(AfterEvent::Close)
         });
         let actions = cx.actions;
@@ -104,7 +104,7 @@ impl App {
                 if let KeptKey::Kept(key, sent) = &pending.carries
                     && self.saved.drafts.get(key) == sent.as_ref()
                 {
-                    self.act(Action::Keep(key.clone(), None), effects);
+                    self.act(Action::SaveText(key.clone(), None), effects);
                 }
                 let undo = pending.write.undo.map(|(command, words)| format!(". ‹{command}› {words}"));
                 self.say(Tone::Good, format!("{}{}", past_tense(&pending.write.what), undo.unwrap_or_default()));

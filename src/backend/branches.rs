@@ -62,7 +62,7 @@ fn show_among(
 }
 
 fn head(git: &Git, name: &str) -> Result<GitRef, Rejection> {
-    let commit = git.branch(name).ok_or_else(|| Rejection::not_found("Branch"))?;
+    let commit = git.branch_head(name).ok_or_else(|| Rejection::not_found("Branch"))?;
     Ok(GitRef { name: name.to_owned(), commit })
 }
 
@@ -161,13 +161,13 @@ pub fn remove(world: &mut World, git: &Git, repositories: &Path, project: u64, h
 pub fn live_diff(mr: &MergeRequest, repositories: &Path) -> Option<(Oid, Oid, Oid)> {
     let git = Git::open(&repository_path(repositories, mr.target_project), None).ok()?;
     let head = if mr.source_project == mr.target_project {
-        git.branch(&mr.source_branch)?
+        git.branch_head(&mr.source_branch)?
     } else {
         let fork = repository_path(repositories, mr.source_project);
         git.add_alternate(&fork.join("objects"))?;
-        Git::open(&fork, None).ok()?.branch(&mr.source_branch)?
+        Git::open(&fork, None).ok()?.branch_head(&mr.source_branch)?
     };
-    let target = git.branch(&mr.target_branch)?;
+    let target = git.branch_head(&mr.target_branch)?;
     Some((target, git.merge_base(target, head).ok()??, head))
 }
 

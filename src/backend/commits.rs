@@ -115,10 +115,10 @@ fn create(call: &mut WriteCall, input: CreateCommit) -> Outcome<Commit> {
     if input.commit_message.trim().is_empty() {
         return Err(Rejection::error(400, "commit_message is empty"));
     }
-    let (branch, before) = (format!("refs/heads/{}", input.branch), git.branch(&input.branch));
+    let (branch, before) = (format!("refs/heads/{}", input.branch), git.branch_head(&input.branch));
     let id = git.commit(&NewCommit {
         branch: &input.branch,
-        start: input.start_branch.as_deref().filter(|start| !start.is_empty()),
+        start_branch: input.start_branch.as_deref().filter(|start| !start.is_empty()),
         message: &input.commit_message,
         author,
         committer,
@@ -141,7 +141,7 @@ fn cherry_pick(call: &mut WriteCall, input: CherryPick) -> Outcome<Commit> {
     let project = project.clone();
     check_push(call, &project, &input.branch)?;
     let committer = call.commit_author(call.require_user()?.id);
-    let before = git.branch(&input.branch);
+    let before = git.branch_head(&input.branch);
     let id = git.cherry_pick(find(&git, &input.sha)?, &input.branch, &committer)?;
     record_project_activity(call.world, project.id, call.now)?;
     call.record_push(project.id, &git, &format!("refs/heads/{}", input.branch), before, Some(id));

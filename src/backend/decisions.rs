@@ -107,7 +107,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns the head of the target branch and the ends of an open merge request's diff; `None` if there is nothing
     /// to merge.
     fn heads(&self, mr: &MergeRequest, git: &Git) -> Option<(Oid, DiffEnds)> {
-        let target = git.branch(&mr.target_branch)?;
+        let target = git.branch_head(&mr.target_branch)?;
         let head = self.source_head(mr, Some(git))?;
         let ends = self.diff_ends(mr, git).filter(|ends| ends.head == head && ends.base != head)?;
         Some((target, ends))

@@ -177,10 +177,10 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns the head of the source branch; `git` is the target's repository.
     pub fn source_head(&self, mr: &records::MergeRequest, git: Option<&Git>) -> Option<Oid> {
         if mr.source_project == mr.target_project {
-            return git?.branch(&mr.source_branch);
+            return git?.branch_head(&mr.source_branch);
         }
         let fork = self.world.projects.get(mr.source_project)?;
-        self.git(fork).ok()?.branch(&mr.source_branch)
+        self.git(fork).ok()?.branch_head(&mr.source_branch)
     }
 
     /// Returns the ends of a merge request's diff: from its branches while it is open, and from the stored range once
@@ -197,7 +197,7 @@ impl<W: Deref<Target = World>> Call<W> {
                 let fork = super::store::repository_path(&self.repositories, mr.source_project);
                 git.add_alternate(&fork.join("objects"))?;
             }
-            Some(DiffEnds { base: self.relation(git, git.branch(&mr.target_branch)?, head).base?, head })
+            Some(DiffEnds { base: self.relation(git, git.branch_head(&mr.target_branch)?, head).base?, head })
         };
         let ends = if mr.state == State::Opened { live().or_else(stored) } else { stored().or_else(live) };
         ends.filter(|ends| git.has_commit(ends.head) || self.add_fork_objects(mr, git, ends.head))
@@ -230,7 +230,8 @@ impl<W: Deref<Target = World>> Call<W> {
             count => count.unwrap_or(0).to_string(),
         };
         let open = ends.filter(|_| mr.state == State::Opened);
-        let relation = open.and_then(|(git, ends)| Some(self.relation(git, git.branch(&mr.target_branch)?, ends.head)));
+        let relation =
+            open.and_then(|(git, ends)| Some(self.relation(git, git.branch_head(&mr.target_branch)?, ends.head)));
         (counted, relation)
     }
 
@@ -557,7 +558,7 @@ fn check_can_open(call: &WriteCall, mr: &records::MergeRequest) -> Result<(), Re
         [("Source", mr.source_project, &mr.source_branch), ("Target", mr.target_project, &mr.target_branch)]
     {
         let project = call.world.projects.get(project);
-        if project.is_none_or(|project| call.git(project).is_ok_and(|git| git.branch(branch).is_none())) {
+        if project.is_none_or(|project| call.git(project).is_ok_and(|git| git.branch_head(branch).is_none())) {
             return Err(Rejection::bad_request(Value::from(vec![format!(
                 "{which} branch \"{branch}\" does not exist"
             )])));

@@ -92,7 +92,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Finds a branch or tag by short or full name. Returns its short name, its commit, and whether it is a tag.
     fn ref_of(&self, git: &Git, name: &str) -> Result<(String, Oid, bool), Rejection> {
-        let branch = |name: &str| Some((name.to_owned(), git.branch(name)?, false));
+        let branch = |name: &str| Some((name.to_owned(), git.branch_head(name)?, false));
         let tag = |name: &str| Some((name.to_owned(), git.tag(name)?.commit, true));
         let found = match (name.strip_prefix("refs/heads/"), name.strip_prefix("refs/tags/")) {
             (Some(name), _) => branch(name),

@@ -508,7 +508,7 @@ fn update(call: &mut WriteCall, input: UpdateProject) -> Outcome<ProjectView> {
     let mut set = Common::from(input);
     if let Some(branch) = set.default_branch.take().filter(|branch| !branch.is_empty()) {
         let git = call.git(&project)?;
-        if git.branch(&branch).is_none() {
+        if git.branch_head(&branch).is_none() {
             return Err(Rejection::bad_request(json!({ "base": ["Could not set the default branch"] })));
         }
         git.set_head(&branch)?;

@@ -295,7 +295,7 @@ fn apply(call: &mut WriteCall, ids: &[u64], message: Option<String>) -> Result<V
         actions.push(CommitAction { action, file_path: path, content, encoding, ..CommitAction::default() });
     }
     let git = call.git(&source)?;
-    let before = git.branch(&mr.source_branch);
+    let before = git.branch_head(&mr.source_branch);
     let user = call.require_user()?.id;
     let authors: std::collections::BTreeSet<u64> = found.iter().map(|(_, note)| note.author).collect();
     let author = authors.first().copied().filter(|_| authors.len() == 1).unwrap_or(user);
@@ -303,7 +303,7 @@ fn apply(call: &mut WriteCall, ids: &[u64], message: Option<String>) -> Result<V
     let usual = || format!("Apply {count} suggestion(s) to {files} file(s)");
     let id = git.commit(&NewCommit {
         branch: &mr.source_branch,
-        start: None,
+        start_branch: None,
         message: &non_blank(message).unwrap_or_else(usual),
         author: call.commit_author(author),
         committer: call.commit_author(user),

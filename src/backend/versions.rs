@@ -92,7 +92,7 @@ impl WriteCall<'_> {
         let Some(git) = self.world.projects.get(mr.target_project).and_then(|project| self.git(project).ok()) else {
             return;
         };
-        let Some((start, ends)) = git.branch(&mr.target_branch).zip(self.diff_ends(mr, &git)) else { return };
+        let Some((start, ends)) = git.branch_head(&mr.target_branch).zip(self.diff_ends(mr, &git)) else { return };
         let before = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         add(self.world, mr.id, (start, ends.base, ends.head), self.now);
         let after = self.world.versions_of(mr.id).next_back().and_then(Refs::of);

@@ -115,7 +115,7 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
         theme: appearance.theme,
         theme_is_chosen: appearance.is_theme_chosen,
         kept: saved.kept,
-        greets: true,
+        shows_key_hints: true,
         place: ui_options.place,
         now: Timestamp::now(),
         size: crossterm::terminal::size().unwrap_or((80, 24)),

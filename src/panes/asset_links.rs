@@ -152,7 +152,7 @@ impl ListSource for AssetLinkSource {
     }
 
     fn answer(pane: &mut AssetLinks, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::release::NewAssetLink(id)) = answer.take() {
+        if let Ok(forms::release::NewAssetLink(id)) = answer.downcast() {
             pane.list.reveal_new(id.to_string());
         }
     }

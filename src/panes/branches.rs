@@ -150,7 +150,7 @@ impl Branches {
         self.source.is_confirming_delete_merged = true;
         // The server deletes the branches that are merged now, which may differ from the list as it was loaded. The
         // question must name the current ones.
-        cx.act(Action::Refetch(vec![Load::list(&self.source.list(""), MERGED_PAGES).into()]));
+        cx.act(Action::Reload(vec![Load::list(&self.source.list(""), MERGED_PAGES).into()]));
         cx.say(Tone::Info, "Looking for merged branches…");
     }
 
@@ -165,7 +165,7 @@ impl Branches {
             return cx.say(Tone::Bad, format!("Could not list merged branches: {}.", error.message()));
         }
         if !self.source.is_confirming_delete_merged
-            || !rows.is_known
+            || !rows.is_loaded
             || !rows.is_settled(MERGED_PAGES)
             || (rows.has_more && rows.pages() < MERGED_PAGES)
         {
@@ -193,7 +193,7 @@ impl Branches {
         }
         let delete = DeleteMergedBranches { id: self.source.project.clone() };
         let send = Action::Send(Write::new(&delete, "delete merged branches"));
-        cx.act(Action::Open(Box::new(Confirm::new("Delete merged branches", question, send).naming(going))));
+        cx.act(Action::OpenOverlay(Box::new(Confirm::new("Delete merged branches", question, send).naming(going))));
     }
 
     fn protect(&mut self, cx: &mut Cx) {
@@ -214,7 +214,7 @@ impl Branches {
         let unprotect = Action::Send(Write::new(&unprotect, format!("unprotect {name}")));
         items.push(Item::act("No protection", unprotect).note(if branch.protected { "" } else { "now" }));
         let title = format!("Protection of {}", sanitize(&branch.name));
-        cx.act(Action::Open(Box::new(Picker::new(title, items))));
+        cx.act(Action::OpenOverlay(Box::new(Picker::new(title, items))));
     }
 
     /// Returns the branches to compare: the marked one and the selected one, the two marked ones, or the default branch
@@ -350,7 +350,7 @@ impl ListSource for BranchSource {
         Row::new(vec![
             name,
             note,
-            self.marks.cell(&branch.name),
+            self.marks.labeled_cell(&branch.name),
             counts,
             Cell::from((commit.map(|c| c.title.clone()).unwrap_or_default(), Role::Text)),
             Cell::from((commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User)),
@@ -386,7 +386,7 @@ impl ListSource for BranchSource {
     }
 
     fn answer(pane: &mut Branches, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::refs::NewRef(name)) = answer.take() {
+        if let Ok(forms::refs::NewRef(name)) = answer.downcast() {
             pane.list.reveal_new(name);
         }
     }

@@ -93,7 +93,7 @@ impl CommitPane {
             return cx.act(Action::Replace(place));
         }
         // The commit may be on a page that is not loaded yet: the step stays pending while there are more.
-        let over = rows.error.is_some() || (rows.is_known && !rows.has_more) || rows.pages() >= MAX_LOG_PAGES;
+        let over = rows.error.is_some() || (rows.is_loaded && !rows.has_more) || rows.pages() >= MAX_LOG_PAGES;
         if over || (at.is_some() && !forward) {
             self.pending_step = None;
             let words = match at {
@@ -245,7 +245,7 @@ impl Pane for CommitPane {
         Command::new("commit.parent", &["p"], "Go to parent commit", |pane: &mut Self, cx| {
             let parent = pane.shown.commit(&cx.view).value.and_then(|c| c.parent_ids.first().cloned());
             if let Some(parent) = parent {
-                cx.act(Action::Go(Place::new("commit").project(pane.shown.project.clone()).item(parent)));
+                cx.act(Action::GoToPlace(Place::new("commit").project(pane.shown.project.clone()).item(parent)));
             }
         })
         .when(|pane, view| match pane.shown.commit(view).value {
@@ -379,7 +379,7 @@ impl Pane for CommitPane {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        if let Ok(cherry_pick::PickTo(branch)) = answer.take() {
+        if let Ok(cherry_pick::PickTo(branch)) = answer.downcast() {
             let picks = self.shown.commit(&cx.view).value.map(cherry_pick::pick_of).into_iter().collect();
             cherry_pick::confirm(&self.shown.project, picks, &branch, cx);
         }

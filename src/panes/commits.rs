@@ -167,7 +167,7 @@ impl ListSource for CommitSource {
         .footer("ref"),
         Command::new("commits.path", &["p"], "Filter by path…", |pane: &mut Commits, cx| {
             let path = pane.source.path.clone().unwrap_or_default();
-            cx.act(Action::Open(Box::new(Prompt::ask("path", path, CommitsAnswer::Path))));
+            cx.act(Action::OpenOverlay(Box::new(Prompt::ask("path", path, CommitsAnswer::Path))));
         })
         .footer("path"),
         Command::new("commits.all", &["A"], "Toggle commits of all refs", |pane: &mut Commits, _| {
@@ -247,7 +247,7 @@ impl ListSource for CommitSource {
         Filter::Query(LogQuery::grammar(&self.project))
     }
 
-    fn narrow(pane: &mut Commits, rows: &Rows<'_, Commit>, view: &View) {
+    fn arrange_rows(pane: &mut Commits, rows: &Rows<'_, Commit>, view: &View) {
         let source = &mut pane.source;
         if let Some(shown) = source.read(pane.list.shown(), view).filter(|shown| *shown != source.shown) {
             source.shown = shown;
@@ -257,7 +257,7 @@ impl ListSource for CommitSource {
         source.labels.sync(view);
         // A list of the pipelines of one branch reaches further back than a list of all pipelines.
         let git_ref = source.marked_ref(view).map(str::to_owned);
-        if !source.marks.is_of(git_ref.as_deref()) {
+        if !source.marks.is_for_ref(git_ref.as_deref()) {
             source.marks = PipelineMarks::of_commits(&source.project, git_ref.as_deref());
         }
         source.marks.sync(view);
@@ -279,7 +279,7 @@ impl ListSource for CommitSource {
             Cell::from((text::head(commit.short(), 8), Role::Ref)),
             graph,
             title.and(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
-            self.marks.sign(&commit.id),
+            self.marks.glyph_cell(&commit.id),
             Cell::from((commit.author_name.clone(), Role::User)),
             Cell::from((age(view, commit.date()), Role::Dim)),
         ])
@@ -314,7 +314,7 @@ impl ListSource for CommitSource {
             .collect()
     }
 
-    fn row_removed(cx: &mut Cx) {
+    fn selected_row_removed(cx: &mut Cx) {
         cx.say(Tone::Warning, "This history was rewritten: the selected commit is no longer part of it.");
     }
 
@@ -323,7 +323,7 @@ impl ListSource for CommitSource {
     }
 
     fn answer(pane: &mut Commits, answer: Answer, cx: &mut Cx) {
-        let answer = match answer.take() {
+        let answer = match answer.downcast() {
             Ok(CommitsAnswer::Ref(name)) => {
                 pane.source.git_ref = Some(name);
                 pane.source.all = false;
@@ -335,10 +335,10 @@ impl ListSource for CommitSource {
             }
             Err(answer) => answer,
         };
-        match answer.take() {
+        match answer.downcast() {
             Ok(forms::refs::NewRef(name)) => cx.say(Tone::Good, format!("Created {name}.")),
             Err(answer) => {
-                if let Ok(cherry_pick::PickTo(branch)) = answer.take() {
+                if let Ok(cherry_pick::PickTo(branch)) = answer.downcast() {
                     cherry_pick::confirm(&pane.source.project, pane.picks(&cx.view), &branch, cx);
                 }
             }

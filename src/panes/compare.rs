@@ -438,7 +438,7 @@ impl Pane for ComparePane {
     }
 
     fn answer(&mut self, answer: Answer, _cx: &mut Cx) {
-        match answer.take() {
+        match answer.downcast() {
             Ok(Side::To(name)) => self.to = Some(name),
             Ok(Side::From(name)) => self.from = Some(name),
             Err(_) => return,

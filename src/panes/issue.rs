@@ -155,9 +155,9 @@ impl IssuePane {
             many => {
                 let items = many.iter().map(|(mr, closes)| {
                     let note = format!("{}{}", mr.state.as_str(), if *closes { ", closes it" } else { "" });
-                    Item::act(format!("!{} {}", mr.iid, mr.title), Action::Go(place(mr))).note(note)
+                    Item::act(format!("!{} {}", mr.iid, mr.title), Action::GoToPlace(place(mr))).note(note)
                 });
-                cx.act(Action::Open(Box::new(Picker::new("Open merge request", items.collect()))));
+                cx.act(Action::OpenOverlay(Box::new(Picker::new("Open merge request", items.collect()))));
             }
         }
     }
@@ -215,7 +215,7 @@ impl IssuePane {
     fn head_input(&self, view: &View) -> HeadInput {
         let reply = |search: &SearchProject| {
             let rows = view.store.list(search);
-            (rows.revision, rows.is_known, rows.error.map(|error| error.message()))
+            (rows.revision, rows.is_loaded, rows.error.map(|error| error.message()))
         };
         let issue = self.issue(view);
         let age = |time: Option<&Time>| time.map(|time| age(view, Some(time))).unwrap_or_default();
@@ -264,7 +264,7 @@ impl IssuePane {
             let searches = self.searches();
             let asked = searches.last().map(|search| view.store.list(search));
             let words = match asked {
-                Some(rows) if rows.is_known => {
+                Some(rows) if rows.is_loaded => {
                     format!("Search does not find its description. {page}")
                 }
                 Some(rows) => match rows.error {
@@ -400,7 +400,7 @@ impl IssuePane {
             true => ("epic, as group&2", self.group.as_ref().map(|group| format!("{group}&")).unwrap_or_default()),
             false => ("issue, as group/project#7", self.project.as_ref().map(|p| format!("{p}#")).unwrap_or_default()),
         };
-        cx.act(Action::Open(Box::new(Prompt::ask(label, begin, TypedReference))));
+        cx.act(Action::OpenOverlay(Box::new(Prompt::ask(label, begin, TypedReference))));
     }
 
     fn can_comment(&self, view: &View) -> Result<(), Disabled> {
@@ -577,7 +577,7 @@ impl Pane for IssuePane {
             let rows = view.store.list(&search);
             wants.push(Load::list(&search, 1).into());
             // The words are searched only if the search by number did not find the issue.
-            if self.issue(view).is_some() || !(rows.is_known || rows.error.is_some()) {
+            if self.issue(view).is_some() || !(rows.is_loaded || rows.error.is_some()) {
                 break;
             }
         }
@@ -634,7 +634,7 @@ impl Pane for IssuePane {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let answer = match answer.take() {
+        let answer = match answer.downcast() {
             Ok(IssueAnswer::Branch(name)) => {
                 return cx.say(Tone::Good, format!("Created branch {}.", text::sanitize(&name)));
             }
@@ -646,7 +646,7 @@ impl Pane for IssuePane {
             }
             Err(answer) => answer,
         };
-        let Ok(TypedReference(value)) = answer.take() else { return };
+        let Ok(TypedReference(value)) = answer.downcast() else { return };
         match target::parse(cx.view.places, &value, &cx.view.session.web_url) {
             Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),
             _ => cx.say(Tone::Warning, format!("\"{}\" is not an issue or epic.", text::sanitize(&value))),

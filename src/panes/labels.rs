@@ -173,7 +173,7 @@ impl ListSource for LabelSource {
     }
 
     /// Filters the rows locally, too, because servers before version 13.6 do not search.
-    fn narrow(pane: &mut Labels, rows: &Rows<'_, Label>, _view: &View) {
+    fn arrange_rows(pane: &mut Labels, rows: &Rows<'_, Label>, _view: &View) {
         let words = pane.list.shown().to_lowercase();
         pane.list.narrow_to(rows, &words, |label| {
             let description = label.description.as_deref().unwrap_or_default();
@@ -221,7 +221,7 @@ impl ListSource for LabelSource {
     }
 
     fn answer(pane: &mut Labels, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::label::NewLabel(name)) = answer.take() {
+        if let Ok(forms::label::NewLabel(name)) = answer.downcast() {
             pane.list.reveal_new(name);
         }
     }

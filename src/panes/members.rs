@@ -81,7 +81,7 @@ impl MemberSource {
     /// Returns whether a member is inherited from a parent group; `false` while that is unknown.
     fn is_inherited(&self, member: &Member, view: &View) -> bool {
         let Some(rows) = self.direct(None).map(|query| view.store.rows(&query)) else { return false };
-        rows.is_known && !rows.has_more && !rows.iter().any(|direct| direct.id == member.id)
+        rows.is_loaded && !rows.has_more && !rows.iter().any(|direct| direct.id == member.id)
     }
 }
 
@@ -212,7 +212,7 @@ impl ListSource for MemberSource {
     }
 
     fn answer(pane: &mut Members, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::member::NewMember(id)) = answer.take() {
+        if let Ok(forms::member::NewMember(id)) = answer.downcast() {
             pane.list.reveal_new(id.to_string());
         }
     }

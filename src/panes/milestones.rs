@@ -74,7 +74,7 @@ fn is_active(milestone: &Milestone) -> bool {
 }
 
 /// Returns whether an active milestone is past its due date.
-fn is_late(milestone: &Milestone, now: Timestamp) -> bool {
+fn is_within_grace(milestone: &Milestone, now: Timestamp) -> bool {
     let day = jiff::SignedDuration::from_hours(24);
     let past = at(milestone.due_date.as_ref()).and_then(|due| due.checked_add(day).ok()).is_some_and(|end| end < now);
     is_active(milestone) && (milestone.expired == Some(true) || past)
@@ -270,7 +270,7 @@ impl ListSource for MilestoneSource {
             Cell::from((date(&milestone.start_date), Role::Dim)),
             Cell::from((
                 date(&milestone.due_date),
-                if is_late(milestone, view.now) { Role::Failed } else { Role::Text },
+                if is_within_grace(milestone, view.now) { Role::Failed } else { Role::Text },
             )),
             Cell::from((if is_inherited { "group" } else { "" }, Role::Dim)),
             Cell::from((age(view, milestone.updated_at.as_ref()), Role::Dim)),
@@ -304,7 +304,7 @@ impl ListSource for MilestoneSource {
     }
 
     fn answer(pane: &mut Milestones, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::milestone::NewMilestone(id)) = answer.take() {
+        if let Ok(forms::milestone::NewMilestone(id)) = answer.downcast() {
             pane.list.reveal_new(id.to_string());
         }
     }
@@ -329,7 +329,7 @@ fn bar(done: usize, all: usize, steps: usize) -> [(String, Role); 2] {
 
 /// Returns a bar with the number of done and of all loaded rows, or the loading state.
 fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &str) -> Vec<(String, Role)> {
-    if !rows.is_known {
+    if !rows.is_loaded {
         let words =
             rows.error.map_or_else(|| "…".to_owned(), |error| format!("{}: {}", error.title(), error.message()));
         return vec![(words, Role::Dim)];
@@ -350,7 +350,7 @@ impl FactsSource for MilestoneSource {
 
     fn facts(&self, facts: &mut Details, view: &View, milestone: &Milestone) {
         let mut state = vec![(if is_active(milestone) { "open" } else { "closed" }.to_owned(), Role::Text)];
-        if is_late(milestone, view.now) {
+        if is_within_grace(milestone, view.now) {
             state.push((format!("{}past due", glyph::separator()), Role::Failed));
         }
         facts.field("state", state, None);

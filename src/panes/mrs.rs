@@ -162,7 +162,7 @@ impl MergeRequests {
             .map(|(project, request)| review::close_or_reopen_write(project, request))
             .collect();
         self.list.state.clear_marks();
-        cx.act(Action::Open(Box::new(Batch::new("Close or reopen", writes))));
+        cx.act(Action::OpenOverlay(Box::new(Batch::new("Close or reopen", writes))));
     }
 
     fn edit(&mut self, cx: &mut Cx) {
@@ -281,7 +281,7 @@ impl ListSource for MergeRequestSource {
         MergeRequests::columns_command("mrs.columns"),
         Command::new("mrs.save", &["S"], "Save query to home…", |pane: &mut MergeRequests, cx| {
             let name = pane.list.filter_text().to_owned();
-            cx.act(Action::Open(Box::new(Prompt::ask("section name", name, SectionName))));
+            cx.act(Action::OpenOverlay(Box::new(Prompt::ask("section name", name, SectionName))));
         }),
         Command::new("mrs.edit", &["e"], "Edit merge requests…", |pane: &mut MergeRequests, cx| pane.edit(cx))
             .writes()
@@ -369,7 +369,7 @@ impl ListSource for MergeRequestSource {
     }
 
     fn answer(pane: &mut MergeRequests, answer: Answer, cx: &mut Cx) {
-        let Ok(SectionName(typed)) = answer.take() else { return };
+        let Ok(SectionName(typed)) = answer.downcast() else { return };
         let name = typed.trim().to_owned();
         if !name.is_empty() {
             let state = STATES.get(Self::state(&pane.input())).copied().unwrap_or_default();

@@ -307,7 +307,7 @@ impl Overview {
         self.readme_area.set(body);
         let root = view.store.list(&self.root());
         let Some(readme) = readme else {
-            return match (root.error, root.is_known) {
+            return match (root.error, root.is_loaded) {
                 (None, false) => state::skeleton(buf, body, view.theme),
                 (Some(error), false) if !error.is_missing() => draw_error(view, body, buf, error),
                 (_, true) if !root.is_empty() => view.draw_empty(buf, body, "No README.", "‹go.files› shows its files"),
@@ -360,7 +360,7 @@ impl Pane for Overview {
         Command::new("overview.users", &["u"], "Show members", |pane: &mut Self, cx| {
             let source = Box::new(people::Members { project: pane.project.clone() });
             let title = format!("Members of {}", text::sanitize(pane.project.as_str()));
-            cx.act(Action::Open(Box::new(Picker::of(title, source, &cx.view))));
+            cx.act(Action::OpenOverlay(Box::new(Picker::of(title, source, &cx.view))));
         })
         .footer("members"),
         Command::new("overview.edit", &["e"], "Edit project…", |pane: &mut Self, cx| {

@@ -123,7 +123,7 @@ impl Pipelines {
     fn show_variables(&mut self, cx: &mut Cx) {
         if let Some(pipeline) = self.current(&cx.view) {
             let variables = PipelineVariables::of(&self.source.project, pipeline.id);
-            cx.act(Action::Open(Box::new(variables)));
+            cx.act(Action::OpenOverlay(Box::new(variables)));
         }
     }
 
@@ -240,11 +240,11 @@ impl ListSource for PipelineSource {
         Filter::Query(self.grammar())
     }
 
-    fn pulse(pane: &Pipelines, view: &View) -> Option<Duration> {
+    fn poll_interval(pane: &Pipelines, view: &View) -> Option<Duration> {
         pane.rows(view).iter().any(|pipeline| pipeline.status.is_live()).then_some(POLL_INTERVAL)
     }
 
-    fn narrow(pane: &mut Pipelines, rows: &Rows<'_, Pipeline>, _view: &View) {
+    fn arrange_rows(pane: &mut Pipelines, rows: &Rows<'_, Pipeline>, _view: &View) {
         let (_, words) = query::keyed_and_plain(pane.list.shown());
         let narrowed = words.join(" ");
         pane.list.narrow_to(rows, &narrowed, |pipeline| words.iter().all(|word| contains_word(pipeline, word)));

@@ -166,7 +166,7 @@ impl ListSource for ProtectionSource {
     }
 
     fn answer(pane: &mut ProtectedBranches, answer: Answer, _cx: &mut Cx) {
-        if let Ok(NewRule(name)) = answer.take() {
+        if let Ok(NewRule(name)) = answer.downcast() {
             pane.list.reveal_new(name);
         }
     }
@@ -198,7 +198,7 @@ impl FactsSource for ProtectionSource {
             facts.field("from", vec![("the group".to_owned(), Role::Dim)], None);
         }
         let branches: Rows<'_, Branch> = view.store.list(&self.branches());
-        if !branches.is_known {
+        if !branches.is_loaded {
             return;
         }
         facts.line(Vec::new());

@@ -177,7 +177,7 @@ impl ListSource for ReleaseSource {
     }
 
     fn answer(pane: &mut Releases, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::release::NewRelease(tag)) = answer.take() {
+        if let Ok(forms::release::NewRelease(tag)) = answer.downcast() {
             pane.list.reveal_new(tag);
         }
     }

@@ -271,7 +271,7 @@ impl ListSource for SearchSource {
         Filter::Search
     }
 
-    fn narrow(pane: &mut SearchPane, _: &Rows<'_, Hit>, _view: &View) {
+    fn arrange_rows(pane: &mut SearchPane, _: &Rows<'_, Hit>, _view: &View) {
         pane.source.text = pane.list.shown().to_owned();
     }
 

@@ -133,7 +133,7 @@ impl Tags {
         let composer = Composer::new(title, key, &text, make).in_place_of(known, get, |tag| {
             tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default())
         });
-        cx.act(Action::Open(Box::new(composer)));
+        cx.act(Action::OpenOverlay(Box::new(composer)));
     }
 
     /// Returns the tags to compare: two marked ones, the marked and the selected one, or the selected one with the next
@@ -257,7 +257,7 @@ impl ListSource for TagSource {
     }
 
     fn answer(pane: &mut Tags, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::refs::NewRef(name)) = answer.take() {
+        if let Ok(forms::refs::NewRef(name)) = answer.downcast() {
             pane.list.reveal_new(name);
         }
     }

@@ -108,7 +108,7 @@ impl Todos {
             (Some(write), 0) => cx.act(Action::Send(write)),
             (Some(write), _) => {
                 let all = std::iter::once(write).chain(writes).collect();
-                cx.act(Action::Open(Box::new(Batch::new("Mark as done", all))));
+                cx.act(Action::OpenOverlay(Box::new(Batch::new("Mark as done", all))));
             }
             (None, _) => {}
         }
@@ -194,7 +194,7 @@ impl ListSource for TodoSource {
         Filter::Query(grammar())
     }
 
-    fn narrow(pane: &mut Todos, rows: &Rows<'_, Todo>, _view: &View) {
+    fn arrange_rows(pane: &mut Todos, rows: &Rows<'_, Todo>, _view: &View) {
         let (_, words) = query::keyed_and_plain(pane.list.shown());
         let narrowed = words.join(" ");
         pane.list.narrow_to(rows, &narrowed, |todo| words.iter().all(|word| contains_word(todo, word)));

@@ -357,10 +357,10 @@ impl Pane for Traces {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        match answer.take::<OnlyLines>() {
+        match answer.downcast::<OnlyLines>() {
             Ok(only) => self.with_focused(|viewer| viewer.show_only(only, cx)),
             Err(answer) => {
-                if let Ok(confirmed) = answer.take::<Confirmed>() {
+                if let Ok(confirmed) = answer.downcast::<Confirmed>() {
                     confirmed.send(cx);
                 }
             }

@@ -90,7 +90,7 @@ impl PendingKey {
             Family::Gpg => ("armored public key: a file, Tab completes; or paste it", "~/"),
         };
         let prompt = Prompt::ask(label, begin, TypedKey).complete(Box::new(LocalPaths)).taking(take);
-        cx.act(Action::Open(Box::new(prompt)));
+        cx.act(Action::OpenOverlay(Box::new(prompt)));
     }
 
     /// Handles the answer to the prompt.
@@ -158,5 +158,5 @@ fn ask_gpg(key: PublicKey, cx: &mut Cx) {
     things.extend(Some(sanitize(&key.comment).into_owned()).filter(|comment| !comment.is_empty()));
     let question = "Add this GPG key to your account?";
     let confirm = Confirm::new("Add a GPG key", question, Action::Send(write)).naming(things);
-    cx.act(Action::Open(Box::new(confirm)));
+    cx.act(Action::OpenOverlay(Box::new(confirm)));
 }

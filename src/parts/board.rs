@@ -164,7 +164,7 @@ impl Board {
         if rows.is_empty() {
             match rows.error {
                 Some(error) => super::list::draw_error(view, body, buf, error),
-                None if rows.is_known => view.draw_empty(buf, body, "This pipeline has no jobs.", ""),
+                None if rows.is_loaded => view.draw_empty(buf, body, "This pipeline has no jobs.", ""),
                 None => state::skeleton(buf, body, view.theme),
             }
             return;

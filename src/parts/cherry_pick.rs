@@ -99,5 +99,5 @@ fn stopped(project: &Id, picks: &[(String, String)], branch: &str, at: usize, wh
         sanitize(why)
     );
     let place = Place::new("commit").project(project.clone()).item(sha);
-    cx.act(App::confirm("Cherry-pick stopped", question, Action::Go(place)));
+    cx.act(App::confirm("Cherry-pick stopped", question, Action::GoToPlace(place)));
 }

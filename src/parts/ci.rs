@@ -97,7 +97,7 @@ impl JobAction {
     fn send(self, writes: Vec<Write>, cx: &mut Cx) {
         if writes.len() > 1 {
             let title = format!("{} {} jobs", self.title(), writes.len());
-            return cx.act(Action::Open(Box::new(Batch::new(title, writes))));
+            return cx.act(Action::OpenOverlay(Box::new(Batch::new(title, writes))));
         }
         for write in writes {
             cx.act(Action::Send(write));

@@ -170,7 +170,7 @@ impl<T: 'static> Columns<T> {
         });
         let offered = offered.collect();
         let list = ColumnsList::new(self.place, offered, self.choice(&cx.view), self.standard());
-        cx.act(Action::Open(Box::new(list)));
+        cx.act(Action::OpenOverlay(Box::new(list)));
     }
 
     /// Sorts by the column `name`: first in its usual direction, then in the other, then in the server's order.

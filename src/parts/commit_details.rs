@@ -120,7 +120,7 @@ fn refs(shown: &CommitView, view: &View, details: &mut Details) {
         details.field(if index == 0 { "refs" } else { "" }, pieces, Some(LinkTarget::Place(place)));
     }
     if rows.has_more {
-        details.field("", vec![(format!("{} and more", glyph::cut()), Role::Dim)], None);
+        details.field("", vec![(format!("{} and more", glyph::ellipsis()), Role::Dim)], None);
     }
 }
 
@@ -152,7 +152,7 @@ fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
         details.field(if index == 0 { "statuses" } else { "" }, pieces, link);
     }
     if rows.has_more {
-        details.field("", vec![(format!("{} and more", glyph::cut()), Role::Dim)], None);
+        details.field("", vec![(format!("{} and more", glyph::ellipsis()), Role::Dim)], None);
     }
 }
 

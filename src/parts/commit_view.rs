@@ -94,7 +94,7 @@ impl CommitView {
     /// Updates the state after a store update: collects the pages, and updates the changes.
     pub fn sync(&mut self, view: &View) {
         let rows = self.diff_rows(view);
-        if rows.is_known && self.files.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
+        if rows.is_loaded && self.files.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
             let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
             // A further page does not change the identity, so that the parsed files are kept.
             let identity = format!("{} at {:?}", self.diff().request().line(), rows.since);

@@ -206,7 +206,7 @@ impl Listing {
     /// Switches to the rows of a filter that is part of the request after a store update, and returns whether it did;
     /// `rows` are those of the typed filter.
     pub fn filter_loaded<T: 'static>(&mut self, rows: &Rows<'_, T>) -> bool {
-        let switches = self.is_filter_pending() && (rows.is_known || rows.error.is_some());
+        let switches = self.is_filter_pending() && (rows.is_loaded || rows.error.is_some());
         if switches {
             self.show_filter();
         }
@@ -335,7 +335,7 @@ impl Listing {
     /// Searches for the row to reveal.
     fn follow<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) {
         let Some(reveal) = self.reveal.as_mut().filter(|reveal| reveal.searched != Some(rows.revision)) else { return };
-        if !rows.is_known || self.shown != self.filter_text {
+        if !rows.is_loaded || self.shown != self.filter_text {
             return;
         }
         let changed = reveal.searched.replace(rows.revision).is_some();
@@ -478,7 +478,7 @@ pub fn count<T: 'static>(rows: &Rows<'_, T>, shown: usize, searched: Option<usiz
         (None, Some(total)) if rows.has_more => text::count(total),
         (None, _) => at_least(shown, rows.has_more),
     };
-    rows.is_known.then_some(words)
+    rows.is_loaded.then_some(words)
 }
 
 /// Returns a number, with a plus sign if there are more: `100+`.
@@ -508,14 +508,14 @@ pub fn draw_placeholder<T: 'static>(
 ) {
     match rows.error {
         Some(error) => draw_error(view, area, buf, error),
-        None if rows.is_known => view.draw_empty(buf, area, empty.0, empty.1),
+        None if rows.is_loaded => view.draw_empty(buf, area, empty.0, empty.1),
         None => state::skeleton(buf, area, view.theme),
     }
 }
 
 /// Returns the row of a command, or the reason why there is none: `none`, unless the list is still loading.
 pub fn need<R, T: 'static>(row: Option<R>, rows: &Rows<'_, T>, none: &'static str) -> Result<R, Disabled> {
-    let coming = rows.is_loading && !rows.is_known;
+    let coming = rows.is_loading && !rows.is_loaded;
     row.ok_or(if coming { "the list is still loading" } else { none }.into())
 }
 

@@ -123,7 +123,7 @@ impl<S: TextSource> Detail<S> for TextDetail {
     }
 
     fn changed(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) {
-        if context.is_new {
+        if context.row_changed {
             self.window.first();
             self.window.top.set(0);
         }

@@ -76,7 +76,7 @@ impl<S: ListSource> ListPane<S> {
     pub fn current<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
         let in_list = || match &self.requested_key {
             Some(key) => self.source.requested_row(key, view)?.value,
-            None => self.list.selected(&self.rows(view)).map(|row| self.source.known(row, view)),
+            None => self.list.selected(&self.rows(view)).map(|row| self.source.full_row(row, view)),
         };
         self.current_in_detail(view).or_else(in_list)
     }
@@ -292,9 +292,9 @@ impl<S: ListSource> ListPane<S> {
     /// Returns the input of the detail panel, with the current row.
     fn detail_context<'a>(&'a self, view: &View<'a>, panel: usize, row: Option<&'a S::Row>) -> DetailContext<'a, S> {
         let rows = self.rows(view);
-        let is_new = self.last_key != row.map(S::key);
+        let row_changed = self.last_key != row.map(S::key);
         let (width, focused) = (self.width(panel, view), self.panels.focus() == panel);
-        DetailContext { source: &self.source, input: self.shown_input(), rows, row, is_new, panel, width, focused }
+        DetailContext { source: &self.source, input: self.shown_input(), rows, row, row_changed, panel, width, focused }
     }
 
     fn with_detail<T>(
@@ -362,9 +362,9 @@ impl<S: ListSource> Pane for ListPane<S> {
             list.reveal(key.as_str());
         }
         let requested_key = |tab: &str| source.tabs().iter().position(|title| title.eq_ignore_ascii_case(tab));
-        let tab = place.tab.as_deref().and_then(requested_key).unwrap_or_else(|| source.first_tab());
+        let tab = place.tab.as_deref().and_then(requested_key).unwrap_or_else(|| source.initial_tab());
         let (detail, mut panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
-        let requested_key = place.item.clone().filter(|_| S::NAMES_ROW);
+        let requested_key = place.item.clone().filter(|_| S::PLACE_NAMES_ROW);
         panels.set_focus(S::Detail::LIST + usize::from(requested_key.is_some()));
         let resolved = Resolved { filter, columns: S::COLUMNS.current(view), typed_query: None, shown_query: None };
         let areas = Cell::default();
@@ -377,7 +377,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let tab = self.source.tabs().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
         let mut place = self.source.place();
         place.tab = tab.or(place.tab);
-        if S::NAMES_ROW {
+        if S::PLACE_NAMES_ROW {
             place.item = self
                 .requested_key
                 .clone()
@@ -420,8 +420,8 @@ impl<S: ListSource> Pane for ListPane<S> {
             Filter::Server | Filter::Search => (Vec::new(), self.list.filter_delay()),
             Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
         };
-        let pulse = S::pulse(self, view);
-        let pages = self.list.pages().max(S::PAGES);
+        let pulse = S::poll_interval(self, view);
+        let pages = self.list.pages().max(S::MIN_PAGES);
         wants.extend(self.resolved.typed_query.iter().flat_map(|query| query.wants(pages, rest, pulse)));
         wants.extend(S::wants(self, view));
         wants.extend(list::version_want(self.rows(view).error));
@@ -478,11 +478,11 @@ impl<S: ListSource> Pane for ListPane<S> {
             self.panels.set_focus(only);
         }
         self.resolve(&view);
-        S::narrow(self, &self.rows(&view), &view);
+        S::arrange_rows(self, &self.rows(&view), &view);
         let rows = self.rows(&view);
         self.resolved.columns.sort(&mut self.list, &rows);
         if self.list.sync(&rows, S::key) {
-            S::row_removed(cx);
+            S::selected_row_removed(cx);
         }
         if self.requested_key.is_some() && self.list.selected(&rows).map(S::key) == self.requested_key {
             self.requested_key = None;

@@ -53,11 +53,11 @@ pub trait ListSource: Sized + 'static {
     const HEADING: &'static str = "";
     /// Whether the place names the row in the detail panel: then it opens with the focus there, and Esc leaves the
     /// place.
-    const NAMES_ROW: bool = false;
+    const PLACE_NAMES_ROW: bool = false;
     /// The widths of the panels, from left to right.
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
     /// The minimum number of pages that are loaded.
-    const PAGES: u32 = 1;
+    const MIN_PAGES: u32 = 1;
 
     /// Opens the source at `place`. The query and the tab of the place are handled by the list.
     fn open(place: &Place, view: &View) -> Self;
@@ -70,7 +70,7 @@ pub trait ListSource: Sized + 'static {
         &[]
     }
     /// Returns the tab that is shown at first, if the place names none.
-    fn first_tab(&self) -> usize {
+    fn initial_tab(&self) -> usize {
         0
     }
     /// Returns whether the tab has a list; otherwise only the detail panel is shown.
@@ -99,16 +99,17 @@ pub trait ListSource: Sized + 'static {
     /// Returns the kind of filter.
     fn filter(&self, input: &Input<'_>) -> Filter<Self::Row>;
     /// Returns the polling interval, while rows can change on the server.
-    fn pulse(_pane: &ListPane<Self>, _view: &View) -> Option<Duration> {
+    fn poll_interval(_pane: &ListPane<Self>, _view: &View) -> Option<Duration> {
         None
     }
-    /// Keeps some of the loaded rows, for words of a query that the server does not know, see [`Listing::narrow_to`].
-    fn narrow(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
+    /// Arranges the loaded rows after a store update: keeps those that match words of a query that the server does not
+    /// know, see [`Listing::narrow_to`], or adds headings, see [`Listing::arrange`].
+    fn arrange_rows(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
     /// Returns the key of a row, which stays the same when the row changes.
     fn key(row: &Self::Row) -> String;
     /// Returns the cells of the row at `index`, one for each column that is offered.
     fn row(&self, view: &View, index: usize, row: &Self::Row) -> Row;
-    /// Returns the heading at `index`, if [`ListSource::narrow`] arranges the rows with headings.
+    /// Returns the heading at `index`, if [`ListSource::arrange_rows`] arranges the rows with headings.
     fn heading_row(&self, _input: &Input<'_>, _index: usize, _view: &View) -> Row {
         Row::default()
     }
@@ -125,7 +126,7 @@ pub trait ListSource: Sized + 'static {
         None
     }
     /// Returns the row with all its fields, if the list omits some.
-    fn known<'a>(&self, row: &'a Self::Row, _view: &View<'a>) -> &'a Self::Row {
+    fn full_row<'a>(&self, row: &'a Self::Row, _view: &View<'a>) -> &'a Self::Row {
         row
     }
     /// Returns the number of rows as text, see [`count`](super::list::count); `None` while nothing is loaded.
@@ -162,7 +163,7 @@ pub trait ListSource: Sized + 'static {
         None
     }
     /// Handles the removal of the selected row from the list.
-    fn row_removed(_cx: &mut Cx) {}
+    fn selected_row_removed(_cx: &mut Cx) {}
     /// Handles a store update, after the list was updated.
     fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
     /// Handles the answer of an overlay that the pane opened.
@@ -215,8 +216,8 @@ pub struct DetailContext<'a, S: ListSource> {
     pub rows: Rows<'a, S::Row>,
     /// The selected row.
     pub row: Option<&'a S::Row>,
-    /// Whether it is another row than at the last update.
-    pub is_new: bool,
+    /// Whether another row was selected at the last update.
+    pub row_changed: bool,
     /// The index of the panel.
     pub panel: usize,
     /// The width of the panel, in columns; 0 if it is not shown.

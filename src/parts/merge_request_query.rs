@@ -34,8 +34,8 @@ impl QueryScope {
 
     /// Returns the place that lists the results of a section.
     pub fn place(section: &CustomSection) -> Place {
-        let asking = QueryScope::of(section);
-        Place { project: asking.project, group: asking.group, ..Place::new("mrs") }.query(section.query.as_str())
+        let scope = QueryScope::of(section);
+        Place { project: scope.project, group: scope.group, ..Place::new("mrs") }.query(section.query.as_str())
     }
 
     /// Returns the grammar of the query.
@@ -43,7 +43,8 @@ impl QueryScope {
         Grammar::new(query::MERGE_REQUESTS, Some("search"), self.project.clone())
     }
 
-    fn projects(&self) -> Option<ListGroupProjects> {
+    /// Returns the request for the projects of the group; `None` if the scope is not a group.
+    fn projects_request(&self) -> Option<ListGroupProjects> {
         let id = self.group.clone().filter(|_| self.project.is_none())?;
         let order_by = Some("last_activity_at".to_owned());
         Some(ListGroupProjects { id, order_by, simple: Some(true), ..ListGroupProjects::default() })
@@ -51,36 +52,37 @@ impl QueryScope {
 
     /// Returns the request for the query `text`; `None` while it is invalid or its names are being looked up.
     pub fn query(&self, text: &str, view: &View) -> Option<ListQuery<MergeRequest>> {
-        let given = |id: Option<&Id>| {
+        let fixed_inputs = |id: Option<&Id>| {
             let scope = if id.is_none() { json!("all") } else { Value::Null };
             query_list::given([
                 ("id", id.map_or(Value::Null, |id| json!(id.as_str()))),
                 ("state", json!(self.state)),
-                ("order_by", json!(self.order.map_or("updated_at", |(word, _)| word))),
-                ("sort", self.order.map_or(Value::Null, |(_, way)| json!(way))),
+                ("order_by", json!(self.order.map_or("updated_at", |(field, _)| field))),
+                ("sort", self.order.map_or(Value::Null, |(_, direction)| json!(direction))),
                 ("scope", scope),
             ])
         };
         // Servers list all states if none is given.
-        let whole = |state: &mut Option<String>| _ = state.take_if(|state| state == "all" || state.is_empty());
-        let of_project = |id: &Id| {
+        let clear_all_state =
+            |state: &mut Option<String>| _ = state.take_if(|state| state == "all" || state.is_empty());
+        let project_request = |id: &Id| {
             let grammar = Grammar { project: Some(id.clone()), ..self.grammar() };
-            let mut list: ListProjectMergeRequests = grammar.ask(text, given(Some(id)), view).ready()?;
-            whole(&mut list.state);
-            Some(list)
+            let mut request: ListProjectMergeRequests = grammar.ask(text, fixed_inputs(Some(id)), view).ready()?;
+            clear_all_state(&mut request.state);
+            Some(request)
         };
-        match (&self.project, self.projects()) {
-            (Some(id), _) => Some(ListQuery::new(&of_project(id)?)),
-            (None, Some(projects)) => {
-                let known = view.store.list(&projects);
-                let ids = known.iter().take(MAX_PROJECTS).map(|project| Id::from(&*view.full_path(project)));
-                let lists: Vec<_> = ids.map(|id| of_project(&id)).collect::<Option<_>>()?;
-                Some(ListQuery::chain(&lists))
+        match (&self.project, self.projects_request()) {
+            (Some(id), _) => Some(ListQuery::new(&project_request(id)?)),
+            (None, Some(projects_request)) => {
+                let projects = view.store.list(&projects_request);
+                let ids = projects.iter().take(MAX_PROJECTS).map(|project| Id::from(&*view.full_path(project)));
+                let requests: Vec<_> = ids.map(|id| project_request(&id)).collect::<Option<_>>()?;
+                Some(ListQuery::chain(&requests))
             }
             (None, None) => {
-                let mut list: ListMergeRequests = self.grammar().ask(text, given(None), view).ready()?;
-                whole(&mut list.state);
-                Some(ListQuery::new(&list))
+                let mut request: ListMergeRequests = self.grammar().ask(text, fixed_inputs(None), view).ready()?;
+                clear_all_state(&mut request.state);
+                Some(ListQuery::new(&request))
             }
         }
     }
@@ -88,9 +90,9 @@ impl QueryScope {
     /// Returns the loaded rows of a query.
     pub fn rows<'a>(&self, query: Option<&ListQuery<MergeRequest>>, view: &View<'a>) -> Rows<'a, MergeRequest> {
         let mut rows = query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query));
-        if let Some(projects) = self.projects() {
-            let projects = view.store.list(&projects);
-            rows.is_known |= projects.is_known && projects.is_empty();
+        if let Some(request) = self.projects_request() {
+            let projects = view.store.list(&request);
+            rows.is_loaded |= projects.is_loaded && projects.is_empty();
             rows.error = rows.error.or(projects.error);
             rows.has_more |= projects.len() > MAX_PROJECTS || projects.has_more;
         }
@@ -99,6 +101,6 @@ impl QueryScope {
 
     /// Returns the request for the projects of the group, which the query needs.
     pub fn projects_want(&self) -> Option<Want> {
-        self.projects().map(|projects| Load::list(&projects, 1).into())
+        self.projects_request().map(|request| Load::list(&request, 1).into())
     }
 }

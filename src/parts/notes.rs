@@ -89,7 +89,7 @@ impl Notes {
         let found = rows.iter().position(|note| note.id == wanted);
         match found.and_then(|index| self.starts.get(index).copied()) {
             Some(row) if row != self.doc.at(self.len()) => self.doc.goto(row, self.len()),
-            None if rows.is_known && !rows.has_more => self.wanted = None,
+            None if rows.is_loaded && !rows.has_more => self.wanted = None,
             _ => {}
         }
     }
@@ -408,7 +408,7 @@ impl Notes {
         }
         let mut body = draw_error_line(view, area, buf, rows.error);
         let theme = view.theme;
-        if rows.is_known && rows.is_empty() && body.height > 2 {
+        if rows.is_loaded && rows.is_empty() && body.height > 2 {
             let at = Rect { x: body.x + 1, y: body.bottom() - 1, width: body.width.saturating_sub(1), height: 1 };
             let words = format!("{} {}", empty.0, view.with_keys(empty.1));
             crate::ui::line::draw(buf, at, &[(words, theme.style(Role::Dim))]);

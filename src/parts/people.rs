@@ -62,7 +62,9 @@ impl Source for Members {
         let users = lists.iter().flat_map(|list| list.iter()).filter(|user| seen.insert(user.id));
         let item = |user: &crate::api::users::User| {
             let place = Place::new("user").item(user.username.as_str());
-            Item::act(user.username.clone(), Action::Go(place)).detail(user.name.clone()).note(user.state.clone())
+            Item::act(user.username.clone(), Action::GoToPlace(place))
+                .detail(user.name.clone())
+                .note(user.state.clone())
         };
         users.map(item).collect()
     }

@@ -14,75 +14,79 @@ use std::collections::HashMap;
 /// The maximum number of pages of pipelines that are requested, whatever the length of the list.
 const MAX_PAGES: u32 = 5;
 
-/// The function that returns the commit or the ref of a pipeline.
-type Subject = fn(&Pipeline) -> &str;
+/// The function that returns the key of a pipeline: the hash of its commit, or its ref.
+type KeyFn = fn(&Pipeline) -> &str;
 
 /// The newest pipeline of each commit or ref.
 pub struct PipelineMarks {
-    list: ListPipelines,
-    subject: Subject,
-    newest: HashMap<String, Status>,
+    endpoint: ListPipelines,
+    key_of: KeyFn,
+    /// The status of the newest pipeline of each commit or ref.
+    status_by_key: HashMap<String, Status>,
     is_live: bool,
-    inputs: Option<Revision>,
+    /// The revision of the list that the marks were made from; `None` if the list has not loaded.
+    synced_revision: Option<Revision>,
 }
 
 impl PipelineMarks {
     /// Creates the marks of commits: of all, or of those of a branch or tag.
     pub fn of_commits(project: &Id, git_ref: Option<&str>) -> PipelineMarks {
-        let list = ListPipelines { id: project.clone(), r#ref: git_ref.map(str::to_owned), ..ListPipelines::default() };
-        PipelineMarks::new(list, |pipeline| &pipeline.sha)
+        let endpoint =
+            ListPipelines { id: project.clone(), r#ref: git_ref.map(str::to_owned), ..ListPipelines::default() };
+        PipelineMarks::new(endpoint, |pipeline| &pipeline.sha)
     }
 
     /// Creates the marks of branches, for which the server lists the newest pipeline each.
     pub fn of_branches(project: &Id) -> PipelineMarks {
-        let list = ListPipelines { id: project.clone(), scope: Some("branches".into()), ..ListPipelines::default() };
-        PipelineMarks::new(list, |pipeline| &pipeline.r#ref)
+        let endpoint =
+            ListPipelines { id: project.clone(), scope: Some("branches".into()), ..ListPipelines::default() };
+        PipelineMarks::new(endpoint, |pipeline| &pipeline.r#ref)
     }
 
-    fn new(list: ListPipelines, subject: Subject) -> PipelineMarks {
-        PipelineMarks { list, subject, newest: HashMap::new(), is_live: false, inputs: None }
+    fn new(endpoint: ListPipelines, key_of: KeyFn) -> PipelineMarks {
+        PipelineMarks { endpoint, key_of, status_by_key: HashMap::new(), is_live: false, synced_revision: None }
     }
 
     /// Returns whether the marks are of the given ref.
-    pub fn is_of(&self, git_ref: Option<&str>) -> bool {
-        self.list.r#ref.as_deref() == git_ref
+    pub fn is_for_ref(&self, git_ref: Option<&str>) -> bool {
+        self.endpoint.r#ref.as_deref() == git_ref
     }
 
     /// Returns the request for as many pages as the list beside it has; `None` if the server has no list of pipelines,
     /// or refuses it.
     pub fn want(&self, view: &View, pages: u32) -> Option<Want> {
-        let failed = view.store.list(&self.list).error.is_some();
-        if view.store.is_unsupported::<ListPipelines>() || failed && self.inputs.is_none() {
+        let failed = view.store.list(&self.endpoint).error.is_some();
+        if view.store.is_unsupported::<ListPipelines>() || failed && self.synced_revision.is_none() {
             return None;
         }
-        let load = Load::list(&self.list, pages.clamp(1, MAX_PAGES));
+        let load = Load::list(&self.endpoint, pages.clamp(1, MAX_PAGES));
         Some(if self.is_live && !failed { load.refresh_after(POLL_INTERVAL * 2).into() } else { load.into() })
     }
 
     /// Updates the marks after a store update, if the list changed.
     pub fn sync(&mut self, view: &View) {
-        let rows = view.store.list(&self.list);
-        if self.inputs.replace(rows.revision) == Some(rows.revision) {
+        let rows = view.store.list(&self.endpoint);
+        if self.synced_revision.replace(rows.revision) == Some(rows.revision) {
             return;
         }
-        self.newest.clear();
+        self.status_by_key.clear();
         for pipeline in rows.iter() {
             // The list is sorted newest first.
-            self.newest.entry((self.subject)(pipeline).to_owned()).or_insert_with(|| pipeline.status.clone());
+            self.status_by_key.entry((self.key_of)(pipeline).to_owned()).or_insert_with(|| pipeline.status.clone());
         }
-        self.is_live = self.newest.values().any(Status::is_live);
-        if !rows.is_known {
-            self.inputs = None;
+        self.is_live = self.status_by_key.values().any(Status::is_live);
+        if !rows.is_loaded {
+            self.synced_revision = None;
         }
     }
 
     /// Returns the status glyph of a commit or ref; empty if it has no known pipeline.
-    pub fn sign(&self, subject: &str) -> Cell {
-        self.newest.get(subject).map_or_else(Cell::empty, |status| Cell::from(glyph::status(status.as_str())))
+    pub fn glyph_cell(&self, key: &str) -> Cell {
+        self.status_by_key.get(key).map_or_else(Cell::empty, |status| Cell::from(glyph::status(status.as_str())))
     }
 
     /// Returns the status glyph and name of a commit or ref.
-    pub fn cell(&self, subject: &str) -> Cell {
-        self.newest.get(subject).map_or_else(Cell::empty, |status| Cell::from(glyph::labeled(status.as_str())))
+    pub fn labeled_cell(&self, key: &str) -> Cell {
+        self.status_by_key.get(key).map_or_else(Cell::empty, |status| Cell::from(glyph::labeled(status.as_str())))
     }
 }

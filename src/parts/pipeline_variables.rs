@@ -89,13 +89,13 @@ impl Overlay for PipelineVariables {
             KeyCode::Down | KeyCode::Char('j') => self.state.move_by(1, len),
             _ => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         if let Pointer::Wheel { rows, .. } = pointer {
             self.state.move_by(rows.into(), cx.view.store.list(&self.list).len());
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }

@@ -153,7 +153,7 @@ impl Reactions {
             let words = format!("{gap}{}{own}{count}", sign(one.name));
             used += text::width(&words);
             if used + 2 > width {
-                spans.push((format!(" {}", glyph::cut()).into(), view.theme.style(Role::Dim)));
+                spans.push((format!(" {}", glyph::ellipsis()).into(), view.theme.style(Role::Dim)));
                 break;
             }
             spans.push((words.into(), view.theme.style(role)));
@@ -179,7 +179,7 @@ impl Reactions {
             None => format!("React to {}", self.on.short()),
         };
         let picker = Picker::of(title, Box::new(Choices(self)), &cx.view);
-        cx.act(Action::Open(Box::new(picker)));
+        cx.act(Action::OpenOverlay(Box::new(picker)));
     }
 
     /// Returns the write that adds an emoji, or removes the user's own reaction with that ID.
@@ -252,7 +252,7 @@ impl Source for Choices {
 
     fn loading(&self, view: &View, _: &str) -> bool {
         let rows = self.0.rows(view);
-        !rows.is_known && rows.error.is_none()
+        !rows.is_loaded && rows.error.is_none()
     }
 }
 

@@ -44,7 +44,7 @@ impl Refs {
     pub fn pick(title: &str, project: &Id, view: &View, action: NameAction) -> Action {
         let source = Box::new(Refs { project: project.clone(), action });
         let picker = Picker::of(title, source, view).free(action, "a branch, a tag, or the SHA of a commit");
-        Action::Open(Box::new(picker))
+        Action::OpenOverlay(Box::new(picker))
     }
 
     fn branches(&self, typed: &str) -> ListBranches {

@@ -126,7 +126,7 @@ pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Res
         .ok_or_else(|| Disabled::from(format!("the current folder is not a clone of {project}")))?;
     let branch = merge_request.source_branch();
     let source = match merge_request.is_from_fork() || branch.is_empty() {
-        true => CheckoutSource::Head(merge_request.iid),
+        true => CheckoutSource::MergeRequest(merge_request.iid),
         false => CheckoutSource::Branch(branch.to_owned()),
     };
     Ok(Checkout { folder: clone.folder.clone(), remote: remote.clone(), source, stash: false })

@@ -109,9 +109,9 @@ pub fn open_source(case: &Case, project: &Id, git_ref: Option<&str>, cx: &mut Cx
         many => {
             let items = many.iter().map(|location| {
                 let line = location.line.map_or_else(String::new, |line| format!(":{line}"));
-                Item::act(format!("{}{line}", location.path), Action::Go(place(location)))
+                Item::act(format!("{}{line}", location.path), Action::GoToPlace(place(location)))
             });
-            cx.act(Action::Open(Box::new(Picker::new("Open source location", items.collect()))));
+            cx.act(Action::OpenOverlay(Box::new(Picker::new("Open source location", items.collect()))));
         }
     }
     true

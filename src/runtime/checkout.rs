@@ -5,7 +5,8 @@ use crate::system::programs;
 use std::path::Path;
 use std::process::Stdio;
 
-/// Runs git in `folder`. Returns the first line of its output or, as the error, of its error messages.
+/// Runs git in `folder`. Returns its output, trimmed, or, as the error, the first of its messages that reports an
+/// error.
 fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = programs::command("git");
     command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
@@ -26,45 +27,46 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
 }
 
 /// Performs a checkout.
-pub fn run(order: &Checkout) -> CheckoutOutcome {
-    match check_out(order) {
+pub fn run(checkout: &Checkout) -> CheckoutOutcome {
+    match check_out(checkout) {
         Ok(outcome) => outcome,
         Err(why) => CheckoutOutcome::Failed(why),
     }
 }
 
-fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
-    let git = |arguments: &[&str]| git(&order.folder, arguments);
+fn check_out(checkout: &Checkout) -> Result<CheckoutOutcome, String> {
+    let git = |arguments: &[&str]| git(&checkout.folder, arguments);
     if git(&["rev-parse", "--is-inside-work-tree"])? != "true" {
         return Err("the clone has no working tree".to_owned());
     }
-    let (branch, refspec) = match &order.source {
+    let (branch, remote_ref) = match &checkout.source {
         CheckoutSource::Branch(name) => (name.clone(), format!("refs/heads/{name}")),
-        CheckoutSource::Head(iid) => (format!("mr-{iid}"), format!("refs/merge-requests/{iid}/head")),
+        CheckoutSource::MergeRequest(iid) => (format!("mr-{iid}"), format!("refs/merge-requests/{iid}/head")),
     };
     git(&["check-ref-format", "--branch", &branch]).map_err(|_| format!("invalid branch name {branch:?}"))?;
     // A branch of the project tracks the remote branch under the name that git gives it.
-    let upstream = match &order.source {
-        CheckoutSource::Branch(name) => Some(format!("refs/remotes/{}/{name}", order.remote)),
-        CheckoutSource::Head(_) => None,
+    let upstream = match &checkout.source {
+        CheckoutSource::Branch(name) => Some(format!("refs/remotes/{}/{name}", checkout.remote)),
+        CheckoutSource::MergeRequest(_) => None,
     };
-    let spec = upstream.as_ref().map_or_else(|| refspec.clone(), |upstream| format!("+{refspec}:{upstream}"));
-    git(&["fetch", "--quiet", &order.remote, &spec])?;
-    let head = git(&["rev-parse", "--verify", upstream.as_deref().unwrap_or("FETCH_HEAD")])?;
-    let local = git(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]).ok();
-    let is_ancestor = |of: &str, descendant: &str| git(&["merge-base", "--is-ancestor", of, descendant]).is_ok();
-    let behind = local.as_deref().is_some_and(|local| is_ancestor(local, &head));
-    let ahead = local.as_deref().is_some_and(|local| is_ancestor(&head, local));
-    if local.is_some() && !behind && !ahead {
+    let refspec = upstream.as_ref().map_or_else(|| remote_ref.clone(), |upstream| format!("+{remote_ref}:{upstream}"));
+    git(&["fetch", "--quiet", &checkout.remote, &refspec])?;
+    let fetched_commit = git(&["rev-parse", "--verify", upstream.as_deref().unwrap_or("FETCH_HEAD")])?;
+    let local_commit = git(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]).ok();
+    let is_ancestor =
+        |ancestor: &str, descendant: &str| git(&["merge-base", "--is-ancestor", ancestor, descendant]).is_ok();
+    let can_fast_forward = local_commit.as_deref().is_some_and(|local| is_ancestor(local, &fetched_commit));
+    let contains_fetched = local_commit.as_deref().is_some_and(|local| is_ancestor(&fetched_commit, local));
+    if local_commit.is_some() && !can_fast_forward && !contains_fetched {
         return Err(format!("the local branch {branch} has diverged from the server"));
     }
     let dirty = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
-    if dirty && !order.stash {
+    if dirty && !checkout.stash {
         return Ok(CheckoutOutcome::Dirty);
     }
-    let before = git(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok();
-    let before_head = git(&["rev-parse", "--verify", "--quiet", "HEAD"]).ok();
-    let switch_back = || match (&before, &before_head) {
+    let previous_branch = git(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok();
+    let previous_commit = git(&["rev-parse", "--verify", "--quiet", "HEAD"]).ok();
+    let switch_back = || match (&previous_branch, &previous_commit) {
         (Some(branch), _) => _ = git(&["switch", "--quiet", branch]),
         (None, Some(commit)) => _ = git(&["switch", "--quiet", "--detach", commit]),
         (None, None) => {}
@@ -72,22 +74,23 @@ fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
     if dirty {
         git(&["stash", "push", "--message", &format!("before labscope checked out {branch}")])?;
     }
-    let switched = match (&local, &upstream) {
+    let switched = match (&local_commit, &upstream) {
         (None, Some(upstream)) => git(&["switch", "--quiet", "--create", &branch, "--track", upstream]),
-        (None, None) => git(&["switch", "--quiet", "--create", &branch, &head]),
-        (Some(_), _) if behind => git(&["switch", "--quiet", &branch])
-            .and_then(|_| git(&["merge", "--quiet", "--ff-only", &head]))
+        (None, None) => git(&["switch", "--quiet", "--create", &branch, &fetched_commit]),
+        (Some(_), _) if can_fast_forward => git(&["switch", "--quiet", &branch])
+            .and_then(|_| git(&["merge", "--quiet", "--ff-only", &fetched_commit]))
             // An untracked file may conflict with the new commits of the branch.
             .inspect_err(|_| switch_back()),
         (Some(_), _) => git(&["switch", "--quiet", &branch]),
     };
     if let Err(why) = switched {
-        let lost = dirty && git(&["stash", "pop", "--quiet"]).is_err();
-        return Err(if lost { format!("{why}; your changes are stashed") } else { why });
+        let still_stashed = dirty && git(&["stash", "pop", "--quiet"]).is_err();
+        return Err(if still_stashed { format!("{why}; your changes are stashed") } else { why });
     }
-    let own = if local.is_some() && ahead && !behind { ", which has local commits" } else { "" };
-    let stashed = if dirty { "; your changes are stashed" } else { "" };
-    Ok(CheckoutOutcome::Done(format!("Checked out {branch}{own}{stashed}")))
+    let ahead_note =
+        if local_commit.is_some() && contains_fetched && !can_fast_forward { ", which has local commits" } else { "" };
+    let stash_note = if dirty { "; your changes are stashed" } else { "" };
+    Ok(CheckoutOutcome::Done(format!("Checked out {branch}{ahead_note}{stash_note}")))
 }
 
 #[cfg(test)]
@@ -95,43 +98,43 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    fn sh(folder: &Path, line: &str) -> String {
+    fn sh(folder: &Path, script: &str) -> String {
         let mut command = programs::command("sh");
-        command.arg("-c").arg(line).current_dir(folder);
+        command.arg("-c").arg(script).current_dir(folder);
         for (name, value) in [("NAME", "A"), ("EMAIL", "a@b")] {
             command.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
         }
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
         let output = command.output().expect("sh runs");
-        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
     /// Creates a project with the branch `feature` and the head of !7, and a clone of it.
-    fn world() -> (tempfile::TempDir, PathBuf) {
-        let world = tempfile::tempdir().expect("a folder");
+    fn fixture() -> (tempfile::TempDir, PathBuf) {
+        let root = tempfile::tempdir().expect("a folder");
         sh(
-            world.path(),
+            root.path(),
             "git init -q -b main project && cd project && echo one > a && git add a && git commit -qm one \
              && git switch -qc feature && echo two > a && git commit -qam two \
              && git update-ref refs/merge-requests/7/head HEAD && git switch -q main \
              && cd .. && git clone -q project clone && cd clone && git config user.name A && git config user.email a@b",
         );
-        let clone = world.path().join("clone");
-        (world, clone)
+        let clone = root.path().join("clone");
+        (root, clone)
     }
 
-    fn order(folder: &Path, source: CheckoutSource) -> Checkout {
+    fn checkout(folder: &Path, source: CheckoutSource) -> Checkout {
         Checkout { folder: folder.to_owned(), remote: "origin".into(), source, stash: false }
     }
 
     #[test]
     fn a_branch_is_checked_out_and_updated() {
-        let (world, clone) = world();
-        let feature = order(&clone, CheckoutSource::Branch("feature".into()));
+        let (root, clone) = fixture();
+        let feature = checkout(&clone, CheckoutSource::Branch("feature".into()));
         assert_eq!(run(&feature), CheckoutOutcome::Done("Checked out feature".into()));
         assert_eq!(sh(&clone, "cat a && git rev-parse --abbrev-ref feature@{upstream}"), "two\norigin/feature");
-        sh(&world.path().join("project"), "git switch -q feature && echo three > a && git commit -qam three");
+        sh(&root.path().join("project"), "git switch -q feature && echo three > a && git commit -qam three");
         sh(&clone, "git switch -q main");
         assert_eq!(run(&feature), CheckoutOutcome::Done("Checked out feature".into()));
         assert_eq!(sh(&clone, "cat a"), "three");
@@ -141,16 +144,19 @@ mod tests {
 
     #[test]
     fn the_head_of_a_fork_gets_its_own_branch() {
-        let (_world, clone) = world();
-        assert_eq!(run(&order(&clone, CheckoutSource::Head(7))), CheckoutOutcome::Done("Checked out mr-7".into()));
+        let (_root, clone) = fixture();
+        assert_eq!(
+            run(&checkout(&clone, CheckoutSource::MergeRequest(7))),
+            CheckoutOutcome::Done("Checked out mr-7".into())
+        );
         assert_eq!(sh(&clone, "cat a && git branch --show-current"), "two\nmr-7");
     }
 
     #[test]
     fn changes_block_a_checkout_unless_stashed() {
-        let (_world, clone) = world();
+        let (_root, clone) = fixture();
         sh(&clone, "echo mine > a");
-        let feature = order(&clone, CheckoutSource::Branch("feature".into()));
+        let feature = checkout(&clone, CheckoutSource::Branch("feature".into()));
         assert_eq!(run(&feature), CheckoutOutcome::Dirty);
         assert_eq!(sh(&clone, "cat a && git branch --show-current"), "mine\nmain");
         let done = run(&Checkout { stash: true, ..feature });
@@ -160,11 +166,11 @@ mod tests {
 
     #[test]
     fn a_failure_after_the_stash_restores_everything() {
-        let (world, clone) = world();
+        let (root, clone) = fixture();
         sh(&clone, "git switch -q feature && git switch -q main && echo mine > a && echo in the way > new");
-        sh(&world.path().join("project"), "git switch -q feature && echo n > new && git add new && git commit -qm new");
-        let order = Checkout { stash: true, ..order(&clone, CheckoutSource::Branch("feature".into())) };
-        let CheckoutOutcome::Failed(why) = run(&order) else { panic!("a file is in the way") };
+        sh(&root.path().join("project"), "git switch -q feature && echo n > new && git add new && git commit -qm new");
+        let checkout = Checkout { stash: true, ..checkout(&clone, CheckoutSource::Branch("feature".into())) };
+        let CheckoutOutcome::Failed(why) = run(&checkout) else { panic!("a file is in the way") };
         assert!(!why.contains("stash"), "{why}");
         assert_eq!(sh(&clone, "cat a new && git branch --show-current"), "mine\nin the way\nmain");
         assert_eq!(sh(&clone, "git stash list"), "");
@@ -172,12 +178,12 @@ mod tests {
 
     #[test]
     fn a_failure_restores_a_detached_head() {
-        let (world, clone) = world();
+        let (root, clone) = fixture();
         sh(&clone, "git switch -q feature && git switch -q --detach origin/main");
         sh(&clone, "echo mine > a && echo in the way > new");
-        sh(&world.path().join("project"), "git switch -q feature && echo n > new && git add new && git commit -qm new");
-        let order = Checkout { stash: true, ..order(&clone, CheckoutSource::Branch("feature".into())) };
-        let CheckoutOutcome::Failed(why) = run(&order) else { panic!("a file is in the way") };
+        sh(&root.path().join("project"), "git switch -q feature && echo n > new && git add new && git commit -qm new");
+        let checkout = Checkout { stash: true, ..checkout(&clone, CheckoutSource::Branch("feature".into())) };
+        let CheckoutOutcome::Failed(why) = run(&checkout) else { panic!("a file is in the way") };
         assert!(!why.contains("stash"), "{why}");
         assert_eq!(sh(&clone, "cat a new && git stash list && git branch --show-current"), "mine\nin the way");
         assert_eq!(sh(&clone, "git rev-parse HEAD"), sh(&clone, "git rev-parse origin/main"));
@@ -185,9 +191,9 @@ mod tests {
 
     #[test]
     fn impossible_checkouts_give_a_reason_and_change_nothing() {
-        let (world, clone) = world();
+        let (root, clone) = fixture();
         sh(&clone, "git switch -qc feature && echo other > a && git commit -qam other && git switch -q main");
-        let failed = |source| match run(&order(&clone, source)) {
+        let failed = |source| match run(&checkout(&clone, source)) {
             CheckoutOutcome::Failed(why) => why,
             other => panic!("{other:?}"),
         };
@@ -195,7 +201,7 @@ mod tests {
         assert!(failed(CheckoutSource::Branch("gone".into())).contains("couldn't find remote ref"));
         assert!(failed(CheckoutSource::Branch("--help".into())).contains("invalid branch name"));
         assert_eq!(sh(&clone, "git branch --show-current"), "main");
-        let bare = order(&world.path().join("project/.git"), CheckoutSource::Head(7));
+        let bare = checkout(&root.path().join("project/.git"), CheckoutSource::MergeRequest(7));
         assert_eq!(run(&bare), CheckoutOutcome::Failed("the clone has no working tree".into()));
     }
 }

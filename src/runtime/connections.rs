@@ -77,7 +77,7 @@ impl ServerConnection {
         let reported = self.ahead.as_ref()?;
         let ahead = self.client.peek()?.as_ref().ok()?.clock().ahead();
         let millis = i64::try_from(ahead.as_millis()).unwrap_or_default();
-        (reported.swap(millis, Ordering::Relaxed) != millis).then_some(Msg::Clock(ahead))
+        (reported.swap(millis, Ordering::Relaxed) != millis).then_some(Msg::ClockOffset(ahead))
     }
 
     /// Returns the client, once it is created.

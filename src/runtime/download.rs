@@ -3,9 +3,9 @@
 
 use super::journal;
 use crate::api::client::{Client, OnProgress, Progress};
-use crate::app::action::{Cancel, Msg};
+use crate::app::action::{Msg, StopFlag};
 use crate::app::local_paths;
-use crate::app::transfer::{TransferEvent, TransferOrder, Unpack, file_name};
+use crate::app::transfer::{TransferEvent, TransferSpec, Unpack, file_name};
 use crate::system::files;
 use crate::ui::text;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
@@ -44,23 +44,23 @@ impl PartNames {
 
     /// Returns the part file next to `path`. Its name depends on the request, so that only the same download is
     /// resumed.
-    fn file(self, path: &Path, order: &TransferOrder) -> PathBuf {
+    fn file(self, path: &Path, spec: &TransferSpec) -> PathBuf {
         let mut hasher = DefaultHasher::new();
-        (self.0, &order.download.request).hash(&mut hasher);
+        (self.0, &spec.download.request).hash(&mut hasher);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         path.with_file_name(format!(".{name}.{:016x}.part", hasher.finish()))
     }
 }
 
-/// Performs `order` and sends its events, with the number of the transfer, to `sender`.
+/// Performs `spec` and sends its events, with the number of the transfer, to `sender`.
 pub async fn transfer(
     client: &Client,
     number: u64,
-    order: TransferOrder,
+    spec: TransferSpec,
     part_names: PartNames,
     sender: &mpsc::Sender<Msg>,
 ) {
-    let event = match Download::begin(&order, part_names).await {
+    let event = match Download::begin(&spec, part_names).await {
         Ok(download) => download.run(client, number, sender).await,
         Err(event) => event,
     };
@@ -69,17 +69,17 @@ pub async fn transfer(
 
 /// A download whose target has been checked.
 struct Download<'a> {
-    order: &'a TransferOrder,
+    spec: &'a TransferSpec,
     path: PathBuf,
     part: PathBuf,
 }
 
-/// Returns the path of the target file. If the order names a folder, it is a file in that folder.
-async fn target_path(order: &TransferOrder) -> PathBuf {
-    let mut path = local_paths::path(&order.path);
+/// Returns the path of the target file. If the path names a folder, it is a file in that folder.
+async fn target_path(spec: &TransferSpec) -> PathBuf {
+    let mut path = local_paths::path(&spec.path);
     let is_folder = || async { fs::metadata(&path).await.is_ok_and(|found| found.is_dir()) };
-    if order.path.ends_with(std::path::is_separator) || is_folder().await {
-        path.push(file_name(&order.download.name));
+    if spec.path.ends_with(std::path::is_separator) || is_folder().await {
+        path.push(file_name(&spec.download.name));
     }
     path
 }
@@ -90,8 +90,8 @@ impl<'a> Download<'a> {
     /// # Errors
     ///
     /// Returns the event to send if the target exists or its folder cannot be used.
-    async fn begin(order: &'a TransferOrder, part_names: PartNames) -> Result<Download<'a>, TransferEvent> {
-        let path = target_path(order).await;
+    async fn begin(spec: &'a TransferSpec, part_names: PartNames) -> Result<Download<'a>, TransferEvent> {
+        let path = target_path(spec).await;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match fs::metadata(folder).await {
             Ok(folder) if folder.is_dir() => {}
@@ -102,30 +102,30 @@ impl<'a> Download<'a> {
             Err(e) => return Err(TransferEvent::Failed(format!("cannot access {}: {e}", folder.display()))),
         }
         let exists = fs::symlink_metadata(&path).await.is_ok();
-        if exists && order.download.unpack.is_some() {
+        if exists && spec.download.unpack.is_some() {
             return Err(TransferEvent::Failed(format!("{} already exists: choose another name", path.display())));
         }
-        if exists && !order.replace {
+        if exists && !spec.replace {
             return Err(TransferEvent::Exists(path.display().to_string()));
         }
-        let part = part_names.file(&path, order);
-        Ok(Download { order, path, part })
+        let part = part_names.file(&path, spec);
+        Ok(Download { spec, path, part })
     }
 
     async fn run(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
         let received = match client
-            .download_into(&self.order.download.request, &self.part, &report_progress(number, sender.clone()))
+            .download_into(&self.spec.download.request, &self.part, &report_progress(number, sender.clone()))
             .await
         {
             Ok(received) => received,
             Err(error) => return TransferEvent::Failed(error.message()),
         };
-        match self.order.download.size {
+        match self.spec.download.size {
             Some(known) if known != received => {
                 let _ = fs::remove_file(&self.part).await;
                 TransferEvent::Failed(format!("received {} instead of {}", byte_count(received), byte_count(known)))
             }
-            _ => match self.order.download.unpack.clone() {
+            _ => match self.spec.download.unpack.clone() {
                 Some(unpack) => self.unpack(unpack, number, sender).await,
                 None => self.finish(received).await,
             },
@@ -134,7 +134,7 @@ impl<'a> Download<'a> {
 
     /// Renames the part file to the target.
     async fn finish(&self, bytes: u64) -> TransferEvent {
-        let (part, path, replace) = (self.part.clone(), self.path.clone(), self.order.replace);
+        let (part, path, replace) = (self.part.clone(), self.path.clone(), self.spec.replace);
         let named = tokio::task::spawn_blocking(move || {
             if replace {
                 return std::fs::rename(&part, &path);
@@ -160,7 +160,7 @@ impl<'a> Download<'a> {
 
     /// Unpacks the archive to a hidden folder and renames that when complete. A failure leaves nothing behind.
     async fn unpack(&self, unpack: Unpack, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
-        let guard = StopOnDrop(Cancel::default());
+        let guard = StopOnDrop(StopFlag::default());
         let (stop, sender) = (guard.0.clone(), sender.clone());
         let (part, path) = (self.part.clone(), self.path.clone());
         let unpacked = tokio::task::spawn_blocking(move || {
@@ -231,7 +231,7 @@ fn hidden_folder(path: &Path) -> std::io::Result<tempfile::TempDir> {
 }
 
 /// A guard that stops a worker when its future is dropped.
-struct StopOnDrop(Cancel);
+struct StopOnDrop(StopFlag);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
@@ -239,9 +239,9 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Removes the part file of a canceled order.
-pub async fn remove_part(order: TransferOrder, part_names: PartNames) {
-    let _ = fs::remove_file(part_names.file(&target_path(&order).await, &order)).await;
+/// Removes the part file of a canceled transfer.
+pub async fn remove_part(spec: TransferSpec, part_names: PartNames) {
+    let _ = fs::remove_file(part_names.file(&target_path(&spec).await, &spec)).await;
 }
 
 fn byte_count(count: u64) -> String {
@@ -258,18 +258,18 @@ mod tests {
 
     const PART_NAMES: PartNames = PartNames(7);
 
-    fn order(folder: &Path, path: &str) -> TransferOrder {
+    fn spec(folder: &Path, path: &str) -> TransferSpec {
         let request = GetRawBlob { id: 7.into(), sha: "abc".into() }.request();
-        TransferOrder {
+        TransferSpec {
             download: NewTransfer::new(request, "a.bin"),
             path: folder.join(path).display().to_string(),
             replace: false,
         }
     }
 
-    async fn end(client: &Client, order: TransferOrder) -> TransferEvent {
+    async fn end(client: &Client, spec: TransferSpec) -> TransferEvent {
         let (sender, mut inbox) = mpsc::channel(64);
-        transfer(client, 1, order, PART_NAMES, &sender).await;
+        transfer(client, 1, spec, PART_NAMES, &sender).await;
         drop(sender);
         let mut last = None;
         while let Some(Msg::Transfer(1, news)) = inbox.recv().await {
@@ -287,7 +287,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (client, _) = serve(vec![whole("0123456789")]).await;
         let path = folder.path().join("a.bin").display().to_string();
-        assert_eq!(end(&client, order(folder.path(), "")).await, TransferEvent::Done { path, bytes: 10 });
+        assert_eq!(end(&client, spec(folder.path(), "")).await, TransferEvent::Done { path, bytes: 10 });
         assert_eq!(std::fs::read(folder.path().join("a.bin")).unwrap(), b"0123456789");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -297,11 +297,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("x"), "mine").unwrap();
         let (client, _) = serve(vec![whole("new")]).await;
-        let mut order = order(folder.path(), "x");
-        assert!(matches!(end(&client, order.clone()).await, TransferEvent::Exists(_)));
+        let mut spec = spec(folder.path(), "x");
+        assert!(matches!(end(&client, spec.clone()).await, TransferEvent::Exists(_)));
         assert_eq!(std::fs::read_to_string(folder.path().join("x")).unwrap(), "mine");
-        order.replace = true;
-        assert!(matches!(end(&client, order).await, TransferEvent::Done { bytes: 3, .. }));
+        spec.replace = true;
+        assert!(matches!(end(&client, spec).await, TransferEvent::Done { bytes: 3, .. }));
         assert_eq!(std::fs::read_to_string(folder.path().join("x")).unwrap(), "new");
     }
 
@@ -324,7 +324,7 @@ mod tests {
         let held = 130_000 - (whole(&body).len() - body.len());
         let from = held - 64 * 1024;
         let (client, heard) = serve(vec![broken, rest(&body, from)]).await;
-        assert!(matches!(end(&client, order(folder.path(), "x")).await, TransferEvent::Done { bytes: 200_000, .. }));
+        assert!(matches!(end(&client, spec(folder.path(), "x")).await, TransferEvent::Done { bytes: 200_000, .. }));
         assert!(std::fs::read_to_string(folder.path().join("x")).unwrap() == body);
         assert!(heard.await.unwrap()[1].contains(&format!("range: bytes={from}-")));
     }
@@ -332,30 +332,30 @@ mod tests {
     #[tokio::test]
     async fn a_partial_file_of_another_version_is_not_resumed() {
         let folder = tempfile::tempdir().unwrap();
-        let order = order(folder.path(), "x");
+        let spec = spec(folder.path(), "x");
         let (old, new) = (long().replace('7', "x"), long());
-        std::fs::write(PART_NAMES.file(&folder.path().join("x"), &order), &old[..100_000]).unwrap();
+        std::fs::write(PART_NAMES.file(&folder.path().join("x"), &spec), &old[..100_000]).unwrap();
         let (client, _) = serve(vec![rest(&new, 100_000 - 64 * 1024), whole(&new)]).await;
-        assert!(matches!(end(&client, order).await, TransferEvent::Done { bytes: 200_000, .. }));
+        assert!(matches!(end(&client, spec).await, TransferEvent::Done { bytes: 200_000, .. }));
         assert!(std::fs::read_to_string(folder.path().join("x")).unwrap() == new);
     }
 
     #[tokio::test]
     async fn concurrent_downloads_to_one_file_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let order = order(folder.path(), "x");
-        let other = std::fs::File::create(PART_NAMES.file(&folder.path().join("x"), &order)).unwrap();
+        let spec = spec(folder.path(), "x");
+        let other = std::fs::File::create(PART_NAMES.file(&folder.path().join("x"), &spec)).unwrap();
         other.lock().unwrap();
         let (client, _) = serve::<String>(vec![]).await;
-        let TransferEvent::Failed(why) = end(&client, order).await else { panic!("two write into one") };
+        let TransferEvent::Failed(why) = end(&client, spec).await else { panic!("two write into one") };
         assert!(why.ends_with("is already being written"), "{why}");
     }
 
     #[test]
     fn partial_files_have_unguessable_stable_names() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, order) = (folder.path().join("x"), order(folder.path(), "x"));
-        let file = |part_names: PartNames| part_names.file(&path, &order);
+        let (path, spec) = (folder.path().join("x"), spec(folder.path(), "x"));
+        let file = |part_names: PartNames| part_names.file(&path, &spec);
         let ours = folder.path().join("data");
         let first = PartNames::load(Some(&ours));
         assert_eq!(file(first), file(PartNames::load(Some(&ours))));
@@ -381,15 +381,15 @@ mod tests {
     async fn wrong_sizes_and_missing_folders_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let (client, _) = serve(vec![whole("012")]).await;
-        let mut order = order(folder.path(), "y");
-        order.download.size = Some(4);
-        let TransferEvent::Failed(why) = end(&client, order.clone()).await else {
+        let mut spec = spec(folder.path(), "y");
+        spec.download.size = Some(4);
+        let TransferEvent::Failed(why) = end(&client, spec.clone()).await else {
             panic!("it is shorter than it should be")
         };
         assert_eq!(why, "received 3 bytes instead of 4 bytes");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        order.path = folder.path().join("none/y").display().to_string();
-        assert!(matches!(end(&client, order).await, TransferEvent::Failed(why) if why.starts_with("folder not found")));
+        spec.path = folder.path().join("none/y").display().to_string();
+        assert!(matches!(end(&client, spec).await, TransferEvent::Failed(why) if why.starts_with("folder not found")));
     }
 
     fn unpacked(
@@ -409,10 +409,10 @@ mod tests {
     #[tokio::test]
     async fn an_archive_is_unpacked_only_once_complete() {
         let folder = tempfile::tempdir().unwrap();
-        let mut order = order(folder.path(), "out");
-        order.download = order.download.unpacked("inner", unpacked);
+        let mut spec = spec(folder.path(), "out");
+        spec.download = spec.download.unpacked("inner", unpacked);
         let (client, _) = serve(vec![whole("text"), whole("trap")]).await;
-        let TransferEvent::Unpacked { path, unpacked } = end(&client, order.clone()).await else {
+        let TransferEvent::Unpacked { path, unpacked } = end(&client, spec.clone()).await else {
             panic!("it is unpacked")
         };
         assert_eq!((path, unpacked.files), (folder.path().join("out").display().to_string(), 1));
@@ -420,14 +420,14 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the archive itself is gone");
         // In an existing folder, a new one is created.
         std::fs::create_dir(folder.path().join("out/a.bin")).unwrap();
-        let TransferEvent::Failed(why) = end(&client, order.clone()).await else {
+        let TransferEvent::Failed(why) = end(&client, spec.clone()).await else {
             panic!("nothing is put into a folder")
         };
         assert!(why.ends_with("out/a.bin already exists: choose another name"), "{why}");
-        order.path = folder.path().join("other").display().to_string();
-        assert_eq!(end(&client, order.clone()).await, TransferEvent::Failed("a trap".into()));
+        spec.path = folder.path().join("other").display().to_string();
+        assert_eq!(end(&client, spec.clone()).await, TransferEvent::Failed("a trap".into()));
         assert!(!folder.path().join("other").exists());
-        remove_part(order, PART_NAMES).await;
+        remove_part(spec, PART_NAMES).await;
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing stays");
     }
 }

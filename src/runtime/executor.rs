@@ -12,8 +12,8 @@ use super::terminal;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault, Host};
-use crate::app::action::{Cancel, Effect, Msg, Outcome};
-use crate::app::custom::{RunEvent, RunOrder, Show};
+use crate::app::action::{Effect, Msg, Outcome, StopFlag};
+use crate::app::custom::{RunEvent, RunSpec, Show};
 use crate::app::outbox::Claim;
 use crate::app::session::CustomSection;
 use crate::app::tone::Tone;
@@ -23,7 +23,7 @@ use crate::runtime::download::{self, PartNames};
 use crate::runtime::range_reader;
 use crate::store;
 use crate::store::want::Reader;
-use crate::store::{KnownState, Load, PER_PAGE, ParsedReply, Ticket, Want, Work, Write};
+use crate::store::{KnownState, Load, PER_PAGE, ParsedReply, TaskKey, Want, Work, Write};
 use futures::FutureExt;
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ const MAX_WRITE_WAIT: Duration = Duration::from_millis(200);
 
 struct Task {
     abort: AbortHandle,
-    stop: Cancel,
+    stop: StopFlag,
     /// Whether a stream should pause reading.
     hold: watch::Sender<bool>,
 }
@@ -57,7 +57,7 @@ impl Task {
 /// A sender of a task's messages to the app.
 pub(super) struct MsgSender {
     pub(super) sender: mpsc::Sender<Msg>,
-    pub(super) stop: Cancel,
+    pub(super) stop: StopFlag,
 }
 
 impl MsgSender {
@@ -76,7 +76,7 @@ pub struct Executor {
     /// The current server.
     here: Host,
     sender: mpsc::Sender<Msg>,
-    tasks: HashMap<Ticket, Task>,
+    tasks: HashMap<TaskKey, Task>,
     writes: Vec<JoinHandle<()>>,
     saves: HashMap<u64, AbortHandle>,
     /// The running commands of the configuration.
@@ -143,14 +143,14 @@ impl Executor {
     /// Runs an effect. Returns it if it concerns the terminal, another server, or quitting.
     pub fn take(&mut self, effect: Effect) -> Option<Effect> {
         match effect {
-            Effect::Start(ticket, want, known) => self.start(ticket, want, known),
-            Effect::Cancel(ticket) => {
-                if let Some(task) = self.tasks.remove(&ticket) {
+            Effect::Start(task, want, known) => self.start(task, want, known),
+            Effect::Cancel(task) => {
+                if let Some(task) = self.tasks.remove(&task) {
                     task.stop();
                 }
             }
-            Effect::Hold(ticket, hold) => {
-                if let Some(task) = self.tasks.get(&ticket) {
+            Effect::SetPaused(task, hold) => {
+                if let Some(task) = self.tasks.get(&task) {
                     task.hold.send_replace(hold);
                 }
             }
@@ -167,13 +167,13 @@ impl Executor {
                     let _ = sender.send(Msg::Sent(number, outcome)).await;
                 }));
             }
-            Effect::Transfer(number, order) => {
-                let (connection, sender) = (self.connection(order.download.request.host.as_ref()), self.sender.clone());
+            Effect::Transfer(number, spec) => {
+                let (connection, sender) = (self.connection(spec.download.request.host.as_ref()), self.sender.clone());
                 let drafts = self.drafts.clone();
                 let task = tokio::spawn(async move {
                     let part_names = PartNames::load(drafts.as_deref());
                     match connection.client().await {
-                        Ok(client) => download::transfer(&client, number, order, part_names, &sender).await,
+                        Ok(client) => download::transfer(&client, number, spec, part_names, &sender).await,
                         Err(error) => {
                             let _ = sender.send(Msg::Transfer(number, TransferEvent::Failed(error.message()))).await;
                         }
@@ -187,18 +187,18 @@ impl Executor {
                     task.abort();
                 }
             }
-            Effect::ForgetTransfer(order) => {
+            Effect::ForgetTransfer(spec) => {
                 let drafts = self.drafts.clone();
-                tokio::spawn(async move { download::remove_part(order, PartNames::load(drafts.as_deref())).await });
+                tokio::spawn(async move { download::remove_part(spec, PartNames::load(drafts.as_deref())).await });
             }
-            Effect::Keep(key, text) => {
+            Effect::SaveText(key, text) => {
                 let written = self.journal().map(|journal| {
                     journal.save(key, text);
                     journal.written()
                 });
                 self.unwritten = written;
             }
-            Effect::KeepState(account, file) => {
+            Effect::SaveState(account, file) => {
                 if let Some(journal) = self.journal() {
                     journal.save_state(&account, file);
                 }
@@ -215,7 +215,7 @@ impl Executor {
                     let _ = sender.send(Msg::Claimed(key, claim)).await;
                 });
             }
-            Effect::Section(name, section) => self.configure(name, section),
+            Effect::WriteSection(name, section) => self.configure(name, section),
             Effect::CheckOut(checkout) => {
                 let sender = self.sender.clone();
                 tokio::task::spawn_blocking(move || {
@@ -223,10 +223,10 @@ impl Executor {
                     let _ = sender.blocking_send(Msg::CheckedOut(checkout, outcome));
                 });
             }
-            Effect::StartCustomCommand(_, RunOrder { show: Show::Terminal, .. }) => return Some(effect),
-            Effect::StartCustomCommand(number, order) => {
+            Effect::StartCustomCommand(_, RunSpec { show: Show::Terminal, .. }) => return Some(effect),
+            Effect::StartCustomCommand(number, spec) => {
                 self.runs.retain(|_, task| !task.is_finished());
-                let task = tokio::spawn(run::run(number, order, self.sender.clone()));
+                let task = tokio::spawn(run::run(number, spec, self.sender.clone()));
                 self.runs.insert(number, task.abort_handle());
             }
             Effect::StopCustomCommand(number) => {
@@ -246,7 +246,7 @@ impl Executor {
             | Effect::Edit { .. }
             | Effect::Pager(_)
             | Effect::SwitchServer(..)
-            | Effect::Return
+            | Effect::SwitchBack
             | Effect::Suspend
             | Effect::Quit => return Some(effect),
         }
@@ -272,16 +272,16 @@ impl Executor {
         self.tasks.values().for_each(Task::stop);
     }
 
-    fn start(&mut self, ticket: Ticket, want: Want, known: KnownState) {
+    fn start(&mut self, key: TaskKey, want: Want, known: KnownState) {
         // Tasks that ended by themselves remain in the map only by name.
         self.tasks.retain(|_, task| !task.abort.is_finished());
-        let (connection, stop) = (self.connection(want.host()), Cancel::default());
+        let (connection, stop) = (self.connection(want.host()), StopFlag::default());
         let sender = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
         // The store's data is newer than the disk cache.
         let use_cache = known.received == 0;
         let (hold, paused) = watch::channel(false);
         let backpressure = Backpressure { paused, queue_capacity: self.queue_capacity.clone() };
-        let name = ticket.clone();
+        let name = key.clone();
         let task = tokio::spawn(async move {
             let inner = name.clone();
             let to = &sender;
@@ -289,8 +289,8 @@ impl Executor {
                 match want {
                     Want::Load(load) => {
                         let page = match &inner {
-                            Ticket::Load(_, page) => *page,
-                            Ticket::Follow(_) | Ticket::Work(_) | Ticket::RangeRead(_) => 0,
+                            TaskKey::Load(_, page) => *page,
+                            TaskKey::Follow(_) | TaskKey::Work(_) | TaskKey::RangeRead(_) => 0,
                         };
                         let request = at_page(&load, page);
                         let cache = connection.cache().await;
@@ -319,7 +319,7 @@ impl Executor {
             }
             sender.send(Msg::Arrived(name, outcome)).await;
         });
-        self.tasks.insert(ticket, Task { abort: task.abort_handle(), stop, hold });
+        self.tasks.insert(key, Task { abort: task.abort_handle(), stop, hold });
     }
 
     /// Writes a section to the configuration, if possible. This is a small file that is rarely written.
@@ -459,17 +459,17 @@ async fn send(connection: &ServerConnection, write: &Write) -> Result<crate::sto
 }
 
 /// Runs a computation on a worker thread. A canceled one is aborted before its result is used.
-async fn run_work(work: Work, stop: Cancel) -> Result<Outcome, Error> {
-    let name = Ticket::Work(work.key.clone());
+async fn run_work(work: Work, stop: StopFlag) -> Result<Outcome, Error> {
+    let name = TaskKey::Work(work.key.clone());
     let result = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;
-    result.map(Outcome::Result).map_err(|_| crashed(&name))
+    result.map(Outcome::Computed).map_err(|_| crashed(&name))
 }
 
 /// Returns the error of a task that panicked.
-fn crashed(ticket: &Ticket) -> Error {
-    let tried = match ticket {
-        Ticket::Load(request, _) | Ticket::Follow(request) => request.line(),
-        Ticket::Work(_) | Ticket::RangeRead(_) => "prepare the view".into(),
+fn crashed(task: &TaskKey) -> Error {
+    let tried = match task {
+        TaskKey::Load(request, _) | TaskKey::Follow(request) => request.line(),
+        TaskKey::Work(_) | TaskKey::RangeRead(_) => "prepare the view".into(),
     };
     let reason = "internal error; --log FILE has the details".to_owned();
     Error { tried, fault: Fault::Unreadable(Unreadable { field: ".".into(), reason }) }
@@ -502,17 +502,17 @@ mod tests {
         let (sender, mut inbox) = mpsc::channel(8);
         let gone = || Err(Error { tried: "connect".into(), fault: Fault::Offline("gone".into()) });
         let mut executor = Executor::new(Box::new(gone), sender, None, Some(folder.path().to_owned()));
-        let ticket = Ticket::Load(load.request.clone(), 1);
-        let start = Effect::Start(ticket.clone(), load.into(), KnownState::default());
+        let task = TaskKey::Load(load.request.clone(), 1);
+        let start = Effect::Start(task.clone(), load.into(), KnownState::default());
         executor.take(start.clone());
         let Msg::Cached(about, arrival, at) = next_message(&mut inbox).await else { panic!("nothing was recalled") };
-        assert_eq!((about, at), (ticket, Timestamp::UNIX_EPOCH));
+        assert_eq!((about, at), (task, Timestamp::UNIX_EPOCH));
         let rows = arrival.value.downcast_ref::<Vec<Branch>>().expect("branches");
         assert_eq!(rows.first().map(|b| b.name.as_str()), Some("main"));
         assert!(matches!(next_message(&mut inbox).await, Msg::Arrived(_, Err(_))));
         // The second time, the store already has the data.
-        let Effect::Start(ticket, want, _) = start else { panic!("a start") };
-        executor.take(Effect::Start(ticket, want, 1.into()));
+        let Effect::Start(task, want, _) = start else { panic!("a start") };
+        executor.take(Effect::Start(task, want, 1.into()));
         assert!(matches!(next_message(&mut inbox).await, Msg::Arrived(_, Err(_))));
     }
 }

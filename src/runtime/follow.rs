@@ -80,7 +80,7 @@ pub(super) async fn stream(
             // Directly: the time is right even if this stream was stopped meanwhile.
             let _ = sender.sender.send(clock).await;
         }
-        sender.send(Msg::StatusRead(follow.status.request.clone(), status)).await;
+        sender.send(Msg::StreamStatus(follow.status.request.clone(), status)).await;
         if let Some(error) = failed.filter(|e| !e.is_temporary()) {
             return Err(error);
         }

@@ -220,7 +220,7 @@ impl Interface<'_> {
                 let (outcome, should_quit) = open::editor(&text, &suffix, &mut self.signals).await;
                 if should_quit {
                     match outcome {
-                        Ok(text) => self.tell(host, Msg::Interrupted(text)),
+                        Ok(text) => self.tell(host, Msg::EditorInterrupted(text)),
                         // The text stays in its file, which is not overwritten.
                         Err(why) => _ = writeln!(io::stderr(), "{}", sanitize(&why)),
                     }
@@ -228,7 +228,7 @@ impl Interface<'_> {
                     return Ok(());
                 }
                 // The text is reported first, so that it is saved even if the terminal is lost.
-                self.tell(host, Msg::Edited(outcome));
+                self.tell(host, Msg::EditorClosed(outcome));
                 self.take_back(input)?;
             }
             Effect::Pager(pager_text) => {

@@ -5,8 +5,8 @@ use super::run;
 use super::signals::{self, DefaultStopAction, Signal, Signals};
 use super::terminal;
 use crate::app::action::PagerText;
-use crate::app::clone::FileOfClone;
-use crate::app::custom::RunOrder;
+use crate::app::clone::CloneFile;
+use crate::app::custom::RunSpec;
 use crate::app::keymap::Key;
 use crate::system::programs;
 use crate::ui::text::sanitize;
@@ -159,8 +159,8 @@ fn at_line(editor: &str, path: &Path, line: Option<u32>) -> Vec<OsString> {
 /// # Errors
 ///
 /// Returns a message if the file does not exist or is outside the clone, or if the editor could not be run.
-pub async fn file_of_clone(file: &FileOfClone, signals: &mut Signals) -> Result<bool, String> {
-    let FileOfClone { folder, path, line } = file;
+pub async fn file_of_clone(file: &CloneFile, signals: &mut Signals) -> Result<bool, String> {
+    let CloneFile { folder, path, line } = file;
     let shown = sanitize(&path.display().to_string()).into_owned();
     let missing = |_| format!("{shown} is not in the clone at {}; another branch may have it.", folder.display());
     let whole = folder.join(path).canonicalize().map_err(missing)?;
@@ -180,20 +180,20 @@ pub async fn file_of_clone(file: &FileOfClone, signals: &mut Signals) -> Result<
 
 /// Runs a command of the configuration that uses the terminal. Returns its outcome and whether labscope should quit.
 pub(super) async fn in_terminal(
-    order: &RunOrder,
+    spec: &RunSpec,
     signals: &mut Signals,
     input: &mut Input,
 ) -> (Result<(), String>, bool) {
-    match wait_for(run::command(order), signals).await {
+    match wait_for(run::command(spec), signals).await {
         Ok((status, true)) => (run::outcome(status), true),
         Ok((status, false)) => {
             let ended = run::outcome(status);
-            let how = ended.as_ref().err().map(|why| format!("{} {why}. ", sanitize(&order.title))).unwrap_or_default();
+            let how = ended.as_ref().err().map(|why| format!("{} {why}. ", sanitize(&spec.title))).unwrap_or_default();
             let should_quit = pause(&how, signals, input).await;
             (ended, should_quit)
         }
         Err(error) => {
-            let program = order.program.first().map(String::as_str).unwrap_or_default();
+            let program = spec.program.first().map(String::as_str).unwrap_or_default();
             (Err(format!("could not be started: {program}: {error}")), false)
         }
     }

@@ -2,7 +2,7 @@
 //! is downloaded, large files to an unnamed temporary file.
 
 use super::executor::MsgSender;
-use crate::api::client::{Client, Download, Progress, Slice};
+use crate::api::client::{ByteRange, Client, Download, Progress};
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault};
 use crate::app::action::{Msg, Outcome};
@@ -28,10 +28,10 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
     if !range_read.delay.is_zero() {
         tokio::time::sleep(range_read.delay).await;
     }
-    let first = client.slice(&range_read.request, range_read.begin.clone()).await?;
+    let first = client.download_range(&range_read.request, range_read.begin.clone()).await?;
     let mut parts = match download(first, None, range_read, sender).await? {
         Fetched::Parts(parts) => parts,
-        Fetched::TooLarge(bytes) => return Ok(Outcome::Result((range_read.too_large)(bytes).into())),
+        Fetched::TooLarge(bytes) => return Ok(Outcome::Computed((range_read.too_large)(bytes).into())),
     };
     let mut downloaded = 0;
     for _ in 0..MAX_REQUESTS {
@@ -39,7 +39,7 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
         let task = tokio::task::spawn_blocking(move || read(&here, &|| stop.is_stopped()));
         let range =
             match task.await.map_err(|_| unreadable(range_read, "internal error; --log FILE has the details"))? {
-                Step::Done(value) => return Ok(Outcome::Result(value.into())),
+                Step::Done(value) => return Ok(Outcome::Computed(value.into())),
                 Step::Need(range) => range.start..range.end.min(parts.total()),
             };
         if range.is_empty() || parts.is_whole() {
@@ -47,12 +47,12 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
         }
         downloaded += range.end - range.start;
         if downloaded > range_read.max_bytes {
-            return Ok(Outcome::Result((range_read.too_large)(downloaded).into()));
+            return Ok(Outcome::Computed((range_read.too_large)(downloaded).into()));
         }
-        let next = client.slice(&range_read.request, Slice::Span(range)).await?;
+        let next = client.download_range(&range_read.request, ByteRange::Span(range)).await?;
         parts = match download(next, Some(parts), range_read, sender).await? {
             Fetched::Parts(parts) => parts,
-            Fetched::TooLarge(bytes) => return Ok(Outcome::Result((range_read.too_large)(bytes).into())),
+            Fetched::TooLarge(bytes) => return Ok(Outcome::Computed((range_read.too_large)(bytes).into())),
         };
     }
     Err(unreadable(range_read, "too many internal references"))
@@ -94,7 +94,7 @@ async fn download(
         if last_report.elapsed() >= PROGRESS_INTERVAL {
             last_report = Instant::now();
             let progress = Progress { done, total: download.length };
-            sender.send(Msg::Progress(range_read.key.clone(), progress)).await;
+            sender.send(Msg::RangeReadProgress(range_read.key.clone(), progress)).await;
         }
     }
     if download.length.is_some_and(|length| length != done) {
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::api::Endpoint;
     use crate::api::jobs::GetArtifacts;
-    use crate::app::action::Cancel;
+    use crate::app::action::StopFlag;
     use crate::runtime::tests::serve;
     use crate::store::{Canceled, RangeRead};
     use tokio::sync::mpsc;
@@ -146,8 +146,8 @@ mod tests {
         fn request(&self) -> crate::api::Request {
             GetArtifacts { id: 7.into(), job_id: 1, job_token: None }.request()
         }
-        fn begin(&self) -> Slice {
-            Slice::Tail(2)
+        fn begin(&self) -> ByteRange {
+            ByteRange::Tail(2)
         }
         fn max_bytes(&self) -> u64 {
             self.max_bytes
@@ -174,9 +174,9 @@ mod tests {
 
     async fn read(client: &Client, max_bytes: u64) -> Result<Result<(u64, Vec<u8>), u64>, Error> {
         let (sender, _inbox) = mpsc::channel(64);
-        let sender = MsgSender { sender, stop: Cancel::default() };
+        let sender = MsgSender { sender, stop: StopFlag::default() };
         let outcome = read_ranges(client, &AnyRangeRead::new(ReadEnds { max_bytes }), &sender).await?;
-        let Outcome::Result(made) = outcome else { panic!("a result") };
+        let Outcome::Computed(made) = outcome else { panic!("a result") };
         Ok(made.value.downcast_ref::<Result<(u64, Vec<u8>), u64>>().unwrap().clone())
     }
 

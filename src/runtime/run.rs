@@ -2,7 +2,7 @@
 
 use super::signals;
 use crate::app::action::Msg;
-use crate::app::custom::{RunEvent, RunOrder, VALUES, variable};
+use crate::app::custom::{RunEvent, RunSpec, VALUES, variable};
 use crate::system::programs;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -23,17 +23,17 @@ impl Drop for Group {
     }
 }
 
-/// Creates the command of an order.
-pub fn command(order: &RunOrder) -> tokio::process::Command {
-    let mut words = order.program.iter();
+/// Creates the process of a custom command.
+pub fn command(spec: &RunSpec) -> tokio::process::Command {
+    let mut words = spec.program.iter();
     let mut command = programs::command(words.next().map(String::as_str).unwrap_or_default());
     command.args(words);
     // Variables of an outer labscope must not be taken for values of this one.
     for value in VALUES {
         command.env_remove(variable(value));
     }
-    command.envs(order.variables.iter().map(|(name, value)| (name, value)));
-    if let Some(folder) = &order.folder {
+    command.envs(spec.variables.iter().map(|(name, value)| (name, value)));
+    if let Some(folder) = &spec.folder {
         command.current_dir(folder);
     }
     tokio::process::Command::from(command)
@@ -44,16 +44,16 @@ pub fn outcome(status: ExitStatus) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("failed with {status}")) }
 }
 
-/// Runs an order to completion.
-pub async fn run(number: u64, order: RunOrder, sender: mpsc::Sender<Msg>) {
-    let mut command = command(&order);
+/// Runs a command to completion.
+pub async fn run(number: u64, spec: RunSpec, sender: mpsc::Sender<Msg>) {
+    let mut command = command(&spec);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);
     let ended = match command.spawn() {
         Ok(child) => follow(number, child, &sender).await,
         Err(error) => {
-            let program = order.program.first().map(String::as_str).unwrap_or_default();
+            let program = spec.program.first().map(String::as_str).unwrap_or_default();
             Err(format!("could not be started: {program}: {error}"))
         }
     };
@@ -95,8 +95,8 @@ mod tests {
     use super::*;
     use crate::app::custom::Show;
 
-    fn order(program: &[&str], variables: &[(&str, &str)]) -> RunOrder {
-        RunOrder {
+    fn spec(program: &[&str], variables: &[(&str, &str)]) -> RunSpec {
+        RunSpec {
             title: "x".into(),
             program: program.iter().map(|word| (*word).to_owned()).collect(),
             variables: variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
@@ -105,9 +105,9 @@ mod tests {
         }
     }
 
-    async fn ran(order: RunOrder) -> (String, Result<(), String>) {
+    async fn ran(spec: RunSpec) -> (String, Result<(), String>) {
         let (sender, mut inbox) = mpsc::channel(64);
-        tokio::spawn(run(1, order, sender));
+        tokio::spawn(run(1, spec, sender));
         let mut printed = Vec::new();
         let mut outcome = Err("it never ended".to_owned());
         while let Some(msg) = inbox.recv().await {
@@ -123,25 +123,25 @@ mod tests {
     #[tokio::test]
     async fn hostile_values_are_never_read_by_a_shell() {
         let hostile = "$(echo no)`echo no`'; echo no; \"";
-        let as_argument = ran(order(&["printf", "%s", hostile], &[])).await;
+        let as_argument = ran(spec(&["printf", "%s", hostile], &[])).await;
         assert_eq!(as_argument, (hostile.to_owned(), Ok(())));
         let line = "printf %s \"$LABSCOPE_TITLE\"";
-        let as_variable = ran(order(&["sh", "-c", line], &[("LABSCOPE_TITLE", hostile)])).await;
+        let as_variable = ran(spec(&["sh", "-c", line], &[("LABSCOPE_TITLE", hostile)])).await;
         assert_eq!(as_variable, (hostile.to_owned(), Ok(())));
     }
 
     #[tokio::test]
     async fn failed_and_missing_commands_are_reported() {
-        let (printed, ended) = ran(order(&["sh", "-c", "echo out; echo err >&2; exit 3"], &[])).await;
+        let (printed, ended) = ran(spec(&["sh", "-c", "echo out; echo err >&2; exit 3"], &[])).await;
         assert!(printed.contains("out\n") && printed.contains("err\n"), "{printed}");
         assert_eq!(ended, Err("failed with exit status: 3".into()));
-        let (_, ended) = ran(order(&["labscope-no-such-program"], &[])).await;
+        let (_, ended) = ran(spec(&["labscope-no-such-program"], &[])).await;
         assert!(ended.is_err_and(|why| why.starts_with("could not be started: labscope-no-such-program: ")));
     }
 
     #[tokio::test]
     async fn background_processes_do_not_delay_the_end() {
-        let (printed, ended) = ran(order(&["sh", "-c", "echo begun; sleep 30 &"], &[])).await;
+        let (printed, ended) = ran(spec(&["sh", "-c", "echo begun; sleep 30 &"], &[])).await;
         assert_eq!((printed.as_str(), ended), ("begun\n", Ok(())));
     }
 }

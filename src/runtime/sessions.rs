@@ -142,7 +142,7 @@ impl Sessions {
         while let Some((host, effect)) = queue.pop_front() {
             match effect {
                 Effect::SwitchServer(to, place) => queue.extend(self.go(to, place)),
-                Effect::Return => queue.extend(self.go_back()),
+                Effect::SwitchBack => queue.extend(self.go_back()),
                 other => left.push((host, other)),
             }
         }

@@ -14,7 +14,8 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 pub use want::{
-    Canceled, Derive, Follow, KnownState, ListQuery, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, WorkResult, Write,
+    Canceled, Derive, Follow, KnownState, ListQuery, Load, PER_PAGE, Sink, TaskKey, Value, Want, Work, WorkResult,
+    Write,
 };
 
 /// The maximum number of replies, and of results, that are kept although they are not in use.
@@ -270,7 +271,7 @@ pub struct Rows<'a, T> {
     /// Whether a page is loading.
     pub is_loading: bool,
     /// Whether the first page was ever received.
-    pub is_known: bool,
+    pub is_loaded: bool,
     /// The error of the last attempt.
     pub error: Option<&'a Error>,
     /// The number of rows of the whole list, if the server counts them.
@@ -314,7 +315,7 @@ impl<'a, T: 'static> Rows<'a, T> {
         Rows {
             has_more: lists.iter().any(|list| list.has_more),
             is_loading: lists.iter().any(|list| list.is_loading),
-            is_known: !lists.is_empty() && lists.iter().all(|list| list.is_known || list.error.is_some()),
+            is_loaded: !lists.is_empty() && lists.iter().all(|list| list.is_loaded || list.error.is_some()),
             error: lists.iter().find_map(|list| list.error),
             total: lists.iter().map(|list| list.total).sum(),
             at: lists.iter().filter_map(|list| list.at).min(),
@@ -484,7 +485,7 @@ impl Store {
             parts: resource.into_iter().collect(),
             has_more: last.is_some_and(|(a, _)| a.next.is_some()),
             is_loading: entries.iter().any(|e| e.is_loading),
-            is_known: known > 0,
+            is_loaded: known > 0,
             error: entries.iter().find_map(|e| e.error.as_ref()).map(|(e, _)| e),
             total: entries.first().and_then(|e| e.known.as_ref()).and_then(|(a, _)| a.total),
             at: entries.first().and_then(|e| e.known.as_ref()).map(|(_, at)| *at),
@@ -680,15 +681,15 @@ impl Store {
     }
 
     /// Records that a request was started or canceled.
-    pub fn set_loading(&mut self, ticket: &Ticket, loading: bool) {
-        match ticket {
-            Ticket::Load(request, page) => {
+    pub fn set_loading(&mut self, task: &TaskKey, loading: bool) {
+        match task {
+            TaskKey::Load(request, page) => {
                 if let Some(entry) = self.entry(request, *page) {
                     entry.is_loading = loading;
                 }
             }
-            Ticket::RangeRead(key) => drop(self.progress.remove(key)),
-            Ticket::Follow(_) | Ticket::Work(_) => {}
+            TaskKey::RangeRead(key) => drop(self.progress.remove(key)),
+            TaskKey::Follow(_) | TaskKey::Work(_) => {}
         }
     }
 
@@ -813,7 +814,7 @@ impl Store {
     }
 
     /// Appends bytes to a stream; `restart` clears it first.
-    pub fn grow(&mut self, request: &Request, bytes: &[u8], restart: bool) {
+    pub fn append_to_stream(&mut self, request: &Request, bytes: &[u8], restart: bool) {
         if let Some(stream) = self.streams.get_mut(request) {
             if restart {
                 stream.sink.reset();
@@ -843,7 +844,7 @@ impl Store {
     }
 
     /// Records the progress of a range read.
-    pub fn advance(&mut self, key: String, progress: Progress) {
+    pub fn record_progress(&mut self, key: String, progress: Progress) {
         self.progress.insert(key, progress);
     }
 
@@ -1173,13 +1174,13 @@ mod tests {
         let looked_at = |store: &Store| {
             let all = (MAX_ENTRIES..3 * MAX_ENTRIES)
                 .map(|n| store.list(&ListBranches { id: n.to_string().into(), search: None }));
-            all.filter(|rows| rows.is_known).count()
+            all.filter(|rows| rows.is_loaded).count()
         };
         for _ in 0..3 {
             assert_eq!(looked_at(&store), 2 * MAX_ENTRIES);
             store.turn();
         }
-        assert!(!store.list(&ListBranches { id: "0".into(), search: None }).is_known);
+        assert!(!store.list(&ListBranches { id: "0".into(), search: None }).is_loaded);
     }
 
     #[test]
@@ -1191,7 +1192,7 @@ mod tests {
             store.record_reply(&Load::list(&list(n), 1).request, 1, Ok(large), at(0));
             store.turn();
         }
-        let known: Vec<bool> = (0..4).map(|n| store.list(&list(n)).is_known).collect();
+        let known: Vec<bool> = (0..4).map(|n| store.list(&list(n)).is_loaded).collect();
         assert_eq!(known, [false, false, false, true], "half the room stays free for what comes");
     }
 
@@ -1229,7 +1230,7 @@ mod tests {
         let list = ListBranches { id: "1".into(), search: None };
         let load = Load::list(&list, 1);
         let mut store = Store::default();
-        store.set_loading(&Ticket::Load(load.request.clone(), 1), true);
+        store.set_loading(&TaskKey::Load(load.request.clone(), 1), true);
         store.invalidate_routes(&["/projects/{id}/repository/branches"]);
         store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
         assert!(!store.is_fresh(&load.request) && !store.list(&list).is_settled(1), "it may be older than the change");
@@ -1265,7 +1266,7 @@ mod tests {
         store.record_reply(&load.request, 1, Ok(ParsedReply { total: Some(500), ..rows(&many, Some(2)) }), at(0));
         for page in [2, 3] {
             assert_eq!(store.due(&load, at(0)).0, Some(page));
-            store.set_loading(&Ticket::Load(load.request.clone(), page), true);
+            store.set_loading(&TaskKey::Load(load.request.clone(), page), true);
         }
         assert_eq!(store.due(&load, at(0)).0, None, "two are on their way");
         for page in 2..=5 {
@@ -1315,7 +1316,7 @@ mod tests {
                 store.record_reply(&Load::list(&list(n), 1).request, 1, Ok(large), at(0));
             }
             (0..3).for_each(|_| store.turn());
-            (0..count).filter(|n| store.list(&list(*n)).is_known).count()
+            (0..count).filter(|n| store.list(&list(*n)).is_loaded).count()
         };
         assert_eq!((after(2, MAX_REPLY_BYTES / 3), after(MAX_ENTRIES, 1)), (2, MAX_ENTRIES));
         assert_eq!(after(2, MAX_REPLY_BYTES / 3 * 2), 0);
@@ -1345,10 +1346,10 @@ mod tests {
         let list = |search: &str| ListBranches { id: "1".into(), search: Some(search.into()) };
         let (a, b) = (list("a"), list("b"));
         let mut store = Store::default();
-        let both = |store: &Store| Rows::chain(vec![store.list(&a), store.list(&b)]).is_known;
-        assert!(!both(&store) && !Rows::<Branch>::chain(Vec::new()).is_known, "nothing has answered");
+        let both = |store: &Store| Rows::chain(vec![store.list(&a), store.list(&b)]).is_loaded;
+        assert!(!both(&store) && !Rows::<Branch>::chain(Vec::new()).is_loaded, "nothing has answered");
         assert!(!store.knows(&a.request(), 1));
-        store.set_loading(&Ticket::Load(a.request(), 1), true);
+        store.set_loading(&TaskKey::Load(a.request(), 1), true);
         assert!(store.is_loading(&a.request()) && !store.is_loading(&b.request()) && !store.knows(&a.request(), 1));
         store.record_reply(&a.request(), 1, Ok(rows(&["a"], None)), at(0));
         assert!(!both(&store) && store.knows(&a.request(), 1) && !store.knows(&a.request(), 2));

@@ -1,7 +1,7 @@
 //! Reads parts of large remote files: from byte ranges, or from a temporary file with the whole content.
 
 use super::want::{Canceled, Value};
-use crate::api::client::Slice;
+use crate::api::client::ByteRange;
 use crate::api::endpoint::Request;
 use bytes::Bytes;
 use std::fmt;
@@ -103,7 +103,7 @@ pub trait RangeRead: Send + Sync + 'static {
     /// Returns the request for the large file.
     fn request(&self) -> Request;
     /// Returns the first range to request. A server without range support sends everything.
-    fn begin(&self) -> Slice;
+    fn begin(&self) -> ByteRange;
     /// Returns the maximum number of bytes to download; see [`RangeRead::too_large`].
     fn max_bytes(&self) -> u64;
     /// Returns the result if more than [`RangeRead::max_bytes`] bytes are needed; `bytes` is the number needed, if
@@ -124,7 +124,7 @@ pub struct AnyRangeRead {
     /// The request for the large file.
     pub request: Request,
     /// The first range to request.
-    pub begin: Slice,
+    pub begin: ByteRange,
     /// The maximum number of bytes to download.
     pub max_bytes: u64,
     /// The delay before the request, so that a moving cursor does not send a request at each step.

@@ -54,7 +54,7 @@ impl Want {
 
 /// Identifies one task in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Ticket {
+pub enum TaskKey {
     /// A page of a list; page 0 for a reply that is not a list.
     Load(Request, u32),
     /// A growing document.

@@ -388,7 +388,7 @@ fn text_from(
                 {
                     line::set(buf, first, area.y, " ", 1, Style::new());
                 }
-                line::set(buf, x, area.y, glyph::cut(), 1, theme.style(Role::Faint));
+                line::set(buf, x, area.y, glyph::ellipsis(), 1, theme.style(Role::Faint));
                 return (begin.unwrap_or(here), here);
             }
             if piece.column < left {

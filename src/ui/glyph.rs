@@ -159,8 +159,8 @@ glyphs! {
     branch = "⎇", "@", "branch";
     /// Returns the marker in the first column of the selected row, where the cursor is if it is visible.
     mark = "▌", ">", " ";
-    /// Returns the marker of cut text.
-    cut = "…", "~", "~";
+    /// Returns the mark at the end of truncated text.
+    ellipsis = "…", "~", "~";
     /// Returns a piece of the horizontal rule of titles.
     rule = "─", "-", " ";
     /// Returns a piece of the vertical divider between panels.

@@ -238,7 +238,7 @@ impl Row {
             let (symbol, role) = if lane == node {
                 (if self.merge { glyph::hollow() } else { glyph::alive() }, self.color(usize::from(self.lane)))
             } else if lane == limit {
-                (glyph::cut(), Role::Dim)
+                (glyph::ellipsis(), Role::Dim)
             } else if met(lane) {
                 (corner(above, below, left, right), self.color(lane))
             } else if above && below {

@@ -84,7 +84,7 @@ pub fn draw_cut<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)
     pen.end = area.right() - 1 - tail_width;
     let style = pen.all(buf, spans);
     pen.end += 1;
-    pen.put(buf, glyph::cut(), 1, style);
+    pen.put(buf, glyph::ellipsis(), 1, style);
     pen.end = area.right();
     for (symbol, width, style) in &tail {
         pen.put(buf, symbol, *width, *style);

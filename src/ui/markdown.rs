@@ -74,7 +74,7 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme) -
     if renderer.budget == 0 || read.len() < markdown.len() {
         renderer = Renderer { out: renderer.out, gap: true, budget: MIN_BUDGET, ..Renderer::new(width.max(1), theme) };
         renderer.block();
-        renderer.word(&format!("{} truncated", glyph::cut()), theme.style(Role::Dim));
+        renderer.word(&format!("{} truncated", glyph::ellipsis()), theme.style(Role::Dim));
         renderer.flush();
     }
     renderer.out
@@ -260,7 +260,7 @@ impl<'t> Renderer<'t> {
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {
-                    table.row();
+                    table.start_row();
                 }
             }
             Tag::Emphasis => self.push_style(Role::SyntaxEmphasis),
@@ -324,7 +324,7 @@ impl<'t> Renderer<'t> {
             TagEnd::TableCell => {
                 let pieces = std::mem::take(&mut self.pieces);
                 if let Some(table) = &mut self.table {
-                    table.cell(pieces);
+                    table.push_cell(pieces);
                 }
             }
             TagEnd::Table => {

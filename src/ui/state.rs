@@ -71,7 +71,7 @@ fn draw_paragraphs(buf: &mut Buffer, area: Rect, parts: Vec<(&str, Style, &str)>
                 lines.pop();
                 if let Some(last) = lines.last_mut() {
                     let kept = text::head(last, usize::from(width) - 1);
-                    *last = format!("{}{}", kept.trim_end_matches(glyph::cut()), glyph::cut());
+                    *last = format!("{}{}", kept.trim_end_matches(glyph::ellipsis()), glyph::ellipsis());
                 }
             }
             _ => {

@@ -308,7 +308,7 @@ pub fn fit(text: &str, width: usize) -> String {
         return sanitize(text).into_owned();
     }
     let mut out = head(text, width - 1);
-    out.push_str(glyph::cut());
+    out.push_str(glyph::ellipsis());
     out
 }
 
@@ -330,7 +330,7 @@ pub fn fit_middle(text: &str, width: usize) -> String {
         from -= 1;
     }
     let mut out = head(text, width - 1 - used);
-    out.push_str(glyph::cut());
+    out.push_str(glyph::ellipsis());
     out.extend(pieces.iter().skip(from).map(|piece| piece.symbol.as_ref()));
     out
 }
@@ -404,7 +404,7 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
         lines.truncate(limit);
         if let Some(last) = lines.last_mut() {
             let kept = head(last, width - 1);
-            *last = format!("{}{}", kept.trim_end(), glyph::cut());
+            *last = format!("{}{}", kept.trim_end(), glyph::ellipsis());
         }
     }
     lines

@@ -114,7 +114,7 @@ async fn every_download_resumes_where_the_connection_broke() {
         let (address, asked) = line_that_breaks(&server, 400_000).await;
         let mut address = Address::new(address.parse().unwrap());
         address.token = Some(server.token("ada").to_owned().into());
-        address.timeouts.retry = std::time::Duration::from_millis(1);
+        address.timeouts.retry_delay = std::time::Duration::from_millis(1);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("there");
         let furthest = Arc::new(AtomicUsize::new(0));

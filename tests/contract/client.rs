@@ -13,7 +13,7 @@ use url::Url;
 
 pub fn at(url: &Url) -> Server {
     let timeouts =
-        Timeouts { connect: Duration::from_secs(5), read: Duration::from_millis(500), retry: Duration::ZERO };
+        Timeouts { connect: Duration::from_secs(5), read: Duration::from_millis(500), retry_delay: Duration::ZERO };
     Server { token: Some("s3cret-token".into()), timeouts, ..Server::new(url.clone()) }
 }
 

@@ -7,7 +7,7 @@ use labscope::api::jobs::{GetJob, GetTrace, Job};
 use labscope::api::{Endpoint, Error, Fault};
 use labscope::app::action::{Effect, Msg};
 use labscope::runtime::executor::Executor;
-use labscope::store::{Follow, KnownState, Load, Sink, Ticket, Value, Want};
+use labscope::store::{Follow, KnownState, Load, Sink, TaskKey, Value, Want};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -136,11 +136,11 @@ async fn go_on(turns: Vec<Turn>, held: KnownState) -> (Heard, Result<(), Error>)
     let request = GetTrace { id: 1_u64.into(), job_id: 7 }.request();
     let status = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
     let follow = Follow { request: request.clone(), status, is_complete: is_over, sink: || Box::new(Nothing) };
-    executor.take(Effect::Start(Ticket::Follow(request), Want::Follow(follow), held));
+    executor.take(Effect::Start(TaskKey::Follow(request), Want::Follow(follow), held));
     let mut heard = Heard::default();
     loop {
         let next = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it goes on");
-        let Some(msg) = next.expect("the executor is there").into_active() else { continue };
+        let Some(msg) = next.expect("the executor is there").unless_stopped() else { continue };
         match msg {
             Msg::Bytes { bytes, restart, .. } => {
                 if restart {
@@ -149,7 +149,7 @@ async fn go_on(turns: Vec<Turn>, held: KnownState) -> (Heard, Result<(), Error>)
                 }
                 heard.text.push_str(&String::from_utf8_lossy(&bytes));
             }
-            Msg::Arrived(Ticket::Follow(_), outcome) => return (heard, outcome.map(|_| ())),
+            Msg::Arrived(TaskKey::Follow(_), outcome) => return (heard, outcome.map(|_| ())),
             _ => {}
         }
     }
@@ -317,8 +317,8 @@ async fn a_long_trace_is_throttled_to_its_consumer() {
     let request = GetTrace { id: 1_u64.into(), job_id: 7 }.request();
     let status = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
     let follow = Follow { request: request.clone(), status, is_complete: is_over, sink: || Box::new(Nothing) };
-    let ticket = Ticket::Follow(request);
-    executor.take(Effect::Start(ticket.clone(), Want::Follow(follow), KnownState::default()));
+    let task = TaskKey::Follow(request);
+    executor.take(Effect::Start(task.clone(), Want::Follow(follow), KnownState::default()));
     // Messages that have not been processed are bounded, no matter how much room the channel has.
     let mut unheard = Vec::new();
     let size = |msg: &Msg| match msg {
@@ -339,7 +339,7 @@ async fn a_long_trace_is_throttled_to_its_consumer() {
     }
     assert!((1 << 20..=8 << 20).contains(&waiting), "{waiting} of {total}");
     // While on hold, it sends nothing more, although there is room; afterwards it continues.
-    executor.take(Effect::Hold(ticket.clone(), true));
+    executor.take(Effect::SetPaused(task.clone(), true));
     unheard.clear();
     let mut more = 0;
     while let Ok(Some(msg)) = tokio::time::timeout(Duration::from_millis(300), inbox.recv()).await {
@@ -347,11 +347,11 @@ async fn a_long_trace_is_throttled_to_its_consumer() {
     }
     // One chunk had already reserved its room.
     assert!(more < 1 << 20, "{more}");
-    executor.take(Effect::Hold(ticket, false));
+    executor.take(Effect::SetPaused(task, false));
     let mut all = waiting + more;
     while let Some(msg) = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it goes on") {
         all += size(&msg);
-        if matches!(msg.into_active(), Some(Msg::Arrived(..))) {
+        if matches!(msg.unless_stopped(), Some(Msg::Arrived(..))) {
             break;
         }
     }
@@ -378,14 +378,14 @@ async fn the_clock_offset_of_a_server_is_reported_before_its_reply() {
         let (sender, mut inbox) = mpsc::channel(64);
         let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
         let load = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
-        let ticket = Ticket::Load(load.request.clone(), 0);
+        let task = TaskKey::Load(load.request.clone(), 0);
         let began = std::time::Instant::now();
-        executor.take(Effect::Start(ticket, load.into(), KnownState::default()));
-        let first = inbox.recv().await.and_then(Msg::into_active);
-        let Some(Msg::Clock(ahead)) = first else { panic!("{first:?}") };
+        executor.take(Effect::Start(task, load.into(), KnownState::default()));
+        let first = inbox.recv().await.and_then(Msg::unless_stopped);
+        let Some(Msg::ClockOffset(ahead)) = first else { panic!("{first:?}") };
         // A `Date` header has whole seconds, and is as old as the reply was under way.
         let near = 1000 + i128::try_from(began.elapsed().as_millis()).unwrap_or(i128::MAX);
         assert!((ahead.as_millis() - i128::from(off) * 1000).abs() <= near, "{ahead} of {off}");
-        assert!(matches!(inbox.recv().await.and_then(Msg::into_active), Some(Msg::Arrived(_, Ok(_)))));
+        assert!(matches!(inbox.recv().await.and_then(Msg::unless_stopped), Some(Msg::Arrived(_, Ok(_)))));
     }
 }

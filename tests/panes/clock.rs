@@ -33,7 +33,7 @@ fn job(off: i64) -> Value {
 async fn open(off: i64, known: bool) -> Harness {
     let mut harness = Begin::at(Place::new("job").project(PROJECT).item(7)).size(160, 45).open();
     if known {
-        harness.send(Msg::Clock(SignedDuration::from_secs(off)));
+        harness.send(Msg::ClockOffset(SignedDuration::from_secs(off)));
     }
     harness.reply(JOB, job(off)).reply_raw(&format!("{JOB}/trace"), "one\n").settle().await;
     harness
@@ -66,7 +66,7 @@ async fn an_unknown_clock_offset_causes_no_absurd_times() {
 async fn the_last_contact_of_a_runner_has_the_correct_age() {
     for off in OFF {
         let mut harness = Begin::at(Place::new("runners")).size(160, 45).open();
-        harness.send(Msg::Clock(SignedDuration::from_secs(off)));
+        harness.send(Msg::ClockOffset(SignedDuration::from_secs(off)));
         let runner = json!({"id": 3, "description": "mill-3", "status": "online", "active": true, "online": true,
             "contacted_at": before(300, off), "is_shared": true, "runner_type": "instance_type"});
         harness.reply("GET /runners", [runner.clone()]).reply("GET /runners/3", runner);
@@ -86,7 +86,7 @@ async fn the_rate_of_a_download_uses_the_local_clock() {
     for held in [0, 2_000_000, 4_000_000] {
         harness.send(Msg::Transfer(number, TransferEvent::Received(held)));
         harness.pass(1);
-        harness.send(Msg::Clock(SignedDuration::from_secs(600)));
+        harness.send(Msg::ClockOffset(SignedDuration::from_secs(600)));
     }
     harness.expect("1.3 MB/s");
 }

@@ -18,7 +18,7 @@ use labscope::app::registry::Entry;
 use labscope::app::state::State;
 use labscope::app::view::View;
 use labscope::panes::PANES;
-use labscope::store::{Load, ParsedReply, Ticket, Want, Write};
+use labscope::store::{Load, ParsedReply, TaskKey, Want, Write};
 use labscope::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -280,7 +280,7 @@ async fn q_closes_then_goes_back_then_asks_to_quit() {
 async fn the_hint_about_the_first_keys_is_shown_until_a_key_is_pressed() {
     let begin = |states: &HashMap<String, State>| {
         let mut begin = Begin::at(projects());
-        begin.greets = true;
+        begin.shows_key_hints = true;
         begin.account = "ada".into();
         begin.states = states.clone();
         begin
@@ -395,12 +395,12 @@ async fn a_late_reply_is_dropped() {
         order_by: Some("last_activity_at".into()),
         ..ListProjects::default()
     };
-    let late = Ticket::Load(Load::single(&of("ro")).request, 1);
+    let late = TaskKey::Load(Load::single(&of("ro")).request, 1);
     assert!(harness.canceled.contains(&late), "{:?}", harness.canceled);
     let rows: Vec<labscope::api::projects::Project> = vec![Default::default()];
     let arrival = ParsedReply { value: Arc::new(rows), len: 1, next: None, total: None, digest: 0, size: 0 };
     harness.send(Msg::Arrived(late, Ok(Outcome::Reply(arrival))));
-    assert!(!harness.app.store.list(&of("ro")).is_known, "an unexpected reply was kept");
+    assert!(!harness.app.store.list(&of("ro")).is_loaded, "an unexpected reply was kept");
     harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;
     harness.expect("acme/rocket-ui");
 }
@@ -426,7 +426,7 @@ async fn leaving_a_place_cancels_its_requests() {
     assert!(waiting(&harness), "{:?}", harness.waiting());
     harness.press("g p");
     assert!(!waiting(&harness), "{:?}", harness.waiting());
-    assert!(harness.canceled.iter().any(|t| matches!(t, Ticket::Load(r, _) if r.path == "/projects/7")));
+    assert!(harness.canceled.iter().any(|t| matches!(t, TaskKey::Load(r, _) if r.path == "/projects/7")));
     // The session is shared by all places: the current user is still requested.
     assert!(harness.waiting().iter().any(|line| line == "GET /user"), "{:?}", harness.waiting());
 }

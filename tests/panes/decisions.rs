@@ -182,7 +182,7 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
     (fork["source_project_id"], fork["target_project_id"]) = (json!(8), json!(7));
     let mut harness = open_in(Some(clone("acme/rocket-ui")), fork).await;
     harness.press("O");
-    assert_eq!(harness.checked_out[0].source, CheckoutSource::Head(42));
+    assert_eq!(harness.checked_out[0].source, CheckoutSource::MergeRequest(42));
 }
 
 #[tokio::test]

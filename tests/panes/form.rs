@@ -251,13 +251,13 @@ async fn a_change_while_the_external_editor_is_open_is_shown_before_saving() {
     use labscope::app::action::Msg;
     let mut harness = reopened().await;
     harness.press("C-o").reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).settle().await;
-    harness.send(Msg::Edited(Ok("Draws.x\n".into())));
+    harness.send(Msg::EditorClosed(Ok("Draws.x\n".into())));
     harness.press("C-s").settle().await;
     clashes(&mut harness, "Draws.x");
     // A text that returns unchanged from the editor is no change, even if the field changed meanwhile.
     let mut harness = reopened().await;
     harness.press("C-o").settle().await;
-    harness.send(Msg::Edited(Ok("Draws.\n".into())));
+    harness.send(Msg::EditorClosed(Ok("Draws.\n".into())));
     harness.reply("GET /projects/acme%2Frocket-ui", described("Draws.")).press("C-s").settle().await;
     harness.expect("No changes.");
 }

@@ -3,21 +3,21 @@
 
 use crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
-use labscope::api::client::{Client, Server, Slice};
+use labscope::api::client::{ByteRange, Client, Server};
 use labscope::api::endpoint::Request;
 use labscope::api::{Error, Fault, Host};
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::bindings::Bindings;
-use labscope::app::clone::{Checkout, CloneFolder, FileOfClone};
-use labscope::app::custom::{CustomCommand, RunOrder};
+use labscope::app::clone::{Checkout, CloneFile, CloneFolder};
+use labscope::app::custom::{CustomCommand, RunSpec};
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
 use labscope::app::session::{OtherServer, Session};
 use labscope::app::state::{Kept, State, StateFile};
-use labscope::app::transfer::TransferOrder;
+use labscope::app::transfer::TransferSpec;
 use labscope::app::{App, Entry, Place, Setup};
 use labscope::runtime::executor::Executor;
-use labscope::store::{AnyRangeRead, Follow, Load, ParsedReply, Parts, Step, Ticket, Want, Write};
+use labscope::store::{AnyRangeRead, Follow, Load, ParsedReply, Parts, Step, TaskKey, Want, Write};
 use labscope::ui::glyph::{Alphabet, LocalAlphabet};
 use labscope::ui::text;
 use labscope::ui::theme::{Background, Theme};
@@ -68,7 +68,7 @@ pub struct Begin {
     pub size: (u16, u16),
     pub read_only: bool,
     /// Whether the hint about the first keys is shown.
-    pub greets: bool,
+    pub shows_key_hints: bool,
     pub signed_in: bool,
     pub background: Background,
     accessible: bool,
@@ -101,7 +101,7 @@ impl Begin {
             place,
             size: (80, 24),
             read_only: false,
-            greets: false,
+            shows_key_hints: false,
             signed_in: true,
             background: Background::Dark,
             accessible: false,
@@ -216,7 +216,7 @@ impl Begin {
             theme: Theme::for_background(self.background),
             theme_is_chosen: true,
             kept: Kept { account: self.account, texts: self.drafts, states: self.states.clone() },
-            greets: self.greets,
+            shows_key_hints: self.shows_key_hints,
             place: self.place,
             now,
             size: self.size,
@@ -270,7 +270,7 @@ impl Begin {
 fn is_step(effect: &Effect) -> bool {
     match effect {
         // The name of the account is kept, too, but nobody typed it.
-        Effect::Keep(key, _) => !key.starts_with("account "),
+        Effect::SaveText(key, _) => !key.starts_with("account "),
         Effect::Claim(..) | Effect::Send(..) => true,
         _ => false,
     }
@@ -285,7 +285,7 @@ pub struct Harness {
     /// Effects that were started and have no reply yet.
     pending: Vec<Effect>,
     /// Canceled requests, in order.
-    pub canceled: Vec<Ticket>,
+    pub canceled: Vec<TaskKey>,
     /// Flow control of streams: `true` to pause, `false` to resume.
     pub holding: Vec<bool>,
     /// The request lines of all requests in order, with the fields of forms.
@@ -303,16 +303,16 @@ pub struct Harness {
     /// Addresses opened in the browser.
     pub browsed: Vec<String>,
     /// The custom commands that were started, by number, and those that were stopped.
-    pub ran: Vec<(u64, RunOrder)>,
+    pub ran: Vec<(u64, RunSpec)>,
     pub stopped: Vec<u64>,
     /// Files of the clone that were opened in an editor.
-    pub edited: Vec<FileOfClone>,
+    pub edited: Vec<CloneFile>,
     /// Checkouts requested from git.
     pub checked_out: Vec<Checkout>,
     /// Notifications sent through the terminal.
     pub notified: Vec<String>,
     /// Downloads, by number; files of a real server are saved.
-    pub transfers: Vec<(u64, TransferOrder)>,
+    pub transfers: Vec<(u64, TransferSpec)>,
     /// Texts shown in the pager.
     pub paged: Vec<String>,
     /// Switches to another server, with the place to open there.
@@ -332,7 +332,7 @@ pub struct Harness {
     /// The number of bytes of each stream that the app has received.
     held: HashMap<Request, usize>,
     /// Requests that a server has yet to answer, except for streams.
-    in_flight: HashSet<Ticket>,
+    in_flight: HashSet<TaskKey>,
     /// The number of streams that ended with an error.
     pub failed_streams: usize,
     buffer: Buffer,
@@ -388,7 +388,7 @@ impl Harness {
         self
     }
 
-    /// Presses keys: `j j Enter`, `C-d`.
+    /// InputState keys: `j j Enter`, `C-d`.
     pub fn press(&mut self, keys: &str) -> &mut Harness {
         for key in parse_chord(keys).unwrap_or_else(|| panic!("{keys}: invalid keys")) {
             self.key(key);
@@ -447,9 +447,9 @@ impl Harness {
 
     /// Passes a message to the app and draws.
     pub fn send(&mut self, msg: Msg) {
-        if let Msg::Arrived(ticket, outcome) = &msg {
-            self.in_flight.remove(ticket);
-            self.failed_streams += usize::from(matches!(ticket, Ticket::Follow(_)) && outcome.is_err());
+        if let Msg::Arrived(task, outcome) = &msg {
+            self.in_flight.remove(task);
+            self.failed_streams += usize::from(matches!(task, TaskKey::Follow(_)) && outcome.is_err());
         }
         if self.is_killed() {
             return;
@@ -478,9 +478,9 @@ impl Harness {
             self.steps_left -= usize::from(is_step(&effect));
             self.reached.extend(route_of(&effect));
             match effect {
-                Effect::Start(ticket, mut want, held) => {
+                Effect::Start(task, mut want, held) => {
                     if let Want::Load(load) = &mut want {
-                        let page = if let Ticket::Load(_, page) = &ticket { *page } else { 0 };
+                        let page = if let TaskKey::Load(_, page) = &task { *page } else { 0 };
                         self.asked.push(named(&paged(load, page)));
                         // Tests do not pause while typing, so a debounce would only slow them down.
                         load.delay = Duration::ZERO;
@@ -489,10 +489,10 @@ impl Harness {
                         self.asked.push(gleaned.request.line());
                         gleaned.delay = Duration::ZERO;
                     }
-                    if !matches!(ticket, Ticket::Follow(_)) {
-                        self.in_flight.insert(ticket.clone());
+                    if !matches!(task, TaskKey::Follow(_)) {
+                        self.in_flight.insert(task.clone());
                     }
-                    self.start(Effect::Start(ticket, want, held));
+                    self.start(Effect::Start(task, want, held));
                 }
                 Effect::Send(_, write) if self.holds.as_ref().is_some_and(|like| like(&write.request)) => {
                     self.asked.push(line_with_fields(&write))
@@ -511,25 +511,25 @@ impl Harness {
                     self.asked.push(line_with_fields(&write));
                     self.start(Effect::Send(number, write));
                 }
-                Effect::Cancel(ticket) => {
-                    self.pending.retain(|e| !matches!(e, Effect::Start(t, ..) if *t == ticket));
-                    self.in_flight.remove(&ticket);
+                Effect::Cancel(task) => {
+                    self.pending.retain(|e| !matches!(e, Effect::Start(t, ..) if *t == task));
+                    self.in_flight.remove(&task);
                     if let Answers::Server { executor, .. } = &mut self.answers {
-                        executor.take(Effect::Cancel(ticket.clone()));
+                        executor.take(Effect::Cancel(task.clone()));
                     }
-                    self.canceled.push(ticket);
+                    self.canceled.push(task);
                 }
-                Effect::Hold(ticket, hold) => {
+                Effect::SetPaused(task, hold) => {
                     if let Answers::Server { executor, .. } = &mut self.answers {
-                        executor.take(Effect::Hold(ticket, hold));
+                        executor.take(Effect::SetPaused(task, hold));
                     }
                     self.holding.push(hold);
                 }
                 Effect::Copy(words) => self.copied.push(words),
                 Effect::Browse(url) => self.browsed.push(url),
                 // The last account is kept as well, but is not a text that anybody typed.
-                Effect::Keep(key, _) if key.starts_with("account ") => {}
-                Effect::KeepState(account, file) => {
+                Effect::SaveText(key, _) if key.starts_with("account ") => {}
+                Effect::SaveState(account, file) => {
                     let state = self.states.entry(account).or_default();
                     match file {
                         StateFile::Settings(settings) => state.settings = settings,
@@ -538,8 +538,8 @@ impl Harness {
                     }
                 }
                 Effect::Notify(words) => self.notified.push(words),
-                Effect::Keep(key, Some(words)) => _ = self.kept.insert(key, words),
-                Effect::Keep(key, None) => _ = self.kept.remove(&key),
+                Effect::SaveText(key, Some(words)) => _ = self.kept.insert(key, words),
+                Effect::SaveText(key, None) => _ = self.kept.remove(&key),
                 Effect::Transfer(number, order) => match &mut self.answers {
                     Answers::Script(_) => self.transfers.push((number, order)),
                     Answers::Server { executor, .. } => _ = executor.take(Effect::Transfer(number, order)),
@@ -550,12 +550,12 @@ impl Harness {
                 Effect::StopCustomCommand(number) => self.stopped.push(number),
                 Effect::EditFile(file) => self.edited.push(file),
                 Effect::StopTransfer(number) => self.transfers.retain(|(n, _)| *n != number),
-                Effect::Section(name, section) => {
+                Effect::WriteSection(name, section) => {
                     self.sections.retain(|known| known.name != name);
                     self.sections.extend(section);
                 }
                 Effect::SwitchServer(host, place) => self.elsewhere.push((host, place)),
-                Effect::Return => self.returned += 1,
+                Effect::SwitchBack => self.returned += 1,
                 Effect::Edit { .. } | Effect::ForgetTransfer(_) | Effect::Suspend | Effect::Quit => {}
             }
         }
@@ -607,7 +607,7 @@ impl Harness {
         };
         // Only computed on failure: the picture takes longer than most messages.
         let msg = heard.unwrap_or_else(|| panic!("no reply to {:?}\n{}", self.in_flight, self.picture()));
-        let Some(msg) = msg.into_active() else { return };
+        let Some(msg) = msg.unless_stopped() else { return };
         if let Msg::Sent(number, _) = &msg {
             self.pending.retain(|e| !matches!(e, Effect::Send(n, _) if n == number));
         }
@@ -628,8 +628,10 @@ impl Harness {
     /// Returns the request lines of all effects without a reply.
     pub fn waiting(&self) -> Vec<String> {
         let line = |effect: &Effect| match effect {
-            Effect::Start(Ticket::Load(request, _), ..) | Effect::Start(Ticket::Follow(request), ..) => request.line(),
-            Effect::Start(Ticket::Work(key) | Ticket::RangeRead(key), ..) => key.clone(),
+            Effect::Start(TaskKey::Load(request, _), ..) | Effect::Start(TaskKey::Follow(request), ..) => {
+                request.line()
+            }
+            Effect::Start(TaskKey::Work(key) | TaskKey::RangeRead(key), ..) => key.clone(),
             Effect::Send(_, write) => line_with_fields(write),
             _ => String::new(),
         };
@@ -639,7 +641,7 @@ impl Harness {
     /// Returns the request of the stream that is being read.
     pub fn follows(&self) -> Option<Request> {
         self.pending.iter().find_map(|effect| match effect {
-            Effect::Start(Ticket::Follow(request), ..) => Some(request.clone()),
+            Effect::Start(TaskKey::Follow(request), ..) => Some(request.clone()),
             _ => None,
         })
     }
@@ -652,16 +654,16 @@ impl Harness {
     /// Answers the [pending](Harness::waiting) effect at `index`, if it has a reply.
     pub fn answer(&mut self, index: usize) -> bool {
         let messages = match &self.pending[index] {
-            Effect::Start(ticket @ Ticket::Load(_, page), Want::Load(load), _) => {
+            Effect::Start(task @ TaskKey::Load(_, page), Want::Load(load), _) => {
                 let Some(outcome) = self.arrival(load, *page) else { return false };
-                vec![Msg::Arrived(ticket.clone(), outcome.map(Outcome::Reply))]
+                vec![Msg::Arrived(task.clone(), outcome.map(Outcome::Reply))]
             }
-            Effect::Start(ticket, Want::Work(work), _) => {
-                vec![Msg::Arrived(ticket.clone(), Ok(Outcome::Result((work.run)(&|| false))))]
+            Effect::Start(task, Want::Work(work), _) => {
+                vec![Msg::Arrived(task.clone(), Ok(Outcome::Computed((work.run)(&|| false))))]
             }
-            Effect::Start(ticket, Want::RangeRead(gleaned), _) => {
+            Effect::Start(task, Want::RangeRead(gleaned), _) => {
                 let Some(outcome) = self.gleaned(gleaned) else { return false };
-                vec![Msg::Arrived(ticket.clone(), outcome)]
+                vec![Msg::Arrived(task.clone(), outcome)]
             }
             Effect::Start(_, Want::Follow(follow), _) => {
                 let follow = follow.clone();
@@ -716,7 +718,7 @@ impl Harness {
         match self.pending.remove(index) {
             // Local computations do not fail because of a server.
             effect @ Effect::Start(_, Want::Work(_), _) => self.pending.push(effect),
-            Effect::Start(ticket, ..) => self.send(Msg::Arrived(ticket, Err(error))),
+            Effect::Start(task, ..) => self.send(Msg::Arrived(task, Err(error))),
             Effect::Send(number, _) => self.send(Msg::Sent(number, Err(error))),
             other => panic!("{other:?} is not for a server"),
         }
@@ -794,13 +796,15 @@ impl Harness {
         let part = |range: std::ops::Range<u64>| all.slice(range.start as usize..range.end.min(total) as usize);
         let mut parts = if in_parts { Parts::of(total) } else { Parts::whole(all.clone()) };
         match &gleaned.begin {
-            Slice::Tail(bytes) => parts.add(total.saturating_sub(*bytes), part(total.saturating_sub(*bytes)..total)),
-            Slice::Span(range) => parts.add(range.start, part(range.clone())),
-            Slice::All => parts.add(0, all.clone()),
+            ByteRange::Tail(bytes) => {
+                parts.add(total.saturating_sub(*bytes), part(total.saturating_sub(*bytes)..total))
+            }
+            ByteRange::Span(range) => parts.add(range.start, part(range.clone())),
+            ByteRange::All => parts.add(0, all.clone()),
         }
         loop {
             match (gleaned.read)(&parts, &|| false) {
-                Step::Done(value) => return Some(Ok(Outcome::Result(value.into()))),
+                Step::Done(value) => return Some(Ok(Outcome::Computed(value.into()))),
                 Step::Need(range) => parts.add(range.start, part(range)),
             }
         }
@@ -810,8 +814,8 @@ impl Harness {
     fn grown(&mut self, follow: &Follow) -> Option<(Vec<Msg>, bool)> {
         let status = self.arrival(&follow.status, 0)?;
         let over = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
-        let status_read = |status| Msg::StatusRead(follow.status.request.clone(), status);
-        let broken = |error| Msg::Arrived(Ticket::Follow(follow.request.clone()), Err(error));
+        let status_read = |status| Msg::StreamStatus(follow.status.request.clone(), status);
+        let broken = |error| Msg::Arrived(TaskKey::Follow(follow.request.clone()), Err(error));
         if let Some(error) = status.as_ref().err().filter(|error| !error.is_temporary()).cloned() {
             return Some((vec![status_read(status), broken(error)], true));
         }
@@ -832,7 +836,7 @@ impl Harness {
         let mut messages =
             vec![status_read(status), Msg::Bytes { request: request.clone(), bytes: new.into(), restart: false }];
         if over {
-            messages.push(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
+            messages.push(Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End)));
         }
         Some((messages, over))
     }
@@ -962,7 +966,7 @@ fn route_of(effect: &Effect) -> Option<(&'static str, &'static str)> {
         Effect::Start(_, Want::Follow(follow), _) => &follow.request,
         Effect::Start(_, Want::RangeRead(gleaned), _) => &gleaned.request,
         Effect::Send(_, write) => &write.request,
-        Effect::Transfer(_, order) => &order.download.request,
+        Effect::Transfer(_, spec) => &spec.download.request,
         _ => return None,
     };
     Some((request.method, request.route))

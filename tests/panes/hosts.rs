@@ -154,7 +154,7 @@ async fn an_app_in_the_background_pauses_and_resumes_where_it_was() {
     assert_eq!(harness.app.take_messages(), [(Tone::Good, "demo: Saved x".into())]);
     let key = |c: char| Msg::Key(crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char(c)));
     let effects = other.update(key('q'));
-    assert!(effects.contains(&Effect::Return), "{effects:?}");
+    assert!(effects.contains(&Effect::SwitchBack), "{effects:?}");
     let effects = harness.app.come_back(other.ui_state());
     assert!(effects.iter().any(waits), "canceled requests are sent again: {effects:?}");
     harness.resize(80, 24).expect("Here");
@@ -174,14 +174,14 @@ fn each_switch_to_a_server_can_be_undone() {
     other.leave();
     other.enter(harness.app.ui_state(), Some(request(2)));
     assert_eq!(other.place(), request(2));
-    assert!(other.update(q()).contains(&Effect::Return));
+    assert!(other.update(q()).contains(&Effect::SwitchBack));
     other.leave();
     other.come_back(harness.app.ui_state());
     assert_eq!(other.place(), request(2), "it is unchanged");
     // Going back follows its own history, up to the place where it was first entered.
-    assert!(!other.update(q()).contains(&Effect::Return));
+    assert!(!other.update(q()).contains(&Effect::SwitchBack));
     assert_eq!(other.place(), request(1));
-    assert!(other.update(q()).contains(&Effect::Return));
+    assert!(other.update(q()).contains(&Effect::SwitchBack));
 }
 
 #[test]

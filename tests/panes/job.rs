@@ -194,7 +194,7 @@ async fn the_trace_stays_when_the_server_becomes_unreachable() {
     let error = Error { tried: JOB.into(), fault: Fault::Offline("connection refused".into()) };
     let request =
         labscope::store::Load::single(&labscope::api::jobs::GetJob { id: "acme/rocket-ui".into(), job_id: 1207 });
-    harness.send(Msg::StatusRead(request.request, Err(error)));
+    harness.send(Msg::StreamStatus(request.request, Err(error)));
     harness.expect("frame/2").expect("Server unreachable").expect("following");
 }
 

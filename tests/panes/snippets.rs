@@ -219,7 +219,7 @@ async fn a_text_from_the_external_editor_is_never_lost() {
         app.press("E").settle().await;
         app.expect("Open in $EDITOR").expect("Esc close").expect_no("C-f");
         app.reply_raw(&format!("GET {url}/raw"), "fn main() { theirs() }");
-        app.send(Msg::Edited(Ok("fn main() { mine() }".into())));
+        app.send(Msg::EditorClosed(Ok("fn main() { mine() }".into())));
         app.expect("checking for changes");
         app
     };

@@ -395,14 +395,14 @@ async fn a_text_from_the_external_editor_is_staged_byte_for_byte() {
     let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
     app.press("E").settle().await;
     app.expect("Open in $EDITOR");
-    app.send(Msg::Edited(Ok("written\n\n\n".into())));
+    app.send(Msg::EditorClosed(Ok("written\n\n\n".into())));
     app.settle().await;
     app.expect("Staged Cargo.toml").press("g i").settle().await;
     commit(&mut app).await;
     assert_eq!(bytes(&server, "Cargo.toml").await, b"written\n\n\n");
     let mut app = at(&server, "ada", "README.md", HashMap::new()).await;
     app.press("E").settle().await;
-    app.send(Msg::Edited(Ok("# Rocket\n".into())));
+    app.send(Msg::EditorClosed(Ok("# Rocket\n".into())));
     app.settle().await;
     app.expect("No changes").expect_no("staged");
     server.stop().await;

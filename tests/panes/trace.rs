@@ -4,7 +4,7 @@ use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::{Msg, Outcome};
 use labscope::app::session::TraceSettings;
-use labscope::store::Ticket;
+use labscope::store::TaskKey;
 use labscope::ui::trace::Patterns;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -185,7 +185,7 @@ async fn a_rewritten_trace_is_read_from_the_start() {
     harness.press("k").pass(20).expect("1 line ");
     // The trace is erased meanwhile: nothing is left, and the screen says so.
     harness.send(Msg::Bytes { request: request.clone(), bytes: Default::default(), restart: true });
-    harness.send(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
+    harness.send(Msg::Arrived(TaskKey::Follow(request), Ok(Outcome::End)));
     harness.expect("This job has no output.").expect_no("other words");
     harness.press("j k G g g e E & Esc Space y Esc Z f").settle().await;
 }

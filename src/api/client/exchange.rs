@@ -45,7 +45,7 @@ pub(super) struct Call {
 
 /// A byte range of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Slice {
+pub enum ByteRange {
     /// The whole resource.
     All,
     /// The last bytes, by their number.
@@ -57,23 +57,24 @@ pub enum Slice {
 /// The part of a reply that is requested.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RangeRequest {
-    /// The offset of the first byte, unless `slice` sets a range.
+    /// The offset of the first byte, unless `byte_range` sets a range.
     pub from: u64,
     /// A range, which takes precedence over `from`.
-    pub slice: Option<Slice>,
-    /// The version (`If-Range`) that the range is valid for; if it changed, the whole resource is sent.
-    pub version: Option<HeaderValue>,
+    pub byte_range: Option<ByteRange>,
+    /// The `ETag` of the content that the range is valid for, sent as `If-Range`; if it changed, the whole resource is
+    /// sent.
+    pub etag: Option<HeaderValue>,
     /// Whether to disable compression, so that byte offsets refer to the content itself.
-    pub is_uncompressed: bool,
+    pub disable_compression: bool,
 }
 
 impl RangeRequest {
     /// Returns the value of the `Range` header, or `None` for the whole resource.
     fn range(&self) -> Option<String> {
-        match &self.slice {
-            Some(Slice::Tail(bytes)) => Some(format!("bytes=-{bytes}")),
-            Some(Slice::Span(span)) => Some(format!("bytes={}-{}", span.start, span.end.saturating_sub(1))),
-            Some(Slice::All) | None => (self.from > 0).then(|| format!("bytes={}-", self.from)),
+        match &self.byte_range {
+            Some(ByteRange::Tail(bytes)) => Some(format!("bytes=-{bytes}")),
+            Some(ByteRange::Span(span)) => Some(format!("bytes={}-{}", span.start, span.end.saturating_sub(1))),
+            Some(ByteRange::All) | None => (self.from > 0).then(|| format!("bytes={}-", self.from)),
         }
     }
 }
@@ -88,7 +89,8 @@ impl Call {
         self.method == Method::GET || self.method == Method::HEAD
     }
 
-    pub fn failed(&self, fault: Fault) -> Error {
+    /// Returns the error for a fault of this call.
+    pub fn error(&self, fault: Fault) -> Error {
         Error { tried: self.line(), fault }
     }
 }
@@ -96,7 +98,7 @@ impl Call {
 impl Client {
     /// Refuses writes if the server is read-only.
     pub(super) fn permit(&self, call: &Call) -> Result<(), Error> {
-        if self.server.read_only && !call.is_read() { Err(call.failed(Fault::ReadOnly)) } else { Ok(()) }
+        if self.server.read_only && !call.is_read() { Err(call.error(Fault::ReadOnly)) } else { Ok(()) }
     }
 
     /// Returns the URL of the call, below `/api/v4`.
@@ -105,7 +107,7 @@ impl Client {
         base.set_query(None);
         base.set_fragment(None);
         let text = format!("{}/api/v4{}", base.as_str().trim_end_matches('/'), call.target);
-        let bad = |e| call.failed(Fault::Refused(400, format!("invalid URL {}: {e}", mask(&text))));
+        let bad = |e| call.error(Fault::Refused(400, format!("invalid URL {}: {e}", mask(&text))));
         Url::parse(&text).map_err(bad)
     }
 
@@ -123,7 +125,7 @@ impl Client {
                 renewed = true;
                 continue;
             }
-            let pause = self.server.timeouts.retry * 2_u32.pow(attempt);
+            let pause = self.server.timeouts.retry_delay * 2_u32.pow(attempt);
             let last = attempt == MAX_RETRIES;
             attempt += 1;
             let wait = match &outcome {
@@ -161,7 +163,7 @@ impl Client {
             let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
             // Redirects to other hosts, such as storage, must not receive the token.
             if let Some(token) = token.filter(|_| url.origin() == home) {
-                let strange = || call.failed(Fault::Unauthorized("the token contains invalid characters".into()));
+                let strange = || call.error(Fault::Unauthorized("the token contains invalid characters".into()));
                 let secret = token.expose_secret().trim();
                 let (name, value) = match self.server.oauth {
                     true => ("Authorization", HeaderValue::from_str(&format!("Bearer {secret}"))),
@@ -171,13 +173,13 @@ impl Client {
                 value.set_sensitive(true);
                 request = request.header(name, value);
             }
-            if call.range.is_uncompressed {
+            if call.range.disable_compression {
                 request = request.header(ACCEPT_ENCODING, "identity");
             }
             if let Some(range) = call.range.range() {
                 request = request.header(RANGE, range);
-                if let Some(version) = &call.range.version {
-                    request = request.header(IF_RANGE, version);
+                if let Some(etag) = &call.range.etag {
+                    request = request.header(IF_RANGE, etag);
                 }
             }
             if let Some(payload) = &call.payload {
@@ -202,21 +204,21 @@ impl Client {
             if !call.is_read() {
                 let host = place.host_str().unwrap_or_default();
                 let message = format!("the server redirects writes to {host}; pass it with --host");
-                return Err(call.failed(Fault::Refused(reply.status().as_u16(), message)));
+                return Err(call.error(Fault::Refused(reply.status().as_u16(), message)));
             }
             url = place;
         }
-        Err(call.failed(Fault::Refused(302, format!("the server redirects more than {MAX_HOPS} times"))))
+        Err(call.error(Fault::Refused(302, format!("the server redirects more than {MAX_HOPS} times"))))
     }
 
     fn send_error(&self, error: &reqwest::Error, url: &Url, call: &Call) -> Error {
         // Files are read while they are sent, and may have been deleted or changed.
         if let Some(unreadable) = super::payload::unreadable_file(error) {
-            return call.failed(Fault::Disk(unreadable));
+            return call.error(Fault::Disk(unreadable));
         }
         let timeouts = self.server.timeouts;
         let after = if error.is_connect() { timeouts.connect } else { timeouts.read };
-        call.failed(network_fault(error, url, after))
+        call.error(network_fault(error, url, after))
     }
 
     /// Returns the reply if its status is a success; otherwise returns an error with the server's message.
@@ -267,10 +269,10 @@ impl Client {
         {
             if body.len() + chunk.len() > MAX_BODY {
                 let message = format!("the reply is larger than {} MB", MAX_BODY / (1024 * 1024));
-                return Err(call.failed(Fault::TooLarge(message)));
+                return Err(call.error(Fault::TooLarge(message)));
             }
             if is_json {
-                counter.add(&chunk).map_err(|message| call.failed(Fault::TooLarge(message)))?;
+                counter.add(&chunk).map_err(|message| call.error(Fault::TooLarge(message)))?;
             }
             body.extend_from_slice(&chunk);
         }

@@ -35,7 +35,7 @@ impl Client {
     ) -> impl Stream<Item = Result<Page<E::Output>, Error>> + use<E> {
         let request = endpoint.request().at_page(1, per_page);
         let line = request.line();
-        let call = self.call_of(&request);
+        let call = self.build_call(&request);
         let client = self.clone();
         futures::stream::once(async move { call.map(|call| PageWalk::new(client, call, false).responses()) })
             .try_flatten()

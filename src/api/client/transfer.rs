@@ -1,6 +1,6 @@
 //! Transfers with progress: downloads that resume where they were interrupted, and uploads.
 
-use super::exchange::{Call, MAX_RETRIES, Slice, content_range, content_type, cut_error, wait_before_retry};
+use super::exchange::{ByteRange, Call, MAX_RETRIES, content_range, content_type, cut_error, wait_before_retry};
 use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::Request;
@@ -44,7 +44,7 @@ pub struct Download {
     pub start: u64,
     /// The length of the body, if the server sent it.
     pub length: Option<u64>,
-    /// The total size of the resource, if [`Client::slice`] requested a part and the server sent that part.
+    /// The total size of the resource, if [`Client::download_range`] requested a part and the server sent that part.
     pub total_size: Option<u64>,
     /// The `Content-Type` header, if the server sent one.
     pub content_type: Option<String>,
@@ -73,12 +73,13 @@ impl Download {
     }
 
     /// Returns the strong `ETag` of this version, which identifies its exact bytes.
-    fn version(&self) -> Option<HeaderValue> {
-        self.reply.as_ref().and_then(|reply| strong(reply.headers()))
+    fn etag(&self) -> Option<HeaderValue> {
+        self.reply.as_ref().and_then(|reply| strong_etag(reply.headers()))
     }
 }
 
-fn strong(headers: &HeaderMap) -> Option<HeaderValue> {
+/// Returns the `ETag` if it is a strong one.
+fn strong_etag(headers: &HeaderMap) -> Option<HeaderValue> {
     headers.get(ETAG).filter(|tag| tag.as_bytes().first() == Some(&b'"')).cloned()
 }
 
@@ -92,22 +93,22 @@ impl Client {
     ///
     /// `on_progress` is called from the first byte on. I/O errors are returned as [`Fault::Disk`].
     pub async fn download_into(&self, request: &Request, part: &Path, on_progress: &OnProgress) -> Result<u64, Error> {
-        let disk = |e: io::Error| Error { tried: request.line(), fault: Fault::Disk(disk_error(part, &e)) };
-        let opened = Part::open(part).await.map_err(disk)?;
-        let (mut max_len, mut tries) = (opened.len, 0);
-        let mut part_download = PartDownload { client: self, request, on_progress, disk: &disk, part: opened };
+        let to_error = |e: io::Error| Error { tried: request.line(), fault: Fault::Disk(disk_error_message(part, &e)) };
+        let opened = Part::open(part).await.map_err(to_error)?;
+        let (mut max_len, mut retries) = (opened.len, 0);
+        let mut part_download = PartDownload { client: self, request, on_progress, to_error: &to_error, part: opened };
         let outcome = loop {
-            match part_download.resume().await {
+            match part_download.attempt().await {
                 Ok(()) => break Ok(()),
-                Err(error) if tries < MAX_RETRIES && matches!(error.fault, Fault::Cut(_) | Fault::Timeout(_)) => {
+                Err(error) if retries < MAX_RETRIES && matches!(error.fault, Fault::Cut(_) | Fault::Timeout(_)) => {
                     // A server that does not support ranges and always closes the connection early must not be retried
                     // forever.
-                    (max_len, tries) = if part_download.part.len > max_len {
+                    (max_len, retries) = if part_download.part.len > max_len {
                         (part_download.part.len, 0)
                     } else {
-                        (max_len, tries + 1)
+                        (max_len, retries + 1)
                     };
-                    wait_before_retry(self.server.timeouts.retry * 2_u32.pow(tries)).await;
+                    wait_before_retry(self.server.timeouts.retry_delay * 2_u32.pow(retries)).await;
                 }
                 Err(error) => break Err(error),
             }
@@ -119,7 +120,7 @@ impl Client {
             let _ = tokio::fs::remove_file(part).await;
         }
         outcome?;
-        synced.map_err(disk)?;
+        synced.map_err(to_error)?;
         Ok(bytes)
     }
 
@@ -134,12 +135,12 @@ impl Client {
         files: &[(&str, &Path)],
         on_progress: OnProgress,
     ) -> Result<Response, Error> {
-        let mut call = self.call_of(request)?;
+        let mut call = self.build_call(request)?;
         let payload = match call.payload.take() {
             Some(payload) if files.is_empty() => payload,
             _ => {
                 let parts = Payload::multipart(&request.fields, files).await;
-                parts.map_err(|e| call.failed(Fault::Disk(e.to_string())))?
+                parts.map_err(|e| call.error(Fault::Disk(e.to_string())))?
             }
         };
         call.payload = Some(payload.with_progress(on_progress));
@@ -150,7 +151,7 @@ impl Client {
     ///
     /// A server that supports ranges sends only the new bytes, others send everything: see [`Download::start`].
     pub async fn stream(&self, request: &Request, from: u64) -> Result<Download, Error> {
-        let mut call = self.call_of(request)?;
+        let mut call = self.build_call(request)?;
         call.range.from = from;
         self.open(call).await
     }
@@ -159,14 +160,14 @@ impl Client {
     ///
     /// A server that supports ranges sends only that part, and the total size ([`Download::total_size`]). Others send
     /// everything, and [`Download::total_size`] is `None`.
-    pub async fn slice(&self, request: &Request, slice: Slice) -> Result<Download, Error> {
-        let mut call = self.call_of(request)?;
-        call.range.slice = Some(slice);
-        call.range.is_uncompressed = true;
+    pub async fn download_range(&self, request: &Request, range: ByteRange) -> Result<Download, Error> {
+        let mut call = self.build_call(request)?;
+        call.range.byte_range = Some(range);
+        call.range.disable_compression = true;
         let mut reply = self.exchange(&call).await?;
         if reply.status() == 416 {
             // The range cannot be satisfied, for example because the resource is empty: request everything.
-            call.range.slice = None;
+            call.range.byte_range = None;
             reply = self.exchange(&call).await?;
         }
         let reply = self.check_status(reply, &call).await?;
@@ -174,11 +175,11 @@ impl Client {
             (206, Some((Some(first), Some(total)))) => (first, Some(total)),
             (206, _) => {
                 let message = "the server sent a partial reply without its range".to_owned();
-                return Err(call.failed(Fault::Cut(message)));
+                return Err(call.error(Fault::Cut(message)));
             }
             _ => (0, None),
         };
-        Ok(Download { total_size, ..self.download(Some(reply), start, &call) })
+        Ok(Download { total_size, ..self.new_download(Some(reply), start, &call) })
     }
 
     /// Writes the body of a reply to a file.
@@ -188,26 +189,23 @@ impl Client {
         call: &Call,
         path: &Path,
     ) -> Result<Response, Error> {
-        let disk = |e: io::Error| call.failed(Fault::Disk(format!("{} cannot be written: {e}", path.display())));
+        let to_error = |e: io::Error| call.error(Fault::Disk(format!("{} cannot be written: {e}", path.display())));
         // Pipes and devices are written to directly, because they must not be replaced.
-        let part = if files::is_special(path) { None } else { Some(files::temporary_for(path).map_err(disk)?) };
+        let part = if files::is_special(path) { None } else { Some(files::temporary_for(path).map_err(to_error)?) };
         let mut file = match &part {
-            Some(part) => File::from_std(part.as_file().try_clone().map_err(disk)?),
-            None => File::options().write(true).open(path).await.map_err(disk)?,
+            Some(part) => File::from_std(part.as_file().try_clone().map_err(to_error)?),
+            None => File::options().write(true).open(path).await.map_err(to_error)?,
         };
         let (status, page) = (reply.status().as_u16(), PageInfo::from_headers(reply.headers()));
         let content_type = content_type(reply.headers());
-        let written = async {
-            while let Some(chunk) =
-                reply.chunk().await.map_err(|e| cut_error(&e, call.line(), self.server.timeouts.read))?
-            {
-                file.write_all(&chunk).await.map_err(disk)?;
-            }
-            file.flush().await.map_err(disk)
-        };
-        written.await?;
+        while let Some(chunk) =
+            reply.chunk().await.map_err(|e| cut_error(&e, call.line(), self.server.timeouts.read))?
+        {
+            file.write_all(&chunk).await.map_err(to_error)?;
+        }
+        file.flush().await.map_err(to_error)?;
         if let Some(part) = part {
-            part.persist(path).map_err(|e| disk(e.error))?;
+            part.persist(path).map_err(|e| to_error(e.error))?;
         }
         Ok(Response { status, body: Bytes::new(), content_type, page })
     }
@@ -218,7 +216,7 @@ impl Client {
         if reply.status() == 416 {
             let total = content_range(reply.headers()).and_then(|(_, total)| total);
             if total.is_none_or(|total| total == from) {
-                return Ok(self.download(None, from, &call));
+                return Ok(self.new_download(None, from, &call));
             }
             // The resource is shorter than before: restart.
             call.range.from = 0;
@@ -230,10 +228,10 @@ impl Client {
             (206, None) => from,
             _ => 0,
         };
-        Ok(self.download(Some(reply), start, &call))
+        Ok(self.new_download(Some(reply), start, &call))
     }
 
-    fn download(&self, reply: Option<reqwest::Response>, start: u64, call: &Call) -> Download {
+    fn new_download(&self, reply: Option<reqwest::Response>, start: u64, call: &Call) -> Download {
         Download {
             start,
             length: reply.as_ref().map_or(Some(0), reqwest::Response::content_length),
@@ -247,15 +245,15 @@ impl Client {
 }
 
 /// Returns the reason why a partial file cannot be written, and whether it was kept.
-fn disk_error(part: &Path, error: &io::Error) -> String {
-    let shown = part.display();
+fn disk_error_message(part: &Path, error: &io::Error) -> String {
+    let path = part.display();
     match error.kind() {
-        ErrorKind::StorageFull => format!("the disk is full; the partial download is kept in {shown}"),
-        ErrorKind::QuotaExceeded => format!("your disk quota is used up; the partial download is kept in {shown}"),
-        ErrorKind::PermissionDenied => format!("no permission to write {shown}"),
-        ErrorKind::ReadOnlyFilesystem => format!("{shown} is on a read-only disk"),
-        ErrorKind::WouldBlock => format!("{shown} is already being written"),
-        _ => format!("{shown} cannot be written: {error}"),
+        ErrorKind::StorageFull => format!("the disk is full; the partial download is kept in {path}"),
+        ErrorKind::QuotaExceeded => format!("your disk quota is used up; the partial download is kept in {path}"),
+        ErrorKind::PermissionDenied => format!("no permission to write {path}"),
+        ErrorKind::ReadOnlyFilesystem => format!("{path} is on a read-only disk"),
+        ErrorKind::WouldBlock => format!("{path} is already being written"),
+        _ => format!("{path} cannot be written: {error}"),
     }
 }
 
@@ -263,8 +261,8 @@ fn disk_error(part: &Path, error: &io::Error) -> String {
 struct Part {
     file: BufWriter<File>,
     len: u64,
-    /// The version of the content, if the server sent it during this call.
-    version: Option<HeaderValue>,
+    /// The strong `ETag` of the content, if the server sent one during this call.
+    etag: Option<HeaderValue>,
 }
 
 impl Part {
@@ -275,7 +273,7 @@ impl Part {
             return Err(ErrorKind::WouldBlock.into());
         }
         let len = file.metadata()?.len();
-        Ok(Part { file: BufWriter::with_capacity(BUFFER, File::from_std(file)), len, version: None })
+        Ok(Part { file: BufWriter::with_capacity(BUFFER, File::from_std(file)), len, etag: None })
     }
 
     /// Returns the bytes from offset `from` to the end; the next write appends.
@@ -310,63 +308,64 @@ struct PartDownload<'a, D> {
     client: &'a Client,
     request: &'a Request,
     on_progress: &'a OnProgress,
-    disk: &'a D,
+    /// Converts an I/O error.
+    to_error: &'a D,
     part: Part,
 }
 
 impl<D: Fn(io::Error) -> Error> PartDownload<'_, D> {
-    /// Downloads the missing bytes.
-    async fn resume(&mut self) -> Result<(), Error> {
+    /// Attempts to download the missing bytes.
+    async fn attempt(&mut self) -> Result<(), Error> {
         // Buffered bytes must be in the file before it is read.
-        self.part.file.flush().await.map_err(self.disk)?;
+        self.part.file.flush().await.map_err(self.to_error)?;
         let from = self.part.len.saturating_sub(OVERLAP);
         if from > 0 {
             let mut download = self.open(from).await?;
             (self.on_progress)(Progress { done: self.part.len, total: download.end() });
-            if download.start == from && self.matches(&mut download, from).await? {
+            if download.start == from && self.verify_overlap(&mut download, from).await? {
                 return self.append(download).await;
             }
             if download.start == 0 {
-                self.part.clear().await.map_err(self.disk)?;
+                self.part.clear().await.map_err(self.to_error)?;
                 return self.append(download).await;
             }
         }
         // The partial file belongs to different content, or is too short to tell.
-        self.part.clear().await.map_err(self.disk)?;
-        self.part.version = None;
+        self.part.clear().await.map_err(self.to_error)?;
+        self.part.etag = None;
         let download = self.open(0).await?;
         self.append(download).await
     }
 
     async fn open(&self, from: u64) -> Result<Download, Error> {
-        let mut call = self.client.call_of(self.request)?;
+        let mut call = self.client.build_call(self.request)?;
         call.range.from = from;
-        call.range.version = self.part.version.clone();
-        call.range.is_uncompressed = true;
+        call.range.etag = self.part.etag.clone();
+        call.range.disable_compression = true;
         self.client.open(call).await
     }
 
-    /// Returns whether the download repeats the end of the partial file; appends the bytes that follow in the last
-    /// chunk read.
-    async fn matches(&mut self, download: &mut Download, from: u64) -> Result<bool, Error> {
-        let tail = self.part.tail(from).await.map_err(self.disk)?;
+    /// Reads the bytes that the download repeats, and returns whether they equal the end of the partial file. Appends
+    /// the bytes that follow them in the last chunk read.
+    async fn verify_overlap(&mut self, download: &mut Download, from: u64) -> Result<bool, Error> {
+        let tail = self.part.tail(from).await.map_err(self.to_error)?;
         let mut known = tail.as_slice();
         while !known.is_empty() {
             let Some(chunk) = download.chunk().await? else { return Ok(false) };
-            let (again, new) = chunk.split_at(chunk.len().min(known.len()));
-            let Some(rest) = known.strip_prefix(again) else { return Ok(false) };
+            let (repeated, new) = chunk.split_at(chunk.len().min(known.len()));
+            let Some(rest) = known.strip_prefix(repeated) else { return Ok(false) };
             known = rest;
-            self.part.push(new).await.map_err(self.disk)?;
+            self.part.push(new).await.map_err(self.to_error)?;
         }
         Ok(true)
     }
 
     async fn append(&mut self, mut download: Download) -> Result<(), Error> {
         let total = download.end();
-        self.part.version = download.version();
+        self.part.etag = download.etag();
         (self.on_progress)(Progress { done: self.part.len, total });
         while let Some(chunk) = download.chunk().await? {
-            self.part.push(&chunk).await.map_err(self.disk)?;
+            self.part.push(&chunk).await.map_err(self.to_error)?;
             (self.on_progress)(Progress { done: self.part.len, total });
         }
         Ok(())

@@ -230,7 +230,7 @@ impl Noteable {
 
     /// Returns whether the server has replied with its draft notes.
     pub fn has_draft_notes(&self, view: &View) -> bool {
-        self.list_draft_notes().is_some_and(|list| view.store.list(&list).is_known)
+        self.list_draft_notes().is_some_and(|list| view.store.list(&list).is_loaded)
     }
 
     /// Returns the known notes, sorted by creation time.

@@ -7,7 +7,7 @@ use crate::api::draft_notes::PublishDraftNote;
 use crate::api::notes::{Note, NoteReply};
 use crate::api::{Error, Fault};
 use crate::app::App;
-use crate::app::action::{Action, Effect, Submission};
+use crate::app::action::{Action, Effect, ReviewSubmission};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::app::writes::KeptKey;
@@ -52,7 +52,7 @@ fn load_for(view: &View, draft: &Draft) -> Option<Load> {
 /// Returns whether all notes since `before` are known.
 fn has_all(rows: &Rows<Note>, before: Option<u64>) -> bool {
     let oldest = rows.len().checked_sub(1).and_then(|last| rows.get(last)).map(|note| note.id);
-    rows.is_known
+    rows.is_loaded
         && (!rows.has_more
             || rows.pages() >= MAX_PAGES
             || before.is_none_or(|before| oldest.is_some_and(|id| id <= before)))
@@ -116,7 +116,7 @@ fn fresh<T: 'static>(rows: &Rows<T>) -> Option<Result<(), Error>> {
     }
     match rows.error {
         Some(error) => Some(Err(error.clone())),
-        None => rows.is_known.then_some(Ok(())),
+        None => rows.is_loaded.then_some(Ok(())),
     }
 }
 
@@ -162,8 +162,8 @@ impl App {
     }
 
     /// Submits a review. Comments that are in flight, or have arrived since the review was opened, are not sent again.
-    pub(in crate::app) fn submit(&mut self, review: Submission, effects: &mut Vec<Effect>) {
-        let Submission { mut keys, summary, as_draft_notes, then } = review;
+    pub(in crate::app) fn submit(&mut self, review: ReviewSubmission, effects: &mut Vec<Effect>) {
+        let ReviewSubmission { mut keys, summary, as_draft_notes, then } = review;
         keys.retain(|key| self.saved.drafts.contains_key(key));
         let unsent = |key: &String| {
             let draft = self.saved.draft(key)?;
@@ -181,18 +181,18 @@ impl App {
                 draft.draft_note = Some(DraftNoteChange::Create);
             }
             draft.state = State::Kept;
-            self.act(Action::Keep(key, Some(draft.to_json())), effects);
+            self.act(Action::SaveText(key, Some(draft.to_json())), effects);
         }
         self.post(&keys);
-        self.after_posting.extend(then.map(|then| (keys, *then)));
+        self.after_sending.extend(then.map(|then| (keys, *then)));
     }
 
     /// Performs the actions that waited for drafts which the server has by now; if one of the drafts could not be sent,
     /// the action is dropped.
     fn run_after_posting(&mut self, effects: &mut Vec<Effect>) {
-        for (keys, then) in std::mem::take(&mut self.after_posting) {
+        for (keys, then) in std::mem::take(&mut self.after_sending) {
             if keys.iter().any(|key| self.outbox.progress(key).is_some()) {
-                self.after_posting.push((keys, then));
+                self.after_sending.push((keys, then));
             } else if keys.iter().all(|key| self.outbox.has_sent(key) || !self.saved.drafts.contains_key(key)) {
                 self.act(then, effects);
             } else {
@@ -258,14 +258,14 @@ impl App {
             Step::Keep(key, state) => {
                 if let Some(draft) = self.saved.draft(&key) {
                     let kept = Draft { state, ..draft }.to_json();
-                    self.act(Action::Keep(key, Some(kept)), effects);
+                    self.act(Action::SaveText(key, Some(kept)), effects);
                 }
             }
             Step::Conflict(key, now) => {
                 if let Some(draft) = self.saved.draft(&key) {
                     let why = "Somebody else has changed the note; send again to overwrite it".to_owned();
                     let kept = Draft { state: State::Failed { why, before: None }, base: Some(now), ..draft }.to_json();
-                    self.act(Action::Keep(key, Some(kept)), effects);
+                    self.act(Action::SaveText(key, Some(kept)), effects);
                 }
             }
             Step::Drop(key) => {
@@ -274,14 +274,14 @@ impl App {
                     self.store.invalidate_routes(draft.write().touches);
                     self.publish(&draft, effects);
                 }
-                self.act(Action::Keep(key, None), effects);
+                self.act(Action::SaveText(key, None), effects);
             }
             Step::Say(tone, words) => self.say(tone, words),
         }
     }
 
     /// Handles the answer to whether this process may send the draft `key`. The draft on disk takes precedence.
-    pub(in crate::app) fn claimed(&mut self, key: &str, claim: Claim, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn on_claimed(&mut self, key: &str, claim: Claim, effects: &mut Vec<Effect>) {
         let Some(known) = self.saved.draft(key) else {
             return self.outbox.forget_claim(key);
         };
@@ -323,7 +323,7 @@ impl App {
         if let State::Failed { why, .. } = &mut draft.state {
             *why = format!("{}; {next}", why.trim_end_matches('.'));
         }
-        self.act(Action::Keep(key.to_owned(), Some(draft.to_json())), effects);
+        self.act(Action::SaveText(key.to_owned(), Some(draft.to_json())), effects);
     }
 
     /// Publishes the draft note that `draft` changed, if that is wanted.

@@ -208,14 +208,14 @@ impl Overlay for Batch {
             (KeyCode::Char('k') | KeyCode::Up, _) => Motion::Up.apply(&mut self.list, len),
             _ => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterEvent {
         if let Pointer::Wheel { rows, .. } = pointer {
             self.list.scroll_by(rows.into(), self.writes.len());
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -227,7 +227,7 @@ impl Overlay for Batch {
         match &step.check {
             Some(check) => {
                 step.outcome = Outcome::Checking;
-                cx.act(Action::Refetch(vec![check.load.clone().into()]));
+                cx.act(Action::Reload(vec![check.load.clone().into()]));
             }
             None => {
                 step.outcome = Outcome::Sending(None);
@@ -250,6 +250,6 @@ impl Overlay for Batch {
             Ok(_) => Outcome::Done,
             Err(error) => Outcome::Failed(error.clone()),
         };
-        Some(AfterEvent::Open)
+        Some(AfterEvent::KeepOpen)
     }
 }

@@ -172,7 +172,7 @@ impl Overlay for ColumnsList {
             }
             _ => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
@@ -194,7 +194,7 @@ impl Overlay for ColumnsList {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }
 

@@ -64,22 +64,22 @@ impl Confirm {
 
     /// Handles a key for the name to type.
     fn key_typed(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
-        let Some((name, input)) = &mut self.typed else { return AfterEvent::Open };
+        let Some((name, input)) = &mut self.typed else { return AfterEvent::KeepOpen };
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => AfterEvent::Close,
             (KeyCode::Enter, _) if input.text().trim() == name => self.done(cx),
-            (KeyCode::Enter, _) => AfterEvent::Open,
+            (KeyCode::Enter, _) => AfterEvent::KeepOpen,
             (KeyCode::Down, _) => {
                 self.scroll(1);
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
             (KeyCode::Up, _) => {
                 self.scroll(-1);
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
             _ => {
                 edit(input, key);
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
         }
     }
@@ -154,23 +154,23 @@ impl Overlay for Confirm {
             KeyCode::Char('y' | 'Y') => self.done(cx),
             KeyCode::Char('j') | KeyCode::Down => {
                 self.scroll(1);
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
             KeyCode::Char('k') | KeyCode::Up => {
                 self.scroll(-1);
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
             KeyCode::PageDown => {
                 self.scroll(self.room.get() as isize);
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
             KeyCode::PageUp => {
                 self.scroll(-(self.room.get() as isize));
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
             KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => AfterEvent::Close,
             KeyCode::Char('c') if key.ctrl => AfterEvent::Close,
-            _ => AfterEvent::Open,
+            _ => AfterEvent::KeepOpen,
         }
     }
 

@@ -170,7 +170,7 @@ impl Editor {
         let State::Here(buffer) = &self.state else { return };
         let text = buffer.is_modified().then(|| format!("{}\n{}", buffer.origin, buffer.text()));
         if text != self.kept {
-            cx.act(Action::Keep(self.document.key().to_owned(), text.clone()));
+            cx.act(Action::SaveText(self.document.key().to_owned(), text.clone()));
             self.kept = text;
         }
     }
@@ -178,24 +178,24 @@ impl Editor {
     fn save(&mut self, origin: &str, text: String, cx: &mut Cx) -> AfterEvent {
         let sent = self.document.is_sent();
         if sent {
-            cx.act(Action::Keep(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
+            cx.act(Action::SaveText(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
         }
         match self.document.save(origin, text, cx) {
             Ok(()) => {
                 if !sent && self.kept.take().is_some() {
-                    cx.act(Action::Keep(self.document.key().to_owned(), None));
+                    cx.act(Action::SaveText(self.document.key().to_owned(), None));
                 }
                 AfterEvent::Close
             }
             Err(why) => {
                 self.note = Some(why);
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
         }
     }
 
     fn save_here(&mut self, cx: &mut Cx) -> AfterEvent {
-        let State::Here(buffer) = &self.state else { return AfterEvent::Open };
+        let State::Here(buffer) = &self.state else { return AfterEvent::KeepOpen };
         if !buffer.is_modified() && !self.document.takes_unchanged() {
             cx.say(Tone::Info, "No changes.");
             return AfterEvent::Close;
@@ -381,26 +381,26 @@ impl Overlay for Editor {
         self.note = None;
         match &mut self.saving {
             Some(Saving::Conflict { conflict, .. }) => {
-                return conflict.key(key).map_or(AfterEvent::Open, |choice| self.decide(choice, cx));
+                return conflict.key(key).map_or(AfterEvent::KeepOpen, |choice| self.decide(choice, cx));
             }
             // Anything typed now would not be part of what is saved.
-            Some(Saving::Checking { .. }) if key.code != KeyCode::Esc => return AfterEvent::Open,
+            Some(Saving::Checking { .. }) if key.code != KeyCode::Esc => return AfterEvent::KeepOpen,
             Some(Saving::Checking { .. }) => {
                 self.saving = None;
                 // There is no text here to return to: the user's editor is closed.
                 let is_external = matches!(self.state, State::External { .. });
-                return if is_external { self.close(cx) } else { AfterEvent::Open };
+                return if is_external { self.close(cx) } else { AfterEvent::KeepOpen };
             }
             None => {}
         }
         if self.ask.is_some() {
             self.key_in_prompt(key);
-            return AfterEvent::Open;
+            return AfterEvent::KeepOpen;
         }
         let State::Here(buffer) = &mut self.state else {
             let leaves =
                 key.code == KeyCode::Esc || key.typed() == Some('q') || (key.ctrl && key.code == KeyCode::Char('c'));
-            return if leaves { self.close(cx) } else { AfterEvent::Open };
+            return if leaves { self.close(cx) } else { AfterEvent::KeepOpen };
         };
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) => {
@@ -432,7 +432,7 @@ impl Overlay for Editor {
                 self.keep(cx);
             }
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -456,7 +456,7 @@ impl Overlay for Editor {
         if let State::Here(buffer) = &mut self.state {
             buffer.pointer(pointer);
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -488,31 +488,31 @@ impl Overlay for Editor {
                     return AfterEvent::Close;
                 }
                 let origin = origin.clone();
-                if self.check_and_save(origin.clone(), text.clone(), cx) == AfterEvent::Open {
+                if self.check_and_save(origin.clone(), text.clone(), cx) == AfterEvent::KeepOpen {
                     // Not saved yet, or refused: the text is kept, so that it is not lost and can be corrected.
                     let kept = format!("{origin}\n{text}");
-                    cx.act(Action::Keep(self.document.key().to_owned(), Some(kept.clone())));
+                    cx.act(Action::SaveText(self.document.key().to_owned(), Some(kept.clone())));
                     self.kept = Some(kept);
                     self.state = State::External { origin, text };
-                    return AfterEvent::Open;
+                    return AfterEvent::KeepOpen;
                 }
                 AfterEvent::Close
             }
             State::Here(buffer) => {
                 buffer.replace(&text);
                 self.keep(cx);
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
-            State::Reading | State::Refused(_) => AfterEvent::Open,
+            State::Reading | State::Refused(_) => AfterEvent::KeepOpen,
         }
     }
 
     fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterEvent {
         let State::External { origin, text: before } = &self.state else { return self.edited(text, cx) };
         if *before != text {
-            cx.act(Action::Keep(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
+            cx.act(Action::SaveText(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }
 

@@ -265,8 +265,8 @@ impl Form {
         self.key = format!("{} form {}", cx.view.session.server, self.key);
         self.resume(&cx.view);
         // The form changes the current state on the server, not the state when the object was last viewed.
-        let again = self.current.as_ref().map(|current| Action::Refetch(vec![current.load.clone().into()]));
-        cx.act(Action::Open(Box::new(self)));
+        let again = self.current.as_ref().map(|current| Action::Reload(vec![current.load.clone().into()]));
+        cx.act(Action::OpenOverlay(Box::new(self)));
         again.into_iter().for_each(|action| cx.act(action));
     }
 
@@ -299,7 +299,7 @@ impl Form {
         }
         let kept = (!texts.is_empty()).then(|| Value::Object(texts).to_string());
         if kept != self.kept {
-            cx.act(Action::Keep(self.key.clone(), kept.clone()));
+            cx.act(Action::SaveText(self.key.clone(), kept.clone()));
             self.kept = kept;
         }
     }
@@ -413,7 +413,7 @@ impl Overlay for Form {
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         self.take_pointer(pointer, cx);
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -457,6 +457,6 @@ impl Overlay for Form {
 
     fn edited(&mut self, text: String, cx: &mut Cx) -> AfterEvent {
         self.take_edited(&text, cx);
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }

@@ -27,7 +27,7 @@ use ratatui::layout::Rect;
 /// The state of an overlay after a key, or another event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterEvent {
-    Open,
+    KeepOpen,
     Close,
 }
 
@@ -61,7 +61,7 @@ pub trait Overlay {
     }
     /// Handles a mouse event.
     fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) -> AfterEvent {
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
     /// Handles a change of the data that the overlay may show.
     fn changed(&mut self, _cx: &mut Cx) {}
@@ -77,7 +77,7 @@ pub trait Overlay {
     }
     /// Handles the text from the user's editor.
     fn edited(&mut self, _text: String, _cx: &mut Cx) -> AfterEvent {
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
     /// Handles the end of the program while the text is in the user's editor: the text is saved, and nothing is sent.
     fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterEvent {

@@ -95,7 +95,7 @@ impl Overlay for Output {
             (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => {
                 if self.run(&cx.view).is_some_and(|run| run.ended.is_none()) {
                     cx.act(Action::StopCustomCommand(self.number));
-                    return AfterEvent::Open;
+                    return AfterEvent::KeepOpen;
                 }
                 return AfterEvent::Close;
             }
@@ -109,13 +109,13 @@ impl Overlay for Output {
             (KeyCode::End | KeyCode::Char('G'), _) => self.top = None,
             _ => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         if let Pointer::Wheel { rows, .. } = pointer {
             self.scroll(rows.into(), &cx.view);
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }

@@ -333,11 +333,11 @@ impl Picker {
             Some(Line::Item(index, _)) => Some(*index),
             Some(Line::Folded(_)) => {
                 self.unfold();
-                return AfterEvent::Open;
+                return AfterEvent::KeepOpen;
             }
             Some(Line::Heading(_)) => {
                 self.move_by(1);
-                return AfterEvent::Open;
+                return AfterEvent::KeepOpen;
             }
             None => None,
         };
@@ -347,11 +347,11 @@ impl Picker {
                     cx.act(free(self.input.text().trim()));
                     AfterEvent::Close
                 }
-                _ => AfterEvent::Open,
+                _ => AfterEvent::KeepOpen,
             };
         };
         if self.items.get(index).is_none_or(|item| item.why_not.is_some()) {
-            return AfterEvent::Open;
+            return AfterEvent::KeepOpen;
         }
         cx.act(self.items.swap_remove(index).choice);
         AfterEvent::Close
@@ -469,7 +469,7 @@ impl Overlay for Picker {
                 }
             }
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -494,7 +494,7 @@ impl Overlay for Picker {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }
 

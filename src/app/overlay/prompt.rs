@@ -269,7 +269,7 @@ impl Overlay for Prompt {
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         match (key.code, key.ctrl) {
             // The rest of a text that was refused while it was typed must not be inserted either.
-            _ if self.locked && key.code != KeyCode::Esc => AfterEvent::Open,
+            _ if self.locked && key.code != KeyCode::Esc => AfterEvent::KeepOpen,
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 if matches!(self.what, Purpose::Seek) {
                     cx.act(Action::SetFilter(self.before.clone()));
@@ -282,15 +282,15 @@ impl Overlay for Prompt {
             }
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) if matches!(self.what, Purpose::Seek) => {
                 cx.act(Action::NextMatch(false));
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
             (KeyCode::Down, _) | (KeyCode::Char('n'), true) if matches!(self.what, Purpose::Seek) => {
                 cx.act(Action::NextMatch(true));
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
             (KeyCode::Tab, _) => {
                 self.turn(!key.shift);
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
             _ => {
                 if edit(&mut self.input, key) {
@@ -301,7 +301,7 @@ impl Overlay for Prompt {
                     }
                     self.changed_text(cx);
                 }
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
         }
     }

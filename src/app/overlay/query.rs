@@ -149,7 +149,7 @@ impl Overlay for QueryLine {
                 }
             }
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -166,6 +166,6 @@ impl Overlay for QueryLine {
                 self.take_offer(cx);
             }
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }

@@ -39,7 +39,7 @@ impl Themes {
     /// Previews the theme under the cursor.
     fn preview(&self, cx: &mut Cx) {
         if let Some(theme) = Theme::built_in(self.selected()) {
-            cx.act(Action::Theme(Box::new(theme.with_depth(self.before.depth()))));
+            cx.act(Action::SetTheme(Box::new(theme.with_depth(self.before.depth()))));
         }
     }
 
@@ -74,15 +74,15 @@ impl Overlay for Themes {
         match (key.code, key.ctrl) {
             (KeyCode::Enter, _) => return self.keep(cx),
             (KeyCode::Esc | KeyCode::Char('q'), false) | (KeyCode::Char('c'), true) => {
-                cx.act(Action::Theme(Box::new(self.before.clone())));
+                cx.act(Action::SetTheme(Box::new(self.before.clone())));
                 return AfterEvent::Close;
             }
             (KeyCode::Down | KeyCode::Char('j'), _) => self.list.move_by(1, len),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.list.move_by(-1, len),
-            _ => return AfterEvent::Open,
+            _ => return AfterEvent::KeepOpen,
         }
         self.preview(cx);
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
@@ -90,15 +90,15 @@ impl Overlay for Themes {
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), BUILT_IN.len()),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
-                let Some(index) = self.list.row_at(row - area.y) else { return AfterEvent::Open };
+                let Some(index) = self.list.row_at(row - area.y) else { return AfterEvent::KeepOpen };
                 self.list.select(index, BUILT_IN.len());
                 if double {
                     return self.keep(cx);
                 }
             }
-            _ => return AfterEvent::Open,
+            _ => return AfterEvent::KeepOpen,
         }
         self.preview(cx);
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }

@@ -42,7 +42,7 @@ impl List {
 fn enter(transfer: &Transfer) -> Action {
     match transfer.state {
         State::Waiting | State::Running | State::Unpacking => Action::StopTransfer(transfer.number),
-        State::Done => Action::Copy("path", transfer.order.path.clone()),
+        State::Done => Action::Copy("path", transfer.spec.path.clone()),
         State::Asking | State::Stopped | State::Failed(_) => Action::RestartTransfer(transfer.number, false),
     }
 }
@@ -64,7 +64,7 @@ fn row(transfer: &Transfer, view: &View) -> table::Row {
         State::Failed(why) => (glyph::wrong(), Role::Failed, why.clone()),
         State::Done => (glyph::done(), Role::Success, facts),
     };
-    let name = table::Cell::from((format!("{mark} "), role)).and(transfer.order.download.name.clone(), Role::Text);
+    let name = table::Cell::from((format!("{mark} "), role)).and(transfer.spec.download.name.clone(), Role::Text);
     let role = if matches!(transfer.state, State::Failed(_) | State::Asking) { role } else { Role::Dim };
     table::Row::new(vec![name, table::Cell::from((words, role))])
 }
@@ -111,7 +111,7 @@ impl Overlay for List {
         };
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
-        let path = chosen.map(|t| t.order.path.as_str()).unwrap_or_default();
+        let path = chosen.map(|t| t.spec.path.as_str()).unwrap_or_default();
         let left = [(glyph::enter(), key), (" ", dim), (verb, dim), ("   x", key), (" remove from list", dim)];
         line::pair(buf, foot, &left, &[(crate::ui::text::fit_middle(path, usize::from(inner.width) / 2), dim)]);
         None
@@ -133,7 +133,7 @@ impl Overlay for List {
             KeyCode::PageDown => self.list.move_by(Motion::PageDown.rows(height).unwrap_or(0), len),
             _ => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
@@ -151,6 +151,6 @@ impl Overlay for List {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }

@@ -48,7 +48,7 @@ impl Git {
         if name.starts_with('-') || !is_ref_name(&format!("refs/heads/{name}")) {
             return Err(Rejection::bad_request("Branch name is invalid"));
         }
-        if self.branch(name).is_some() {
+        if self.branch_head(name).is_some() {
             return Err(Rejection::bad_request("Branch already exists"));
         }
         let commit =

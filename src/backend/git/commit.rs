@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct NewCommit<'a> {
     pub branch: &'a str,
     /// The branch that a new branch starts from.
-    pub start: Option<&'a str>,
+    pub start_branch: Option<&'a str>,
     pub message: &'a str,
     pub author: Author,
     pub committer: Author,
@@ -27,15 +27,15 @@ impl Git {
     /// # Errors
     /// Fails with 400 and the message that GitLab servers send; nothing is changed then.
     pub fn commit(&self, new: &NewCommit<'_>) -> Result<Oid, Rejection> {
-        let head = self.branch(new.branch);
-        let parent = match (head, new.start.filter(|start| *start != new.branch)) {
+        let head = self.branch_head(new.branch);
+        let parent = match (head, new.start_branch.filter(|start| *start != new.branch)) {
             (Some(_), Some(_)) => {
                 let why = "already exists. Switch to that branch in order to make changes";
                 return Err(Rejection::bad_request(format!("A branch called '{}' {why}", new.branch)));
             }
             (Some(head), None) => Some(head),
             (None, Some(start)) => {
-                Some(self.branch(start).ok_or_else(|| Rejection::bad_request("Invalid reference name"))?)
+                Some(self.branch_head(start).ok_or_else(|| Rejection::bad_request("Invalid reference name"))?)
             }
             // The first commit of the repository.
             (None, None) if self.repo().references_glob("refs/heads/*")?.names().next().is_none() => None,
@@ -52,7 +52,7 @@ impl Git {
         };
         let tree = self.apply(new.actions, &base, parent)?;
         let signatures = (new.author.signature(), new.committer.signature());
-        self.advance(new.branch, head, &signatures, new.message, &tree, parent)
+        self.commit_to_branch(new.branch, head, &signatures, new.message, &tree, parent)
     }
 
     pub(super) fn empty_tree(&self) -> Result<Tree<'_>, Rejection> {
@@ -60,7 +60,7 @@ impl Git {
     }
 
     /// Writes a commit and moves the branch to it. Writes are serialized, so the branch cannot move in the meantime.
-    fn advance(
+    fn commit_to_branch(
         &self,
         branch: &str,
         head: Option<Oid>,
@@ -79,16 +79,16 @@ impl Git {
     }
 
     /// Returns the tree after all actions.
-    fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, at: Option<Oid>) -> Result<Tree<'_>, Rejection> {
+    fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, parent: Option<Oid>) -> Result<Tree<'_>, Rejection> {
         // The state that earlier actions left at a path: its blob and mode, or nothing.
         let mut touched = TouchedPaths::new();
         for (index, action) in actions.iter().enumerate() {
-            let path = validate_path(&action.file_path)?;
-            let content = || content(index, action);
-            let here = self.entry(base, &touched, &path);
-            let must_exist = || Rejection::bad_request("A file with this name doesn't exist");
+            let path = normalize_path(&action.file_path)?;
+            let content = || decode_content(index, action);
+            let existing = self.file_at(base, &touched, &path);
+            let no_such_file = || Rejection::bad_request("A file with this name doesn't exist");
             match action.action.as_str() {
-                "create" | "move" if here.is_some() => {
+                "create" | "move" if existing.is_some() => {
                     return Err(Rejection::bad_request("A file with this name already exists"));
                 }
                 "create" => {
@@ -96,22 +96,22 @@ impl Git {
                     touched.insert(path, Some((blob, FileMode::Blob)));
                 }
                 "update" => {
-                    let (_, mode) = here.ok_or_else(must_exist)?;
-                    self.check_unchanged(action, &path, at)?;
+                    let (_, mode) = existing.ok_or_else(no_such_file)?;
+                    self.check_unchanged(action, &path, parent)?;
                     let blob = self.repo().blob(&content()?)?;
                     touched.insert(path, Some((blob, mode)));
                 }
                 "delete" => {
-                    here.ok_or_else(must_exist)?;
-                    self.check_unchanged(action, &path, at)?;
+                    existing.ok_or_else(no_such_file)?;
+                    self.check_unchanged(action, &path, parent)?;
                     touched.insert(path, None);
                 }
                 "move" => {
                     let previous = action.previous_path.as_deref();
                     let from =
-                        validate_path(previous.ok_or_else(|| Rejection::error(400, "previous_path is missing"))?)?;
-                    let (old, mode) = self.entry(base, &touched, &from).ok_or_else(must_exist)?;
-                    self.check_unchanged(action, &from, at)?;
+                        normalize_path(previous.ok_or_else(|| Rejection::error(400, "previous_path is missing"))?)?;
+                    let (old, mode) = self.file_at(base, &touched, &from).ok_or_else(no_such_file)?;
+                    self.check_unchanged(action, &from, parent)?;
                     let blob = match &action.content {
                         Some(_) => self.repo().blob(&content()?)?,
                         None => old,
@@ -122,49 +122,50 @@ impl Git {
                 other => return Err(Rejection::bad_request(format!("Unknown action '{other}'"))),
             }
         }
-        let changes: Vec<(&str, PathState)> = touched.iter().map(|(path, left)| (path.as_str(), *left)).collect();
-        let id = self.rebuild_folder(Some(base), &changes)?;
+        let changes: Vec<(&str, PathState)> = touched.iter().map(|(path, state)| (path.as_str(), *state)).collect();
+        let id = self.rebuild_tree(Some(base), &changes)?;
         let id = id.map_or_else(|| self.repo().treebuilder(None)?.write(), Ok)?;
         Ok(self.repo().find_tree(id)?)
     }
 
     /// Returns a folder after changes that are sorted by path; `None` if it is empty then. Recurses once per folder of
-    /// a path, and [`validate_path`] limits their number.
-    fn rebuild_folder(&self, base: Option<&Tree<'_>>, changes: &[(&str, PathState)]) -> Result<Option<Oid>, Rejection> {
-        let mut folder = self.repo().treebuilder(base)?;
+    /// a path, and [`normalize_path`] limits their number.
+    fn rebuild_tree(&self, base: Option<&Tree<'_>>, changes: &[(&str, PathState)]) -> Result<Option<Oid>, Rejection> {
+        let mut builder = self.repo().treebuilder(base)?;
         let conflict = || Rejection::bad_request("A directory with this name already exists");
-        let mut rest: BTreeMap<&str, FolderChange<'_>> = BTreeMap::new();
-        for (path, left) in changes {
+        let mut by_name: BTreeMap<&str, EntryChange<'_>> = BTreeMap::new();
+        for (path, state) in changes {
             match path.split_once('/') {
-                Some((name, deeper)) => rest.entry(name).or_default().1.push((deeper, *left)),
-                None => rest.entry(path).or_default().0 = Some(*left),
+                Some((name, subpath)) => by_name.entry(name).or_default().nested.push((subpath, *state)),
+                None => by_name.entry(path).or_default().state = Some(*state),
             }
         }
-        for (name, (own, inside)) in rest {
-            let found = folder.get(name)?.map(|entry| (entry.id(), entry.kind() == Some(ObjectType::Tree)));
-            let below =
+        for (name, EntryChange { state, nested }) in by_name {
+            let found = builder.get(name)?.map(|entry| (entry.id(), entry.kind() == Some(ObjectType::Tree)));
+            let subtree =
                 found.filter(|(_, is_folder)| *is_folder).map(|(id, _)| self.repo().find_tree(id)).transpose()?;
             // A file that is not removed conflicts with a folder of the same name.
-            let file = own.unwrap_or_else(|| found.filter(|(_, is_folder)| !is_folder).and(UNTOUCHED));
-            let below = match inside.is_empty() {
-                true => below.map(|tree| tree.id()),
-                false => self.rebuild_folder(below.as_ref(), &inside)?,
+            let file = state.unwrap_or_else(|| found.filter(|(_, is_folder)| !is_folder).and(EXISTING_FILE));
+            let subtree_id = match nested.is_empty() {
+                true => subtree.map(|tree| tree.id()),
+                false => self.rebuild_tree(subtree.as_ref(), &nested)?,
             };
-            match (file, below) {
+            match (file, subtree_id) {
                 (Some(_), Some(_)) => return Err(conflict()),
-                (Some((id, mode)), None) if own.is_some() => insert_entry(&mut folder, name, id, mode)?,
+                (Some((id, mode)), None) if state.is_some() => insert_entry(&mut builder, name, id, mode)?,
                 (Some(_), None) => {}
-                (None, Some(id)) => insert_entry(&mut folder, name, id, FileMode::Tree)?,
-                (None, None) if found.is_some() => folder.remove(name)?,
+                (None, Some(id)) => insert_entry(&mut builder, name, id, FileMode::Tree)?,
+                (None, None) if found.is_some() => builder.remove(name)?,
                 (None, None) => {}
             }
         }
-        Ok(if folder.is_empty() { None } else { Some(folder.write()?) })
+        Ok(if builder.is_empty() { None } else { Some(builder.write()?) })
     }
 
-    fn entry(&self, base: &Tree<'_>, touched: &TouchedPaths, path: &str) -> PathState {
-        if let Some(left) = touched.get(path) {
-            return *left;
+    /// Returns the file at a path, as earlier actions left it, or else as it is in `base`.
+    fn file_at(&self, base: &Tree<'_>, touched: &TouchedPaths, path: &str) -> PathState {
+        if let Some(state) = touched.get(path) {
+            return *state;
         }
         let entry = base.get_path(std::path::Path::new(path)).ok()?;
         let mode = match entry.filemode() {
@@ -176,11 +177,10 @@ impl Git {
     }
 
     /// Refuses to overwrite changes that the author has not seen.
-    fn check_unchanged(&self, action: &CommitAction, path: &str, at: Option<Oid>) -> Result<(), Rejection> {
-        let (Some(known), Some(at)) = (action.last_commit_id.as_deref().filter(|id| !id.is_empty()), at) else {
-            return Ok(());
-        };
-        let query = LogQuery { from: vec![at], path: Some(path.to_owned()), ..LogQuery::default() };
+    fn check_unchanged(&self, action: &CommitAction, path: &str, parent: Option<Oid>) -> Result<(), Rejection> {
+        let known = action.last_commit_id.as_deref().filter(|id| !id.is_empty());
+        let (Some(known), Some(parent)) = (known, parent) else { return Ok(()) };
+        let query = LogQuery { from: vec![parent], path: Some(path.to_owned()), ..LogQuery::default() };
         let last = self.log(&query, 0, 1)?.commits.first().map(Oid::to_string);
         if last.is_none_or(|last| last == known) {
             return Ok(());
@@ -193,7 +193,7 @@ impl Git {
     /// # Errors
     /// Fails with 404 if the branch does not exist, and with 400 if the changes conflict or change nothing.
     pub fn cherry_pick(&self, commit: Oid, branch: &str, committer: &Author) -> Result<Oid, Rejection> {
-        let head = self.branch(branch).ok_or_else(|| Rejection::not_found("Branch"))?;
+        let head = self.branch_head(branch).ok_or_else(|| Rejection::not_found("Branch"))?;
         let (picked, onto) = (self.find_commit(commit)?, self.tree(head)?);
         let refused = || {
             Rejection::bad_request(
@@ -202,33 +202,39 @@ impl Git {
                  updated some of its content.",
             )
         };
-        let tree = self.picked_tree(&picked, &onto).ok().flatten().filter(|tree| *tree != onto.id());
+        let tree = self.cherry_pick_tree(&picked, &onto).ok().flatten().filter(|tree| *tree != onto.id());
         let tree = self.repo().find_tree(tree.ok_or_else(refused)?)?;
         let message = format!("{}\n\n(cherry picked from commit {commit})", picked.message.trim_end());
         let signatures = (picked.author, committer.signature());
-        self.advance(branch, Some(head), &signatures, &message, &tree, Some(head))
+        self.commit_to_branch(branch, Some(head), &signatures, &message, &tree, Some(head))
     }
 }
 
 /// The state of a path: the blob of a file and its mode, or nothing.
 type PathState = Option<(Oid, FileMode)>;
 
-/// The new state of a name in a folder, and the changes below it.
-type FolderChange<'p> = (Option<PathState>, Vec<(&'p str, PathState)>);
+/// The changes of an entry of a folder.
+#[derive(Default)]
+struct EntryChange<'p> {
+    /// The new state of the file; `None` if no action named it.
+    state: Option<PathState>,
+    /// The changes in the folder, by the path below it.
+    nested: Vec<(&'p str, PathState)>,
+}
 
 /// The states that actions left, by path.
 type TouchedPaths = BTreeMap<String, PathState>;
 
-/// A placeholder for a file that was not touched.
-const UNTOUCHED: PathState = Some((Oid::ZERO_SHA1, FileMode::Blob));
+/// A placeholder for an existing file that no action named. Only its presence matters: its OID is never inserted.
+const EXISTING_FILE: PathState = Some((Oid::ZERO_SHA1, FileMode::Blob));
 
 /// The maximum length of a path in bytes.
 const MAX_PATH_BYTES: usize = 4_096;
 /// The maximum nesting depth of folders in a path.
 const MAX_DEPTH: usize = 200;
 
-/// Validates the path of a file in the repository.
-fn validate_path(path: &str) -> Result<String, Rejection> {
+/// Validates the path of a file in the repository, and returns it without leading slashes.
+fn normalize_path(path: &str) -> Result<String, Rejection> {
     let path = path.trim_start_matches('/');
     if path.len() > MAX_PATH_BYTES || path.matches('/').count() > MAX_DEPTH {
         return Err(Rejection::bad_request("Path is too long"));
@@ -241,12 +247,13 @@ fn validate_path(path: &str) -> Result<String, Rejection> {
 }
 
 /// Adds an entry to a folder. libgit2 rejects names that some file system could take for `.git`, such as `git~1`.
-fn insert_entry(folder: &mut TreeBuilder<'_>, name: &str, id: Oid, mode: FileMode) -> Result<(), Rejection> {
+fn insert_entry(builder: &mut TreeBuilder<'_>, name: &str, id: Oid, mode: FileMode) -> Result<(), Rejection> {
     let refused = |_| Rejection::bad_request(format!("Git does not allow a file or folder named '{name}'"));
-    folder.insert(name, id, mode.into()).map(drop).map_err(refused)
+    builder.insert(name, id, mode.into()).map(drop).map_err(refused)
 }
 
-fn content(index: usize, action: &CommitAction) -> Result<Vec<u8>, Rejection> {
+/// Decodes the content of an action.
+fn decode_content(index: usize, action: &CommitAction) -> Result<Vec<u8>, Rejection> {
     let missing = || Rejection::error(400, format!("actions[{index}][content] is missing"));
     let text = action.content.as_deref().ok_or_else(missing)?;
     match action.encoding.as_deref() {

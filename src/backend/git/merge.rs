@@ -43,7 +43,7 @@ impl Git {
     }
 
     /// Returns the tree after applying the changes of a commit to another tree; `None` if they conflict.
-    pub(super) fn picked_tree(&self, picked: &Commit, onto: &Tree<'_>) -> Result<Option<Oid>, Rejection> {
+    pub(super) fn cherry_pick_tree(&self, picked: &Commit, onto: &Tree<'_>) -> Result<Option<Oid>, Rejection> {
         let before = match picked.parent() {
             Some(parent) => self.tree(parent)?,
             None => self.empty_tree()?,
@@ -90,7 +90,7 @@ impl Git {
                 continue;
             }
             let onto = self.tree(tip)?;
-            let Some(tree) = self.picked_tree(&commit, &onto)? else { return Ok(None) };
+            let Some(tree) = self.cherry_pick_tree(&commit, &onto)? else { return Ok(None) };
             if tree != onto.id() {
                 tip = self.write_commit((&commit.author, &committer), &commit.message, tree, &[tip])?;
             }

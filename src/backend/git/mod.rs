@@ -202,11 +202,11 @@ impl Git {
 
     /// Returns the head of the default branch; `None` while the repository is empty.
     pub fn default_head(&self) -> Option<Oid> {
-        self.branch(self.default_branch.as_deref()?)
+        self.branch_head(self.default_branch.as_deref()?)
     }
 
     /// Returns the head of a branch.
-    pub fn branch(&self, name: &str) -> Option<Oid> {
+    pub fn branch_head(&self, name: &str) -> Option<Oid> {
         let target = self.target(&format!("refs/heads/{name}"))?;
         self.peel(target).ok()?
     }
@@ -237,7 +237,7 @@ impl Git {
         if name == "HEAD" {
             return self.default_head();
         }
-        self.branch(name).or_else(|| self.tag(name).map(|tag| tag.commit)).or_else(|| self.by_hash(name))
+        self.branch_head(name).or_else(|| self.tag(name).map(|tag| tag.commit)).or_else(|| self.by_hash(name))
     }
 
     /// Returns the commit of a ref or hash, or of the default branch if there is no name. An empty name matches

@@ -73,14 +73,14 @@ impl Artifacts {
     pub(super) fn save(&mut self, cx: &mut Cx) {
         let Some(entry) = self.selected_entry(&cx.view) else { return };
         if let Some(request) = self.file_request(&cx.view, entry) {
-            cx.act(Action::Transfer(NewTransfer::new(request, &entry.path).size(entry.uncompressed_size)));
+            cx.act(Action::AskTransferPath(NewTransfer::new(request, &entry.path).size(entry.uncompressed_size)));
         }
     }
 
     pub(super) fn save_all(&mut self, cx: &mut Cx) {
         let name = format!("{}.zip", self.archive_name(&cx.view));
         let save = self.archive_save(&name, &cx.view);
-        cx.act(Action::Transfer(save));
+        cx.act(Action::AskTransferPath(save));
     }
 
     /// Returns the name of a saved archive without its extension: the job's name, and its ID if known.
@@ -121,7 +121,7 @@ impl Artifacts {
             _ => self.archive_name(&cx.view),
         };
         let save = self.archive_save(&name, &cx.view).unpacked(folder, unpack::unpack);
-        cx.act(Action::Transfer(save));
+        cx.act(Action::AskTransferPath(save));
     }
 
     /// Returns the entry of the file that is shown or, if the tree has the focus, of the file under the cursor.
@@ -200,7 +200,7 @@ impl Artifacts {
         let id = project.clone();
         let open = move |inputs: serde_json::Map<String, serde_json::Value>| {
             let text = |name: &str| inputs.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
-            Action::Go(Place::new("artifacts").project(project.clone()).at(text("ref_name")).item(text("job")))
+            Action::GoToPlace(Place::new("artifacts").project(project.clone()).at(text("ref_name")).item(text("job")))
         };
         let key = format!("artifacts of a ref {id}");
         Form::acting("Artifacts by branch or tag", "open artifacts", key, GetRefArtifacts::INPUTS, open)

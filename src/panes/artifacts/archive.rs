@@ -2,7 +2,7 @@
 //! parsing test reports.
 
 use super::tree::Tree;
-use crate::api::client::Slice;
+use crate::api::client::ByteRange;
 use crate::api::endpoint::Request;
 use crate::domain::junit::{self, Report};
 use crate::domain::zip::{self, Entry, List, Refusal};
@@ -40,8 +40,8 @@ impl RangeRead for ReadList {
     fn request(&self) -> Request {
         self.request.clone()
     }
-    fn begin(&self) -> Slice {
-        Slice::Tail(zip::TAIL_BYTES)
+    fn begin(&self) -> ByteRange {
+        ByteRange::Tail(zip::TAIL_BYTES)
     }
     fn max_bytes(&self) -> u64 {
         MAX_ARCHIVE_BYTES
@@ -83,8 +83,8 @@ impl RangeRead for FetchFile {
     fn request(&self) -> Request {
         self.request.clone()
     }
-    fn begin(&self) -> Slice {
-        Slice::All
+    fn begin(&self) -> ByteRange {
+        ByteRange::All
     }
     fn max_bytes(&self) -> u64 {
         MAX_FILE_BYTES
@@ -117,8 +117,8 @@ impl RangeRead for FetchPart {
     fn request(&self) -> Request {
         self.request.clone()
     }
-    fn begin(&self) -> Slice {
-        Slice::Span(zip::entry_range(&self.entry, self.total))
+    fn begin(&self) -> ByteRange {
+        ByteRange::Span(zip::entry_range(&self.entry, self.total))
     }
     fn max_bytes(&self) -> u64 {
         MAX_ARCHIVE_BYTES

@@ -404,7 +404,7 @@ impl Pane for Artifacts {
         })
         .when(Self::has_archive),
         Command::new("artifacts.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.act(Action::Open(Box::new(Prompt::ask("line", "", LineNumber))));
+            cx.act(Action::OpenOverlay(Box::new(Prompt::ask("line", "", LineNumber))));
         })
         .when(Self::has_text),
         Command::new("artifacts.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
@@ -651,7 +651,7 @@ impl Pane for Artifacts {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        if let Ok(LineNumber(typed)) = answer.take() {
+        if let Ok(LineNumber(typed)) = answer.downcast() {
             match typed.trim().parse() {
                 Ok(line) => {
                     self.blob.go_to_line(line);

@@ -56,7 +56,7 @@ impl DeploymentDetail {
 
     /// Rebuilds the environments if the rows changed. Keeps the selection by name.
     pub fn gather(&mut self, rows: &Rows<'_, Deployment>) {
-        if self.revision == Some(rows.revision) || !rows.is_known {
+        if self.revision == Some(rows.revision) || !rows.is_loaded {
             return;
         }
         self.revision = Some(rows.revision);
@@ -88,7 +88,7 @@ impl DeploymentDetail {
         buf: &mut Buffer,
     ) {
         let (rows, count) = (&context.rows, self.environments.len());
-        let facts = if rows.is_known { count.to_string() } else { String::new() };
+        let facts = if rows.is_loaded { count.to_string() } else { String::new() };
         let area = panels::title(buf, area, view.theme, context.focused, "Environments", &facts);
         self.area.set(area);
         if rows.is_empty() {

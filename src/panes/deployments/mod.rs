@@ -145,14 +145,14 @@ impl ListSource for DeploymentSource {
     const ID: &'static str = "deployments";
     const TITLE: &'static str = "Deployments by environment";
     const NEEDS: Needs = Needs::Project;
-    const NAMES_ROW: bool = true;
+    const PLACE_NAMES_ROW: bool = true;
     const WIDTHS: &'static [PanelRequest] = &[
         PanelRequest { min: 28, weight: 2 },
         PanelRequest { min: 56, weight: 4 },
         PanelRequest { min: 44, weight: 3 },
     ];
     /// The environments are derived from these pages, because the deployments API does not list them.
-    const PAGES: u32 = 3;
+    const MIN_PAGES: u32 = 3;
     const COLUMNS: Columns<Deployment> = COLUMNS;
     const COMMANDS: &'static [Command<Deployments>] = &[
         Command::new("deployments.open", &["Enter"], "Open job", Deployments::open_job)
@@ -225,13 +225,13 @@ impl ListSource for DeploymentSource {
         Filter::Query(self.grammar())
     }
 
-    fn pulse(pane: &Deployments, view: &View) -> Option<Duration> {
+    fn poll_interval(pane: &Deployments, view: &View) -> Option<Duration> {
         let in_sight = (pane.list.state.top() + pane.list.state.height()).max(50);
         pane.rows(view).iter().take(in_sight).any(is_live).then_some(ci::POLL_INTERVAL * 2)
     }
 
     /// Filters the loaded rows by the selected environment and by the plain words of the query.
-    fn narrow(pane: &mut Deployments, rows: &Rows<'_, Deployment>, _view: &View) {
+    fn arrange_rows(pane: &mut Deployments, rows: &Rows<'_, Deployment>, _view: &View) {
         pane.detail.gather(rows);
         let chosen = pane.detail.chosen();
         if pane.source.environment.as_ref().map(|e| &e.name) != chosen.map(|e| &e.name) {

@@ -22,7 +22,7 @@ const FORMATS: &[(&str, &str)] = &[
 impl Files {
     pub(super) fn save(&mut self, cx: &mut Cx) {
         if let Some(save) = self.blob.save(&cx.view, &self.source.project) {
-            cx.act(Action::Transfer(save));
+            cx.act(Action::AskTransferPath(save));
         }
     }
 
@@ -39,9 +39,12 @@ impl Files {
                 format: Some((*format).to_owned()),
             };
             let file = format!("{name}-{}.{format}", project::short_ref(&git_ref).replace('/', "-"));
-            Item::act(*format, Action::Transfer(NewTransfer::new(request.request(), &file))).detail(*what)
+            Item::act(*format, Action::AskTransferPath(NewTransfer::new(request.request(), &file))).detail(*what)
         });
-        cx.act(Action::Open(Box::new(Picker::new(format!("Archive of {}", sanitize(&git_ref)), items.collect()))));
+        cx.act(Action::OpenOverlay(Box::new(Picker::new(
+            format!("Archive of {}", sanitize(&git_ref)),
+            items.collect(),
+        ))));
     }
 
     /// Returns the web page of `path` at `git_ref`, with the selected lines if the file has the focus.

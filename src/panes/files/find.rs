@@ -192,14 +192,14 @@ impl Finder {
     fn choose(&mut self, cx: &mut Cx) -> AfterEvent {
         self.opens_best = !self.moved && self.shown_for != self.input.text();
         if self.opens_best {
-            return AfterEvent::Open;
+            return AfterEvent::KeepOpen;
         }
         match self.shown.best.get(self.list.selected()) {
             Some(hit) => {
                 cx.act(Action::answer(FoundFile { sha: hit.sha.clone(), path: hit.path.clone() }));
                 AfterEvent::Close
             }
-            None => AfterEvent::Open,
+            None => AfterEvent::KeepOpen,
         }
     }
 
@@ -223,7 +223,7 @@ impl Finder {
             self.shown_for.clone_from(query);
         }
         let ready = self.pending.as_ref().is_none_or(|(w, q)| view.store.result::<Ranked>(&rank_key(w, q)).is_some());
-        if ready && rows.is_known {
+        if ready && rows.is_loaded {
             let recent = self.recent.first().map(String::as_str).unwrap_or_default();
             let Source { project, git_ref } = &self.source;
             let within = format!("{project:?} {git_ref:?} {} after {recent}", rows.revision);
@@ -244,7 +244,7 @@ impl Finder {
         let mut words = if self.input.is_empty() { format!("{files} files") } else { format!("{matched} of {files}") };
         if rows.has_more && rows.len() >= MAX_ENTRIES {
             words.push_str(&format!(", the first {} entries only", text::count(MAX_ENTRIES as u64)));
-        } else if rows.error.is_none() && (rows.has_more || !rows.is_known) {
+        } else if rows.error.is_none() && (rows.has_more || !rows.is_loaded) {
             words.push_str(&format!("{}the tree is still loading", glyph::separator()));
         }
         words
@@ -289,8 +289,8 @@ impl Overlay for Finder {
         let rows = self.rows(view);
         if self.shown.best.is_empty() {
             match rows.error {
-                Some(error) if !rows.is_known => crate::parts::list::draw_error(view, body, buf, error),
-                _ if rows.is_known && self.shown.files > 0 => view.draw_empty(buf, body, "No matching path.", ""),
+                Some(error) if !rows.is_loaded => crate::parts::list::draw_error(view, body, buf, error),
+                _ if rows.is_loaded && self.shown.files > 0 => view.draw_empty(buf, body, "No matching path.", ""),
                 _ => state::skeleton(buf, body, theme),
             }
             return cursor;
@@ -325,7 +325,7 @@ impl Overlay for Finder {
                 }
             }
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -349,7 +349,7 @@ impl Overlay for Finder {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }
 

@@ -254,7 +254,7 @@ impl Files {
                     );
                 }
                 Some(error) => list::draw_error(view, area, buf, error),
-                None if rows.is_known => {
+                None if rows.is_loaded => {
                     view.draw_empty(buf, area, "There are no files at this ref.", "‹files.ref› chooses another ref")
                 }
                 None => state::skeleton(buf, area, view.theme),
@@ -314,7 +314,7 @@ impl Pane for Files {
         Command::new("files.find", &["t"], "Find file…", Self::find).footer("find").when(Self::has_tree),
         Command::new("files.above", &["u"], "Go to parent folder", Self::above).when(Self::has_tree),
         Command::new("files.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.act(Action::Open(Box::new(Prompt::ask("line", "", FilesAnswer::Line))));
+            cx.act(Action::OpenOverlay(Box::new(Prompt::ask("line", "", FilesAnswer::Line))));
         })
         .when(Self::has_file),
         Command::new("files.mode", &["v"], "Change view mode", |pane: &mut Self, cx| {
@@ -597,11 +597,11 @@ impl Pane for Files {
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
         let context = self.context();
-        let answer = match answer.take::<FileAnswer>() {
+        let answer = match answer.downcast::<FileAnswer>() {
             Ok(answer) => return self.staging.answer(answer, &context, cx),
             Err(answer) => answer,
         };
-        let answer = match answer.take() {
+        let answer = match answer.downcast() {
             Ok(find::FoundFile { sha, path }) => {
                 self.tree.reveal(&path);
                 self.chosen = true;
@@ -612,7 +612,7 @@ impl Pane for Files {
             }
             Err(answer) => answer,
         };
-        let Ok(answer) = answer.take() else { return };
+        let Ok(answer) = answer.downcast() else { return };
         match answer {
             FilesAnswer::Line(typed) => match typed.trim().parse() {
                 Ok(line) => {

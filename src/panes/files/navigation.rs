@@ -46,7 +46,7 @@ impl Files {
     pub(super) fn find(&mut self, cx: &mut Cx) {
         let recent = self.recent(&cx.view).map(|recent| recent.files.clone()).unwrap_or_default();
         let finder = Finder::new(self.source.clone(), recent, &cx.view);
-        cx.act(Action::Open(Box::new(finder)));
+        cx.act(Action::OpenOverlay(Box::new(finder)));
     }
 
     /// Goes to the parent folder of the current row of the tree.
@@ -67,7 +67,7 @@ impl Files {
     /// Resolves an ambiguous URL. At first, the first path component is taken as the ref. If that ref does not exist,
     /// the longest branch or tag name that is a prefix of the path is used.
     pub(super) fn part(&mut self, view: &View) {
-        if view.store.list(&self.root()).is_known {
+        if view.store.list(&self.root()).is_loaded {
             self.joined = None;
         }
         let Some(((branches, tags), joined)) = self.refs().zip(self.joined.clone()) else { return };
@@ -75,7 +75,7 @@ impl Files {
             return;
         }
         let (branches, tags) = (view.store.list(&branches), view.store.list(&tags));
-        if !((branches.is_known || branches.error.is_some()) && (tags.is_known || tags.error.is_some())) {
+        if !((branches.is_loaded || branches.error.is_some()) && (tags.is_loaded || tags.error.is_some())) {
             return;
         }
         let names = branches.iter().map(|b| &b.name).chain(tags.iter().map(|t| &t.name));

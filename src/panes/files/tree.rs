@@ -72,7 +72,7 @@ impl Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Listed {
     revision: Revision,
-    is_known: bool,
+    is_loaded: bool,
     failed: bool,
     len: usize,
 }
@@ -177,7 +177,7 @@ impl Tree {
                 let rows = view.store.list(&source.listing(folder));
                 let seen = Listed {
                     revision: rows.revision,
-                    is_known: rows.is_known,
+                    is_loaded: rows.is_loaded,
                     failed: rows.error.is_some(),
                     len: rows.len(),
                 };
@@ -187,7 +187,7 @@ impl Tree {
         if now != self.listed || !self.turned.is_empty() {
             self.bring(view, source, &now);
             self.listed = now;
-            self.select_target(view.store.list(&source.listing("")).is_known);
+            self.select_target(view.store.list(&source.listing("")).is_loaded);
         }
         self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
         self.request_pages(view, source);
@@ -209,7 +209,7 @@ impl Tree {
                 continue;
             }
             let extends = view.store.list(&source.listing(folder)).extends(then.revision);
-            let grew = extends && seen.len > then.len && then.is_known && !then.failed;
+            let grew = extends && seen.len > then.len && then.is_loaded && !then.failed;
             match () {
                 () if grew && !seen.failed => self.append(view, source, folder, then.len),
                 () if folder.is_empty() => return self.build_all(view, source),
@@ -311,7 +311,7 @@ impl Tree {
         }
         match rows.error {
             Some(error) if depth > 0 => nodes.push(note(Kind::Failed(error.message()))),
-            None if !rows.is_known && depth > 0 => nodes.push(note(Kind::Loading)),
+            None if !rows.is_loaded && depth > 0 => nodes.push(note(Kind::Loading)),
             _ => {}
         }
     }
@@ -495,5 +495,5 @@ fn introduces(name: &str) -> Option<usize> {
 }
 
 fn quiet(indent: &str, words: &str) -> Row {
-    Row::new(vec![Cell::from((format!("{indent}  {} {words}", glyph::cut()), Role::Dim)), Cell::empty()])
+    Row::new(vec![Cell::from((format!("{indent}  {} {words}", glyph::ellipsis()), Role::Dim)), Cell::empty()])
 }

@@ -94,7 +94,7 @@ impl GroupSource {
     fn find_user(&mut self, cx: &mut Cx) {
         let Some((path, query)) = self.named.clone().zip(self.as_user(&cx.view)) else { return };
         let users = cx.view.store.list(&query);
-        if !users.is_known && users.error.is_none() {
+        if !users.is_loaded && users.error.is_none() {
             return;
         }
         self.named = None;
@@ -310,7 +310,7 @@ impl ListSource for GroupSource {
         Filter::Query(grammar())
     }
 
-    fn narrow(pane: &mut Groups, _: &Rows<'_, GroupOrProject>, view: &View) {
+    fn arrange_rows(pane: &mut Groups, _: &Rows<'_, GroupOrProject>, view: &View) {
         let source = &mut pane.source;
         let named = source.named.as_deref().and_then(|path| view.store.get(&details(path)).value);
         if let Some(group) = named {
@@ -344,7 +344,7 @@ impl ListSource for GroupSource {
         match is_narrowed(&self.shown) {
             true => list::count(rows, at_the_top, None),
             // The server's total includes subgroups, which are not top-level rows.
-            false => rows.is_known.then(|| list::at_least(at_the_top, rows.has_more)),
+            false => rows.is_loaded.then(|| list::at_least(at_the_top, rows.has_more)),
         }
     }
 
@@ -361,8 +361,8 @@ impl ListSource for GroupSource {
     fn heading_row(&self, _: &Input<'_>, index: usize, _: &View) -> Row {
         let Some(line) = self.tree.line(index) else { return Row::default() };
         let (words, role) = match &line.kind {
-            Kind::More => (format!("{} more", glyph::cut()), Role::Dim),
-            Kind::Loading => (format!("{} loading", glyph::cut()), Role::Dim),
+            Kind::More => (format!("{} more", glyph::ellipsis()), Role::Dim),
+            Kind::Loading => (format!("{} loading", glyph::ellipsis()), Role::Dim),
             Kind::Failed(why) => (format!("{} {why}", glyph::wrong()), Role::Failed),
             _ => ("nothing you can see".to_owned(), Role::Dim),
         };

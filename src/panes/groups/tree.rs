@@ -191,12 +191,12 @@ impl Tree {
     /// Returns the loaded rows: the groups of the query, followed by the rows of the open groups.
     pub fn rows<'a>(&self, query: Option<&GroupQuery>, view: &View<'a>) -> Rows<'a, GroupOrProject> {
         let all = all(query, view);
-        let (has_more, is_known, error, total) = (all.has_more, all.is_known, all.error, all.total);
+        let (has_more, is_loaded, error, total) = (all.has_more, all.is_loaded, all.error, all.total);
         let inside = self.open.values().flat_map(|inside| [&inside.groups, &inside.projects]);
         let inside = inside.map(|list| view.store.rows(list));
         let mut rows = Rows::chain(std::iter::once(all).chain(inside).collect());
         // The lists of open groups have lines of their own for these.
-        (rows.has_more, rows.is_known, rows.error, rows.total) = (has_more, is_known, error, total);
+        (rows.has_more, rows.is_loaded, rows.error, rows.total) = (has_more, is_loaded, error, total);
         rows
     }
 
@@ -217,12 +217,12 @@ impl Tree {
     /// Returns a text that identifies everything that the lines are built from, except for the rows.
     fn state_key(&self, all: &Rows<'_, GroupOrProject>, narrowed: bool, view: &View) -> String {
         let mut hasher = DefaultHasher::new();
-        (all.is_known, all.has_more, narrowed).hash(&mut hasher);
+        (all.is_loaded, all.has_more, narrowed).hash(&mut hasher);
         for (path, inside) in &self.open {
             path.hash(&mut hasher);
             for list in [&inside.groups, &inside.projects] {
                 let rows = view.store.rows(list);
-                (rows.is_known, rows.has_more, rows.error.map(crate::api::Error::message)).hash(&mut hasher);
+                (rows.is_loaded, rows.has_more, rows.error.map(crate::api::Error::message)).hash(&mut hasher);
             }
         }
         format!("{:x}", hasher.finish())
@@ -264,7 +264,7 @@ impl Tree {
             Kind::Loading | Kind::More => is_on_path(line),
             _ => false,
         });
-        if found.is_none() && (!rows.is_known || waits) {
+        if found.is_none() && (!rows.is_loaded || waits) {
             return None;
         }
         let parents = self.lines.iter().filter(|line| line.is_group() && path.starts_with(&format!("{}/", line.group)));
@@ -333,9 +333,9 @@ impl Builder<'_> {
         if groups.has_more || projects.has_more {
             self.note(Kind::More, path, depth);
         }
-        match groups.error.filter(|_| !groups.is_known).or(projects.error.filter(|_| !projects.is_known)) {
+        match groups.error.filter(|_| !groups.is_loaded).or(projects.error.filter(|_| !projects.is_loaded)) {
             Some(error) => self.note(Kind::Failed(error.message()), path, depth),
-            None if !groups.is_known || !projects.is_known => self.note(Kind::Loading, path, depth),
+            None if !groups.is_loaded || !projects.is_loaded => self.note(Kind::Loading, path, depth),
             None if self.lines.len() == before => self.note(Kind::Nothing, path, depth),
             None => {}
         }

@@ -154,7 +154,7 @@ impl Home {
                 let fitting = rows.iter().enumerate().filter(|(_, todo)| words(todo));
                 let most = if self.filter.is_empty() { MAX_TODOS } else { usize::MAX };
                 let lines = fitting.map(|(row, _)| Line::Todo(row)).take(most).collect();
-                (rows.is_known || rows.error.is_some()).then_some(lines)
+                (rows.is_loaded || rows.error.is_some()).then_some(lines)
             }
             Section::Assigned | Section::Mine => {
                 let servers = queries::servers(view);
@@ -162,7 +162,7 @@ impl Home {
                 let mut known = false;
                 for at in &servers {
                     let rows = self.custom_queries.requests(view, section, *at);
-                    known |= rows.is_known || rows.error.is_some();
+                    known |= rows.is_loaded || rows.error.is_some();
                     all.extend(self.requests(view, section, *at));
                 }
                 if servers.len() > 1 {
@@ -177,7 +177,7 @@ impl Home {
             Section::Custom(_) => {
                 let rows = self.custom_queries.requests(view, section, None);
                 let all = self.requests(view, section, None);
-                (rows.is_known || rows.error.is_some()).then(|| all.into_iter().map(|(_, line)| line).collect())
+                (rows.is_loaded || rows.error.is_some()).then(|| all.into_iter().map(|(_, line)| line).collect())
             }
             Section::Running => {
                 let projects = queries::projects(view);
@@ -192,7 +192,7 @@ impl Home {
                     let lost = self.recents.pinned && jobs.error.is_some_and(crate::api::Error::is_missing);
                     lines.extend((lost && self.fits(&[project])).then_some(Line::NotFound(index)));
                 }
-                (projects.is_known || projects.error.is_some()).then_some(lines)
+                (projects.is_loaded || projects.error.is_some()).then_some(lines)
             }
             Section::Visited => {
                 let visits = self.recents.visits.iter().enumerate();
@@ -203,7 +203,7 @@ impl Home {
             Section::Recent => {
                 let rows = queries::projects(view);
                 let fitting = rows.iter().enumerate().filter(|(_, p)| self.fits(&[&p.path_with_namespace]));
-                (rows.is_known || rows.error.is_some()).then(|| {
+                (rows.is_loaded || rows.error.is_some()).then(|| {
                     let most = if self.filter.is_empty() { MAX_PROJECTS } else { usize::MAX };
                     fitting.map(|(row, _)| Line::Project(row)).take(most).collect()
                 })

@@ -105,11 +105,11 @@ impl Hooks {
             many => {
                 let batch = Batch::new("Remove hooks", many.to_vec());
                 let question = format!("Remove these {} hooks? They receive no more events.", many.len());
-                (question, Action::Open(Box::new(batch)))
+                (question, Action::OpenOverlay(Box::new(batch)))
             }
         };
         let confirm = Confirm::new("Remove hooks", question, action).naming(names);
-        cx.act(Action::Open(Box::new(confirm)));
+        cx.act(Action::OpenOverlay(Box::new(confirm)));
     }
 }
 
@@ -201,10 +201,10 @@ impl ListSource for HookSource {
     }
 
     fn answer(pane: &mut Hooks, answer: Answer, _cx: &mut Cx) {
-        match answer.take() {
+        match answer.downcast() {
             Ok(forms::hook::NewHook(id)) => pane.list.reveal_new(id.to_string()),
             Err(answer) => {
-                let Ok(Tested { id, facts }) = answer.take() else { return };
+                let Ok(Tested { id, facts }) = answer.downcast() else { return };
                 pane.source.tests.insert(id, facts);
                 pane.focus_detail();
             }

@@ -181,7 +181,7 @@ impl Pane for JobTrace {
         })
         .when(JobTrace::written),
         Command::new("job.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.act(Action::Open(Box::new(Prompt::ask("line", "", LineNumber))));
+            cx.act(Action::OpenOverlay(Box::new(Prompt::ask("line", "", LineNumber))));
         })
         .when(JobTrace::written),
         Command::new("job.mark", &["Space"], "Toggle line selection", |pane: &mut Self, cx| {
@@ -431,15 +431,15 @@ impl Pane for JobTrace {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let answer = match answer.take::<LineNumber>() {
+        let answer = match answer.downcast::<LineNumber>() {
             Ok(LineNumber(typed)) => return self.trace.go_to_line(&typed, cx),
             Err(answer) => answer,
         };
-        let answer = match answer.take::<OnlyLines>() {
+        let answer = match answer.downcast::<OnlyLines>() {
             Ok(only) => return self.trace.show_only(only, cx),
             Err(answer) => answer,
         };
-        if let Ok(confirmed) = answer.take::<Confirmed>() {
+        if let Ok(confirmed) = answer.downcast::<Confirmed>() {
             confirmed.send(cx);
         }
     }

@@ -291,7 +291,7 @@ impl ListSource for JobSource {
         .when(|pane, view| pane.can_pipeline(view, PipelineAction::Cancel)),
         Command::new("jobs.variables", &["v"], "Show variables of pipeline", |pane: &mut Jobs, cx| {
             if let Some(id) = pane.pipeline_here(&cx.view) {
-                cx.act(Action::Open(Box::new(PipelineVariables::of(&pane.source.project, id))));
+                cx.act(Action::OpenOverlay(Box::new(PipelineVariables::of(&pane.source.project, id))));
             }
         })
         .when(|pane, view| {
@@ -384,7 +384,7 @@ impl ListSource for JobSource {
         Filter::Query(job_query::grammar(&self.project))
     }
 
-    fn narrow(pane: &mut Jobs, rows: &Rows<'_, Job>, view: &View) {
+    fn arrange_rows(pane: &mut Jobs, rows: &Rows<'_, Job>, view: &View) {
         let query = JobQuery::read(pane.list.shown(), &pane.source.project, view);
         let words = if query.is_whole() { String::new() } else { pane.list.shown().to_owned() };
         pane.source.lines.refresh(rows, &query);
@@ -496,7 +496,7 @@ impl ListSource for JobSource {
     }
 
     fn answer(pane: &mut Jobs, answer: Answer, cx: &mut Cx) {
-        if let Ok(confirmed) = answer.take::<Confirmed>() {
+        if let Ok(confirmed) = answer.downcast::<Confirmed>() {
             confirmed.send(cx);
             pane.list.state.clear_marks();
         }

@@ -46,7 +46,7 @@ impl KeyLookup {
 
     fn ask(&mut self, cx: &mut Cx) {
         self.was_prompted = true;
-        cx.act(Action::Open(Box::new(Prompt::ask("ID of the SSH key", "", KeyId))));
+        cx.act(Action::OpenOverlay(Box::new(Prompt::ask("ID of the SSH key", "", KeyId))));
     }
 
     fn fill_facts(&mut self, view: &View, key: &SshKey) {
@@ -158,7 +158,7 @@ impl Pane for KeyLookup {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let Ok(KeyId(value)) = answer.take() else { return };
+        let Ok(KeyId(value)) = answer.downcast() else { return };
         let digits = value.trim().trim_start_matches("key-").trim_start_matches('#');
         match digits.parse::<u64>() {
             Ok(number) => cx.act(Action::Replace(Place::new(Self::ID).item(number))),

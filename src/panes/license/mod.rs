@@ -106,7 +106,7 @@ impl LicensePane {
 
     fn ask(&mut self, cx: &mut Cx) {
         let prompt = Prompt::ask("license file (Tab completes) or pasted license", "~/", TypedLicense);
-        cx.act(Action::Open(Box::new(prompt.complete(Box::new(LocalPaths)).taking(take))));
+        cx.act(Action::OpenOverlay(Box::new(prompt.complete(Box::new(LocalPaths)).taking(take))));
     }
 
     /// Asks for confirmation to install `license`.
@@ -118,7 +118,7 @@ impl LicensePane {
         let size = text::bytes(license.len() as u64);
         let question = format!("Install this license ({size})? It replaces the current one.");
         let write = Write::new(&AddLicense { license }, "install the license");
-        cx.act(Action::Open(Box::new(Confirm::new("Install a license", question, Action::Send(write)))));
+        cx.act(Action::OpenOverlay(Box::new(Confirm::new("Install a license", question, Action::Send(write)))));
     }
 }
 
@@ -196,7 +196,7 @@ impl Pane for LicensePane {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        match answer.take() {
+        match answer.downcast() {
             Ok(TypedLicense(text)) if text.trim().len() >= MIN_LICENSE_BYTES => LicensePane::offer(&text, cx),
             Ok(TypedLicense(file)) if !file.trim().is_empty() => {
                 // Each reading of a file needs its own key, even if the path is the same.

@@ -35,7 +35,7 @@ pub(super) struct TypedPoint(String);
 
 fn ask_for_point(path: &str, ImagePoint { width, height, x, y }: ImagePoint, cx: &mut Cx) {
     let label = format!("x, y in {} ({width} × {height}; empty: the whole file)", text::fit(path, 30));
-    cx.act(Action::Open(Box::new(Prompt::ask(label, format!("{x}, {y}"), TypedPoint))));
+    cx.act(Action::OpenOverlay(Box::new(Prompt::ask(label, format!("{x}, {y}"), TypedPoint))));
 }
 
 /// The comment or draft under the cursor. It is built for a single key press and not stored.

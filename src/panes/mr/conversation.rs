@@ -557,14 +557,14 @@ impl Conversation {
         if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
             self.scroll.goto(row, self.len());
         }
-        if found.is_some() || notes.is_known && !notes.has_more {
+        if found.is_some() || notes.is_loaded && !notes.has_more {
             self.wanted = None;
         }
     }
 
     fn await_note(&mut self, notes: &Rows<Note>) {
         let before = notes.iter().map(|note| note.id).max().unwrap_or(0);
-        self.awaited = Some(AwaitedNote { before, whole: notes.is_known && !notes.has_more });
+        self.awaited = Some(AwaitedNote { before, whole: notes.is_loaded && !notes.has_more });
     }
 
     fn row_of(&self, unit: usize) -> Option<usize> {
@@ -784,7 +784,7 @@ impl Conversation {
                 .and_then(|(name, _)| rendered_markdown::rendered(view, name, Conversation::width(view)));
             return match rendered {
                 Some(rendered) => rendered.lines.get(line).cloned().unwrap_or_default(),
-                None if line == 0 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
+                None if line == 0 => DocLine::new(glyph::ellipsis(), view.theme.style(Role::Faint)),
                 None => DocLine::default(),
             };
         }
@@ -793,7 +793,7 @@ impl Conversation {
             Some(rendered) => {
                 rendered.0.get(note % CHUNK_NOTES).and_then(|lines| lines.get(line)).cloned().unwrap_or_default()
             }
-            None if line == 0 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
+            None if line == 0 => DocLine::new(glyph::ellipsis(), view.theme.style(Role::Faint)),
             None => DocLine::default(),
         }
     }

@@ -306,9 +306,9 @@ impl Mr {
         let notes = self.notes(&cx.view);
         let Some(count) = known.user_notes_count.flatten() else { return };
         let before = self.counted.replace(count);
-        if before.is_some_and(|before| before != count) && notes.is_known && !notes.is_loading {
+        if before.is_some_and(|before| before != count) && notes.is_loaded && !notes.is_loading {
             let load = self.noteable().load_conversation(&cx.view, notes.pages());
-            cx.act(Action::Refetch(load.map(Want::from).into_iter().collect()));
+            cx.act(Action::Reload(load.map(Want::from).into_iter().collect()));
         }
     }
 
@@ -759,11 +759,11 @@ impl Pane for Mr {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let answer = match answer.take::<versions::FirstVersion>() {
+        let answer = match answer.downcast::<versions::FirstVersion>() {
             Ok(from) => return self.compare_from(from, cx),
             Err(answer) => answer,
         };
-        let answer = match answer.take::<versions::VersionPair>() {
+        let answer = match answer.downcast::<versions::VersionPair>() {
             Ok(both) => {
                 self.show_between(both);
                 self.tab = Tab::Changes;
@@ -771,7 +771,7 @@ impl Pane for Mr {
             }
             Err(answer) => answer,
         };
-        if let Ok(point) = answer.take::<TypedPoint>() {
+        if let Ok(point) = answer.downcast::<TypedPoint>() {
             self.comment_on_point(point, cx);
         }
     }

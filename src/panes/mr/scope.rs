@@ -129,7 +129,7 @@ impl Mr {
                 let rows = view.store.list(&list);
                 let pages: Vec<_> = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
                 let identity = format!("{} at {:?}", list.request().line(), rows.since);
-                rows.is_known.then_some(Input { identity, entries: Entries::Pages(pages) })
+                rows.is_loaded.then_some(Input { identity, entries: Entries::Pages(pages) })
             }
         }
     }
@@ -263,7 +263,7 @@ impl Mr {
         }
         self.seen.renewed = Some(now.to_owned());
         let wants = vec![Load::single(&self.changes_of()).into(), Load::list(&self.commits_of(), 1).into()];
-        cx.act(Action::Refetch(wants));
+        cx.act(Action::Reload(wants));
         let short = now.get(..8).unwrap_or(now);
         cx.say(Tone::Warning, format!("The branch has moved to {short}: reloading its changes."));
     }

@@ -129,7 +129,7 @@ impl Mr {
                         change.position.quote = position.quote;
                     }
                 }
-                cx.act(Action::Open(Box::new(ApplySuggestions::new(project, branch, changes))));
+                cx.act(Action::OpenOverlay(Box::new(ApplySuggestions::new(project, branch, changes))));
                 // The branch may have moved since it was loaded.
                 cx.act(Action::Refresh);
             }

@@ -136,7 +136,7 @@ impl Mr {
 
     fn choose_version(&self, title: &str, from: Option<VersionEnd>, cx: &mut Cx) {
         let source = Box::new(Versions { list: self.versions_of(), from });
-        cx.act(Action::Open(Box::new(Picker::of(title, source, &cx.view))));
+        cx.act(Action::OpenOverlay(Box::new(Picker::of(title, source, &cx.view))));
     }
 
     /// Opens the picker for the first side.

@@ -157,7 +157,7 @@ impl ListSource for NotificationSource {
         TITLES
     }
 
-    fn first_tab(&self) -> usize {
+    fn initial_tab(&self) -> usize {
         self.named.as_ref().map_or(EVERYWHERE, |(tab, _)| *tab)
     }
 
@@ -189,7 +189,7 @@ impl ListSource for NotificationSource {
         })
     }
 
-    fn narrow(pane: &mut Notifications, _: &Rows<'_, GroupOrProject>, view: &View) {
+    fn arrange_rows(pane: &mut Notifications, _: &Rows<'_, GroupOrProject>, view: &View) {
         let Some((tab, id)) = &pane.source.named else { return };
         let (number, is_refused) = number_of(*tab, id, view);
         if let Some(number) = number {
@@ -210,7 +210,7 @@ impl ListSource for NotificationSource {
         let (level, role) = match (settings.value, settings.error) {
             (Some(settings), _) => (settings.level.to_string(), role(&settings.level)),
             (None, Some(error)) => (error.title().to_owned(), Role::Failed),
-            (None, None) => (glyph::cut().to_owned(), Role::Faint),
+            (None, None) => (glyph::ellipsis().to_owned(), Role::Faint),
         };
         Row::new(vec![Cell::from((path(view, row), Role::Text)), Cell::from((level, role))])
     }

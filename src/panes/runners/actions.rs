@@ -85,7 +85,7 @@ impl Runners {
         if let (Scope::Project, Some(project)) = (self.scope(), self.source.project.clone()) {
             let title = format!("Enable in {}", text::sanitize(project.as_str()));
             let picker = Picker::of(title, Box::new(AvailableRunners { project }), &cx.view);
-            return cx.act(Action::Open(Box::new(picker)));
+            return cx.act(Action::OpenOverlay(Box::new(picker)));
         }
         let Some(runner) = self.current(&cx.view) else { return };
         let name = name(runner);
@@ -129,7 +129,7 @@ impl Runners {
             }
             (None, all) => {
                 let items = all.iter().map(|project| Item::act(project.clone(), stop(project))).collect();
-                cx.act(Action::Open(Box::new(Picker::new("Disable in", items))));
+                cx.act(Action::OpenOverlay(Box::new(Picker::new("Disable in", items))));
             }
         }
     }

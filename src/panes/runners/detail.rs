@@ -77,7 +77,7 @@ impl Detail<RunnerSource> for RunnerDetail {
     }
 
     fn changed(&mut self, context: &DetailContext<'_, RunnerSource>, cx: &mut Cx) {
-        if context.is_new {
+        if context.row_changed {
             self.jobs.restart();
         }
         let rows = self.rows(context.row, &cx.view);

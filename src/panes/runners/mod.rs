@@ -121,7 +121,7 @@ impl ListSource for RunnerSource {
         Command::new("runners.tags", &["t"], "Edit tags…", |pane: &mut Runners, cx| {
             if let Some(runner) = pane.current(&cx.view) {
                 let prompt = Prompt::ask("tags, with commas", runner.tags().join(", "), TypedTags);
-                cx.act(Action::Open(Box::new(prompt)));
+                cx.act(Action::OpenOverlay(Box::new(prompt)));
             }
         })
         .footer("tags")
@@ -178,7 +178,7 @@ impl ListSource for RunnerSource {
 
     /// Filters the rows. Tags are part of the details, which load one by one, so the filter is reapplied when more are
     /// loaded.
-    fn narrow(pane: &mut Runners, rows: &Rows<'_, Runner>, view: &View) {
+    fn arrange_rows(pane: &mut Runners, rows: &Rows<'_, Runner>, view: &View) {
         let query = pane.source.read(&pane.shown_input());
         let mut words = query.filter_key();
         if !words.is_empty() {
@@ -196,7 +196,7 @@ impl ListSource for RunnerSource {
         columns::row(view, detailed(view, runner))
     }
 
-    fn known<'a>(&self, runner: &'a Runner, view: &View<'a>) -> &'a Runner {
+    fn full_row<'a>(&self, runner: &'a Runner, view: &View<'a>) -> &'a Runner {
         detailed(view, runner)
     }
 
@@ -229,7 +229,7 @@ impl ListSource for RunnerSource {
     }
 
     fn answer(pane: &mut Runners, answer: Answer, cx: &mut Cx) {
-        if let Ok(TypedTags(typed)) = answer.take() {
+        if let Ok(TypedTags(typed)) = answer.downcast() {
             let tags = typed.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
             pane.update(cx, "change the tags of", |update| UpdateRunner { tag_list: Some(tags), ..update });
         }

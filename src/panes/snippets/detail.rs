@@ -116,7 +116,7 @@ impl Detail<SnippetSource> for SnippetDetail {
     }
 
     fn changed(&mut self, context: &DetailContext<'_, SnippetSource>, cx: &mut Cx) {
-        if context.is_new {
+        if context.row_changed {
             let project = context.source.project.clone();
             self.notes.show(context.row.map(|snippet| Noteable::Snippet { project, id: snippet.id }));
         }

@@ -28,9 +28,9 @@ pub fn open(project: &Id, snippet: &Snippet, outside: bool, cx: &mut Cx) {
     let fresh = Load::single(&get).into();
     let document = Box::new(SnippetText { get, name, key });
     let editor = if outside { Editor::external(document) } else { Editor::new(document) };
-    cx.act(Action::Open(Box::new(editor)));
+    cx.act(Action::OpenOverlay(Box::new(editor)));
     // Reloads the text, so that the edit starts from the current version.
-    cx.act(Action::Refetch(vec![fresh]));
+    cx.act(Action::Reload(vec![fresh]));
 }
 
 impl Document for SnippetText {

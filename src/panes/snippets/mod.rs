@@ -130,7 +130,7 @@ impl ListSource for SnippetSource {
     const TITLE: &'static str = "Snippets of a project";
     const NEEDS: Needs = Needs::Project;
     const HEADING: &'static str = "Snippets";
-    const NAMES_ROW: bool = true;
+    const PLACE_NAMES_ROW: bool = true;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 30, weight: 2 }, PanelRequest { min: 50, weight: 5 }];
     const COLUMNS: Columns<Snippet> = COLUMNS;
     const COMMANDS: &'static [Command<Snippets>] = &[

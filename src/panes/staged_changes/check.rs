@@ -93,7 +93,7 @@ pub fn file_state(view: &View, staging_area: &StagingArea, path: &str) -> Branch
         // A missing folder means that the file does not exist. Servers give the same reply if the branch is missing.
         Some(error) if error.is_missing() && !branch_is_missing(view, staging_area) => BranchFile::Nothing,
         Some(_) => BranchFile::Unknown,
-        None if !rows.is_known => BranchFile::Loading,
+        None if !rows.is_loaded => BranchFile::Loading,
         None if !rows.has_more => BranchFile::Nothing,
         None if rows.pages() >= MAX_PAGES => BranchFile::Unknown,
         None => BranchFile::Loading,

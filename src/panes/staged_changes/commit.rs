@@ -125,7 +125,7 @@ impl StagedChanges {
         let then = follow(staging_area, changes, branch);
         let title = text::head(&sanitize(&what), 60);
         let title = title.replacen('c', "C", 1);
-        cx.act(Action::Open(Box::new(Composer::new(title, key, &message, make).then(then))));
+        cx.act(Action::OpenOverlay(Box::new(Composer::new(title, key, &message, make).then(then))));
     }
 }
 

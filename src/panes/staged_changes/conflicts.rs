@@ -153,7 +153,7 @@ impl StagedChanges {
                     base,
                     words,
                 };
-                cx.act(Action::Open(Box::new(Editor::new(Box::new(document)))));
+                cx.act(Action::OpenOverlay(Box::new(Editor::new(Box::new(document)))));
             }
         }
         self.merging = None;

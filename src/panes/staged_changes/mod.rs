@@ -139,13 +139,17 @@ impl StagedChanges {
         let onto = self.staging.as_ref().ok().and_then(|staging| staging.onto.clone()).unwrap_or_default();
         let branch = self.branch(&cx.view).unwrap_or_default();
         let label = format!("new branch from {} (empty: commit to it)", sanitize(&branch));
-        cx.act(Action::Open(Box::new(Prompt::ask(label, onto, StagedAnswer::Onto))));
+        cx.act(Action::OpenOverlay(Box::new(Prompt::ask(label, onto, StagedAnswer::Onto))));
     }
 
     fn ask_author(&mut self, cx: &mut Cx) {
         let author = self.staging.as_ref().ok().and_then(|staging| staging.author.clone());
         let text = author.map(|(name, mail)| format!("{name} <{mail}>")).unwrap_or_default();
-        cx.act(Action::Open(Box::new(Prompt::ask("author, as Name <mail> (empty: you)", text, StagedAnswer::Author))));
+        cx.act(Action::OpenOverlay(Box::new(Prompt::ask(
+            "author, as Name <mail> (empty: you)",
+            text,
+            StagedAnswer::Author,
+        ))));
     }
 
     fn pick_branch(&mut self, cx: &mut Cx) {
@@ -161,7 +165,7 @@ impl StagedChanges {
             Item::answer(branch.clone(), StagedAnswer::Branch(branch)).note(format!("{len} staged"))
         };
         let items = branches.into_iter().map(item).collect();
-        cx.act(Action::Open(Box::new(Picker::new("Staged for", items))));
+        cx.act(Action::OpenOverlay(Box::new(Picker::new("Staged for", items))));
     }
 
     fn next_side(&mut self, cx: &mut Cx) {
@@ -469,7 +473,7 @@ impl Pane for StagedChanges {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let (Ok(answer), Some(staging_area)) = (answer.take(), self.staging_area(&cx.view)) else { return };
+        let (Ok(answer), Some(staging_area)) = (answer.downcast(), self.staging_area(&cx.view)) else { return };
         match answer {
             StagedAnswer::Drop(path) => {
                 staging_area.update(cx, |staging| staging.changes.retain(|change| change.path != path))

@@ -28,7 +28,7 @@ impl UserPane {
         let listed = view.store.list(&self.by_name());
         match self.error(view) {
             Some(error) => draw_error(view, body, buf, error),
-            None if !self.is_self && self.id(view).is_none() && listed.is_known => {
+            None if !self.is_self && self.id(view).is_none() && listed.is_loaded => {
                 let why = format!("There is no user called {}.", sanitize(self.id_or_name.as_str()));
                 view.draw_empty(buf, body, &why, ":users lists all users");
             }

@@ -348,8 +348,8 @@ pub fn confirm_removal<K: UserKey>(keys: &Keys<K>, view: &View, owner: &KeyOwner
         [one] => (format!("Remove this {what}? {after}"), Action::Send(one.clone())),
         many => {
             let batch = Batch::new(format!("Remove {what}s"), many.to_vec());
-            (format!("Remove these {} {what}s? {after}", many.len()), Action::Open(Box::new(batch)))
+            (format!("Remove these {} {what}s? {after}", many.len()), Action::OpenOverlay(Box::new(batch)))
         }
     };
-    Some(Action::Open(Box::new(Confirm::new(format!("Remove {what}s"), question, action).naming(names))))
+    Some(Action::OpenOverlay(Box::new(Confirm::new(format!("Remove {what}s"), question, action).naming(names))))
 }

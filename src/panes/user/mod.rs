@@ -445,8 +445,8 @@ impl Pane for UserPane {
     fn tab_count(&self, index: usize, view: &View) -> Option<String> {
         let owner = self.key_owner(view)?;
         let (known, len) = match index {
-            SSH => (SshKey::rows(view, &owner).is_known, SshKey::rows(view, &owner).len()),
-            GPG => (GpgKey::rows(view, &owner).is_known, GpgKey::rows(view, &owner).len()),
+            SSH => (SshKey::rows(view, &owner).is_loaded, SshKey::rows(view, &owner).len()),
+            GPG => (GpgKey::rows(view, &owner).is_loaded, GpgKey::rows(view, &owner).len()),
             _ => return None,
         };
         known.then(|| len.to_string())
@@ -495,7 +495,7 @@ impl Pane for UserPane {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        if let Ok(typed) = answer.take() {
+        if let Ok(typed) = answer.downcast() {
             self.adding.answer(typed, cx);
         }
     }

@@ -119,8 +119,8 @@ impl Users {
             "Delete {} with their own projects, keys and memberships? Their contributions to other projects stay. This cannot be undone. Type delete:",
             text::count_noun(names.len() as u64, "user")
         );
-        let confirm = Confirm::new("Delete users", question, Action::Open(Box::new(batch)));
-        cx.act(Action::Open(Box::new(confirm.naming(names).typing("delete"))));
+        let confirm = Confirm::new("Delete users", question, Action::OpenOverlay(Box::new(batch)));
+        cx.act(Action::OpenOverlay(Box::new(confirm.naming(names).typing("delete"))));
     }
 }
 

@@ -246,7 +246,7 @@ impl Blame {
 
     fn is_history_listed(&self, view: &View) -> bool {
         let rows: Rows<'_, Commit> = view.store.list(&self.log());
-        rows.is_known && !rows.has_more && self.taken >= rows.len()
+        rows.is_loaded && !rows.has_more && self.taken >= rows.len()
     }
 
     fn window(&self) -> std::ops::Range<usize> {
@@ -275,7 +275,7 @@ impl Blame {
             return Vec::new();
         }
         let rows: Rows<'_, BlameRange> = view.store.list(&self.endpoint);
-        if !rows.is_known && rows.error.is_none() {
+        if !rows.is_loaded && rows.error.is_none() {
             return view.if_supported(&self.endpoint, 1).map(Want::from).into_iter().collect();
         }
         let mut wants: Vec<Want> = vec![Load::list(&self.log(), self.pages).into()];
@@ -330,7 +330,7 @@ impl Blame {
     /// Uses the server's blame if it matches this file; returns whether nothing has to be computed locally.
     fn take_server_blame(&mut self, view: &View) -> bool {
         let rows: Rows<'_, BlameRange> = view.store.list(&self.endpoint);
-        if self.is_over() || !rows.is_known {
+        if self.is_over() || !rows.is_loaded {
             return self.is_over() || rows.error.is_none() && !view.store.is_unsupported::<GetBlame>();
         }
         // The branch may have moved since the file was read.
@@ -354,7 +354,7 @@ impl Blame {
 
     fn take_commits(&mut self, view: &View) {
         let rows: Rows<'_, Commit> = view.store.list(&self.log());
-        if let Some(error) = rows.error.filter(|_| !rows.is_known) {
+        if let Some(error) = rows.error.filter(|_| !rows.is_loaded) {
             self.failed = Some(error.message());
             return;
         }
@@ -370,7 +370,7 @@ impl Blame {
             return;
         }
         let Some(diff) = self.origin() else {
-            self.failed = rows.is_known.then(|| "the server lists no commits for it".into());
+            self.failed = rows.is_loaded.then(|| "the server lists no commits for it".into());
             return;
         };
         let diff = view.store.get(&diff);
@@ -399,10 +399,10 @@ impl Blame {
             let rows: Rows<'_, TreeEntry> = view.store.list(&self.folder(step));
             match rows.iter().find(|entry| entry.name == name) {
                 Some(entry) => _ = self.blobs.insert(index, Some(entry.id.clone())),
-                None if rows.is_known && rows.has_more && rows.pages() < MAX_PAGES => {
+                None if rows.is_loaded && rows.has_more && rows.pages() < MAX_PAGES => {
                     self.folder_pages.insert(index, rows.pages() + 1);
                 }
-                None if rows.is_known || rows.error.is_some() => _ = self.blobs.insert(index, None),
+                None if rows.is_loaded || rows.error.is_some() => _ = self.blobs.insert(index, None),
                 None => {}
             }
         }

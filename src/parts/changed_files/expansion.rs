@@ -59,7 +59,7 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
             return Version::Failed(error.message());
         }
         let short = commit.get(..8).unwrap_or(commit);
-        if rows.is_known && !rows.has_more {
+        if rows.is_loaded && !rows.has_more {
             return Version::Failed(format!("{path} is not in {short}"));
         }
         if rows.pages() >= MAX_PAGES {

@@ -59,7 +59,7 @@ pub fn create(parent: Option<&str>) -> Form {
         )
         .then(|answer| {
             let created = answer.downcast_ref::<Group>()?;
-            Some(Action::Go(Place::new("groups").group(created.full_path.as_str())))
+            Some(Action::GoToPlace(Place::new("groups").group(created.full_path.as_str())))
         })
 }
 
@@ -88,7 +88,7 @@ pub fn transfer_project(path: &str) -> Form {
         field.label("project").widget(Widget::Line(Complete::Projects));
         field.help("By its full path. Its URL changes; update the remotes of clones.");
     })
-    .then(move |_| Some(Action::Go(Place::new("groups").group(to.as_str()))))
+    .then(move |_| Some(Action::GoToPlace(Place::new("groups").group(to.as_str()))))
 }
 
 /// Returns the action that asks for the path of a group before it is deleted.
@@ -100,7 +100,7 @@ pub fn delete(group: &Group) -> Action {
         sanitize(&path)
     );
     let confirm = Confirm::new("Delete a group", question, Action::Send(write)).typing(path);
-    Action::Open(Box::new(confirm))
+    Action::OpenOverlay(Box::new(confirm))
 }
 
 // ---- LDAP links
@@ -141,7 +141,7 @@ fn removal(path: &str, cn: &str, provider: &str) -> Action {
         "" => Write::new(&DeleteLdapLink { id, cn }, what),
         provider => Write::new(&DeleteLdapProviderLink { id, provider: provider.to_owned(), cn }, what),
     };
-    Action::Open(Box::new(Confirm::new("Remove an LDAP link", question, Action::Send(write))))
+    Action::OpenOverlay(Box::new(Confirm::new("Remove an LDAP link", question, Action::Send(write))))
 }
 
 /// Returns the action that asks for the link to remove, or a form for its name if the server lists none.
@@ -164,5 +164,5 @@ pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> 
         Item::act(cn.clone(), removal(path, &cn, &link.provider)).detail(detail)
     };
     let title = format!("Remove an LDAP link of {}", sanitize(path));
-    Ok(Action::Open(Box::new(Picker::new(title, links.iter().map(item).collect()))))
+    Ok(Action::OpenOverlay(Box::new(Picker::new(title, links.iter().map(item).collect()))))
 }

@@ -65,7 +65,7 @@ pub fn create(id: &Id) -> Form {
     );
     fields(form, id).then(move |answer| {
         let created = answer.downcast_ref::<Issue>()?;
-        Some(Action::Go(Place::new("issue").project(project.clone()).item(created.iid)))
+        Some(Action::GoToPlace(Place::new("issue").project(project.clone()).item(created.iid)))
     })
 }
 

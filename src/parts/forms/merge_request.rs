@@ -102,7 +102,7 @@ fn empty(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Fo
     });
     people(form, id).then(|answer| {
         let created = answer.downcast_ref::<MergeRequest>()?;
-        Some(Action::Go(Place::new("mr").project(created.project_id).item(created.iid)))
+        Some(Action::GoToPlace(Place::new("mr").project(created.project_id).item(created.iid)))
     })
 }
 
@@ -214,7 +214,7 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
                 }
             })
         });
-        Action::Open(Box::new(batch))
+        Action::OpenOverlay(Box::new(batch))
     };
     Form::acting(format!("Change {count} merge requests"), "change them", "several merge requests", BULK_INPUTS, act)
         .field("state_event", |field| _ = field.label("state").widget(Widget::Choice(&["close", "reopen"])))

@@ -25,7 +25,7 @@ pub fn run(id: &Id, on: &str) -> Form {
         })
         .then(move |answer| {
             let created = answer.downcast_ref::<Pipeline>()?;
-            Some(Action::Go(pipelines::place(&project, created.id)))
+            Some(Action::GoToPlace(pipelines::place(&project, created.id)))
         })
 }
 
@@ -40,7 +40,7 @@ pub fn play(id: &Id, job: &Job) -> Form {
             field.label("variables").widget(Widget::Long).parsed(variables).not_saved();
             field.help("KEY=value, one a line. Not stored on this machine; needs GitLab 14.9.").default("none");
         })
-        .then(move |_| Some(Action::Go(Place::new("job").project(project.clone()).item(job_id))))
+        .then(move |_| Some(Action::GoToPlace(Place::new("job").project(project.clone()).item(job_id))))
 }
 
 /// Parses variables, one per line.

@@ -65,7 +65,7 @@ fn settings<E: Endpoint>(title: String, what: &str, key: &str) -> Form {
 
 fn open_it(answer: &Value) -> Option<Action> {
     let created = answer.downcast_ref::<Project>()?;
-    Some(Action::Go(Place::new("files").project(created.path_with_namespace.as_str())))
+    Some(Action::GoToPlace(Place::new("files").project(created.path_with_namespace.as_str())))
 }
 
 /// Returns the form for a new project, in `group` if it is given.
@@ -96,7 +96,7 @@ pub fn fork(id: &Id) -> Form {
         .field("description", |field| _ = field.widget(Widget::Long));
     visibility(form).then(|answer| {
         let created = answer.downcast_ref::<Project>()?;
-        Some(Action::Go(Place::new("overview").project(created.path_with_namespace.as_str())))
+        Some(Action::GoToPlace(Place::new("overview").project(created.path_with_namespace.as_str())))
     })
 }
 

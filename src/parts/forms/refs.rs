@@ -88,7 +88,7 @@ pub fn create_tag(id: &Id, at: &str) -> Form {
                             description: description.clone(),
                         };
                         vec![
-                            Action::Keep(key.clone(), Some(description)),
+                            Action::SaveText(key.clone(), Some(description)),
                             Action::SendKept(key, Write::new(&write, what)),
                         ]
                     }

@@ -23,7 +23,7 @@ pub fn create(id: &Id) -> Form {
             .field("description", |field| _ = field.widget(Widget::Long))
             .then(move |answer| {
                 let created = answer.downcast_ref::<Snippet>()?;
-                Some(Action::Go(Place::new("snippets").project(project.clone()).item(created.id)))
+                Some(Action::GoToPlace(Place::new("snippets").project(project.clone()).item(created.id)))
             });
     visibility(form).field("visibility", |field| _ = field.text("private"))
 }

@@ -67,7 +67,7 @@ pub fn create() -> Form {
         .field("password", |field| _ = field.help("At least 8 characters; not needed if a link is emailed."))
         .then(|answer| {
             let created = answer.downcast_ref::<Profile>()?;
-            Some(Action::Go(Place::new("user").item(created.username.as_str())))
+            Some(Action::GoToPlace(Place::new("user").item(created.username.as_str())))
         })
 }
 
@@ -92,7 +92,7 @@ pub fn delete(user: &Profile) -> Action {
         let write = DeleteUser { id: user.id, hard_delete: hard.then_some(true) };
         let write = Write::new(&write, format!("delete @{name}"));
         let confirm = Confirm::new("Delete a user", question, Action::Send(write)).typing(name.clone());
-        Action::Open(Box::new(confirm))
+        Action::OpenOverlay(Box::new(confirm))
     };
     let shown_name = sanitize(&name);
     let soft = ask(
@@ -111,5 +111,5 @@ pub fn delete(user: &Profile) -> Action {
         Item::act("Delete the account", soft).detail("keeps what they wrote"),
         Item::act("Delete everything", hard).detail("including all of their contributions"),
     ];
-    Action::Open(Box::new(Picker::new(format!("Delete @{shown_name}"), items)))
+    Action::OpenOverlay(Box::new(Picker::new(format!("Delete @{shown_name}"), items)))
 }

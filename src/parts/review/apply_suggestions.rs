@@ -87,7 +87,7 @@ impl ApplySuggestions {
             if let Some(error) = then.error.filter(|error| !error.is_temporary()) {
                 return Some(Err(error.message()));
             }
-            if !then.is_known {
+            if !then.is_loaded {
                 return None;
             }
             if base_commit.is_empty() || then.get(0).is_none_or(|commit| commit.id != base_commit) {
@@ -112,7 +112,7 @@ impl ApplySuggestions {
         if let Some(why) = failed(tree.error).or_else(|| failed(history.error)) {
             return Some(State::Refused(why));
         }
-        if !tree.is_settled(u32::MAX) || !history.is_settled(1) || !tree.is_known || !history.is_known {
+        if !tree.is_settled(u32::MAX) || !history.is_settled(1) || !tree.is_loaded || !history.is_loaded {
             return None;
         }
         let Some(blob) = self.blob(view) else {
@@ -264,6 +264,6 @@ impl Overlay for ApplySuggestions {
             KeyCode::Up | KeyCode::Char('k') => self.scroll.scroll_by(-1, self.lines(&cx.view).len()),
             _ => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }

@@ -112,7 +112,7 @@ impl DraftList {
     fn send(&self, cx: &mut Cx) {
         let ready = |entry: &&Entry| !entry.sent && entry.draft.state != State::Begun;
         let keys: Vec<String> = self.entries.iter().filter(ready).map(|entry| entry.key.clone()).collect();
-        cx.act(Action::Post(keys));
+        cx.act(Action::SendDrafts(keys));
     }
 }
 
@@ -192,13 +192,13 @@ impl Overlay for DraftList {
             KeyCode::Char('s') if writes => {
                 if let Some(entry) = self.selected() {
                     let publish = drafts::on_server(&entry.key).and_then(|id| drafts::publish_draft_note(&self.on, id));
-                    cx.act(publish.map_or_else(|| Action::Post(vec![entry.key.clone()]), Action::Send));
+                    cx.act(publish.map_or_else(|| Action::SendDrafts(vec![entry.key.clone()]), Action::Send));
                 }
             }
-            KeyCode::Char('x') => cx.act(Action::StopPosting),
+            KeyCode::Char('x') => cx.act(Action::StopSendingDrafts),
             _ => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
@@ -215,6 +215,6 @@ impl Overlay for DraftList {
             }
             _ => {}
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }

@@ -185,7 +185,7 @@ impl Drafts {
                 && draft.position.as_ref() != Some(position)
             {
                 let draft = Draft { position: Some(position.clone()), ..draft.clone() };
-                cx.act(Action::Keep(key.clone(), Some(draft.to_json())));
+                cx.act(Action::SaveText(key.clone(), Some(draft.to_json())));
                 count += 1;
             }
         }
@@ -309,13 +309,13 @@ impl Drafts {
 
     /// Sends the review and opens the list of drafts to show the progress.
     pub fn send(&self, on: &Noteable, cx: &mut Cx) {
-        cx.act(Action::Post(self.to_send()));
+        cx.act(Action::SendDrafts(self.to_send()));
         self.list(on, cx);
     }
 
     /// Opens the list of drafts.
     pub fn list(&self, on: &Noteable, cx: &mut Cx) {
-        cx.act(Action::Open(Box::new(DraftList::new(on.clone()))));
+        cx.act(Action::OpenOverlay(Box::new(DraftList::new(on.clone()))));
     }
 }
 
@@ -341,7 +341,7 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
         (None, None, Some(DraftThread::New { .. })) => format!("Start a thread on {name}"),
         (None, None, None) => format!("Note on {name}"),
     };
-    cx.act(Action::Open(Box::new(Composer::comment(title, key, draft).at(at))));
+    cx.act(Action::OpenOverlay(Box::new(Composer::comment(title, key, draft).at(at))));
 }
 
 /// Returns the action that asks for confirmation before deleting a draft.
@@ -350,5 +350,5 @@ pub fn confirm_delete(key: &str, draft: &Draft) -> Action {
     let sent = if draft.is_uncertain() { " It may have arrived anyway." } else { "" };
     let question = format!("Delete the draft \"{}\"? This cannot be undone.{sent}", text::sanitize(&excerpt));
     let delete = on_server(key).and_then(|id| delete_draft_note(&draft.on, id)).map(Action::Send);
-    App::confirm("Delete draft", question, delete.unwrap_or_else(|| Action::Keep(key.to_owned(), None)))
+    App::confirm("Delete draft", question, delete.unwrap_or_else(|| Action::SaveText(key.to_owned(), None)))
 }

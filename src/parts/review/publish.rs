@@ -3,7 +3,7 @@
 use crate::api::decisions::Approve;
 use crate::api::draft_notes::PublishReview;
 use crate::api::endpoint::{Input, InputKind};
-use crate::app::action::{Action, FollowUp, Submission};
+use crate::app::action::{Action, FollowUp, ReviewSubmission};
 use crate::app::context::Cx;
 use crate::app::outbox::{Draft, Noteable};
 use crate::app::overlay::form::{Form, Widget};
@@ -64,10 +64,10 @@ pub fn submit(on: &Noteable, drafts: &Drafts, approval: Approval, cx: &mut Cx) {
                 "There is nothing to submit: no comment, no summary, no approval.".into(),
             );
         }
-        let list = (count > 0).then(|| Action::Open(Box::new(DraftList::new(on.clone()))));
+        let list = (count > 0).then(|| Action::OpenOverlay(Box::new(DraftList::new(on.clone()))));
         let (keys, then) = (here.clone(), then.map(Box::new));
-        let review = Submission { keys, summary, as_draft_notes: has_draft_notes, then };
-        Action::All([Action::Submit(review)].into_iter().chain(list).collect())
+        let review = ReviewSubmission { keys, summary, as_draft_notes: has_draft_notes, then };
+        Action::All([Action::SubmitReview(review)].into_iter().chain(list).collect())
     };
     let (title, key) = (format!("Submit review of !{iid}"), format!("review {}!{iid}", project_name));
     let form = Form::acting(title, "submit the review", key, INPUTS, act)

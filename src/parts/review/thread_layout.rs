@@ -70,7 +70,7 @@ impl Derive for RenderComments {
             };
             if lines.len() > MAX_ROWS || comment.body.len() > MAX_COMMENT_BYTES {
                 lines.truncate(MAX_ROWS);
-                let words = format!("{} more on the Overview tab", glyph::cut());
+                let words = format!("{} more on the Overview tab", glyph::ellipsis());
                 lines.push(DocLine::new(words, self.theme.style(Role::Dim)));
             }
             Arc::new(lines)

@@ -107,7 +107,7 @@ impl FileContext {
     fn ask(&self, label: &str, text: String, answer: fn(String) -> FileAnswer, cx: &mut Cx) {
         let Some(branch) = self.branch(&cx.view) else { return };
         let paths = BranchPaths { project: self.project.clone(), branch };
-        cx.act(Action::Open(Box::new(Prompt::ask(label, text, answer).complete(Box::new(paths)))));
+        cx.act(Action::OpenOverlay(Box::new(Prompt::ask(label, text, answer).complete(Box::new(paths)))));
     }
 
     /// Stages the deletion of the file under the cursor.
@@ -136,7 +136,7 @@ impl FileContext {
 pub fn open(staging_area: StagingArea, path: &str, blob: Option<String>, outside: bool, cx: &mut Cx) {
     let document = Box::new(StagedDocument::new(staging_area, path, blob));
     let editor = if outside { Editor::external(document) } else { Editor::new(document) };
-    cx.act(Action::Open(Box::new(editor)));
+    cx.act(Action::OpenOverlay(Box::new(editor)));
 }
 
 /// Returns the size of the staged content of a path, which would be lost with it.
@@ -193,7 +193,9 @@ pub struct FileAction {
 impl FileAction {
     /// Asks for the local file to upload.
     pub fn upload(&self, cx: &mut Cx) {
-        cx.act(Action::Open(Box::new(Prompt::ask("upload", "", FileAnswer::Local).complete(Box::new(LocalPaths)))));
+        cx.act(Action::OpenOverlay(Box::new(
+            Prompt::ask("upload", "", FileAnswer::Local).complete(Box::new(LocalPaths)),
+        )));
     }
 
     /// Returns the computation that reads the local file.

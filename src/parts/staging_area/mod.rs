@@ -231,12 +231,12 @@ impl StagingArea {
         let before = self.read(&cx.view).unwrap_or_default();
         // An empty list is removed, even if a new branch was named in it.
         let text = if staging.changes.is_empty() { None } else { serde_json::to_string(staging).ok() };
-        cx.act(Action::Keep(self.key.clone(), text));
+        cx.act(Action::SaveText(self.key.clone(), text));
         let named =
             |revision| staging.changes.iter().filter_map(|c| c.content.as_ref()).any(|c| c.revision == revision);
         for content in before.changes.iter().filter_map(|change| change.content.as_ref()) {
             if !named(content.revision) {
-                cx.act(Action::Keep(self.text_key(content.revision), None));
+                cx.act(Action::SaveText(self.text_key(content.revision), None));
             }
         }
     }
@@ -264,7 +264,7 @@ impl StagingArea {
         }
         let revision = staging.next;
         staging.next += 1;
-        cx.act(Action::Keep(self.text_key(revision), Some(text)));
+        cx.act(Action::SaveText(self.text_key(revision), Some(text)));
         Ok(Content { revision, bytes, base64 })
     }
 

@@ -543,7 +543,7 @@ impl Viewer {
     /// [`OnlyLines`].
     pub fn toggle_only(&mut self, cx: &mut Cx) {
         if self.query.is_empty() {
-            return cx.act(Action::Open(Box::new(Prompt::ask("only lines with", "", OnlyLines))));
+            return cx.act(Action::OpenOverlay(Box::new(Prompt::ask("only lines with", "", OnlyLines))));
         }
         let line = self.line(&cx.view);
         (self.only_matches, self.matching_lines) = (!self.only_matches, None);
@@ -571,7 +571,7 @@ impl Viewer {
 
     /// Saves the trace to a file.
     pub fn save(&self, cx: &mut Cx) {
-        cx.act(Action::Transfer(NewTransfer::new(self.request(), &self.file(&cx.view))));
+        cx.act(Action::AskTransferPath(NewTransfer::new(self.request(), &self.file(&cx.view))));
     }
 
     /// Opens the trace in the user's pager, once its text is ready.

@@ -11,75 +11,79 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// A row ready for drawing.
-pub enum Drawn<'a> {
-    /// A row of the full width. If `fixed`, it is not scrolled horizontally.
-    Whole { line: DocLine<'a>, fixed: bool },
+pub enum RenderedRow<'a> {
+    /// A row of the full width. If `fixed`, it takes one screen row: it is neither wrapped nor scrolled horizontally.
+    FullWidth { line: DocLine<'a>, fixed: bool },
     /// The old and the new side. A side without a line stays blank.
     Sides(Option<DocLine<'a>>, Option<DocLine<'a>>),
 }
 
-/// Returns the row at index `row` and its place.
-pub fn row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(RowContent, Drawn<'a>)> {
+/// Renders the row at index `row`. Returns its content, and the row ready for drawing.
+pub fn render_row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(RowContent, RenderedRow<'a>)> {
     let content = doc.content(row)?;
     let file = doc.files().get(content.file())?;
-    if let Some((at, hunk, left, right)) = doc.side_by_side(row) {
-        let side =
-            |line: Option<usize>, side: Side| line.map(|line| line_at(doc, file, (at, hunk, line), Some(side), theme));
-        return Some((content, Drawn::Sides(side(left, Side::Old), side(right, Side::New))));
+    if let Some((file_index, hunk, left, right)) = doc.side_by_side(row) {
+        let render_side = |line: Option<usize>, side: Side| {
+            line.map(|line| line_at(doc, file, (file_index, hunk, line), Some(side), theme))
+        };
+        return Some((content, RenderedRow::Sides(render_side(left, Side::Old), render_side(right, Side::New))));
     }
-    let blank = |text: &str| (format!("{text:>0$}  ", doc.digits * 2 + 2), theme.style(Role::Faint));
+    let gutter = |text: &str| (format!("{text:>0$}  ", doc.digits * 2 + 2), theme.style(Role::Faint));
     let (line, fixed) = match content {
-        RowContent::File { file: at } => (heading(file, doc.is_folded(at), theme), true),
+        RowContent::File { file: file_index } => (heading(file, doc.is_folded(file_index), theme), true),
         RowContent::Note { .. } => {
             let note = DocLine::new(file.note().unwrap_or_default(), theme.style(Role::Dim));
-            (DocLine { gutter: vec![blank("")], ..note }, true)
+            (DocLine { gutter: vec![gutter("")], ..note }, true)
         }
         RowContent::Hunk { hunk, .. } => {
-            let words = file.bar(hunk);
+            let text = file.bar(hunk);
             let section = file.section(hunk);
-            let head = words.strip_suffix(section).unwrap_or(&words).to_owned();
+            let head = text.strip_suffix(section).unwrap_or(&text).to_owned();
             let line = DocLine {
-                gutter: vec![blank("···")],
+                gutter: vec![gutter("···")],
                 spans: vec![(head.into(), theme.style(Role::Hunk)), (section.into(), theme.style(Role::Dim))],
                 ..DocLine::default()
             };
             (line, true)
         }
-        RowContent::Line { file: at, hunk, line } => (line_at(doc, file, (at, hunk, line), None, theme), false),
+        RowContent::Line { file: file_index, hunk, line } => {
+            (line_at(doc, file, (file_index, hunk, line), None, theme), false)
+        }
         RowContent::Inset { inset, row, .. } => (
             doc.insets().get(inset).and_then(|inset| inset.lines.get(row)).map(DocLine::borrowed).unwrap_or_default(),
             true,
         ),
     };
-    Some((content, Drawn::Whole { line, fixed }))
+    Some((content, RenderedRow::FullWidth { line, fixed }))
 }
 
 /// Converts a line; in the side-by-side layout, only with the number of one side.
 fn line_at<'a>(
     doc: &DiffDoc,
     file: &'a FileDiff,
-    (at, hunk, index): (usize, usize, usize),
+    (file_index, hunk, line_index): (usize, usize, usize),
     side: Option<Side>,
     theme: &Theme,
 ) -> DocLine<'a> {
-    let Some(line) = file.lines.get(index) else { return DocLine::default() };
-    let (sign, role, tint, word) = match line.kind {
+    let Some(line) = file.lines.get(line_index) else { return DocLine::default() };
+    let (sign, sign_role, fill_role, word_role) = match line.kind {
         Kind::Added => ('+', Role::Added, Some(Role::AddedLine), Role::AddedWord),
         Kind::Removed => ('-', Role::Removed, Some(Role::RemovedLine), Role::RemovedWord),
         Kind::Context | Kind::Plain => (' ', Role::Text, None, Role::Text),
         Kind::NoNewline => ('\\', Role::Dim, None, Role::Dim),
     };
-    let tint = if tint.is_some() && doc.is_moved(at, index) { Some(Role::MovedLine) } else { tint };
+    let fill_role =
+        if fill_role.is_some() && doc.is_moved(file_index, line_index) { Some(Role::MovedLine) } else { fill_role };
     let digits = doc.digits;
-    let number = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
+    let format_number = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
     let numbers = match side {
-        None => format!("{:>digits$} {:>digits$} ", number(line.old()), number(line.new())),
-        Some(side) => format!("{:>digits$} ", number(line.number(side))),
+        None => format!("{:>digits$} {:>digits$} ", format_number(line.old()), format_number(line.new())),
+        Some(side) => format!("{:>digits$} ", format_number(line.number(side))),
     };
     DocLine {
-        gutter: vec![(numbers, theme.style(Role::LineNumber)), (format!("{sign} "), theme.style(role))],
-        spans: spans(file, line, doc.styles(at, hunk, index), word, theme),
-        fill: tint.map(|tint| theme.style(tint)),
+        gutter: vec![(numbers, theme.style(Role::LineNumber)), (format!("{sign} "), theme.style(sign_role))],
+        spans: spans(file, line, doc.styles(file_index, hunk, line_index), word_role, theme),
+        fill: fill_role.map(|role| theme.style(role)),
         ..DocLine::default()
     }
 }
@@ -89,14 +93,17 @@ fn spans<'a>(
     file: &'a FileDiff,
     line: &Line,
     styles: Option<&(code::Spans, Vec<Range<u32>>)>,
-    word: Role,
+    word_role: Role,
     theme: &Theme,
 ) -> Vec<(Cow<'a, str>, Style)> {
     let base = theme.style(if line.kind == Kind::NoNewline { Role::Dim } else { Role::Text });
     let syntax = styles.map(|(spans, _)| code::layer(spans, theme)).unwrap_or_default();
-    let bytes = |range: &Range<u32>| range.start as usize..range.end as usize;
-    let changed: Vec<(Range<usize>, Style)> =
-        styles.iter().flat_map(|(_, words)| words).map(|range| (bytes(range), theme.style(word))).collect();
+    let to_usize = |range: &Range<u32>| range.start as usize..range.end as usize;
+    let changed: Vec<(Range<usize>, Style)> = styles
+        .iter()
+        .flat_map(|(_, changed_ranges)| changed_ranges)
+        .map(|range| (to_usize(range), theme.style(word_role)))
+        .collect();
     blend(file.text(line), base, &[&syntax, &changed])
 }
 
@@ -109,7 +116,7 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
     line.spans.push((format!("  +{}", file.additions).into(), theme.style(Role::Added)));
     line.spans.push((format!(" −{}", file.deletions).into(), theme.style(Role::Removed)));
     let source = &file.source;
-    for (on, word) in [
+    for (on, label) in [
         (source.is_new, "new"),
         (source.is_deleted, "deleted"),
         (source.is_renamed, "renamed"),
@@ -117,7 +124,7 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
         (file.is_local, "compared locally"),
     ] {
         if on {
-            line.spans.push((format!("  {word}").into(), theme.style(Role::Dim)));
+            line.spans.push((format!("  {label}").into(), theme.style(Role::Dim)));
         }
     }
     if let (Some(old), Some(new)) = (&source.old_mode, &source.new_mode)

@@ -42,8 +42,8 @@ fn doc(diffs: &[&str]) -> DiffDoc {
 
 /// Returns a row of the full width.
 fn line<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> DocLine<'a> {
-    match draw::row(doc, row, theme) {
-        Some((_, draw::Drawn::Whole { line, .. })) => line,
+    match draw::render_row(doc, row, theme) {
+        Some((_, draw::RenderedRow::FullWidth { line, .. })) => line,
         _ => DocLine::default(),
     }
 }
@@ -591,8 +591,8 @@ fn a_wrapped_window_keeps_a_margin_around_the_cursor() {
 fn a_truncated_wrapped_line_is_marked() {
     let doc = doc(&[&format!("@@ -0,0 +1,1 @@\n+{}\n", "0123456789".repeat(9))]);
     let seen = window(&doc, 40, 3, &DocState { cursor_line: false, ..DocState::new() }, true);
-    assert!(seen[2].ends_with(crate::ui::glyph::cut()), "{seen:?}");
-    assert!(!seen[1].ends_with(crate::ui::glyph::cut()), "{seen:?}");
+    assert!(seen[2].ends_with(crate::ui::glyph::ellipsis()), "{seen:?}");
+    assert!(!seen[1].ends_with(crate::ui::glyph::ellipsis()), "{seen:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A scrollable view of a diff: the visible rows, unified or side by side, with long lines cut or wrapped.
 
-use super::draw::{Drawn, row};
+use super::draw::{RenderedRow, render_row};
 use super::{DiffDoc, Layout, RowContent, Side};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::theme::{self, Role, Theme};
@@ -77,7 +77,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, optio
     let columns = Columns::of(doc, area);
     state.width.set(columns.room(doc.layout()));
     let height = usize::from(area.height);
-    let height_of = |at: usize| match row(doc, at, options.theme) {
+    let height_of = |at: usize| match render_row(doc, at, options.theme) {
         Some((_, drawn)) if options.wrap => drawn_height(&drawn, &columns, state.left).min(height.max(1)),
         _ => 1,
     };
@@ -90,7 +90,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, optio
     let mut y = area.y;
     for at in top..doc.len() {
         let Some(room) = area.bottom().checked_sub(y).filter(|room| *room > 0) else { break };
-        let Some((content, drawn)) = row(doc, at, options.theme) else { break };
+        let Some((content, drawn)) = render_row(doc, at, options.theme) else { break };
         let lines = if options.wrap { drawn_height(&drawn, &columns, state.left) as u16 } else { 1 };
         let lines = lines.clamp(1, room);
         let place_area = Rect { y, height: lines, ..area };
@@ -126,11 +126,11 @@ fn wrapped_window(state: &DocState, len: usize, height: usize, height_of: impl F
     top
 }
 
-fn drawn_height(drawn: &Drawn, columns: &Columns, left: usize) -> usize {
+fn drawn_height(drawn: &RenderedRow, columns: &Columns, left: usize) -> usize {
     match drawn {
-        Drawn::Whole { fixed: true, .. } => 1,
-        Drawn::Whole { line, .. } => line_height(line, left, usize::from(columns.whole.width)),
-        Drawn::Sides(old, new) => [old, new]
+        RenderedRow::FullWidth { fixed: true, .. } => 1,
+        RenderedRow::FullWidth { line, .. } => line_height(line, left, usize::from(columns.whole.width)),
+        RenderedRow::Sides(old, new) => [old, new]
             .into_iter()
             .zip(columns.sides)
             .map(|(line, side)| line.as_ref().map_or(1, |line| line_height(line, left, usize::from(side.width))))
@@ -204,7 +204,7 @@ fn draw_row(
     doc: &DiffDoc,
     state: &DocState,
     options: &DiffOptions,
-    (at, content, mut drawn): (usize, RowContent, Drawn),
+    (at, content, mut drawn): (usize, RowContent, RenderedRow),
 ) {
     let theme = options.theme;
     let here = state.shows_cursor() && at == state.at(doc.len());
@@ -212,12 +212,12 @@ fn draw_row(
     let gutter = |rect: Rect, gutter: u16| Rect { x: rect.x - gutter.min(rect.x), width: gutter, y: area.y, height: 1 };
     decorate(doc, options, at, content, &mut drawn);
     match &drawn {
-        Drawn::Whole { line, .. } => {
+        RenderedRow::FullWidth { line, .. } => {
             if let Some(fill) = line.fill {
                 buf.set_style(area, fill);
             }
         }
-        Drawn::Sides(old, new) => {
+        RenderedRow::Sides(old, new) => {
             for (line, side) in [old, new].into_iter().zip(columns.sides) {
                 if let Some(fill) = line.as_ref().and_then(|line| line.fill) {
                     let whole = Rect {
@@ -239,19 +239,19 @@ fn draw_row(
     }
     let mark = theme.style(if options.focused { Role::Mark } else { Role::Faint });
     match &drawn {
-        Drawn::Whole { line, .. } if matches!(content, RowContent::File { .. }) => {
+        RenderedRow::FullWidth { line, .. } if matches!(content, RowContent::File { .. }) => {
             // The name of a file starts directly after its marker.
             let used = line::draw(buf, gutter(columns.whole, columns.gutter), &line.gutter);
             let back = columns.gutter.saturating_sub(used);
             let whole = Rect { x: columns.whole.x - back, width: columns.whole.width + back, ..within(columns.whole) };
             draw_text(buf, whole, options, 0, line);
         }
-        Drawn::Whole { line, fixed } => {
+        RenderedRow::FullWidth { line, fixed } => {
             line::draw(buf, gutter(columns.whole, columns.gutter), &line.gutter);
             let left = if *fixed { 0 } else { state.left };
             draw_text(buf, within(columns.whole), options, left, line);
         }
-        Drawn::Sides(old, new) => {
+        RenderedRow::Sides(old, new) => {
             let middle = columns.sides[1].x.saturating_sub(columns.side_gutter + 1);
             for y in area.y..area.bottom() {
                 line::set(buf, middle, y, glyph::divider(), 1, theme.style(Role::Faint));
@@ -281,7 +281,7 @@ fn draw_row(
 }
 
 /// Adds highlights and marks to the lines of a row.
-fn decorate(doc: &DiffDoc, options: &DiffOptions, at: usize, content: RowContent, drawn: &mut Drawn) {
+fn decorate(doc: &DiffDoc, options: &DiffOptions, at: usize, content: RowContent, drawn: &mut RenderedRow) {
     let is_marked = |file: usize, line: usize| {
         options.marked.as_ref().is_some_and(|(in_file, lines)| *in_file == file && lines.contains(&line))
     };
@@ -295,8 +295,8 @@ fn decorate(doc: &DiffDoc, options: &DiffOptions, at: usize, content: RowContent
         }
     };
     match drawn {
-        Drawn::Whole { line, .. } => decorate_line(line, content),
-        Drawn::Sides(old, new) => {
+        RenderedRow::FullWidth { line, .. } => decorate_line(line, content),
+        RenderedRow::Sides(old, new) => {
             let Some((file, hunk, left, right)) = doc.side_by_side(at) else { return };
             for (line, index) in [(old, left), (new, right)] {
                 if let (Some(line), Some(index)) = (line, index) {
@@ -325,6 +325,6 @@ fn draw_text(buf: &mut Buffer, area: Rect, options: &DiffOptions, left: usize, l
         true
     });
     if cut && !area.is_empty() {
-        line::set(buf, area.right() - 1, area.bottom() - 1, glyph::cut(), 1, options.theme.style(Role::Faint));
+        line::set(buf, area.right() - 1, area.bottom() - 1, glyph::ellipsis(), 1, options.theme.style(Role::Faint));
     }
 }

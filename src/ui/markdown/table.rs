@@ -6,9 +6,9 @@ use crate::ui::{glyph, text};
 use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
 
-/// The number of columns between two cells.
+/// The width of the gap between two cells, in terminal columns.
 const GAP: usize = 3;
-/// Minimum width of a cell, if there is room.
+/// Minimum width of a cell in terminal columns, if there is room.
 const MIN_CELL_WIDTH: usize = 3;
 
 /// Maximum number of cells kept of a row, more than any screen shows.
@@ -27,57 +27,58 @@ impl Table {
     }
 
     /// Starts a row.
-    pub fn row(&mut self) {
+    pub fn start_row(&mut self) {
         self.rows.push(Vec::new());
     }
 
     /// Adds a cell to the current row.
-    pub fn cell(&mut self, pieces: Vec<Piece>) {
+    pub fn push_cell(&mut self, pieces: Vec<Piece>) {
         // A break in a cell becomes a space, since a row is one line.
-        let blank = |piece: Piece| match piece {
+        let break_to_space = |piece: Piece| match piece {
             Piece::Break => Piece::Text { text: " ".into(), style: Style::new(), link: None },
             text => text,
         };
-        let pieces: Vec<Piece> = pieces.into_iter().map(blank).collect();
+        let pieces: Vec<Piece> = pieces.into_iter().map(break_to_space).collect();
         if let Some(row) = self.rows.last_mut().filter(|row| row.len() < MAX_CELLS) {
             row.push(lines(&pieces, usize::MAX).into_iter().next().unwrap_or_default());
         }
     }
 
-    /// Formats the table lazily as lines of at most `width` columns.
+    /// Formats the table lazily as lines of at most `width` terminal columns.
     pub fn lines(self, width: usize, theme: &Theme) -> impl Iterator<Item = Vec<Word>> {
-        let rule = theme.style(Role::Faint);
-        let plain = |text: String, style: Style| Word { text, style, link: None };
+        let rule_style = theme.style(Role::Faint);
+        let span = |text: String, style: Style| Word { text, style, link: None };
         let count = self.alignments.len().min((width + GAP) / (MIN_CELL_WIDTH + GAP)).max(1);
         let widths = widths(&self.rows, count, width.saturating_sub(GAP * (count - 1)));
         let alignments = self.alignments;
-        self.rows.into_iter().enumerate().flat_map(move |(number, row)| {
+        self.rows.into_iter().enumerate().flat_map(move |(row_index, row)| {
             let mut line = Vec::new();
             let mut cells = row.into_iter();
-            for (column, columns) in widths.iter().enumerate() {
-                if column > 0 {
-                    line.push(plain(format!(" {} ", glyph::or_word(glyph::divider(), "|")), rule));
+            for (index, width) in widths.iter().enumerate() {
+                if index > 0 {
+                    line.push(span(format!(" {} ", glyph::or_word(glyph::divider(), "|")), rule_style));
                 }
-                let (mut words, used) = cut(cells.next().unwrap_or_default(), *columns);
-                if number == 0 {
+                let (mut words, used) = truncate(cells.next().unwrap_or_default(), *width);
+                if row_index == 0 {
                     words.iter_mut().for_each(|word| word.style = word.style.add_modifier(Modifier::BOLD));
                 }
-                let blank = columns.saturating_sub(used);
-                let before = match alignments.get(column) {
-                    Some(Alignment::Right) => blank,
-                    Some(Alignment::Center) => blank / 2,
+                let padding = width.saturating_sub(used);
+                let before = match alignments.get(index) {
+                    Some(Alignment::Right) => padding,
+                    Some(Alignment::Center) => padding / 2,
                     _ => 0,
                 };
-                line.push(plain(" ".repeat(before), Style::new()));
+                line.push(span(" ".repeat(before), Style::new()));
                 line.extend(words);
-                if column + 1 < widths.len() {
-                    line.push(plain(" ".repeat(blank - before), Style::new()));
+                if index + 1 < widths.len() {
+                    line.push(span(" ".repeat(padding - before), Style::new()));
                 }
             }
-            let parts = || widths.iter().map(|columns| glyph::rule().repeat(*columns)).collect::<Vec<_>>();
+            let rule_segments = || widths.iter().map(|width| glyph::rule().repeat(*width)).collect::<Vec<_>>();
             let cross = if glyph::is_ascii() { "-+-" } else { "─┼─" };
-            let below = (number == 0 && !glyph::is_accessible()).then(|| vec![plain(parts().join(cross), rule)]);
-            std::iter::once(line).chain(below)
+            let heading_rule = (row_index == 0 && !glyph::is_accessible())
+                .then(|| vec![span(rule_segments().join(cross), rule_style)]);
+            std::iter::once(line).chain(heading_rule)
         })
     }
 }
@@ -100,27 +101,27 @@ fn widths(rows: &[Vec<Vec<Word>>], count: usize, room: usize) -> Vec<usize> {
     needed.iter().map(|width| (*width).min(low)).collect()
 }
 
-/// Cuts words to a width, and returns them with the width that they take.
-fn cut(words: Vec<Word>, width: usize) -> (Vec<Word>, usize) {
+/// Truncates words to a width, and returns them with the width that they take.
+fn truncate(words: Vec<Word>, width: usize) -> (Vec<Word>, usize) {
     let full: usize = words.iter().map(|word| text::width_up_to(&word.text, width + 1)).sum();
     if full <= width {
         return (words, full);
     }
     let mut out: Vec<Word> = Vec::new();
-    let mut left = width.saturating_sub(1);
+    let mut remaining = width.saturating_sub(1);
     let mut used = 0;
     for word in words {
-        let kept = text::head(&word.text, left);
-        let columns = text::width(&kept);
-        let whole = kept.len() == word.text.len();
-        (left, used) = (left - columns.min(left), used + columns);
+        let kept = text::head(&word.text, remaining);
+        let kept_width = text::width(&kept);
+        let fits = kept.len() == word.text.len();
+        (remaining, used) = (remaining - kept_width.min(remaining), used + kept_width);
         out.push(Word { text: kept, ..word });
-        if !whole {
+        if !fits {
             break;
         }
     }
     if let Some(last) = out.last_mut() {
-        last.text.push_str(glyph::cut());
+        last.text.push_str(glyph::ellipsis());
     }
     (out, used + 1)
 }

@@ -63,7 +63,7 @@ impl Row {
             line.gutter.push((format!("{time:<8}  "), theme.style(Role::Dim)));
         }
         if self.is_spilled {
-            line.spans.push((glyph::cut().into(), theme.style(Role::Faint)));
+            line.spans.push((glyph::ellipsis().into(), theme.style(Role::Faint)));
             return line;
         }
         let Some(heading) = &self.heading else {

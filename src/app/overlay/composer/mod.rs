@@ -188,7 +188,7 @@ impl Composer {
                 draft.to_json()
             }
         };
-        cx.act(Action::Keep(self.key.clone(), Some(kept).filter(|_| !text.trim().is_empty())));
+        cx.act(Action::SaveText(self.key.clone(), Some(kept).filter(|_| !text.trim().is_empty())));
         self.kept = text;
     }
 
@@ -198,7 +198,7 @@ impl Composer {
         if let Purpose::Comment(draft) = &mut self.purpose {
             draft.text.clone_from(&text);
             draft.state = state;
-            cx.act(Action::Keep(self.key.clone(), Some(draft.to_json())));
+            cx.act(Action::SaveText(self.key.clone(), Some(draft.to_json())));
             self.kept = text;
         }
     }
@@ -214,12 +214,12 @@ impl Composer {
     /// Sends the text, or adds it to the review of its object, starting one if there is none.
     fn submit(&mut self, to_review: bool, cx: &mut Cx) -> AfterEvent {
         if self.is_busy() {
-            return AfterEvent::Open;
+            return AfterEvent::KeepOpen;
         }
         let text = self.text();
         if text.trim().is_empty() {
             cx.say(Tone::Warning, "Nothing to send yet.");
-            return AfterEvent::Open;
+            return AfterEvent::KeepOpen;
         }
         self.preview = None;
         match &self.purpose {
@@ -230,7 +230,7 @@ impl Composer {
                 match &self.current {
                     Some(current) => {
                         self.state = State::Checking;
-                        cx.act(Action::Refetch(vec![current.load.clone().into()]));
+                        cx.act(Action::Reload(vec![current.load.clone().into()]));
                     }
                     None => self.send(cx),
                 }
@@ -260,16 +260,16 @@ impl Composer {
                 self.keep_as(state, cx);
                 if to_review {
                     match is_draft_note && !cx.view.session.offline {
-                        true => cx.act(Action::Post(vec![self.key.clone()])),
+                        true => cx.act(Action::SendDrafts(vec![self.key.clone()])),
                         false => cx.say(Tone::Good, "Added to your review."),
                     }
                     return AfterEvent::Close;
                 }
                 self.state = State::Posted;
-                cx.act(Action::Post(vec![self.key.clone()]));
+                cx.act(Action::SendDrafts(vec![self.key.clone()]));
             }
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     /// Sends the current text.
@@ -535,10 +535,10 @@ impl Overlay for Composer {
             if let Some(choice) = conflict.key(key) {
                 self.decide(choice, cx);
             }
-            return AfterEvent::Open;
+            return AfterEvent::KeepOpen;
         }
         if self.preview.is_none() && !self.is_busy() && self.choose(key, cx) {
-            return AfterEvent::Open;
+            return AfterEvent::KeepOpen;
         }
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
@@ -566,7 +566,7 @@ impl Overlay for Composer {
                     preview.scroll.scroll_by(rows, rendered.map_or(0, |rendered| rendered.lines.len()));
                 }
             }
-            (KeyCode::Char('x'), true) if matches!(self.state, State::Posted) => cx.act(Action::StopPosting),
+            (KeyCode::Char('x'), true) if matches!(self.state, State::Posted) => cx.act(Action::StopSendingDrafts),
             _ if self.is_busy() => {}
             (KeyCode::Char('o'), true) => {
                 self.keep(cx);
@@ -590,7 +590,7 @@ impl Overlay for Composer {
                 self.complete(&cx.view);
             }
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -658,7 +658,7 @@ impl Overlay for Composer {
             }
             Err(error) => {
                 self.state = State::Failed(format!("{}: {}. {}", error.title(), error.message(), error.write_advice()));
-                Some(AfterEvent::Open)
+                Some(AfterEvent::KeepOpen)
             }
         }
     }
@@ -667,6 +667,6 @@ impl Overlay for Composer {
         // Editors end files with a line break.
         self.set(text.trim_end_matches('\n'));
         self.keep(cx);
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 }

@@ -21,8 +21,8 @@ impl Editor {
         match self.document.check_load() {
             Some(load) => {
                 self.saving = Some(Saving::Checking { origin, text });
-                cx.act(Action::Refetch(vec![load.into()]));
-                AfterEvent::Open
+                cx.act(Action::Reload(vec![load.into()]));
+                AfterEvent::KeepOpen
             }
             None => self.save(&origin, text, cx),
         }
@@ -30,9 +30,9 @@ impl Editor {
 
     /// Saves the text once the current version is known, or shows the conflict with it.
     pub(super) fn checked(&mut self, cx: &mut Cx) -> AfterEvent {
-        let Some(Saving::Checking { origin, text }) = &self.saving else { return AfterEvent::Open };
+        let Some(Saving::Checking { origin, text }) = &self.saving else { return AfterEvent::KeepOpen };
         let fresh = self.document.check_load().is_none_or(|load| cx.view.store.is_fresh(&load.request));
-        let Some(read) = self.document.read(&cx.view).filter(|_| fresh) else { return AfterEvent::Open };
+        let Some(read) = self.document.read(&cx.view).filter(|_| fresh) else { return AfterEvent::KeepOpen };
         let (origin, text) = (origin.clone(), text.clone());
         self.saving = None;
         let now = match read {
@@ -49,12 +49,12 @@ impl Editor {
         };
         let change = Change { field: "text".into(), was, now: Some(theirs), mine: Some(text.clone()) };
         self.saving = Some(Saving::Conflict { conflict: Box::new(EditConflict::new(vec![change])), text, now });
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     /// Resolves the conflict with somebody else's change.
     pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) -> AfterEvent {
-        let Some(Saving::Conflict { text: mine, now, .. }) = self.saving.take() else { return AfterEvent::Open };
+        let Some(Saving::Conflict { text: mine, now, .. }) = self.saving.take() else { return AfterEvent::KeepOpen };
         match (choice, now, &mut self.state) {
             (Resolution::Mine, now, state) => {
                 let name = now.map_or_else(String::new, |(name, _)| name);
@@ -68,17 +68,17 @@ impl Editor {
                 buffer.rebase(name, theirs);
                 self.keep(cx);
                 self.note = Some("Showing their version; C-z restores yours.".into());
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
             // There is no text area here to restore the text to, so it goes to the clipboard.
             (Resolution::Theirs, _, State::External { .. }) => {
-                cx.act(Action::Keep(self.document.key().to_owned(), None));
+                cx.act(Action::SaveText(self.document.key().to_owned(), None));
                 cx.act(Action::Copy("what you wrote", mine));
                 cx.say(Tone::Info, "Kept theirs; your text is in the clipboard.");
                 AfterEvent::Close
             }
             (_, _, State::External { .. }) => self.close(cx),
-            _ => AfterEvent::Open,
+            _ => AfterEvent::KeepOpen,
         }
     }
 }

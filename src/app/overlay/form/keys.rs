@@ -171,14 +171,14 @@ impl Form {
             if let Some(choice) = conflict.key(key) {
                 self.decide(choice, cx);
             }
-            return AfterEvent::Open;
+            return AfterEvent::KeepOpen;
         }
         if self.writing.is_some() {
             self.key_writing(key, cx);
-            return AfterEvent::Open;
+            return AfterEvent::KeepOpen;
         }
         if self.key_suggestions(key, cx) {
-            return AfterEvent::Open;
+            return AfterEvent::KeepOpen;
         }
         let busy = matches!(self.state, State::Sending(_));
         let page = self.drawn.borrow().rows.len().max(1);
@@ -210,7 +210,7 @@ impl Form {
             (KeyCode::Char('z'), true) => self.swap_replaced(cx),
             _ => self.key_field(key, cx),
         }
-        AfterEvent::Open
+        AfterEvent::KeepOpen
     }
 
     pub(super) fn take_paste(&mut self, text: &str, cx: &mut Cx) {

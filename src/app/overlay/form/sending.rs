@@ -20,7 +20,7 @@ impl Form {
         match &self.current {
             Some(current) => {
                 self.state = State::Checking;
-                cx.act(Action::Refetch(vec![current.load.clone().into()]));
+                cx.act(Action::Reload(vec![current.load.clone().into()]));
             }
             None => self.send(cx),
         }
@@ -78,7 +78,7 @@ impl Form {
             }
             Ok(Submission::Act(action)) => {
                 self.state = State::Done;
-                cx.act(Action::Keep(self.key.clone(), None));
+                cx.act(Action::SaveText(self.key.clone(), None));
                 cx.act(action);
             }
             Err(why) => {
@@ -123,7 +123,7 @@ impl Form {
                     self.go_to(index);
                 }
                 self.state = State::Failed(error.clone());
-                AfterEvent::Open
+                AfterEvent::KeepOpen
             }
         }
     }

@@ -27,7 +27,7 @@ pub fn of_description(view: &View, content: &Content, index: usize, width: usize
     }
     match rendered_markdown::rendered(view, &content.identity, width) {
         Some(rendered) => rendered.lines.get(index).cloned().unwrap_or_default(),
-        None => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
+        None => DocLine::new(glyph::ellipsis(), view.theme.style(Role::Faint)),
     }
 }
 
@@ -64,11 +64,11 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
             let words = format!("{}: {} · {}", error.title(), error.message(), view.with_keys("‹refresh› retries"));
             DocLine::new(words, theme.style(Role::Failed))
         }
-        None if notes.is_known && notes.is_empty() => {
+        None if notes.is_loaded && notes.is_empty() => {
             let words = view.with_keys("No comments yet. ‹mr.comment› adds one.");
             DocLine::new(words.into_owned(), theme.style(Role::Dim))
         }
-        None => DocLine::new(format!("{} loading more", glyph::cut()), theme.style(Role::Dim)),
+        None => DocLine::new(format!("{} loading more", glyph::ellipsis()), theme.style(Role::Dim)),
     }
 }
 
@@ -208,7 +208,10 @@ pub fn of_draft(view: &View, content: &Content, draft: usize, line: usize, width
     };
     let shown = draft.text.lines().nth(within).filter(|_| within < MAX_DRAFT_LINES).unwrap_or_default();
     let more = within + 1 == MAX_DRAFT_LINES && draft.text.lines().nth(MAX_DRAFT_LINES).is_some();
-    let words =
-        if more { format!("{} {}", text::fit(shown, width.saturating_sub(2)), glyph::cut()) } else { shown.into() };
+    let words = if more {
+        format!("{} {}", text::fit(shown, width.saturating_sub(2)), glyph::ellipsis())
+    } else {
+        shown.into()
+    };
     DocLine::new(words, theme.style(Role::Text))
 }
