@@ -27,6 +27,31 @@ const OVERLAP: usize = 512;
 /// memory, too.
 pub(super) const MAX_QUEUED_BYTES: usize = 8 << 20;
 
+/// The pause before the next request of a stream, which grows while nothing arrives.
+struct Pause(Duration);
+
+impl Default for Pause {
+    fn default() -> Pause {
+        Pause(MIN_PAUSE)
+    }
+}
+
+impl Pause {
+    /// Adapts the pause to a reply: whether it had new bytes, and how long the server took if it sent the whole
+    /// document.
+    fn after_reply(&mut self, grown: bool, resent: Option<Duration>) {
+        self.0 = if grown { MIN_PAUSE } else { (self.0 * 3 / 2).min(MAX_PAUSE) };
+        // Resending megabytes for a few new lines is expensive, so most of the time neither server nor network should
+        // be busy with it.
+        self.0 = self.0.max(resent.map_or(Duration::ZERO, |took| (took * 4).min(MAX_RESEND_PAUSE)));
+    }
+
+    /// Adapts the pause to a failure. A transfer that was interrupted after some bytes is resumed soon.
+    fn after_failure(&mut self, grown: bool) {
+        self.0 = if grown { MIN_PAUSE } else { (self.0 * 2).min(MAX_PAUSE) };
+    }
+}
+
 /// The conditions that a stream waits for before it sends more.
 pub(super) struct Backpressure {
     /// Whether the stream is paused, until the document has written its bytes to disk.
@@ -68,7 +93,7 @@ pub(super) async fn stream(
 ) -> Result<(), Error> {
     let client = connection.client().await?;
     let mut at = Position { follow, sender, backpressure, known: known.received, tail: known.tail, resent: false };
-    let mut pause = MIN_PAUSE;
+    let mut pause = Pause::default();
     loop {
         // The status is read first: if it says that the document is complete, the bytes read afterwards are all there
         // are.
@@ -87,26 +112,16 @@ pub(super) async fn stream(
         let before = at.known;
         let began = Instant::now();
         match at.catch_up(&client).await {
-            Ok(grown) => {
-                pause = if grown { MIN_PAUSE } else { (pause * 3 / 2).min(MAX_PAUSE) };
-                if at.resent {
-                    // Resending megabytes for a few new lines is expensive, so most of the time neither server nor
-                    // network should be busy with it.
-                    pause = pause.max((began.elapsed() * 4).min(MAX_RESEND_PAUSE));
-                }
-                if is_complete {
-                    return Ok(());
-                }
-            }
+            Ok(_) if is_complete => return Ok(()),
+            Ok(grown) => pause.after_reply(grown, at.resent.then(|| began.elapsed())),
             // A missing trace is treated as empty.
             Err(error) if error.is_temporary() || error.is_missing() && !is_complete => {
                 requested = requested.max(requested_pause(&error));
-                // A transfer that was interrupted after some bytes is resumed soon.
-                pause = if at.known > before { MIN_PAUSE } else { (pause * 2).min(MAX_PAUSE) };
+                pause.after_failure(at.known > before);
             }
             Err(error) => return Err(error),
         }
-        tokio::time::sleep(pause.max(requested)).await;
+        tokio::time::sleep(pause.0.max(requested)).await;
     }
 }
 
@@ -196,5 +211,47 @@ impl Position<'_> {
         self.tail.drain(..surplus);
         // A full channel pauses reading, and thereby the server.
         self.sender.send(Msg::Bytes { request: self.follow.request.clone(), bytes, restart }).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_grows_up_to_a_limit_until_bytes_arrive() {
+        let mut pause = Pause::default();
+        let mut pauses = Vec::new();
+        for _ in 0..8 {
+            pause.after_reply(false, None);
+            pauses.push(pause.0.as_millis());
+        }
+        assert_eq!(pauses, [600, 900, 1350, 2025, 3037, 4556, 5000, 5000]);
+        pause.after_reply(true, None);
+        assert_eq!(pause.0, MIN_PAUSE);
+    }
+
+    #[test]
+    fn failures_without_progress_double_the_pause_up_to_a_limit() {
+        let mut pause = Pause::default();
+        let mut pauses = Vec::new();
+        for _ in 0..5 {
+            pause.after_failure(false);
+            pauses.push(pause.0.as_millis());
+        }
+        assert_eq!(pauses, [800, 1600, 3200, 5000, 5000]);
+        pause.after_failure(true);
+        assert_eq!(pause.0, MIN_PAUSE);
+    }
+
+    #[test]
+    fn a_server_that_sends_everything_again_is_asked_less_often() {
+        let mut pause = Pause::default();
+        pause.after_reply(true, Some(Duration::from_secs(2)));
+        assert_eq!(pause.0, Duration::from_secs(8));
+        pause.after_reply(true, Some(Duration::from_secs(60)));
+        assert_eq!(pause.0, MAX_RESEND_PAUSE);
+        pause.after_reply(true, None);
+        assert_eq!(pause.0, MIN_PAUSE);
     }
 }

@@ -650,6 +650,32 @@ fn the_note_on_a_renamed_file_is_shown_beside_it() {
 }
 
 #[test]
+fn lines_keep_their_colors_when_hidden_lines_are_expanded() {
+    let old: Vec<String> = (1..=60).map(|n| format!("let line_{n} = {n};")).collect();
+    let mut new = old.clone();
+    (new[19], new[39]) = ("let changed = 20;".into(), "let changed = 40;".into());
+    let text = |lines: &[String]| Arc::new(Text::new((lines.join("\n") + "\n").into_bytes()));
+    let source = Source { old_path: "src/t.rs".into(), new_path: "src/t.rs".into(), ..Source::default() };
+    let file = compute(&source, &text(&old), &text(&new));
+    let mut doc = DiffDoc::new(vec![Arc::new(file.clone())]);
+    for hunk in [0, 1] {
+        doc.insert((0, hunk, 0), highlight_hunk(&file, hunk, 0));
+    }
+    let theme = Theme::for_background(Background::Dark);
+    let keyword = theme.style(Role::SyntaxKeyword).fg;
+    let colored = |doc: &DiffDoc| -> Vec<String> {
+        let lines = (0..doc.len()).map(|row| line(doc, row, &theme));
+        let is_colored = |line: &DocLine| line.spans.iter().any(|(text, style)| text == "let" && style.fg == keyword);
+        lines.filter(is_colored).map(|line| drawn(&line)).collect()
+    };
+    let before = colored(&doc);
+    assert_eq!(before.len(), 16, "two hunks with a change and six lines around it: {before:#?}");
+    let (more, down, up) = file.expanded(&text(&new), 1, Expansion::Both(3)).unwrap();
+    doc.replace(0, Arc::new(more), Some((1, down, up)));
+    assert_eq!(colored(&doc), before);
+}
+
+#[test]
 fn hidden_lines_expand_on_the_requested_side() {
     let old: Vec<String> = (1..=60).map(|n| format!("line {n}")).collect();
     let mut new = old.clone();
