@@ -93,11 +93,13 @@ impl GroupOrProject {
         }
     }
 
-    /// Returns a key that identifies the row in a list: `group 7`.
+    /// Returns a key that identifies the row in a list: its full path, or its ID if the path is unknown, after `group` or
+    /// `project`.
     pub fn key(&self) -> String {
         match self {
-            GroupOrProject::Group(group) => format!("group {}", group.id),
-            GroupOrProject::Project(project) => format!("project {}", project.id),
+            GroupOrProject::Group(group) if group.full_path.is_empty() => format!("group {}", group.id),
+            GroupOrProject::Group(group) => format!("group {}", group.full_path),
+            GroupOrProject::Project(project) => format!("project {}", project.full_path("")),
         }
     }
 }

@@ -236,7 +236,7 @@ impl Listing {
     }
 
     /// Arranges the rows after a store update: shows the lines that `arrange` returns, unless neither the rows nor
-    /// `words`, which identifies the filter, changed.
+    /// `words`, which identifies the filter or what else the lines depend on, changed.
     pub fn arrange<T: 'static>(&mut self, rows: &Rows<'_, T>, words: &str, arrange: impl FnOnce() -> Vec<ListLine>) {
         self.visible_rows.filtered.update(rows.revision, words.to_owned(), || Lines::new(arrange()));
     }
@@ -367,6 +367,12 @@ impl Listing {
         self.skip_headings(len, self.state.selected() >= before);
     }
 
+    /// Selects the line at `index`.
+    pub fn select(&mut self, index: usize, len: usize) {
+        self.reveal = None;
+        self.state.select(index, len);
+    }
+
     /// Moves the selection from a heading to the next row downwards or upwards.
     fn skip_headings(&mut self, len: usize, down: bool) {
         let visible_rows = &self.visible_rows;
@@ -383,8 +389,7 @@ impl Listing {
                     && let Some(index) = self.state.row_at(row - area.y)
                     && self.visible_rows.is_stop(index)
                 {
-                    self.reveal = None;
-                    self.state.select(index, len);
+                    self.select(index, len);
                     return double;
                 }
             }

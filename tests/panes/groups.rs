@@ -228,3 +228,65 @@ async fn the_wheel_over_the_details_of_a_group_leaves_the_focus_in_the_tree() {
     harness.click_on("developers").press("j").settle().await;
     assert!(!harness.line_with("▸ docs").starts_with('▌'), "a click does: {}", harness.picture());
 }
+
+#[tokio::test]
+async fn an_open_group_does_not_hide_that_all_groups_are_loading_or_failed() {
+    let mut harness = Begin::at(Place::new("groups").group("acme")).size(100, 24).open();
+    harness
+        .reply("GET /groups/acme", group(1, "acme", None))
+        .reply("GET /groups/acme/subgroups", json!([]))
+        .reply("GET /groups/acme/projects", [project(7, "acme/rocket-ui")])
+        .settle()
+        .await;
+    harness.expect_no("No matches").fail("GET /groups", 500, "out of ink").press("r").settle().await;
+    harness.expect("out of ink").expect("Server error").expect_no("No matches");
+}
+
+#[tokio::test]
+async fn the_cursor_stays_where_the_user_moved_it_while_a_group_is_searched() {
+    let groups: Vec<Value> = (0..150).map(|n| group(100 + n, &format!("group-{n:03}"), None)).collect();
+    let mut harness = Begin::at(Place::new("groups").group("group-140")).size(100, 24).open();
+    harness.reply("GET /groups", groups.clone()).settle().await;
+    harness.press("j j").reply("GET /groups/group-140", groups[140].clone()).press("r").settle().await;
+    assert!(harness.line_with("▸ group-002").starts_with('▌'), "{}", harness.picture());
+}
+
+#[tokio::test]
+async fn moving_right_stays_in_a_group_without_content() {
+    let mut harness = at(Place::new("groups"), false, 100, 30).await;
+    harness.reply("GET /groups/acme%2Ftools/projects", json!([])).press("l").settle().await;
+    harness.press("j l").settle().await;
+    harness.expect("nothing you can see").press("l");
+    assert!(harness.line_with("▾ tools").starts_with('▌'), "{}", harness.picture());
+    harness.fail("GET /groups/acme%2Ftools/projects", 500, "broken").press("r").settle().await;
+    harness.press("l");
+    assert!(harness.line_with("▾ tools").starts_with('▌'), "{}", harness.picture());
+}
+
+#[tokio::test]
+async fn a_new_subgroup_is_selected_in_an_open_group() {
+    let mut harness = at(Place::new("groups"), false, 100, 30).await;
+    harness.press("Enter").settle().await;
+    harness
+        .reply("POST /groups", group(9, "acme/new", Some(1)))
+        .reply("GET /groups/acme%2Fnew", group(9, "acme/new", Some(1)))
+        .reply("GET /groups/acme%2Fnew/subgroups", json!([]))
+        .reply("GET /groups/acme%2Fnew/projects", json!([]))
+        .reply("GET /groups/acme/subgroups", [group(2, "acme/tools", Some(1)), group(9, "acme/new", Some(1))]);
+    harness.press("+").type_text("New").press("C-s").settle().await;
+    assert!(harness.line_with("▾ new").starts_with('▌'), "{}", harness.picture());
+}
+
+#[tokio::test]
+async fn a_group_that_is_refused_does_not_block_the_details_of_others() {
+    let mut harness = Begin::at(Place::new("groups").group("acme/secret")).size(120, 24).open();
+    let mut acme = group(1, "acme", None);
+    acme["ldap_group_links"] = json!([{"cn": "developers", "group_access": 30, "provider": "ldapmain"}]);
+    harness
+        .reply("GET /groups", [group(1, "acme", None)])
+        .reply("GET /groups/acme", acme)
+        .fail("GET /groups/acme%2Fsecret", 403, "403 Forbidden")
+        .settle()
+        .await;
+    harness.expect("developers");
+}

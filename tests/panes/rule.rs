@@ -131,6 +131,21 @@ async fn groups_and_projects_show_their_notification_level_or_an_error() {
 }
 
 #[tokio::test]
+async fn each_tab_of_notifications_has_its_own_filter() {
+    let mut harness = at(Place::new("notifications"), 120, 30).await;
+    harness.press("2").settle().await;
+    harness.press("/").type_text("none").press("Enter 3").settle().await;
+    harness
+        .expect("acme/rocket-ui")
+        .expect_no("/none")
+        .press("2 / a c Enter 1")
+        .expect("Everywhere ─")
+        .expect_no("/ac");
+    harness.press("Esc");
+    assert_eq!(harness.app.place().pane, "projects");
+}
+
+#[tokio::test]
 async fn a_group_or_project_that_is_named_by_its_id_is_selected() {
     let groups = || (0..120).map(|n| json!({"id": 100 + n, "full_path": format!("group-{n:03}")})).collect::<Vec<_>>();
     let projects =
@@ -145,8 +160,8 @@ async fn a_group_or_project_that_is_named_by_its_id_is_selected() {
         harness
             .reply("GET /groups", groups())
             .reply("GET /projects", projects())
-            .reply("GET /groups/group-113", groups()[113].clone())
-            .reply("GET /projects/acme%2Fp113", projects()[113].clone())
+            .reply("GET /groups/213", groups()[113].clone())
+            .reply("GET /projects/213", projects()[113].clone())
             .settle()
             .await;
         let selected = harness.lines().into_iter().find(|line| line.starts_with('▌')).unwrap_or_default();

@@ -312,19 +312,23 @@ impl ListSource for GroupSource {
 
     fn arrange_rows(pane: &mut Groups, _: &Rows<'_, GroupOrProject>, view: &View) {
         let source = &mut pane.source;
-        let named = source.named.as_deref().and_then(|path| view.store.get(&details(path)).value);
-        if let Some(group) = named {
+        if source.tree.give_up_if_moved(&pane.list) {
+            source.named = None;
+        }
+        let named = source.named.as_deref().map(|path| view.store.get(&details(path)));
+        if let Some(group) = named.as_ref().and_then(|reply| reply.value) {
             // The place may name the group by its ID; the tree is searched by path.
             source.tree.open(&path_of(group));
+            source.named = None;
+        } else if named.is_some_and(|reply| reply.refused().is_some()) && source.as_user(view).is_none() {
             source.named = None;
         }
         let narrowed = is_narrowed(pane.list.shown());
         if source.shown != pane.list.shown() {
-            let was_narrowed = is_narrowed(&source.shown);
             source.shown = pane.list.shown().to_owned();
             source.tree.reload();
             // The selected row stays selected when the filter is cleared.
-            if let Some((id, path)) = source.selected.as_ref().filter(|_| was_narrowed && !narrowed) {
+            if let Some((id, path)) = source.selected.as_ref().filter(|_| !narrowed) {
                 // Search results may lack the full path, which other replies have.
                 let mut known = view.known_groups();
                 let known = known.find(|group| is_id(path) && group.id == *id && !group.full_path.is_empty());
@@ -340,12 +344,11 @@ impl ListSource for GroupSource {
     }
 
     fn count(&self, _: &Listing, rows: &Rows<'_, GroupOrProject>) -> Option<String> {
-        let at_the_top = self.tree.at_the_top();
-        match is_narrowed(&self.shown) {
-            true => list::count(rows, at_the_top, None),
-            // The server's total includes subgroups, which are not top-level rows.
-            false => rows.is_loaded.then(|| list::at_least(at_the_top, rows.has_more)),
-        }
+        let (at_the_top, has_more) = self.tree.at_the_top();
+        // The server's total of all groups includes subgroups, which are not top-level rows.
+        let total = rows.total.filter(|_| has_more && is_narrowed(&self.shown));
+        let words = total.map_or_else(|| list::at_least(at_the_top, has_more), text::count);
+        rows.is_loaded.then_some(words)
     }
 
     fn row(&self, view: &View, index: usize, group_or_project: &GroupOrProject) -> Row {
@@ -358,12 +361,15 @@ impl ListSource for GroupSource {
         row(view, line.depth, mark, group_or_project)
     }
 
-    fn heading_row(&self, _: &Input<'_>, index: usize, _: &View) -> Row {
+    fn heading_row(&self, _: &Input<'_>, index: usize, view: &View) -> Row {
         let Some(line) = self.tree.line(index) else { return Row::default() };
         let (words, role) = match &line.kind {
             Kind::More => (format!("{} more", glyph::ellipsis()), Role::Dim),
             Kind::Loading => (format!("{} loading", glyph::ellipsis()), Role::Dim),
-            Kind::Failed(why) => (format!("{} {why}", glyph::wrong()), Role::Failed),
+            Kind::Failed(why) => {
+                let retries = view.with_keys("‹refresh› retries");
+                (format!("{} {why}{}{retries}", glyph::wrong(), glyph::separator()), Role::Failed)
+            }
             _ => ("nothing you can see".to_owned(), Role::Dim),
         };
         Row::new(vec![Cell::from((format!("{}  {words}", indent(line.depth)), role))])
@@ -399,9 +405,13 @@ impl ListSource for GroupSource {
     }
 
     fn right(pane: &mut Groups, cx: &mut Cx) {
-        let line = pane.source.tree.line(pane.list.state.selected());
-        match line.map(|line| &line.kind) {
-            Some(Kind::Group { open: true }) => pane.list.motion(Motion::Down, pane.source.tree.len()),
+        let (tree, selected) = (&pane.source.tree, pane.list.state.selected());
+        match tree.line(selected).map(|line| &line.kind) {
+            // The cursor skips placeholders, and must not leave the group.
+            Some(Kind::Group { open: true }) if tree.has_row_below(selected) || glyph::is_accessible() => {
+                pane.list.motion(Motion::Down, tree.len());
+            }
+            Some(Kind::Group { open: true }) => {}
             _ => Self::enter(pane, cx),
         }
     }
@@ -412,7 +422,7 @@ impl ListSource for GroupSource {
             Some((Kind::Group { open: true }, path)) => tree.set_open(&path, false),
             _ => {
                 if let Some(above) = tree.above(selected) {
-                    pane.list.state.select(above, tree.len());
+                    pane.list.select(above, tree.len());
                 }
             }
         }
@@ -431,6 +441,7 @@ impl ListSource for GroupSource {
 
     fn changed(pane: &mut Groups, cx: &mut Cx) {
         pane.source.find_user(cx);
+        pane.source.tree.updated(&pane.list);
         pane.source.group = pane.group().map(str::to_owned);
         pane.source.selected = pane.current(&cx.view).map(|row| (row.id(), path(&cx.view, row).into_owned()));
     }

@@ -62,6 +62,12 @@ pub fn is_id(path: &str) -> bool {
     path.parse::<u64>().is_ok()
 }
 
+/// Returns whether `path` is the group at `group` or in it; everything is in the group with the empty path.
+fn is_within(path: &str, group: &str) -> bool {
+    let rest = path.strip_prefix(group);
+    rest.is_some_and(|rest| group.is_empty() || rest.is_empty() || rest.starts_with('/'))
+}
+
 /// A query of groups or of projects.
 pub type GroupQuery = ListQuery<GroupOrProject>;
 
@@ -97,8 +103,14 @@ pub struct Tree {
     /// The number of pages to load: of all groups under the empty path, of an open group under its path.
     pages: HashMap<String, u32>,
     lines: Vec<Line>,
-    /// The requested path, until it is found.
+    /// The paths of the groups whose rows are among the lines, in the order of these rows.
+    visited: Vec<String>,
+    /// A text that identifies everything that the lines were built from.
+    inputs: String,
+    /// The requested path, until it is found or the cursor moves.
     target: Option<String>,
+    /// The selected line after the last update.
+    selected: usize,
     /// Whether storage sizes are requested.
     pub sizes: bool,
 }
@@ -107,9 +119,10 @@ pub struct Tree {
 struct Builder<'a> {
     tree: &'a Tree,
     view: &'a View<'a>,
-    /// The index of the first row of each open group: its subgroups, and then its projects.
-    first_rows: HashMap<&'a str, usize>,
+    /// The index of the first row of the next group.
+    next_row: usize,
     lines: Vec<Line>,
+    visited: Vec<String>,
 }
 
 impl Tree {
@@ -160,9 +173,16 @@ impl Tree {
         self.lines.len()
     }
 
-    /// Returns the number of top-level groups.
-    pub fn at_the_top(&self) -> usize {
-        self.lines.iter().filter(|line| line.depth == 0 && line.is_group()).count()
+    /// Returns the number of top-level groups, and whether the server has more.
+    pub fn at_the_top(&self) -> (usize, bool) {
+        let top = || self.lines.iter().filter(|line| line.depth == 0);
+        (top().filter(|line| line.is_group()).count(), top().any(|line| line.kind == Kind::More))
+    }
+
+    /// Returns whether the line after the one at `index` is a row in its group.
+    pub fn has_row_below(&self, index: usize) -> bool {
+        let (line, next) = (self.line(index), self.line(index + 1));
+        line.zip(next).is_some_and(|(line, next)| next.depth > line.depth && next.row.is_some())
     }
 
     /// Returns the index of the line of the group that contains the line at `index`.
@@ -175,66 +195,92 @@ impl Tree {
         self.pages.get(path).copied().unwrap_or(1)
     }
 
-    /// Returns the lists to load: those of open groups that are visible or lead to the requested path, and more pages
-    /// of all groups.
-    pub fn wants(&self, all: Option<&GroupQuery>) -> Vec<Want> {
+    /// Returns the lists to load: all groups, and those of open groups that are visible or lead to the requested path.
+    pub fn wants(&self, query: Option<&GroupQuery>) -> Vec<Want> {
         let visible: HashSet<&str> = self.lines.iter().filter(|l| l.is_group()).map(|l| l.group.as_str()).collect();
-        let target = self.target.as_deref();
         // The groups that lead to the requested path are loaded concurrently, without waiting for each level.
-        let leads = |path: &str| target.is_some_and(|to| to == path || to.starts_with(&format!("{path}/")));
-        let listed = self.open.iter().filter(|(path, _)| visible.contains(path.as_str()) || leads(path));
+        let listed = self.open.iter().filter(|(path, _)| visible.contains(path.as_str()) || self.leads(path));
         let lists = listed.flat_map(|(path, inside)| [(path.as_str(), &inside.groups), (path, &inside.projects)]);
-        let lists = all.map(|all| ("", all)).into_iter().chain(lists);
+        let lists = query.map(|query| ("", query)).into_iter().chain(lists);
         lists.flat_map(|(path, list)| list.wants(self.pages_of(path), Duration::ZERO, None)).collect()
     }
 
-    /// Returns the loaded rows: the groups of the query, followed by the rows of the open groups.
+    /// Returns whether the requested path is in a group.
+    fn leads(&self, group: &str) -> bool {
+        self.target.as_deref().is_some_and(|target| is_within(target, group))
+    }
+
+    /// Returns the loaded rows: the groups of the query, followed by those in the visited groups.
     pub fn rows<'a>(&self, query: Option<&GroupQuery>, view: &View<'a>) -> Rows<'a, GroupOrProject> {
         let all = all(query, view);
-        let (has_more, is_loaded, error, total) = (all.has_more, all.is_loaded, all.error, all.total);
-        let inside = self.open.values().flat_map(|inside| [&inside.groups, &inside.projects]);
-        let inside = inside.map(|list| view.store.rows(list));
+        if all.is_empty() {
+            return all;
+        }
+        let (is_loaded, error, total) = (all.is_loaded, all.error, all.total);
+        let inside = self.visited.iter().filter_map(|path| self.open.get(path));
+        let inside = inside.flat_map(|inside| [&inside.groups, &inside.projects]).map(|list| view.store.rows(list));
         let mut rows = Rows::chain(std::iter::once(all).chain(inside).collect());
-        // The lists of open groups have lines of their own for these.
-        (rows.has_more, rows.is_loaded, rows.error, rows.total) = (has_more, is_loaded, error, total);
+        // What is in groups has lines of its own for errors, and the tree requests the pages of all its lists.
+        (rows.is_loaded, rows.error, rows.total, rows.has_more) = (is_loaded, error, total, false);
         rows
     }
 
     /// Updates the lines of the list after a store update. With `narrowed`, the groups of the query are matches, which
     /// are listed flat.
     pub fn update(&mut self, list: &mut Listing, query: Option<&GroupQuery>, narrowed: bool, view: &View) {
-        let (all, rows) = (all(query, view), self.rows(query, view));
-        list.arrange(&rows, &self.state_key(&all, narrowed, view), || {
-            self.lines = self.build(&all, narrowed, view);
-            self.lines.iter().map(list_line).collect()
-        });
-        if let Some(key) = self.find_target(&rows) {
+        let all = all(query, view);
+        let inputs = self.inputs(&all, narrowed, view);
+        if self.inputs != inputs {
+            (self.lines, self.visited) = self.build(&all, narrowed, view);
+            self.inputs = inputs;
+        }
+        let rows = self.rows(query, view);
+        list.arrange(&rows, &self.inputs, || self.lines.iter().map(list_line).collect());
+        if narrowed {
+            self.target = None;
+        }
+        if !list.is_filter_pending()
+            && let Some(key) = self.take_target(&all, &rows, view)
+        {
             list.reveal(key);
         }
         self.request_pages(list, &all, view);
     }
 
-    /// Returns a text that identifies everything that the lines are built from, except for the rows.
-    fn state_key(&self, all: &Rows<'_, GroupOrProject>, narrowed: bool, view: &View) -> String {
-        let mut hasher = DefaultHasher::new();
-        (all.is_loaded, all.has_more, narrowed).hash(&mut hasher);
-        for (path, inside) in &self.open {
-            path.hash(&mut hasher);
-            for list in [&inside.groups, &inside.projects] {
-                let rows = view.store.rows(list);
-                (rows.is_loaded, rows.has_more, rows.error.map(crate::api::Error::message)).hash(&mut hasher);
-            }
+    /// Ends the search for the requested path if the user has moved the selection since the last update; returns
+    /// whether that is so.
+    pub fn give_up_if_moved(&mut self, list: &Listing) -> bool {
+        let has_moved = list.state.selected() != self.selected;
+        if has_moved {
+            self.target = None;
         }
+        has_moved
+    }
+
+    /// Handles the end of an update, after which only the user moves the selection.
+    pub fn updated(&mut self, list: &Listing) {
+        self.selected = list.state.selected();
+    }
+
+    /// Returns a text that identifies everything that the lines are built from.
+    fn inputs(&self, all: &Rows<'_, GroupOrProject>, narrowed: bool, view: &View) -> String {
+        let mut hasher = DefaultHasher::new();
+        let mut add = |rows: &Rows<'_, GroupOrProject>| {
+            let error = rows.error.map(crate::api::Error::message);
+            (rows.revision, rows.is_loaded, rows.has_more, error).hash(&mut hasher);
+        };
+        add(all);
+        for inside in self.open.values() {
+            add(&view.store.rows(&inside.groups));
+            add(&view.store.rows(&inside.projects));
+        }
+        (narrowed, self.open.keys().collect::<Vec<_>>()).hash(&mut hasher);
         format!("{:x}", hasher.finish())
     }
 
-    fn build(&self, all: &Rows<'_, GroupOrProject>, narrowed: bool, view: &View) -> Vec<Line> {
-        let (mut first_rows, mut first) = (HashMap::new(), all.len());
-        for (path, inside) in &self.open {
-            first_rows.insert(path.as_str(), first);
-            first += view.store.rows(&inside.groups).len() + view.store.rows(&inside.projects).len();
-        }
-        let mut builder = Builder { tree: self, view, first_rows, lines: Vec::new() };
+    /// Returns the lines, and the groups whose rows are among them.
+    fn build(&self, all: &Rows<'_, GroupOrProject>, narrowed: bool, view: &View) -> (Vec<Line>, Vec<String>) {
+        let mut builder = Builder { tree: self, view, next_row: all.len(), lines: Vec::new(), visited: Vec::new() };
         let ids: HashSet<u64> = all.iter().map(GroupOrProject::id).collect();
         for (row, group) in all.iter().enumerate().filter_map(|(row, group)| Some((row, group.group()?))) {
             // A group whose parent is hidden becomes a top-level row, once all pages are loaded and the parent is not
@@ -247,30 +293,38 @@ impl Tree {
         if all.has_more {
             builder.note(Kind::More, "", 0);
         }
-        builder.lines
+        (builder.lines, builder.visited)
     }
 
-    /// Returns the key of the requested row if it is listed. Otherwise, once everything on its path is loaded, returns
-    /// that of its nearest parent.
-    fn find_target(&mut self, rows: &Rows<'_, GroupOrProject>) -> Option<String> {
+    /// Ends the search for the requested row, and returns its key, if it is listed. Once everything on its path is
+    /// loaded, its nearest parent is taken instead.
+    fn take_target(
+        &mut self,
+        all: &Rows<'_, GroupOrProject>,
+        rows: &Rows<'_, GroupOrProject>,
+        view: &View,
+    ) -> Option<String> {
         let path = self.target.as_deref()?;
         let is_target = |row: &GroupOrProject| match row {
             GroupOrProject::Group(group) => path_of(group) == path,
             GroupOrProject::Project(project) => project.path_with_namespace == path,
         };
         let found = self.lines.iter().find(|line| line.row.and_then(|row| rows.get(row)).is_some_and(is_target));
-        let is_on_path = |line: &Line| path.starts_with(&line.group);
-        let waits = self.lines.iter().any(|line| match line.kind {
-            Kind::Loading | Kind::More => is_on_path(line),
-            _ => false,
-        });
-        if found.is_none() && (!rows.is_loaded || waits) {
+        let is_awaited = |group: &str, list: &Rows<'_, GroupOrProject>| {
+            let pages = self.pages_of(group);
+            let comes = !list.is_loaded || !list.is_settled(pages) || list.has_more && pages < MAX_PAGES;
+            list.error.is_none() && comes
+        };
+        let mut leading = self.open.iter().filter(|(group, _)| self.leads(group));
+        let waits = |(group, inside): (&String, &Inside)| {
+            [&inside.groups, &inside.projects].into_iter().any(|list| is_awaited(group, &view.store.rows(list)))
+        };
+        if found.is_none() && (is_awaited("", all) || leading.any(waits)) {
             return None;
         }
-        let parents = self.lines.iter().filter(|line| line.is_group() && path.starts_with(&format!("{}/", line.group)));
+        let parents = self.lines.iter().filter(|line| line.is_group() && is_within(path, &line.group));
         let nearest = || parents.max_by_key(|line| line.group.len());
-        let line = found.or_else(nearest);
-        let key = line.and_then(|line| rows.get(line.row?)).map(GroupOrProject::key);
+        let key = found.or_else(nearest).and_then(|line| rows.get(line.row?)).map(GroupOrProject::key);
         self.target = None;
         key
     }
@@ -279,16 +333,18 @@ impl Tree {
     fn request_pages(&mut self, list: &Listing, all: &Rows<'_, GroupOrProject>, view: &View) {
         let ahead = list.state.height().max(usize::from(view.size.1)) * 2;
         let near = list.state.top().max(list.state.selected()) + ahead;
-        let leads = |line: &Line| self.target.as_deref().is_some_and(|target| target.starts_with(&line.group));
         let lines = self.lines.iter().enumerate().filter(|(_, line)| line.kind == Kind::More);
-        let short = lines.filter(|(index, line)| *index < near || leads(line));
-        for (_, line) in short {
-            let known = match self.open.get(&line.group) {
+        let short: Vec<String> = lines
+            .filter(|(index, line)| *index < near || self.leads(&line.group))
+            .map(|(_, line)| line.group.clone())
+            .collect();
+        for group in short {
+            let loaded = match self.open.get(&group) {
                 None => all.pages(),
                 Some(inside) => view.store.rows(&inside.groups).pages().max(view.store.rows(&inside.projects).pages()),
             };
-            let pages = self.pages.entry(line.group.clone()).or_insert(1);
-            *pages = (*pages).max(known + 1).min(MAX_PAGES);
+            let pages = self.pages.entry(group).or_insert(1);
+            *pages = (*pages).max(loaded + 1).min(MAX_PAGES);
         }
     }
 }
@@ -318,17 +374,18 @@ impl Builder<'_> {
 
     fn add_inside(&mut self, inside: &Inside, path: &str, depth: usize) {
         let (groups, projects) = (self.view.store.rows(&inside.groups), self.view.store.rows(&inside.projects));
-        let first = self.first_rows.get(path).copied().unwrap_or_default();
+        let (first_group, first_project) = (self.next_row, self.next_row + groups.len());
+        self.next_row = first_project + projects.len();
+        self.visited.push(path.to_owned());
         let before = self.lines.len();
         for (index, group) in groups.iter().enumerate().filter_map(|(index, row)| Some((index, row.group()?))) {
             // A server that lists a group within itself must not cause endless recursion.
             let inner = path_of(group);
             if inner.starts_with(&format!("{path}/")) || is_id(path) && inner.contains('/') {
-                self.add(group, first + index, depth);
+                self.add(group, first_group + index, depth);
             }
         }
-        let first = first + groups.len();
-        let lines = (0..projects.len()).map(|index| (Kind::Project, Some(first + index)));
+        let lines = (0..projects.len()).map(|index| (Kind::Project, Some(first_project + index)));
         self.lines.extend(lines.map(|(kind, row)| Line { depth, kind, group: path.to_owned(), row }));
         if groups.has_more || projects.has_more {
             self.note(Kind::More, path, depth);

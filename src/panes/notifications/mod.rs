@@ -45,7 +45,7 @@ const COLUMNS: Columns<GroupOrProject> = Columns {
 
 /// The groups and projects of the user, with their notification levels.
 pub struct NotificationSource {
-    /// The group or project that the place names, with its tab, until its ID is known.
+    /// The group or project that the place names, with its tab, until its path is known.
     named: Option<(usize, Id)>,
 }
 
@@ -91,17 +91,20 @@ fn settings<'a>(view: &View<'a>, row: Option<&GroupOrProject>) -> Settings<'a> {
     }
 }
 
-/// Returns the ID of the group or project that a place names, if it is known, and whether the server refused to tell.
-fn number_of(tab: usize, id: &Id, view: &View) -> (Option<u64>, bool) {
-    match (id.number(), tab) {
-        (Some(number), _) => (Some(number), false),
-        (None, GROUPS) => {
+/// Returns the key of the row that a place names, if it is known, and whether the server refused to tell.
+fn key_of(tab: usize, id: &Id, view: &View) -> (Option<String>, bool) {
+    if id.number().is_none() {
+        let kind = if tab == GROUPS { "group" } else { "project" };
+        return (Some(format!("{kind} {id}")), false);
+    }
+    match tab {
+        GROUPS => {
             let reply = view.store.get(&group_query(id));
-            (reply.value.map(|group| group.id), reply.refused().is_some())
+            (reply.value.map(|group| GroupOrProject::from(group.clone()).key()), reply.refused().is_some())
         }
-        (None, _) => {
+        _ => {
             let reply = view.store.get(&project::query(id));
-            (reply.value.map(|project| project.id), reply.refused().is_some())
+            (reply.value.map(|project| GroupOrProject::from(project.clone()).key()), reply.refused().is_some())
         }
     }
 }
@@ -166,8 +169,11 @@ impl ListSource for NotificationSource {
     }
 
     fn select_tab(pane: &mut Notifications, index: usize) {
-        pane.set_tab(index);
-        pane.focus_list();
+        if index != pane.tab() {
+            pane.show_tab(index);
+            pane.set_filter("");
+            pane.focus_list();
+        }
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<GroupOrProject>> {
@@ -190,14 +196,13 @@ impl ListSource for NotificationSource {
     }
 
     fn arrange_rows(pane: &mut Notifications, _: &Rows<'_, GroupOrProject>, view: &View) {
-        let Some((tab, id)) = &pane.source.named else { return };
-        let (number, is_refused) = number_of(*tab, id, view);
-        if let Some(number) = number {
-            let kind = if *tab == GROUPS { "group" } else { "project" };
-            pane.list.reveal(format!("{kind} {number}"));
-        }
-        if number.is_some() || is_refused {
+        let Some((tab, id)) = pane.source.named.as_ref().filter(|(tab, _)| *tab == pane.tab()) else { return };
+        let (key, is_refused) = key_of(*tab, id, view);
+        if key.is_some() || is_refused {
             pane.source.named = None;
+        }
+        if let Some(key) = key {
+            pane.list.reveal(key);
         }
     }
 
@@ -251,12 +256,13 @@ impl ListSource for NotificationSource {
             return Vec::new();
         }
         let mut wants: Vec<Want> = vec![Load::single(&GetNotifications {}).into()];
-        let named = pane.source.named.as_ref().filter(|(_, id)| id.number().is_none());
+        let named = pane.source.named.as_ref().filter(|(_, id)| id.number().is_some());
         wants.extend(named.map(|(tab, id)| match *tab {
             GROUPS => Load::single(&group_query(id)).optional().into(),
             _ => Load::single(&project::query(id)).optional().into(),
         }));
         wants.extend(pane.visible_rows(view).take(MAX_FETCHED).map(|row| load(row).after(FETCH_DELAY).into()));
+        wants.extend(pane.current(view).map(|row| load(row).into()));
         wants
     }
 

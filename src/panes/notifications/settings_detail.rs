@@ -1,6 +1,6 @@
 //! The notification settings beside the list, or alone for the global ones: the level and its events.
 
-use super::{EVERYWHERE, NotificationSource, load, path, settings};
+use super::{EVERYWHERE, NotificationSource, path, settings};
 use crate::api::ExtraValue;
 use crate::api::notifications::{GetNotifications, Level, NotificationSettings};
 use crate::app::context::Cx;
@@ -89,8 +89,9 @@ impl Detail<NotificationSource> for SettingsDetail {
         SettingsDetail { facts: Details::default().names(WIDE_NAME_WIDTH) }
     }
 
-    fn wants(&self, context: &Context<'_>, _: &View) -> Vec<Want> {
-        context.row.map(|row| load(row).into()).into_iter().collect()
+    fn wants(&self, _: &Context<'_>, _: &View) -> Vec<Want> {
+        // The list requests the settings of its rows.
+        Vec::new()
     }
 
     fn changed(&mut self, context: &Context<'_>, cx: &mut Cx) {
