@@ -4,6 +4,7 @@ use crate::api::projects::{GetProject, ListProjects, Project, Visibility};
 use crate::api::users::{CustomAttribute, ListUserProjects};
 use crate::api::views::OWNER;
 use crate::api::{Id, NoContent, Time};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 crate::resource! {
@@ -68,6 +69,13 @@ impl From<Project> for GroupOrProject {
     }
 }
 
+impl Group {
+    /// Returns the full path, or the ID if the server leaves the full path out, as in search results.
+    pub fn path_or_id(&self) -> Cow<'_, str> {
+        if self.full_path.is_empty() { self.id.to_string().into() } else { Cow::Borrowed(&self.full_path) }
+    }
+}
+
 impl GroupOrProject {
     /// Returns the group, if it is one.
     pub fn group(&self) -> Option<&Group> {
@@ -93,14 +101,18 @@ impl GroupOrProject {
         }
     }
 
-    /// Returns a key that identifies the row in a list: its full path, or its ID if the path is unknown, after `group` or
-    /// `project`.
-    pub fn key(&self) -> String {
+    /// Returns the full path, or the ID if it is unknown; see [`Project::full_path`] for `root`.
+    pub fn full_path(&self, root: &str) -> Cow<'_, str> {
         match self {
-            GroupOrProject::Group(group) if group.full_path.is_empty() => format!("group {}", group.id),
-            GroupOrProject::Group(group) => format!("group {}", group.full_path),
-            GroupOrProject::Project(project) => format!("project {}", project.full_path("")),
+            GroupOrProject::Group(group) => group.path_or_id(),
+            GroupOrProject::Project(project) => project.full_path(root),
         }
+    }
+
+    /// Returns a key that identifies the row in a list: its full path after `group` or `project`.
+    pub fn key(&self) -> String {
+        let kind = if self.group().is_some() { "group" } else { "project" };
+        format!("{kind} {}", self.full_path(""))
     }
 }
 

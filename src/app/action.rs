@@ -112,7 +112,7 @@ pub enum Action {
     /// Sends a write.
     Send(Write),
     /// Sends a write with a text that is saved under a key until the server has it.
-    SendKept(String, Write),
+    SendSaved(String, Write),
     /// Sends a write and runs a callback on the reply, wherever the user is by then; the text saved under the key, if
     /// any, is deleted once the server has it.
     SendThen(Option<String>, Write, FollowUp),

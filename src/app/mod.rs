@@ -500,7 +500,7 @@ impl App {
             Action::SetFilter(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
             Action::Answer(answer) => self.with_pane(effects, |pane, cx| pane.answer(answer, cx)),
             Action::Send(write) => self.send(write, KeptKey::Nothing, None, effects),
-            Action::SendKept(key, write) => {
+            Action::SendSaved(key, write) => {
                 let carries = self.carrying(Some(key));
                 self.send(write, carries, None, effects);
             }

@@ -92,7 +92,7 @@ pub struct Load {
 }
 
 /// Returns the rows of a reply, and their number.
-fn rows<T: Send + Sync + 'static>(rows: impl IntoIterator<Item = T>) -> (Value, usize) {
+fn counted_rows<T: Send + Sync + 'static>(rows: impl IntoIterator<Item = T>) -> (Value, usize) {
     let rows: Vec<T> = rows.into_iter().collect();
     let len = rows.len();
     (Arc::new(rows), len)
@@ -119,11 +119,7 @@ impl Load {
     where
         Vec<T>: Reply,
     {
-        Load {
-            pages: pages.max(1),
-            read: |body, kind| <Vec<T> as Reply>::read(body, kind).map(rows),
-            ..Load::single(endpoint)
-        }
+        Load::rows::<T, E>(endpoint, pages, |body, kind| <Vec<T> as Reply>::read(body, kind).map(counted_rows))
     }
 
     /// Creates a load of up to `pages` pages of the list `endpoint`, with each entry split into its rows.
@@ -134,16 +130,10 @@ impl Load {
     where
         Vec<T>: Reply,
     {
-        let load = Load::single(endpoint);
-        Load {
-            request: load.request.read_as::<Vec<U>>(),
-            pages: pages.max(1),
-            splits_entries: true,
-            read: |body, kind| {
-                <Vec<T> as Reply>::read(body, kind).map(|entries| rows(entries.into_iter().flat_map(Into::into)))
-            },
-            ..load
-        }
+        let load = Load::rows::<U, E>(endpoint, pages, |body, kind| {
+            <Vec<T> as Reply>::read(body, kind).map(|entries| counted_rows(entries.into_iter().flat_map(Into::into)))
+        });
+        Load { splits_entries: true, ..load }
     }
 
     /// Creates a load of up to `pages` pages of the list `endpoint`, with each entry converted to a row of another type.
@@ -151,15 +141,15 @@ impl Load {
     where
         Vec<T>: Reply,
     {
+        Load::rows::<U, E>(endpoint, pages, |body, kind| {
+            <Vec<T> as Reply>::read(body, kind).map(|entries| counted_rows(entries.into_iter().map(Into::<U>::into)))
+        })
+    }
+
+    /// Creates a load of up to `pages` pages whose rows of the type `U` are parsed by `read`.
+    fn rows<U: 'static, E: Endpoint>(endpoint: &E, pages: u32, read: Reader) -> Load {
         let load = Load::single(endpoint);
-        Load {
-            request: load.request.read_as::<Vec<U>>(),
-            pages: pages.max(1),
-            read: |body, kind| {
-                <Vec<T> as Reply>::read(body, kind).map(|entries| rows(entries.into_iter().map(Into::<U>::into)))
-            },
-            ..load
-        }
+        Load { request: load.request.read_as::<Vec<U>>(), pages: pages.max(1), read, ..load }
     }
 
     /// Directs the request to another server, if `host` is set.

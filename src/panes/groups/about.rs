@@ -74,7 +74,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     }
     facts.line(Vec::new());
     for (name, words) in GROUP_PANES {
-        let place = Place::new(name).group(super::tree::path_of(group).as_ref());
+        let place = Place::new(name).group(group.path_or_id().as_ref());
         facts.field("", vec![((*words).to_owned(), Role::Link)], Some(LinkTarget::Place(place)));
     }
     for (name, projects) in [("projects", &group.projects), ("shared", &group.shared_projects)] {

@@ -30,7 +30,7 @@ use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 use std::borrow::Cow;
-use tree::{GroupQuery, Kind, Tree, is_id, path_of};
+use tree::{GroupQuery, Kind, Tree, is_id};
 
 const COLUMNS: Columns<GroupOrProject> = Columns {
     place: "groups",
@@ -73,12 +73,9 @@ fn details(path: &str) -> GetGroup {
     GetGroup { id: path.into(), with_custom_attributes: Some(true) }
 }
 
-/// Returns the full path of a row, or the ID of a group whose full path is unknown.
+/// Returns the full path of a row.
 fn path<'a>(view: &View, row: &'a GroupOrProject) -> Cow<'a, str> {
-    match row {
-        GroupOrProject::Group(group) => path_of(group),
-        GroupOrProject::Project(project) => view.full_path(project),
-    }
+    row.full_path(&view.session.web_url)
 }
 
 impl GroupSource {
@@ -150,7 +147,7 @@ impl Groups {
 
     fn delete(&mut self, cx: &mut Cx) {
         let Some(group) = self.current(&cx.view).and_then(GroupOrProject::group) else { return };
-        let group = Group { id: group.id, full_path: path_of(group).into_owned(), ..Group::default() };
+        let group = Group { id: group.id, full_path: group.path_or_id().into_owned(), ..Group::default() };
         cx.act(forms::group::delete(&group));
     }
 
@@ -318,7 +315,7 @@ impl ListSource for GroupSource {
         let named = source.named.as_deref().map(|path| view.store.get(&details(path)));
         if let Some(group) = named.as_ref().and_then(|reply| reply.value) {
             // The place may name the group by its ID; the tree is searched by path.
-            source.tree.open(&path_of(group));
+            source.tree.open(&group.path_or_id());
             source.named = None;
         } else if named.is_some_and(|reply| reply.refused().is_some()) && source.as_user(view).is_none() {
             source.named = None;
@@ -463,7 +460,7 @@ impl ListSource for GroupSource {
 impl FactsSource for GroupSource {
     fn load(&self, row: &GroupOrProject) -> Option<Load> {
         let group = row.group().filter(|_| self.named.is_none())?;
-        Some(Load::single(&details(&path_of(group))))
+        Some(Load::single(&details(&group.path_or_id())))
     }
 
     fn facts_title(&self, row: &GroupOrProject) -> String {
@@ -477,7 +474,7 @@ impl FactsSource for GroupSource {
     fn facts(&self, facts: &mut Details, view: &View, row: &GroupOrProject) {
         match row {
             GroupOrProject::Group(listed) => {
-                let group = view.store.get(&details(&path_of(listed))).value.unwrap_or(listed);
+                let group = view.store.get(&details(&listed.path_or_id())).value.unwrap_or(listed);
                 about::group(facts, view, group, Some(listed));
             }
             GroupOrProject::Project(project) => about::project(facts, view, project),

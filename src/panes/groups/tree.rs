@@ -5,7 +5,6 @@ use crate::api::groups::{Group, GroupOrProject, ListGroupProjects, ListSubgroups
 use crate::app::view::View;
 use crate::parts::list::{ListLine, Listing};
 use crate::store::{ListQuery, Rows, Want};
-use std::borrow::Cow;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -50,11 +49,6 @@ impl Line {
     pub fn is_group(&self) -> bool {
         matches!(self.kind, Kind::Group { .. })
     }
-}
-
-/// Returns the full path of a group, or its ID if the server leaves the full path out, as in search results.
-pub fn path_of(group: &Group) -> Cow<'_, str> {
-    if group.full_path.is_empty() { group.id.to_string().into() } else { Cow::Borrowed(&group.full_path) }
 }
 
 /// Returns whether the path of a group is its ID.
@@ -305,10 +299,7 @@ impl Tree {
         view: &View,
     ) -> Option<String> {
         let path = self.target.as_deref()?;
-        let is_target = |row: &GroupOrProject| match row {
-            GroupOrProject::Group(group) => path_of(group) == path,
-            GroupOrProject::Project(project) => project.path_with_namespace == path,
-        };
+        let is_target = |row: &GroupOrProject| row.full_path(&view.session.web_url) == path;
         let found = self.lines.iter().find(|line| line.row.and_then(|row| rows.get(row)).is_some_and(is_target));
         let is_awaited = |group: &str, list: &Rows<'_, GroupOrProject>| {
             let pages = self.pages_of(group);
@@ -363,7 +354,7 @@ fn list_line(line: &Line) -> ListLine {
 
 impl Builder<'_> {
     fn add(&mut self, group: &Group, row: usize, depth: usize) {
-        let path = path_of(group).into_owned();
+        let path = group.path_or_id().into_owned();
         let inside = self.tree.open.get(&path).filter(|_| depth < MAX_DEPTH);
         let kind = Kind::Group { open: inside.is_some() };
         self.lines.push(Line { depth, kind, group: path.clone(), row: Some(row) });
@@ -380,7 +371,7 @@ impl Builder<'_> {
         let before = self.lines.len();
         for (index, group) in groups.iter().enumerate().filter_map(|(index, row)| Some((index, row.group()?))) {
             // A server that lists a group within itself must not cause endless recursion.
-            let inner = path_of(group);
+            let inner = group.path_or_id();
             if inner.starts_with(&format!("{path}/")) || is_id(path) && inner.contains('/') {
                 self.add(group, first_group + index, depth);
             }

@@ -67,10 +67,7 @@ fn group_query(id: &Id) -> GetGroup {
 
 /// Returns the full path of a row.
 fn path(view: &View, row: &GroupOrProject) -> String {
-    match row {
-        GroupOrProject::Group(group) => group.full_path.clone(),
-        GroupOrProject::Project(project) => view.full_path(project).into_owned(),
-    }
+    row.full_path(&view.session.web_url).into_owned()
 }
 
 /// Returns the request for the settings of a row.
@@ -186,13 +183,7 @@ impl ListSource for NotificationSource {
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<GroupOrProject> {
-        Filter::Loaded(|row, words| {
-            let path = match row {
-                GroupOrProject::Group(group) => group.full_path.as_str().into(),
-                GroupOrProject::Project(project) => project.full_path(""),
-            };
-            path.to_lowercase().contains(words)
-        })
+        Filter::Loaded(|row, words| row.full_path("").to_lowercase().contains(words))
     }
 
     fn arrange_rows(pane: &mut Notifications, _: &Rows<'_, GroupOrProject>, view: &View) {

@@ -81,7 +81,7 @@ impl Document for SnippetText {
             ..UpdateSnippet::default()
         };
         let write = Write::new(&update, format!("change snippet ${}", self.get.snippet_id));
-        cx.act(Action::SendKept(self.key.clone(), write));
+        cx.act(Action::SendSaved(self.key.clone(), write));
         Ok(())
     }
 }

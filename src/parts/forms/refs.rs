@@ -89,7 +89,7 @@ pub fn create_tag(id: &Id, at: &str) -> Form {
                         };
                         vec![
                             Action::SaveText(key.clone(), Some(description)),
-                            Action::SendKept(key, Write::new(&write, what)),
+                            Action::SendSaved(key, Write::new(&write, what)),
                         ]
                     }
                     _ => Vec::new(),

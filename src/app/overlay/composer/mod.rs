@@ -280,7 +280,7 @@ impl Composer {
         self.state = State::Sending(None);
         cx.act(match then {
             Some(then) => Action::SendThen(Some(key), write, then),
-            None => Action::SendKept(key, write),
+            None => Action::SendSaved(key, write),
         });
     }
 

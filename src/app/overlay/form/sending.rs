@@ -74,7 +74,7 @@ impl Form {
             Ok(Submission::Write(write)) => {
                 let write = Write { files, ..write };
                 self.state = State::Sending(None);
-                cx.act(Action::SendKept(self.key.clone(), write));
+                cx.act(Action::SendSaved(self.key.clone(), write));
             }
             Ok(Submission::Act(action)) => {
                 self.state = State::Done;
