@@ -388,7 +388,7 @@ impl Harness {
         self
     }
 
-    /// InputState keys: `j j Enter`, `C-d`.
+    /// Presses keys: `j j Enter`, `C-d`.
     pub fn press(&mut self, keys: &str) -> &mut Harness {
         for key in parse_chord(keys).unwrap_or_else(|| panic!("{keys}: invalid keys")) {
             self.key(key);

@@ -23,7 +23,7 @@ pub fn line_of(method: &str, route: &str) -> String {
     shape(&format!("{method} {route}"))
 }
 
-/// InputState keys and types quoted texts; the requests of each are answered before the next.
+/// Presses keys and types quoted texts; the requests of each are answered before the next.
 pub async fn walk(harness: &mut Harness, keys: &str) {
     for (index, part) in keys.split('"').enumerate() {
         if index % 2 == 1 {

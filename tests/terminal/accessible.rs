@@ -88,7 +88,7 @@ fn hear(screen: &mut Screen, words: &str) {
     screen.wait(&format!("the cursor on {words:?}"), |screen| line(screen).contains(words));
 }
 
-/// InputState a key until the cursor's line contains some words. All lines are on the screen: a new row tells that the
+/// Presses a key until the cursor's line contains some words. All lines are on the screen: a new row tells that the
 /// cursor has moved, because the text of a line may change on its own.
 fn go_to(screen: &mut Screen, key: &str, words: &str) {
     let mut before = None;
