@@ -93,6 +93,12 @@ impl Time {
         civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
     }
 
+    /// Returns whether the whole day has passed that a due date names. Days are those of UTC, as on servers.
+    pub fn is_past_due(&self, now: Timestamp) -> bool {
+        let end = self.instant().and_then(|day| day.checked_add(jiff::SignedDuration::from_hours(24)).ok());
+        end.is_some_and(|end| end <= now)
+    }
+
     /// Formats the time as servers do: UTC, milliseconds, `Z`.
     pub fn from_instant(instant: Timestamp) -> Time {
         Time(format!("{instant:.3}"))
@@ -316,5 +322,15 @@ mod tests {
         is("2018-01-01 13:00:00");
         assert_eq!(second("2018-01-01").as_deref(), Some("2018-01-01T00:00:00Z"));
         assert_eq!(second("2018-13-01"), None);
+    }
+
+    #[test]
+    fn a_due_date_passes_when_its_day_ends() {
+        let is_past_due = |date: &str, now: &str| Time::from(date).is_past_due(now.parse().expect("a time"));
+        assert!(!is_past_due("2018-01-01", "2018-01-01T00:00:00Z"));
+        assert!(!is_past_due("2018-01-01", "2018-01-01T23:59:59Z"));
+        assert!(is_past_due("2018-01-01", "2018-01-02T00:00:00Z"));
+        assert!(!is_past_due("not a date", "2018-01-02T00:00:00Z"));
+        assert!(!is_past_due("9999-12-30", "2018-01-02T00:00:00Z"));
     }
 }

@@ -191,8 +191,7 @@ impl ListSource for IssueSource {
             title = title.and("confidential ", Role::Warning);
         }
         let assignees: Vec<&str> = issue.assignees().iter().map(|user| user.username.as_str()).collect();
-        let is_within_grace =
-            issue.is_open() && issue.due_date.as_ref().and_then(Time::instant).is_some_and(|due| due < view.now);
+        let is_past_due = issue.is_open() && issue.due_date.as_ref().is_some_and(|due| due.is_past_due(view.now));
         let count = |count: u64, words: String| if count > 0 { words } else { String::new() };
         Row::new(vec![
             Cell::from(issues::state(issue)),
@@ -207,7 +206,7 @@ impl ListSource for IssueSource {
             Cell::from((count(issue.upvotes, issue.upvotes.to_string()), Role::Dim)),
             Cell::from((
                 issue.due_date.as_ref().map(Time::to_string).unwrap_or_default(),
-                if is_within_grace { Role::Failed } else { Role::Dim },
+                if is_past_due { Role::Failed } else { Role::Dim },
             )),
             Cell::from((age(view, issue.created_at.as_ref()), Role::Dim)),
             Cell::from((age(view, issue.updated_at.as_ref().or(issue.created_at.as_ref())), Role::Dim)),

@@ -74,10 +74,9 @@ fn is_active(milestone: &Milestone) -> bool {
 }
 
 /// Returns whether an active milestone is past its due date.
-fn is_within_grace(milestone: &Milestone, now: Timestamp) -> bool {
-    let day = jiff::SignedDuration::from_hours(24);
-    let past = at(milestone.due_date.as_ref()).and_then(|due| due.checked_add(day).ok()).is_some_and(|end| end < now);
-    is_active(milestone) && (milestone.expired == Some(true) || past)
+fn is_past_due(milestone: &Milestone, now: Timestamp) -> bool {
+    let has_passed = milestone.due_date.as_ref().is_some_and(|due| due.is_past_due(now));
+    is_active(milestone) && (milestone.expired == Some(true) || has_passed)
 }
 
 /// The milestones of a project or group.
@@ -270,7 +269,7 @@ impl ListSource for MilestoneSource {
             Cell::from((date(&milestone.start_date), Role::Dim)),
             Cell::from((
                 date(&milestone.due_date),
-                if is_within_grace(milestone, view.now) { Role::Failed } else { Role::Text },
+                if is_past_due(milestone, view.now) { Role::Failed } else { Role::Text },
             )),
             Cell::from((if is_inherited { "group" } else { "" }, Role::Dim)),
             Cell::from((age(view, milestone.updated_at.as_ref()), Role::Dim)),
@@ -350,7 +349,7 @@ impl FactsSource for MilestoneSource {
 
     fn facts(&self, facts: &mut Details, view: &View, milestone: &Milestone) {
         let mut state = vec![(if is_active(milestone) { "open" } else { "closed" }.to_owned(), Role::Text)];
-        if is_within_grace(milestone, view.now) {
+        if is_past_due(milestone, view.now) {
             state.push((format!("{}past due", glyph::separator()), Role::Failed));
         }
         facts.field("state", state, None);

@@ -54,8 +54,8 @@ impl Log {
                 break;
             };
             let is_early = self.since.is_some_and(|since| step.seconds < since);
-            let is_within_grace = self.until.is_some_and(|until| step.seconds > until);
-            if step.is_hit && !is_early && !is_within_grace {
+            let is_late = self.until.is_some_and(|until| step.seconds > until);
+            if step.is_hit && !is_early && !is_late {
                 self.found.push(step.id);
             }
             self.old = if self.since.is_some_and(|since| history::is_long_before(step.seconds, since)) {
