@@ -3,6 +3,7 @@
 use crate::api::Host;
 use crate::api::error::{Unreadable, error_message};
 use crate::api::views::Views;
+use crate::api::{error_path, json};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 pub use reqwest::Method;
 use serde::Serialize;
@@ -163,8 +164,8 @@ pub trait Reply: Sized + Send + Sync + 'static {
 impl<T: DeserializeOwned + Send + Sync + 'static> Reply for T {
     const ACCEPT: &'static str = JSON;
     fn read(body: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
-        serde_json::from_slice(body).map_err(|error| {
-            let field = super::error_path::path_at(body, error.line(), error.column());
+        json::from_reply(body).map_err(|error| {
+            let field = error_path::path_at(body, error.line(), error.column()).to_string();
             explain_body(body, Unreadable { field, reason: error.to_string() })
         })
     }
@@ -618,7 +619,9 @@ mod tests {
 
     #[test]
     fn an_unreadable_reply_names_the_field() {
-        let error = <Vec<crate::api::branches::Branch>>::read(br#"[{"name": 3}]"#, None).unwrap_err();
-        assert_eq!(error.field, "[0].name");
+        let read = |body: &[u8]| <Vec<crate::api::branches::Branch>>::read(body, None);
+        assert_eq!(read(br#"[{"name": 3}]"#).unwrap()[0].name, "3");
+        assert_eq!(read(br#"{"name": 3}"#).unwrap_err().field, ".");
+        assert_eq!(read(br#"[{"name": "a"}, {"name": x}]"#).unwrap_err().field, "[1].name");
     }
 }

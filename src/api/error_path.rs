@@ -1,9 +1,36 @@
 //! Finds the path of the field in which the parsing of a JSON text failed, such as `[0].author.id`, from the line and
 //! column of the error. It runs only after a failure, and is not generic over the parsed type.
 
-/// Returns the path of the value at `line` and `column` (both counted from 1, the column in bytes, like serde_json);
-/// `.` for the whole text.
-pub fn path_at(text: &[u8], line: usize, column: usize) -> String {
+use std::fmt;
+
+/// The path of a value in a JSON text; empty for the whole text. Displayed as `[0].author.id`, or `.`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPath(pub Vec<Step>);
+
+/// A step of a path, from a value into one that it contains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// To the value of a key.
+    Key(String),
+    /// To an element of an array, from 0.
+    Index(usize),
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Index(index) => write!(f, "[{index}]")?,
+                Step::Key(name) if at == 0 => f.write_str(name)?,
+                Step::Key(name) => write!(f, ".{name}")?,
+            }
+        }
+        if self.0.is_empty() { f.write_str(".") } else { Ok(()) }
+    }
+}
+
+/// Returns the path of the value at `line` and `column` (both counted from 1, the column in bytes, like serde_json).
+pub fn path_at(text: &[u8], line: usize, column: usize) -> FieldPath {
     let start = text.split_inclusive(|b| *b == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum::<usize>();
     // The column is that of the last byte that the parser read.
     let end = (start + column.max(1)).min(text.len());
@@ -34,28 +61,25 @@ pub fn path_at(text: &[u8], line: usize, column: usize) -> String {
                     *in_value = true;
                 }
             }
-            (None, b',') if at + 1 < end => match segments.last_mut() {
+            // An object or null at the start of an element is refused before it is read: the comma is then the last
+            // byte that was.
+            (None, b',') => match segments.last_mut() {
                 Some(PathSegment::Index(index)) => *index += 1,
-                Some(PathSegment::Key { name, in_value }) => {
+                Some(PathSegment::Key { name, in_value }) if at + 1 < end => {
                     name.clear();
                     *in_value = false;
                 }
-                None => {}
+                _ => {}
             },
             (None, _) => {}
         }
         at += 1;
     }
-    let mut path = String::new();
-    for segment in &segments {
-        match segment {
-            PathSegment::Index(index) => path.push_str(&format!("[{index}]")),
-            PathSegment::Key { name, in_value: true } if path.is_empty() => path.push_str(name),
-            PathSegment::Key { name, in_value: true } => path.push_str(&format!(".{name}")),
-            PathSegment::Key { .. } => {}
-        }
-    }
-    if path.is_empty() { ".".into() } else { path }
+    let steps = segments.into_iter().filter_map(|segment| match segment {
+        PathSegment::Index(index) => Some(Step::Index(index)),
+        PathSegment::Key { name, in_value } => in_value.then_some(Step::Key(name)),
+    });
+    FieldPath(steps.collect())
 }
 
 enum PathSegment {
@@ -71,7 +95,7 @@ mod tests {
 
     fn failure<T: serde::de::DeserializeOwned + std::fmt::Debug>(text: &str) -> String {
         let error = serde_json::from_str::<T>(text).map(|_| ()).expect_err("a text that does not fit");
-        path_at(text.as_bytes(), error.line(), error.column())
+        path_at(text.as_bytes(), error.line(), error.column()).to_string()
     }
 
     #[derive(Debug, serde::Deserialize)]
@@ -95,12 +119,17 @@ mod tests {
         assert_eq!(failure::<Thing>("{\n  \"id\": 1,\n  \"tags\": [1, \"a,b\", 3]\n}"), "tags[1]");
         assert_eq!(failure::<Thing>(r#"{"id": 1, "tags": {"a": 1}}"#), "tags");
         assert_eq!(failure::<Thing>(r#"{"x": {"id": 3}, "id": true}"#), "id");
+        for odd in ["{}", "null", "[1]", "\"x\"", "true", "1.5"] {
+            assert_eq!(failure::<Vec<u64>>(&format!("[7,{odd},8]")), "[1]", "{odd}");
+            assert_eq!(failure::<Vec<u64>>(&format!("[{odd}, 8]")), "[0]", "{odd}");
+            assert_eq!(failure::<Thing>(&format!("{{\"id\":1,\"tags\":[1,{odd}]}}")), "tags[1]", "{odd}");
+        }
     }
 
     #[test]
     fn invalid_json_has_no_field() {
         assert_eq!(failure::<Thing>("nonsense"), ".");
         assert_eq!(failure::<Thing>(""), ".");
-        assert_eq!(path_at(b"{}", 99, 99), ".");
+        assert_eq!(path_at(b"{}", 99, 99).to_string(), ".");
     }
 }

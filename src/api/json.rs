@@ -4,6 +4,7 @@
 //! through JSON text, so that a struct is compiled for that format only. They replace `serde_json::to_value` and
 //! `from_value`.
 
+use crate::api::repair;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Map, Result, Value};
@@ -30,6 +31,32 @@ pub fn to_object<T: Serialize + ?Sized>(of: &T) -> Map<String, Value> {
 /// Fails if the value does not fit the struct.
 pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T> {
     serde_json::from_slice(&serde_json::to_vec(value)?).map_err(without_position)
+}
+
+/// Reads a struct from a reply of a server. Fields of other types than expected are repaired, so that they do not make
+/// everything else unreadable.
+///
+/// # Errors
+/// Fails if the reply is not JSON, or as a whole of another type.
+pub fn from_reply<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
+    let error = match serde_json::from_slice(body) {
+        Ok(read) => return Ok(read),
+        Err(error) => error,
+    };
+    let mut read = None;
+    repair::parse_repaired(body, error, &mut |text| {
+        read = Some(serde_json::from_slice(text)?);
+        Ok(())
+    })?;
+    read.ok_or_else(|| serde_json::Error::custom("nothing was read"))
+}
+
+/// Reads a struct from a part of a reply, like [`from_reply`].
+///
+/// # Errors
+/// Fails if the value is of another type than the struct.
+pub fn from_part<T: DeserializeOwned>(value: &Value) -> Result<T> {
+    from_reply(&serde_json::to_vec(value)?).map_err(without_position)
 }
 
 /// Removes the position, which refers to a text that the user has not written.

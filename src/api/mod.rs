@@ -34,6 +34,7 @@ pub mod pipelines;
 pub mod projects;
 pub mod protected_branches;
 pub mod releases;
+pub mod repair;
 pub mod reply_limits;
 pub mod repository;
 pub mod runners;

@@ -64,26 +64,26 @@ impl<'de> Deserialize<'de> for Hit {
         let value = Value::deserialize(deserializer)?;
         let has = |key: &str| value.get(key).is_some();
         let read = if has("basename") {
-            json::from_value(&value).map(Hit::Blob)
+            json::from_part(&value).map(Hit::Blob)
         } else if has("short_id") {
-            json::from_value(&value).map(Hit::Commit)
+            json::from_part(&value).map(Hit::Commit)
         } else if has("path_with_namespace") {
-            json::from_value(&value).map(Hit::Project)
+            json::from_part(&value).map(Hit::Project)
         } else if has("noteable_type") {
-            json::from_value(&value).map(Hit::Note)
+            json::from_part(&value).map(Hit::Note)
         } else if has("source_branch") {
-            json::from_value(&value).map(Hit::MergeRequest)
+            json::from_part(&value).map(Hit::MergeRequest)
         } else if has("file_name") {
-            json::from_value(&value).map(Hit::Snippet)
+            json::from_part(&value).map(Hit::Snippet)
         } else if has("username") {
-            json::from_value(&value).map(Hit::User)
+            json::from_part(&value).map(Hit::User)
         } else if has("author") && has("group_id") {
             // An epic: it looks like an issue, but belongs to a group.
             Ok(Hit::Other(value))
         } else if has("confidential") || has("author") {
-            json::from_value(&value).map(Hit::Issue)
+            json::from_part(&value).map(Hit::Issue)
         } else if has("iid") && has("title") {
-            json::from_value(&value).map(Hit::Milestone)
+            json::from_part(&value).map(Hit::Milestone)
         } else {
             Ok(Hit::Other(value))
         };

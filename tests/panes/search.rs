@@ -20,6 +20,20 @@ async fn results_open_in_their_place() {
 }
 
 #[tokio::test]
+async fn one_odd_result_leaves_the_others_readable() {
+    let mut harness = Begin::at(Place::new("search").project("acme/rocket-ui").item("rows")).size(120, 30).open();
+    let blob = |name: &str, id: serde_json::Value| {
+        json!({"basename": name, "filename": name, "data": "fn rows(&self)\n", "ref": "main", "startline": "40",
+            "project_id": 7, "id": id})
+    };
+    let odd = json!({"basename": "odd.rs", "filename": ["odd.rs"], "data": null, "startline": "many"});
+    // With its own index of code, a server sends the hash of a document as the ID.
+    let found = [blob("one.rs", json!("22ef943c0a5b")), odd, blob("two.rs", json!(null)), json!(7)];
+    harness.reply("GET /projects/acme%2Frocket-ui/-/search?scope=blobs&search=rows", found).settle().await;
+    harness.expect("one.rs:40").expect("two.rs:40").expect("(unreadable)");
+}
+
+#[tokio::test]
 async fn an_unsupported_scope_is_reported_in_plain_words() {
     let mut harness = Begin::at(Place::new("search").item("rows")).open();
     harness.fail("GET /search", 400, "Scope not supported without Elasticsearch!");

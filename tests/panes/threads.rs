@@ -549,3 +549,27 @@ async fn opening_the_changes_needs_at_most_six_requests() {
     let asked = |end: &str| needed.iter().any(|line| line.split('?').next().is_some_and(|line| line.ends_with(end)));
     assert!(asked("/changes") && asked("/discussions"), "{needed:#?}");
 }
+
+/// GitLab stores the position of a comment as text in JSON and sends numbers back as they were written: clients that
+/// compute pixels send fractions, and API users send numbers as text.
+#[tokio::test]
+async fn odd_notes_leave_the_others_readable() {
+    let mut on_image = note(601, "bo", "Too dark here.", Some((2, HEAD)), Some(false));
+    on_image["position"] = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": HEAD, "position_type": "image",
+        "old_path": "logo.png", "new_path": "logo.png", "width": "640", "height": "480.0", "x": "62.14", "y": "2910.89"});
+    let mut on_range = note(602, "bo", "These two lines.", Some((3, HEAD)), Some(false));
+    on_range["position"]["line_range"] = json!({"start": {"line_code": "a_2_2", "type": "new", "new_line": "2"},
+        "end": {"line_code": "a_3_3", "type": "new", "new_line": "3", "old_line": {}}});
+    let mut unreadable = note(603, "cem", "", None, Some(false));
+    unreadable["body"] = json!({"html": "<p>x</p>"});
+    let discussions = vec![
+        thread("aaa", vec![on_image]),
+        thread("bbb", vec![on_range, json!("half")]),
+        json!({"id": 7, "individual_note": "no", "notes": [unreadable]}),
+        json!(null),
+        thread("ddd", vec![note(604, "ada", "An ordinary one.", None, Some(false))]),
+    ];
+    let mut harness = open(discussions, None, None).await;
+    harness.expect("Too dark here.").expect("These two lines.").expect("An ordinary one.").expect("(unreadable)");
+    harness.expect("cem").expect("src/table.rs:2-3");
+}

@@ -5,6 +5,7 @@ mod circles;
 mod comments;
 mod documents;
 mod endpoints;
+mod fields;
 mod rooms;
 mod source;
 mod titles;

@@ -247,9 +247,9 @@ impl<'de> Deserialize<'de> for NoteReply {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NoteReply, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;
         let read = if value.get("title").is_some() && value.get("body").is_none() {
-            crate::api::json::from_value(&value).map(NoteReply::Object)
+            crate::api::json::from_part(&value).map(NoteReply::Object)
         } else {
-            crate::api::json::from_value(&value).map(NoteReply::Note)
+            crate::api::json::from_part(&value).map(NoteReply::Note)
         };
         read.map_err(serde::de::Error::custom)
     }
