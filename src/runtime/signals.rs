@@ -1,8 +1,10 @@
-//! Signals that end, stop or continue the interface, and the abort handler that restores the terminal.
+//! Signals that end, stop or continue the interface, and the handler of crashes, which restores the terminal.
 
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
+#[cfg(unix)]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -228,19 +230,65 @@ pub fn terminate(program: Option<u32>) {
     let _ = program;
 }
 
-/// Calls `what` before the process ends by an abort without unwinding: out of memory, stack overflow, or a panic during
-/// a panic.
+/// The signals of a process that ends without unwinding: an abort (out of memory, a panic during a panic), an invalid
+/// access to memory (also a stack overflow), a file that was truncated while it was mapped, and invalid instructions.
+#[cfg(unix)]
+const CRASHES: [libc::c_int; 5] = [libc::SIGABRT, libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
+
+/// The actions of [`CRASHES`] before [`on_crash`] replaced them.
+#[cfg(unix)]
+static ACTIONS_BEFORE: OnceLock<[libc::sigaction; CRASHES.len()]> = OnceLock::new();
+
+/// The function that is called before the process ends.
+#[cfg(unix)]
+static ON_CRASH: OnceLock<fn()> = OnceLock::new();
+
+/// Calls `what` before the process ends by a crash. The previous action follows: Rust's own handler reports a stack
+/// overflow, and the system ends the process.
 ///
 /// `what` may only do what is allowed in a signal handler: read atomics and make async-signal-safe system calls.
 #[cfg(unix)]
-pub fn on_abort(what: extern "C" fn(libc::c_int)) {
-    // SAFETY: See above; the handler is async-signal-safe. It is called only once, and then the system's default action
-    // follows.
+pub fn on_crash(what: fn()) {
+    if ON_CRASH.set(what).is_err() {
+        return;
+    }
+    // SAFETY: The structures are plain data, for which zero is valid, and the calls copy them. The handler is
+    // async-signal-safe, see there.
     unsafe {
+        let mut before: [libc::sigaction; CRASHES.len()] = std::mem::zeroed();
+        for (signal, before) in CRASHES.iter().zip(&mut before) {
+            libc::sigaction(*signal, std::ptr::null(), &raw mut *before);
+        }
+        ACTIONS_BEFORE.get_or_init(|| before);
         let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = what as *const () as libc::sighandler_t;
-        action.sa_flags = libc::SA_RESETHAND;
-        libc::sigaction(libc::SIGABRT, &raw const action, std::ptr::null_mut());
+        action.sa_sigaction = handle_crash as *const () as libc::sighandler_t;
+        // The stack may be what overflowed. Rust gives each of its threads another one for signal handlers.
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        for signal in CRASHES {
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
+/// Handles the signal of a crash: async-signal-safe, because it reads atomics and otherwise makes such system calls.
+#[cfg(unix)]
+extern "C" fn handle_crash(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    if let Some(what) = ON_CRASH.get() {
+        what();
+    }
+    let place = CRASHES.iter().position(|crash| *crash == signal);
+    let before = place.and_then(|place| ACTIONS_BEFORE.get()?.get(place));
+    // SAFETY: The system passes a valid structure. The calls are async-signal-safe and only read their arguments.
+    unsafe {
+        // A fault occurs again when this returns, and the previous action handles it.
+        if let Some(before) = before {
+            libc::sigaction(signal, before, std::ptr::null_mut());
+        }
+        // A signal that another process or this one sent does not.
+        if before.is_none() || info.is_null() || (*info).si_code <= 0 {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
     }
 }
 

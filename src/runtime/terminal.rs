@@ -564,25 +564,25 @@ pub(super) fn reset() {
 
 /// Restores the terminal when the process ends without unwinding.
 #[cfg(unix)]
-extern "C" fn restore_on_abort(_: libc::c_int) {
+fn restore_before_crash() {
     if NEEDS_RESTORE.swap(false, Ordering::SeqCst) {
         reset();
         // SAFETY: As above.
         unsafe {
-            libc::write(libc::STDERR_FILENO, ABORT_MESSAGE.as_ptr().cast(), ABORT_MESSAGE.len());
+            libc::write(libc::STDERR_FILENO, CRASH_MESSAGE.as_ptr().cast(), CRASH_MESSAGE.len());
         }
     }
 }
 
-/// The message after an abort. The reason was printed to the alternate screen.
+/// The message after a crash. The reason was printed to the alternate screen.
 #[cfg(unix)]
-const ABORT_MESSAGE: &[u8] = b"labscope ran out of memory or crashed. Your drafts are saved.\n";
+const CRASH_MESSAGE: &[u8] = b"labscope ran out of memory or crashed. Your drafts are saved.\n";
 
 fn restore_on_crash() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         #[cfg(unix)]
-        signals::on_abort(restore_on_abort);
+        signals::on_crash(restore_before_crash);
         let previous_hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             // A panic on a worker does not end the interface, so the terminal is restored only for the main thread.

@@ -213,25 +213,69 @@ fn a_crash_restores_the_terminal_and_reports_its_location() {
     given_back(&mut screen);
 }
 
+/// The ways to end a process without unwinding.
+const DEATHS: [&str; 6] = ["no memory", "no stack", "wild pointer", "truncated file", "invalid instruction", "sent"];
+
 #[test]
-fn running_out_of_memory_restores_the_terminal() {
-    if std::env::var_os(CRASH).is_some() {
-        return run_out_of_memory();
+fn every_death_of_the_process_restores_the_terminal() {
+    if let Some(death) = std::env::var_os(CRASH) {
+        return die(death.to_str().expect("UTF-8"));
     }
-    let home = Home::new();
     let itself = std::env::current_exe().expect("a path");
-    let arguments = ["--exact", "running_out_of_memory_restores_the_terminal", "--nocapture"];
-    let mut screen = Screen::start_with(&home, itself.to_str().expect("UTF-8"), &arguments, &[(CRASH, "1")]);
-    screen.wait("what happened", |screen| screen.contents().contains("labscope ran out of memory or crashed."));
-    assert_ne!(screen.exit_code(), 0);
-    given_back(&mut screen);
+    for death in DEATHS {
+        let home = Home::new();
+        let arguments = ["--exact", "every_death_of_the_process_restores_the_terminal", "--nocapture"];
+        let mut screen = Screen::start_with(&home, itself.to_str().expect("UTF-8"), &arguments, &[(CRASH, death)]);
+        screen.wait(death, |screen| screen.contents().contains("labscope ran out of memory or crashed."));
+        if death == "no stack" {
+            screen.wait("Rust's own report", |screen| screen.contents().contains("overflowed its stack"));
+        }
+        assert_ne!(screen.exit_code(), 0, "{death}");
+        given_back(&mut screen);
+    }
 }
 
-/// Allocates more memory than there is while the terminal is open.
-fn run_out_of_memory() {
+/// Ends the process while the terminal is open.
+fn die(death: &str) {
     let _terminal = Terminal::open(TerminalOptions { mouse: true }).expect("a terminal");
-    let all: Vec<u8> = Vec::with_capacity(std::hint::black_box(isize::MAX as usize));
-    panic!("there are {} bytes", std::hint::black_box(all).capacity());
+    match death {
+        "no memory" => {
+            let all: Vec<u8> = Vec::with_capacity(std::hint::black_box(isize::MAX as usize));
+            panic!("there are {} bytes", std::hint::black_box(all).capacity());
+        }
+        "no stack" => panic!("{} levels", nest(std::hint::black_box(u64::MAX))),
+        // SAFETY: No object is at this address, and the process ends.
+        "wild pointer" => unsafe {
+            std::hint::black_box(std::ptr::without_provenance::<u64>(64).read_volatile());
+        },
+        "truncated file" => {
+            let file = tempfile::tempfile().expect("a file");
+            // SAFETY: The file has no bytes, so that reading from the mapped page ends the process.
+            unsafe {
+                let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
+                let page = libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_READ, libc::MAP_SHARED, fd, 0);
+                std::hint::black_box(page.cast::<u64>().read_volatile());
+            }
+        }
+        // SAFETY: The calls only send a signal.
+        "invalid instruction" => unsafe {
+            libc::raise(libc::SIGILL);
+        },
+        // SAFETY: As above.
+        "sent" => unsafe {
+            libc::kill(libc::getpid(), libc::SIGSEGV);
+            libc::pause();
+        },
+        other => panic!("unknown: {other}"),
+    }
+    panic!("the process survived");
+}
+
+/// Recurses until the stack ends.
+#[expect(unconditional_recursion, reason = "this is what the test needs")]
+fn nest(level: u64) -> u64 {
+    let all = std::hint::black_box([level; 64]);
+    nest(level - 1) + std::hint::black_box(all)[7]
 }
 
 /// Panics while the terminal is open. The interface runs on the program's main thread, which a test does not have.
