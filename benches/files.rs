@@ -11,7 +11,7 @@ use labscope::api::repository::{EntryKind, ListTree, TreeEntry};
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::panes::files::find::Rank;
+use labscope::panes::files::find::{Files, Rank};
 use labscope::store::{Derive, ParsedReply, Want};
 use labscope::ui::code::{Content, Highlighter, Text};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
@@ -111,7 +111,7 @@ fn tree(entries: usize) -> App {
     app
 }
 
-fn paths(count: usize) -> Vec<Arc<Vec<TreeEntry>>> {
+fn paths(count: usize) -> Vec<Arc<Vec<Files>>> {
     let words = ["client", "render", "widget", "store", "merge", "frame", "server", "token", "layout", "queue"];
     let word = |n: usize| words[n % words.len()];
     let entry = |n: usize| TreeEntry {
@@ -120,23 +120,24 @@ fn paths(count: usize) -> Vec<Arc<Vec<TreeEntry>>> {
         r#type: EntryKind::Blob,
         ..TreeEntry::default()
     };
-    (0..count.div_ceil(100)).map(|page| Arc::new((page * 100..(page + 1) * 100).map(entry).collect())).collect()
+    let page = |page: usize| Files::from((page * 100..(page + 1) * 100).map(entry).collect::<Vec<_>>());
+    (0..count.div_ceil(100)).map(|number| Arc::new(vec![page(number)])).collect()
 }
 
-fn ranked(pages: &[Arc<Vec<TreeEntry>>], query: &str) -> f64 {
+fn ranked(pages: &[Arc<Vec<Files>>], query: &str) -> f64 {
     support::median(5, || {
         let rank = Rank { within: "t".into(), pages: pages.to_vec(), recent: Arc::default(), query: query.into() };
         black_box(rank.run(&|| false));
     })
 }
 
-fn matched(pages: &[Arc<Vec<TreeEntry>>], query: &str) -> f64 {
+fn matched(pages: &[Arc<Vec<Files>>], query: &str) -> f64 {
     support::median(5, || {
         let pattern = Pattern::parse(query, CaseMatching::Smart, Normalization::Smart);
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
         let mut buffer = Vec::new();
-        let score = |e: &TreeEntry| pattern.score(Utf32Str::new(&e.path, &mut buffer), &mut matcher);
-        black_box(pages.iter().flat_map(|page| page.iter()).filter_map(score).count());
+        let score = |(_, path): (&str, &str)| pattern.score(Utf32Str::new(path, &mut buffer), &mut matcher);
+        black_box(pages.iter().flat_map(|page| page.iter()).flat_map(Files::iter).filter_map(score).count());
     })
 }
 

@@ -53,6 +53,14 @@ impl ReplyCounter {
     }
 }
 
+/// Returns the number of objects in a body of JSON that is within the limits.
+pub fn objects(body: &[u8]) -> usize {
+    let mut counter = ReplyCounter::default();
+    // Beyond the limits, the reply would have been refused.
+    let _ = counter.add(body);
+    counter.objects
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

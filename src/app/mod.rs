@@ -242,6 +242,9 @@ impl App {
         if of_person && self.unsettled {
             self.settle(&mut effects);
         }
+        if of_person || matches!(msg, Msg::Resize(..)) {
+            self.store.record_action();
+        }
         self.take(msg, &mut effects);
         self.unsettled = true;
         if of_person {

@@ -167,7 +167,7 @@ impl Branches {
         if !self.source.is_confirming_delete_merged
             || !rows.is_loaded
             || !rows.is_settled(MERGED_PAGES)
-            || (rows.has_more && rows.pages() < MERGED_PAGES)
+            || rows.has_next(MERGED_PAGES)
         {
             return;
         }

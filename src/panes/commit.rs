@@ -93,7 +93,7 @@ impl CommitPane {
             return cx.act(Action::Replace(place));
         }
         // The commit may be on a page that is not loaded yet: the step stays pending while there are more.
-        let over = rows.error.is_some() || (rows.is_loaded && !rows.has_more) || rows.pages() >= MAX_LOG_PAGES;
+        let over = rows.error.is_some() || (rows.is_loaded && !rows.has_next(MAX_LOG_PAGES));
         if over || (at.is_some() && !forward) {
             self.pending_step = None;
             let words = match at {
@@ -302,7 +302,7 @@ impl Pane for CommitPane {
         }
         if self.pending_step.is_some() {
             let log = self.log();
-            wants.push(Load::list(&log, (view.store.list(&log).pages() + 1).min(MAX_LOG_PAGES)).into());
+            wants.push(Load::list(&log, view.store.list(&log).pages_to_end(MAX_LOG_PAGES)).into());
         }
         wants
     }

@@ -255,7 +255,7 @@ impl Overview {
             self.facts.field("", who, None);
         }
         if let Some((line, back)) = self.history.activity(view, 30) {
-            let back = format!("  {back}{}", if log.has_more && log.pages() >= ACTIVITY_PAGES { "+" } else { "" });
+            let back = format!("  {back}{}", if log.is_cut(ACTIVITY_PAGES) { "+" } else { "" });
             self.facts.field("activity", vec![(line, Role::Chart), (back, Role::Dim)], None);
         }
         let people: Rows<'_, Contributor> = view.store.list(&self.contributors());
@@ -419,7 +419,7 @@ impl Pane for Overview {
             when.is_some_and(|when| view.now.duration_since(when).as_hours() > 366 * 24)
         };
         let last = log.len().checked_sub(1).and_then(|last| log.get(last));
-        let pages = if last.is_some_and(old) { log.pages() } else { (log.pages() + 1).min(ACTIVITY_PAGES) };
+        let pages = if last.is_some_and(old) { log.pages() } else { log.pages_to_end(ACTIVITY_PAGES) };
         wants.push(Load::list(&self.log(), pages).optional().into());
         wants.push(Load::list(&self.contributors(), 1).optional().into());
         wants.push(Load::single(&self.languages()).optional().into());

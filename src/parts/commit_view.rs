@@ -77,7 +77,7 @@ impl CommitView {
 
     /// Returns the requests for the commit and its diff, and the computations on them.
     pub fn wants(&self, view: &View) -> Vec<Want> {
-        let pages = (self.diff_rows(view).pages() + 1).min(MAX_PAGES);
+        let pages = self.diff_rows(view).pages_to_end(MAX_PAGES);
         let mut wants = vec![
             Load::single(&self.query()).after(self.delay).into(),
             Load::list(&self.diff(), pages).after(self.delay).into(),

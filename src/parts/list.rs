@@ -9,7 +9,7 @@ use crate::app::motion::Motion;
 use crate::app::pane::Breadcrumb;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
-use crate::store::{Derived, Load, Revision, Rows, Want};
+use crate::store::{Cut, Derived, Load, Revision, Rows, Want};
 use crate::ui::table::{self, Column, ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, state, text};
@@ -326,7 +326,7 @@ impl Listing {
         let lost = self.state.sync_loading(len, whole, &|index| visible_rows.key(rows, index, &key));
         self.skip_headings(len, true);
         let near = self.state.selected().max(self.state.top()) + self.state.height() * 2;
-        if rows.has_more && near >= len && rows.len() < MAX_FILTERED_ROWS.max(len + 1) {
+        if rows.has_next(u32::MAX) && near >= len && rows.len() < MAX_FILTERED_ROWS.max(len + 1) {
             self.more_pages = self.more_pages.max(rows.pages());
         }
         lost
@@ -351,7 +351,7 @@ impl Listing {
                 self.state.select_key(wanted);
                 self.reveal = None;
             }
-            None if rows.has_more && rows.pages() < MAX_REVEAL_PAGES && !expected => {
+            None if rows.has_next(MAX_REVEAL_PAGES) && !expected => {
                 self.more_pages = self.more_pages.max(rows.pages());
             }
             None if !expected && rows.is_settled(self.pages()) => self.reveal = None,
@@ -448,6 +448,7 @@ impl Listing {
             return draw_placeholder(view, area, buf, rows, empty);
         }
         let body = draw_error_line(view, area, buf, rows.error);
+        let body = draw_cut_line(view, body, buf, rows.cut);
         let len = self.len(rows);
         if len == 0 {
             let (why, hint) = match rows.has_more {
@@ -480,7 +481,7 @@ pub fn count<T: 'static>(rows: &Rows<'_, T>, shown: usize, searched: Option<usiz
             let all = at_least(searched, rows.has_more || searched < rows.len());
             format!("{} of {all}", text::count(shown as u64))
         }
-        (None, Some(total)) if rows.has_more => text::count(total),
+        (None, Some(total)) if rows.has_more && rows.cut.is_none() => text::count(total),
         (None, _) => at_least(shown, rows.has_more),
     };
     rows.is_loaded.then_some(words)
@@ -503,6 +504,25 @@ pub fn draw_error_line(view: &View, area: Rect, buf: &mut Buffer, error: Option<
     Rect { height: area.height.saturating_sub(1), ..area }
 }
 
+/// Returns the words for the end of a list that the server continues: that there is more, and why it is not loaded.
+pub fn more_words(cut: Option<Cut>) -> &'static str {
+    match cut {
+        None => "more",
+        Some(Cut::Paused) => "more: press a key to load it",
+        Some(Cut::Size) => "more, but the list is too large to load the rest",
+        Some(Cut::Repeats) => "more, but the server repeats pages or sends empty ones",
+    }
+}
+
+/// Draws in the bottom line why a list is not continued, with the content above it; returns the area that is left.
+pub fn draw_cut_line(view: &View, area: Rect, buf: &mut Buffer, cut: Option<Cut>) -> Rect {
+    let Some(cut) = cut.filter(|_| area.height > 2) else { return area };
+    let at = Rect { y: area.bottom() - 1, height: 1, ..area };
+    let words = format!(" {} {}", glyph::ellipsis(), more_words(Some(cut)));
+    line::draw(buf, at, &[(words, view.theme.style(Role::Warning))]);
+    Rect { height: area.height - 1, ..area }
+}
+
 /// Draws the placeholder of a list without rows: an error, the reason, or that it is loading.
 pub fn draw_placeholder<T: 'static>(
     view: &View,
@@ -513,7 +533,10 @@ pub fn draw_placeholder<T: 'static>(
 ) {
     match rows.error {
         Some(error) => draw_error(view, area, buf, error),
-        None if rows.is_loaded => view.draw_empty(buf, area, empty.0, empty.1),
+        None if rows.is_loaded => {
+            let area = draw_cut_line(view, area, buf, rows.cut);
+            view.draw_empty(buf, area, empty.0, empty.1);
+        }
         None => state::skeleton(buf, area, view.theme),
     }
 }

@@ -1,6 +1,6 @@
 //! Notes on an issue, a snippet or an epic: rendered notes, one below the other, followed by unsent drafts.
 
-use super::list::{self, draw_error_line, draw_placeholder, time_ago};
+use super::list::{self, draw_cut_line, draw_error_line, draw_placeholder, time_ago};
 use super::review::{quoted_reply, state_of};
 use crate::api::notes::Note;
 use crate::app::App;
@@ -89,7 +89,7 @@ impl Notes {
         let found = rows.iter().position(|note| note.id == wanted);
         match found.and_then(|index| self.starts.get(index).copied()) {
             Some(row) if row != self.doc.at(self.len()) => self.doc.goto(row, self.len()),
-            None if rows.is_loaded && !rows.has_more => self.wanted = None,
+            None if rows.is_loaded && !rows.has_next(u32::MAX) => self.wanted = None,
             _ => {}
         }
     }
@@ -219,8 +219,10 @@ impl Notes {
             }));
         }
         self.go_to_wanted(&rows);
-        let near = self.at(self.doc.at(self.len()) + 3 * self.doc.height.get().max(1)).unwrap_or(rows.len());
-        if rows.has_more && (near + 1 >= rows.len() || self.wanted.is_some()) {
+        // The head may be taller than the screen, so the position is compared in rows.
+        let ahead = self.doc.at(self.len()).max(self.doc.top.get()) + 3 * self.doc.height.get().max(1);
+        let last = self.starts.get(rows.len().saturating_sub(1)).copied().unwrap_or(0);
+        if rows.has_next(u32::MAX) && (ahead >= last || self.wanted.is_some()) {
             self.more_pages = self.more_pages.max(rows.pages());
         }
     }
@@ -406,7 +408,8 @@ impl Notes {
         if rows.is_empty() && self.head.is_empty() && self.drafts.drafts().is_empty() {
             return draw_placeholder(view, area, buf, &rows, empty);
         }
-        let mut body = draw_error_line(view, area, buf, rows.error);
+        let body = draw_error_line(view, area, buf, rows.error);
+        let mut body = draw_cut_line(view, body, buf, rows.cut);
         let theme = view.theme;
         if rows.is_loaded && rows.is_empty() && body.height > 2 {
             let at = Rect { x: body.x + 1, y: body.bottom() - 1, width: body.width.saturating_sub(1), height: 1 };

@@ -22,7 +22,6 @@ use crate::runtime::connections::{self, Connect, Connection, Connections, Server
 use crate::runtime::download::{self, PartNames};
 use crate::runtime::range_reader;
 use crate::store;
-use crate::store::want::Reader;
 use crate::store::{KnownState, Load, PER_PAGE, ParsedReply, TaskKey, Want, Work, Write};
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -397,12 +396,13 @@ fn at_page(load: &Load, page: u32) -> Request {
 /// Returns the reply from the disk cache and the time at which it arrived, or `None` if it cannot be read.
 async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(ParsedReply, Timestamp)> {
     let path = cache.lock().unwrap_or_else(PoisonError::into_inner).path(request);
-    let (request, reader, splits_entries) = (request.clone(), load.read, load.splits_entries);
+    let (request, load) = (request.clone(), load.clone());
     let read = move || {
         let cached = cache::read(&path, &request)?;
-        let (value, len) = reader(&cached.body, cached.content_type.as_deref()).ok()?;
-        let (digest, size) = (store::digest(&cached.body), cached.body.len());
-        let total = cached.total.filter(|_| !splits_entries);
+        let kind = cached.content_type.as_deref();
+        let (value, len) = (load.read)(&cached.body, kind).ok()?;
+        let (digest, size) = (store::digest(&cached.body), load.weigh(&cached.body, kind, &value));
+        let total = cached.total.filter(|_| !load.splits_entries);
         Some((ParsedReply { value, len, next: cached.next, total, digest, size }, cached.at))
     };
     tokio::task::spawn_blocking(read).await.ok().flatten()
@@ -423,20 +423,26 @@ pub(super) async fn reply(
     if let Some(cache) = cache {
         cache.lock().unwrap_or_else(PoisonError::into_inner).put(request, &response, Timestamp::now());
     }
-    let (info, size) = (response.page, response.body.len());
-    let (value, len, digest) = read(load.read, response.body, response.content_type, &request.line()).await?;
-    let total = info.total.filter(|_| !load.splits_entries);
-    Ok(ParsedReply { value, len, next: info.next, total, digest, size })
+    let (info, load, kind) = (response.page, load.clone(), response.content_type);
+    let tried = request.line();
+    read(response.body, &tried, move |body| {
+        let kind = kind.as_deref();
+        let (value, len) = (load.read)(body, kind)?;
+        let total = info.total.filter(|_| !load.splits_entries);
+        let (digest, size) = (store::digest(body), load.weigh(body, kind, &value));
+        Ok(ParsedReply { value, len, next: info.next, total, digest, size })
+    })
+    .await
 }
 
-async fn read(
-    reader: Reader,
+/// Reads a body, on a worker if it is large.
+async fn read<T: Send + 'static>(
     body: bytes::Bytes,
-    content_type: Option<String>,
     tried: &str,
-) -> Result<(crate::store::Value, usize, u64), Error> {
+    read: impl FnOnce(&[u8]) -> Result<T, Unreadable> + Send + 'static,
+) -> Result<T, Error> {
     let large = body.len() > LARGE_BODY_BYTES;
-    let read = move || reader(&body, content_type.as_deref()).map(|(value, len)| (value, len, store::digest(&body)));
+    let read = move || read(&body);
     let outcome = if large {
         tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| {
             Err(Unreadable { field: ".".into(), reason: "internal error; --log FILE has the details".into() })
@@ -455,7 +461,8 @@ async fn send(connection: &ServerConnection, write: &Write) -> Result<crate::sto
         let files: Vec<(&str, &Path)> = write.files.iter().map(|(name, path)| (*name, path.as_path())).collect();
         client.upload(&write.request, &files, Arc::new(|_| {})).await?
     };
-    read(write.read, response.body, response.content_type, &write.request.line()).await.map(|(value, ..)| value)
+    let (reader, kind) = (write.read, response.content_type);
+    read(response.body, &write.request.line(), move |body| reader(body, kind.as_deref()).map(|(value, _)| value)).await
 }
 
 /// Runs a computation on a worker thread. A canceled one is aborted before its result is used.

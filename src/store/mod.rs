@@ -20,7 +20,9 @@ pub use want::{
 
 /// The maximum number of replies, and of results, that are kept although they are not in use.
 const MAX_ENTRIES: usize = 600;
-/// The maximum size of the replies in memory, in bytes as received.
+/// The maximum number of consecutive pages without rows after which a list is not continued.
+const MAX_EMPTY_PAGES: usize = 3;
+/// The maximum size of the replies in memory, in bytes by [`Load::weigh`].
 const MAX_REPLY_BYTES: usize = 256 << 20;
 /// The maximum number of growing documents, and of their bytes in memory together.
 const MAX_DOCUMENTS: usize = 24;
@@ -112,8 +114,19 @@ pub struct ParsedReply {
     pub total: Option<u64>,
     /// A hash of the body, see [`digest`]; 0 if unknown.
     pub digest: u64,
-    /// The size of the body in bytes.
+    /// The size in memory in bytes, see [`Load::weigh`].
     pub size: usize,
+}
+
+/// The reason why a list is not continued although the server has more rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cut {
+    /// The list grew by many pages since the user did something. The next action continues it.
+    Paused,
+    /// The list takes as much memory as a list may.
+    Size,
+    /// The server sends an earlier page again, or pages without rows.
+    Repeats,
 }
 
 /// Hashes the body of a reply.
@@ -159,9 +172,19 @@ struct Resource {
     revision: Revision,
     /// The first revision whose rows are a prefix of the current rows; the same holds for all later revisions.
     extends: Revision,
-    /// The size in bytes as received.
+    /// The digests of the consecutive pages with rows.
+    digests: HashSet<u64>,
+    /// The number of consecutive pages without rows at the end.
+    empty_pages: usize,
+    /// Whether the page after the consecutive ones is an earlier page again.
+    has_repeat: bool,
+    /// The size in bytes, see [`Load::weigh`].
     size: usize,
     used: Cell<u64>,
+    /// The action of the user during which the list was last wanted, and the number of pages at that time.
+    action: Cell<(u64, usize)>,
+    /// The limits of the last [`Load`]: pages per action, and bytes.
+    limits: Cell<Option<(u32, usize)>>,
 }
 
 impl Resource {
@@ -170,20 +193,56 @@ impl Resource {
         self.revision = revision;
         if !is_new_page {
             self.extends = revision;
+            self.starts.clear();
+            self.digests.clear();
+            (self.empty_pages, self.has_repeat) = (0, false);
         }
-        self.recount();
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        self.count_pages();
     }
 
-    fn recount(&mut self) {
+    /// Counts the rows of the consecutive pages that are not counted yet.
+    fn count_pages(&mut self) {
+        let first = self.starts.len().saturating_sub(1);
+        for entry in self.entries.iter().skip(first) {
+            let Some((reply, _)) = &entry.known else { break };
+            if reply.len == 0 {
+                self.empty_pages += 1;
+            } else if reply.digest == 0 || self.digests.insert(reply.digest) {
+                self.empty_pages = 0;
+            } else {
+                self.has_repeat = true;
+                break;
+            }
+            let start = self.starts.last().copied().unwrap_or(0);
+            self.starts.push(start.saturating_add(reply.len));
+        }
+        if self.has_repeat {
+            self.entries.truncate(self.starts.len().saturating_sub(1));
+        }
         let sizes = self.entries.iter().filter_map(|entry| entry.known.as_ref()).map(|(arrival, _)| arrival.size);
         self.size = sizes.fold(0, usize::saturating_add);
-        self.starts.clear();
-        let mut at = 0;
-        self.starts.push(at);
-        for entry in &self.entries {
-            let Some((arrival, _)) = &entry.known else { break };
-            at += arrival.len;
-            self.starts.push(at);
+    }
+
+    /// Returns the entries of the consecutive pages.
+    fn counted(&self) -> &[Entry] {
+        self.entries.get(..self.starts.len().saturating_sub(1)).unwrap_or_default()
+    }
+
+    /// Returns the reason why the page at `index` is not requested, if it is a further page; `action` is the current
+    /// action of the user.
+    fn cut(&self, index: usize, action: u64) -> Option<Cut> {
+        let (max_pages, max_bytes) = self.limits.get()?;
+        let (then, pages) = self.action.get();
+        let pages = if then == action { pages } else { self.entries.len() };
+        match index {
+            0 => None,
+            _ if self.has_repeat || self.empty_pages >= MAX_EMPTY_PAGES => Some(Cut::Repeats),
+            _ if self.size >= max_bytes => Some(Cut::Size),
+            _ if index >= pages.saturating_add(max_pages as usize) => Some(Cut::Paused),
+            _ => None,
         }
     }
 }
@@ -214,6 +273,10 @@ pub struct Store {
     failed: HashMap<String, Error>,
     /// The number of event loop iterations, for least-recently-used eviction.
     turn: u64,
+    /// The number of actions of the user.
+    action: u64,
+    /// The size of all replies in bytes.
+    reply_bytes: usize,
     /// The number of changes so far; the source of revisions.
     generation: u64,
     /// The time of the last reply from the server.
@@ -274,6 +337,8 @@ pub struct Rows<'a, T> {
     pub is_loaded: bool,
     /// The error of the last attempt.
     pub error: Option<&'a Error>,
+    /// The reason why the list is not continued, if the server has more rows.
+    pub cut: Option<Cut>,
     /// The number of rows of the whole list, if the server counts them.
     pub total: Option<u64>,
     /// The time at which the first page was received.
@@ -317,6 +382,7 @@ impl<'a, T: 'static> Rows<'a, T> {
             is_loading: lists.iter().any(|list| list.is_loading),
             is_loaded: !lists.is_empty() && lists.iter().all(|list| list.is_loaded || list.error.is_some()),
             error: lists.iter().find_map(|list| list.error),
+            cut: lists.iter().find_map(|list| list.cut),
             total: lists.iter().map(|list| list.total).sum(),
             at: lists.iter().filter_map(|list| list.at).min(),
             since: lists.iter().filter_map(|list| list.since).max(),
@@ -342,6 +408,21 @@ impl<'a, T: 'static> Rows<'a, T> {
         self.parts.iter().map(|part| part.pages()).max().unwrap_or(0)
     }
 
+    /// Returns whether another page can be loaded, if no more than `max` pages are.
+    pub fn has_next(&self, max: u32) -> bool {
+        self.has_more && self.cut.is_none() && self.pages() < max
+    }
+
+    /// Returns the number of pages to want in order to load the list page by page to its end, up to `max` pages.
+    pub fn pages_to_end(&self, max: u32) -> u32 {
+        (self.pages() + u32::from(self.has_next(max))).clamp(1, max.max(1))
+    }
+
+    /// Returns whether rows are missing at the end and will not be loaded, if no more than `max` pages are.
+    pub fn is_cut(&self, max: u32) -> bool {
+        self.has_more && !self.has_next(max)
+    }
+
     /// Returns whether no row is loaded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -365,7 +446,7 @@ impl<'a, T: 'static> Rows<'a, T> {
     where
         T: Send + Sync,
     {
-        let (arrival, _) = self.parts.first()?.entries.get(index)?.known.as_ref()?;
+        let (arrival, _) = self.parts.first()?.counted().get(index)?.known.as_ref()?;
         arrival.value.clone().downcast().ok()
     }
 
@@ -380,7 +461,7 @@ impl<'a, T: 'static> Rows<'a, T> {
     where
         T: Send + Sync,
     {
-        let known = |part: &&'a Resource| part.entries.iter().map_while(|entry| entry.known.as_ref());
+        let known = |part: &&'a Resource| part.counted().iter().map_while(|entry| entry.known.as_ref());
         let pages = self.parts.iter().flat_map(known);
         pages.filter_map(|(arrival, _)| arrival.value.clone().downcast().ok()).collect()
     }
@@ -415,7 +496,7 @@ impl<'a, T: 'static> Iterator for LoadedRows<'a, T> {
                 None => {
                     let part = self.parts.next();
                     // Empty after the last part, so that the rows after a page that is not loaded never follow.
-                    self.entries = part.map(|part| part.entries.iter()).unwrap_or_default();
+                    self.entries = part.map(|part| part.counted().iter()).unwrap_or_default();
                     part?;
                 }
             }
@@ -481,9 +562,11 @@ impl Store {
         }
         let known = resource.map_or(0, |r| r.starts.len().saturating_sub(1));
         let last = known.checked_sub(1).and_then(|i| entries.get(i)).and_then(|e| e.known.as_ref());
+        let has_more = last.is_some_and(|(a, _)| a.next.is_some());
         Rows {
             parts: resource.into_iter().collect(),
-            has_more: last.is_some_and(|(a, _)| a.next.is_some()),
+            has_more,
+            cut: resource.filter(|_| has_more).and_then(|r| self.cut(r, known)),
             is_loading: entries.iter().any(|e| e.is_loading),
             is_loaded: known > 0,
             error: entries.iter().find_map(|e| e.error.as_ref()).map(|(e, _)| e),
@@ -585,6 +668,11 @@ impl Store {
         self.generation
     }
 
+    /// Returns the size of all replies in bytes, see [`Load::weigh`].
+    pub fn reply_bytes(&self) -> usize {
+        self.reply_bytes
+    }
+
     /// Returns the time of the last reply from the server.
     pub fn last_contact(&self) -> Option<Timestamp> {
         self.last_contact
@@ -595,7 +683,18 @@ impl Store {
         self.unreachable.as_ref()
     }
 
+    /// Returns the reason why the page at `index` of a list is not requested.
+    fn cut(&self, resource: &Resource, index: usize) -> Option<Cut> {
+        let is_full = || index > 0 && self.reply_bytes >= MAX_REPLY_BYTES;
+        resource.cut(index, self.action).or_else(|| is_full().then_some(Cut::Size))
+    }
+
     // ---- changes by the app
+
+    /// Records that the user did something: every list may grow again.
+    pub fn record_action(&mut self) {
+        self.action += 1;
+    }
 
     /// Returns the page of `load` to request at `now`, or else the time when the next request is due.
     pub fn due(&self, load: &Load, now: Timestamp) -> (Option<u32>, Option<Timestamp>) {
@@ -603,6 +702,10 @@ impl Store {
         // A wanted resource counts as used, even if nobody reads it in this turn.
         if let Some(resource) = resource {
             resource.used.set(self.turn);
+            resource.limits.set(Some((load.max_unasked_pages, load.max_bytes)));
+            if resource.action.get().0 != self.action {
+                resource.action.set((self.action, resource.entries.len()));
+            }
         }
         let first = if load.pages == 0 { 0 } else { 1 };
         let mut wake = None;
@@ -617,7 +720,12 @@ impl Store {
             if index > 0 && total.is_some_and(|total| index as u64 * rows >= total) {
                 break;
             }
-            let Some(entry) = resource.and_then(|r| r.entries.get(index)) else { return (Some(page), None) };
+            let entry = resource.and_then(|r| r.entries.get(index));
+            let is_new = entry.is_none_or(|entry| entry.known.is_none() && entry.error.is_none());
+            if is_new && resource.is_some_and(|r| self.cut(r, index).is_some()) {
+                break;
+            }
+            let Some(entry) = entry else { return (Some(page), None) };
             if entry.is_loading {
                 loading += 1;
                 if loading >= load.concurrency {
@@ -741,7 +849,9 @@ impl Store {
             }
             if changed {
                 self.generation += 1;
+                self.reply_bytes = self.reply_bytes.saturating_sub(resource.size);
                 resource.revise(Revision(self.generation), is_new_page);
+                self.reply_bytes = self.reply_bytes.saturating_add(resource.size);
             }
         }
     }
@@ -768,7 +878,9 @@ impl Store {
         self.generation += 1;
         let revision = Revision(self.generation);
         if let Some(resource) = self.resources.get_mut(request) {
+            self.reply_bytes = self.reply_bytes.saturating_sub(resource.size);
             resource.revise(revision, true);
+            self.reply_bytes = self.reply_bytes.saturating_add(resource.size);
         }
     }
 
@@ -923,6 +1035,7 @@ impl Store {
         self.turn += 1;
         let turn = self.turn;
         evict(&mut self.resources, (MAX_ENTRIES, MAX_REPLY_BYTES), turn, |r| (r.used.get(), r.size));
+        self.reply_bytes = self.resources.values().fold(0, |sum, resource| sum.saturating_add(resource.size));
         let in_memory = |stream: &Stream| usize::try_from(stream.sink.in_memory()).unwrap_or(usize::MAX);
         evict(&mut self.streams, (MAX_DOCUMENTS, MAX_DOCUMENT_BYTES), turn, |s| (s.used.get(), in_memory(s)));
         evict(&mut self.results, (MAX_ENTRIES, MAX_RESULT_BYTES), turn, |m| (m.used.get(), m.result.weight));
@@ -1061,6 +1174,88 @@ mod tests {
         assert!(!known.has_more);
     }
 
+    /// Answers everything that is due for `load` with the pages that `page` returns, and returns the number of requests.
+    fn answer_all(store: &mut Store, load: &Load, page: impl Fn(u32) -> ParsedReply) -> u32 {
+        let mut count = 0;
+        while let Some(number) = store.due(load, at(0)).0 {
+            count += 1;
+            assert!(count <= 10_000, "it never ends");
+            store.record_reply(&load.request, number, Ok(page(number)), at(0));
+        }
+        count
+    }
+
+    fn endless() -> (Store, ListBranches, Load) {
+        let list = ListBranches { id: "1".into(), search: None };
+        let load = Load::list(&list, u32::MAX);
+        (Store::default(), list, load)
+    }
+
+    #[test]
+    fn a_list_grows_by_a_bounded_number_of_pages_between_two_actions() {
+        let (mut store, list, load) = endless();
+        let page = |number: u32| rows(&[&format!("branch-{number}")], Some(number + 1));
+        let count = answer_all(&mut store, &load, page);
+        assert_eq!(count, want::MAX_UNASKED_PAGES);
+        let known = store.list(&list);
+        assert_eq!((known.has_more, known.cut, known.has_next(u32::MAX)), (true, Some(Cut::Paused), false));
+        store.record_action();
+        assert_eq!(store.list(&list).cut, None);
+        assert_eq!(answer_all(&mut store, &load, page), want::MAX_UNASKED_PAGES);
+        // Refreshing is not growing.
+        store.refresh(&[load.clone().into()]);
+        assert_eq!(answer_all(&mut store, &load, page), 2 * want::MAX_UNASKED_PAGES);
+        assert_eq!(store.list(&list).pages(), 2 * want::MAX_UNASKED_PAGES);
+    }
+
+    #[test]
+    fn a_list_ends_where_pages_repeat_or_stay_empty() {
+        let (mut store, list, load) = endless();
+        let cycle = |number: u32| rows(&[["a", "b", "c"][number as usize % 3]], Some(number + 1));
+        assert_eq!(answer_all(&mut store, &load, cycle), 4);
+        let known = store.list(&list);
+        let names: Vec<&str> = known.iter().map(|branch| branch.name.as_str()).collect();
+        assert_eq!((names, known.cut), (vec!["b", "c", "a"], Some(Cut::Repeats)));
+        // Rows that moved to the next page between two requests look like a repeated page, until they are refreshed.
+        store.refresh(&[load.clone().into()]);
+        answer_all(&mut store, &load, |number| {
+            rows(&[["d", "b", "c"][number as usize % 3]], (number < 3).then_some(number + 1))
+        });
+        assert_eq!((store.list(&list).len(), store.list(&list).cut), (3, None));
+        let (mut store, list, load) = endless();
+        let empty = |number: u32| rows(if number == 1 { &["a"] } else { &[] }, Some(number + 1));
+        assert_eq!(answer_all(&mut store, &load, empty), 1 + MAX_EMPTY_PAGES as u32);
+        assert_eq!((store.list(&list).len(), store.list(&list).cut), (1, Some(Cut::Repeats)));
+    }
+
+    #[test]
+    fn a_list_ends_when_it_is_too_large() {
+        let (mut store, list, load) = endless();
+        let page = |number: u32| ParsedReply {
+            size: load.max_bytes / 4,
+            ..rows(&[&format!("branch-{number}")], Some(number + 1))
+        };
+        assert_eq!(answer_all(&mut store, &load, page), 4);
+        assert_eq!(store.list(&list).cut, Some(Cut::Size));
+        store.record_action();
+        assert_eq!(answer_all(&mut store, &load, page), 0, "no key loads more");
+        // All lists together are bounded, too.
+        for id in 2..20_u64 {
+            let load = Load::list(&ListBranches { id: id.into(), search: None }, u32::MAX);
+            answer_all(&mut store, &load, page);
+        }
+        assert!(store.reply_bytes() < MAX_REPLY_BYTES + 20 * load.max_bytes / 4, "{}", store.reply_bytes());
+    }
+
+    #[test]
+    fn many_small_objects_weigh_more_than_their_text() {
+        let load = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
+        let body = format!("[{}{{}}]", "{},".repeat(50_000));
+        let (value, _) = (load.read)(body.as_bytes(), None).expect("a list");
+        assert!(load.weigh(body.as_bytes(), Some("application/json"), &value) > 10 << 20);
+        assert_eq!(load.weigh(body.as_bytes(), Some("text/plain"), &value), body.len());
+    }
+
     #[test]
     fn revisions_are_unique_and_detect_appends() {
         let list = |search: &str| ListBranches { id: "1".into(), search: Some(search.into()) };
@@ -1158,7 +1353,9 @@ mod tests {
         let mut store = Store::default();
         for page in 1..=3 {
             assert_eq!(store.due(&load, at(0)).0, Some(page));
-            let rows = ParsedReply { total: Some(6), ..rows(&["a", "b"], (page < 3).then_some(page + 1)) };
+            let names = [format!("a{page}"), format!("b{page}")];
+            let rows = rows(&[&names[0], &names[1]], (page < 3).then_some(page + 1));
+            let rows = ParsedReply { total: Some(6), ..rows };
             store.record_reply(&load.request, page, Ok(rows), at(0));
         }
         assert_eq!(store.due(&load, at(0)).0, None);

@@ -3,6 +3,7 @@
 use super::parts::AnyRangeRead;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
+use crate::api::reply_limits;
 use crate::api::{Endpoint, Host, Reply};
 use std::any::Any;
 use std::fmt;
@@ -19,6 +20,12 @@ pub type Canceled<'a> = &'a dyn Fn() -> bool;
 
 /// The number of rows per page: the maximum that servers allow.
 pub const PER_PAGE: u32 = 100;
+/// The maximum number of pages by which a list grows between two actions of the user.
+pub const MAX_UNASKED_PAGES: u32 = 50;
+/// The maximum size of a list in memory, in bytes by [`Load::weigh`]; the page that exceeds it is the last one.
+pub const MAX_LIST_BYTES: usize = 128 << 20;
+/// The approximate size in memory of an object of a reply besides its text, in bytes.
+const OBJECT_BYTES: usize = 256;
 
 /// A piece of data that a visible pane needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +94,12 @@ pub struct Load {
     pub splits_entries: bool,
     /// Whether the reply may be missing, see [`Load::optional`].
     pub is_optional: bool,
+    /// The maximum number of pages that are requested between two actions of the user.
+    pub max_unasked_pages: u32,
+    /// The maximum size of the list in bytes.
+    pub max_bytes: usize,
+    /// Returns the size in memory of the value, in bytes, where the estimate of [`Load::weigh`] is far from it.
+    pub weight: Option<fn(&Value) -> usize>,
     /// Parses the reply.
     pub read: Reader,
 }
@@ -110,6 +123,9 @@ impl Load {
             immutable_by: E::IMMUTABLE_BY,
             splits_entries: false,
             is_optional: false,
+            max_unasked_pages: MAX_UNASKED_PAGES,
+            max_bytes: MAX_LIST_BYTES,
+            weight: None,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
         }
     }
@@ -146,10 +162,39 @@ impl Load {
         })
     }
 
+    /// Creates a load of up to `pages` pages of the list `endpoint`, with each page converted to one row of a compact
+    /// type; `weight` returns the size of the rows of a page in bytes. For lists that are always loaded to their end, up
+    /// to `max_bytes`.
+    pub fn compact<U: From<Vec<T>> + Send + Sync + 'static, T: 'static, E: Endpoint<Output = Vec<T>>>(
+        endpoint: &E,
+        pages: u32,
+        max_bytes: usize,
+        weight: fn(&Value) -> usize,
+    ) -> Load
+    where
+        Vec<T>: Reply,
+    {
+        let load = Load::rows::<U, E>(endpoint, pages, |body, kind| {
+            <Vec<T> as Reply>::read(body, kind).map(|page| {
+                let rows = if page.is_empty() { Vec::new() } else { vec![U::from(page)] };
+                counted_rows(rows)
+            })
+        });
+        Load { splits_entries: true, max_unasked_pages: u32::MAX, max_bytes, weight: Some(weight), ..load }
+    }
+
     /// Creates a load of up to `pages` pages whose rows of the type `U` are parsed by `read`.
     fn rows<U: 'static, E: Endpoint>(endpoint: &E, pages: u32, read: Reader) -> Load {
         let load = Load::single(endpoint);
         Load { request: load.request.read_as::<Vec<U>>(), pages: pages.max(1), read, ..load }
+    }
+
+    /// Estimates the size in memory of a reply, in bytes: a few bytes of JSON may become a large value.
+    pub fn weigh(&self, body: &[u8], kind: Option<&str>, value: &Value) -> usize {
+        let is_json = kind.is_some_and(|kind| kind.contains("json"));
+        let objects = if is_json { reply_limits::objects(body) } else { 0 };
+        let estimate = || body.len().saturating_add(objects.saturating_mul(OBJECT_BYTES));
+        self.weight.map_or_else(estimate, |weight| weight(value))
     }
 
     /// Directs the request to another server, if `host` is set.

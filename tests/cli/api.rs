@@ -209,6 +209,25 @@ fn paginate_rejects_an_html_reply() {
 }
 
 #[test]
+fn paginate_tells_when_a_server_repeats_a_page() {
+    let home = Home::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    // Ends with the test.
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(stream.try_clone().expect("the same stream")).lines();
+            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+            let headers = "content-length: 3\r\nconnection: close\r\nlink: <http://h/x?page_token=a>; rel=\"next\"";
+            let _ = write!(stream, "HTTP/1.1 200 OK\r\n{headers}\r\n\r\n[7]");
+        }
+    });
+    let ended = home.run(&["--host", &url, "api", "GET", "projects", "--paginate"]);
+    assert_eq!((ended.code, ended.out.trim()), (Some(1), "[7]"), "{ended:?}");
+    assert!(ended.err.contains("The list is incomplete"), "{ended:?}");
+}
+
+#[test]
 fn invalid_arguments_are_reported_without_a_request() {
     let home = Home::new();
     for (arguments, says) in [

@@ -125,6 +125,11 @@ async fn a_repeated_or_empty_page_ends_the_list() {
     })
     .await;
     assert_eq!(walked(&empty).await, ["a"]);
+    for server in [&same, &empty] {
+        let pages: Vec<_> = client(server).all(branches(), 2).try_collect().await.expect("all pages");
+        let last = pages.last().expect("a page");
+        assert!(last.info.next.is_some(), "the last page shows that the list is incomplete");
+    }
 }
 
 #[tokio::test]

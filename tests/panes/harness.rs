@@ -53,6 +53,21 @@ static NO_THREADS: LazyLock<Reply> =
 /// A predicate on the requests of writes.
 type Holds = Box<dyn Fn(&Request) -> bool>;
 
+/// How lists never end: whatever the script says, each page has a next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endless {
+    /// Pages of a hundred rows, all different.
+    FullPages,
+    /// Pages of one row.
+    ShortPages,
+    /// Pages without rows after the first one.
+    EmptyPages,
+    /// The first page again.
+    SamePage,
+    /// Two pages in turn.
+    Cycle,
+}
+
 /// The source of replies.
 enum Answers {
     /// The test, by request line. Requests without a reply stay in flight.
@@ -253,6 +268,7 @@ impl Begin {
             kept: HashMap::new(),
             states: self.states,
             held: HashMap::new(),
+            endless: None,
             in_flight: HashSet::new(),
             failed_streams: 0,
             buffer: Buffer::empty(Rect::default()),
@@ -331,6 +347,8 @@ pub struct Harness {
     pub states: HashMap<String, State>,
     /// The number of bytes of each stream that the app has received.
     held: HashMap<Request, usize>,
+    /// How lists never end, if they do not.
+    pub endless: Option<Endless>,
     /// Requests that a server has yet to answer, except for streams.
     in_flight: HashSet<TaskKey>,
     /// The number of streams that ended with an error.
@@ -768,6 +786,11 @@ impl Harness {
         let body = match self.scripted(&request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: request.line(), ..error.clone() })),
             Reply::Raw(bytes) | Reply::InParts(bytes) => bytes.clone(),
+            Reply::Json(serde_json::Value::Array(rows)) if self.endless.is_some() && request.page.is_some() => {
+                let page = request.page.map_or(1, |(page, _)| page);
+                arrival.next = Some(page + 1);
+                endless_page(rows, page, self.endless.unwrap_or(Endless::FullPages)).into_bytes()
+            }
             Reply::Json(serde_json::Value::Array(rows)) if request.page.is_some() => {
                 let (page, size) = request.page.unwrap_or((1, 100));
                 let skipped = (page as usize - 1) * size as usize;
@@ -780,7 +803,8 @@ impl Harness {
         };
         let (value, len) =
             (load.read)(&body, None).unwrap_or_else(|e| panic!("{}: field {}: {}", request.line(), e.field, e.reason));
-        Some(Ok(ParsedReply { value, len, digest: labscope::store::digest(&body), size: body.len(), ..arrival }))
+        let size = load.weigh(&body, Some("application/json"), &value);
+        Some(Ok(ParsedReply { value, len, digest: labscope::store::digest(&body), size, ..arrival }))
     }
 
     /// Returns the result of a range read, in parts if the script supports ranges.
@@ -976,6 +1000,40 @@ fn route_of(effect: &Effect) -> Option<(&'static str, &'static str)> {
 fn named(request: &Request) -> String {
     let host = request.host.as_ref().map(|host| format!("{} ", host.name())).unwrap_or_default();
     format!("{host}{}", request.line())
+}
+
+/// Returns a page of a list that never ends, made of the rows of an ordinary one.
+fn endless_page(rows: &[serde_json::Value], page: u32, endless: Endless) -> String {
+    let (number, len) = match endless {
+        Endless::FullPages => (page, 100),
+        Endless::ShortPages => (page, 1),
+        Endless::EmptyPages => (page, if page == 1 { 100 } else { 0 }),
+        Endless::SamePage => (1, 100),
+        Endless::Cycle => (page % 2, 100),
+    };
+    let row = |index: usize| {
+        let mut row = rows.get(index % rows.len())?.clone();
+        if let Some(fields) = row.as_object_mut() {
+            let number = u64::from(number) * 1000 + index as u64;
+            let name = fields.get("name").and_then(|name| name.as_str()).map(|name| format!("{name}-{number}"));
+            let path = fields.get("path").and_then(|path| path.as_str()).map(|path| format!("{path}-{number}"));
+            fields.extend(name.map(|name| ("name".to_owned(), name.into())));
+            fields.extend(path.map(|path| ("path".to_owned(), path.into())));
+            for field in ["id", "iid"] {
+                if fields.get(field).is_some_and(|id| id.is_u64()) {
+                    fields.insert(field.to_owned(), (1_000_000 + number).into());
+                }
+            }
+            if fields.get("id").is_some_and(|id| id.is_string()) {
+                fields.insert("id".to_owned(), format!("{number:040x}").into());
+            }
+            // Without effect, but no two rows are the same.
+            fields.insert("row".to_owned(), number.into());
+        }
+        Some(row)
+    };
+    let rows: Vec<serde_json::Value> = if rows.is_empty() { Vec::new() } else { (0..len).filter_map(row).collect() };
+    serde_json::Value::Array(rows).to_string()
 }
 
 fn trimmed(line: String) -> String {

@@ -18,6 +18,7 @@ mod deployments;
 #[path = "../support/dice.rs"]
 mod dice;
 mod edits;
+mod endless;
 mod environments;
 mod faults;
 mod files;

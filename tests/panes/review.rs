@@ -664,9 +664,12 @@ async fn arrived_commit_comments_are_counted_on_all_pages() {
     let lost = |before: u64| json!({"unknown": {"before": before, "why": "The server did not answer"}});
     let on = json!({"commit": {"project": "acme/rocket-ui", "sha": HEAD}});
     let mut harness = started(&on, &[("There.", lost(0)), ("Of before.", lost(1))]);
-    let comment = |words: &str| json!({"note": words, "author": {"id": 1, "username": "ada"}});
-    let mut comments = vec![comment("Other words."); 240];
-    comments.extend([comment("Of before."), comment("There.")]);
+    let texts = std::iter::repeat_n("Other words.", 240).chain(["Of before.", "There."]);
+    let comment = |(second, words): (usize, &str)| {
+        let when = format!("2026-06-01T12:{:02}:{:02}Z", second / 60, second % 60);
+        json!({"note": words, "author": {"id": 1, "username": "ada"}, "created_at": when})
+    };
+    let comments: Vec<Value> = texts.enumerate().map(comment).collect();
     let list = format!("GET /projects/acme%2Frocket-ui/repository/commits/{HEAD}/comments");
     harness.reply(&list, comments).settle().await;
     assert_eq!(harness.app.draft("draft 0"), None, "it is on the third page");

@@ -2,8 +2,8 @@
 
 use super::exchange::{Call, read};
 use super::{Client, Response};
-use crate::api::endpoint::{Endpoint, Method};
-use crate::api::error::Error;
+use crate::api::endpoint::{Endpoint, Method, mask};
+use crate::api::error::{Error, Fault};
 use crate::api::page::Page;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -13,6 +13,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The number of pages in flight at once, if the server sent the number of pages.
 const MAX_IN_FLIGHT: usize = 4;
+/// The maximum number of pages of a list.
+const MAX_PAGES: usize = 100_000;
 
 impl Client {
     /// Reads one page of a list; pages count from 1, and servers limit `per_page` to 100.
@@ -25,9 +27,12 @@ impl Client {
     /// Returns a stream of all pages of a list, in order.
     ///
     /// If the server sends the number of pages, the next few are prefetched; otherwise the pages are requested one by
-    /// one, by number or by the link to the next page. The stream ends at the last page, at an empty page, and at a
-    /// page that was already received, so that no server can keep it going forever. Dropping the stream cancels the
-    /// requests in flight.
+    /// one, by number or by the link to the next page. The stream ends at the last page, after an empty page, and before
+    /// a page that was already received, so that no server can keep it going forever: a last page that names a next one
+    /// means that the list is incomplete. Dropping the stream cancels the requests in flight.
+    ///
+    /// # Errors
+    /// Fails with [`Fault::TooLarge`] if the list has more than 100,000 pages.
     pub fn all<E: Endpoint>(
         &self,
         endpoint: E,
@@ -106,8 +111,12 @@ impl PageWalk {
         response.body.hash(&mut hasher);
         let is_new = self.seen.insert(hasher.finish());
         let is_empty = response.body.iter().filter(|byte| !byte.is_ascii_whitespace()).take(3).eq(b"[]");
-        if !is_first && (!is_new || is_empty) {
+        if !is_first && !is_new {
             return Ok(None);
+        }
+        if self.seen.len() > MAX_PAGES {
+            let reason = format!("the list has more than {MAX_PAGES} pages");
+            return Err(Error { tried: format!("GET {}", mask(&self.call.target)), fault: Fault::TooLarge(reason) });
         }
         self.pages = response.page.total_pages;
         self.determine_next(&at, &response, is_empty);

@@ -38,11 +38,10 @@ fn load_for(view: &View, draft: &Draft) -> Option<Load> {
         (Noteable::Commit { project, sha }, _) => {
             let comments = comments_of(project, sha);
             let rows: Rows<CommitComment> = view.store.list(&comments);
-            Some(Load::list(&comments, if rows.has_more { (rows.pages() + 1).min(MAX_PAGES) } else { rows.pages() }))
+            Some(Load::list(&comments, rows.pages_to_end(MAX_PAGES)))
         }
         (_, Some((rows, load))) => {
-            let pages =
-                if has_all(&rows, draft.state.before()) { rows.pages() } else { (rows.pages() + 1).min(MAX_PAGES) };
+            let pages = if has_all(&rows, draft.state.before()) { rows.pages() } else { rows.pages_to_end(MAX_PAGES) };
             Some(Load { pages: pages.max(1), ..load })
         }
         (_, None) => None,
@@ -52,10 +51,7 @@ fn load_for(view: &View, draft: &Draft) -> Option<Load> {
 /// Returns whether all notes since `before` are known.
 fn has_all(rows: &Rows<Note>, before: Option<u64>) -> bool {
     let oldest = rows.len().checked_sub(1).and_then(|last| rows.get(last)).map(|note| note.id);
-    rows.is_loaded
-        && (!rows.has_more
-            || rows.pages() >= MAX_PAGES
-            || before.is_none_or(|before| oldest.is_some_and(|id| id <= before)))
+    rows.is_loaded && (!rows.has_next(MAX_PAGES) || before.is_none_or(|before| oldest.is_some_and(|id| id <= before)))
 }
 
 /// Returns the state of the server once it has been fetched again, or the error if that failed; `None` while it is
@@ -102,7 +98,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                     let arrived = draft.state.before().is_some_and(|before| mark > before);
                     Ok(Evidence { mark, arrived, changed: None })
                 })
-                .filter(|outcome| outcome.is_err() || !rows.has_more || rows.pages() >= MAX_PAGES)
+                .filter(|outcome| outcome.is_err() || !rows.has_next(MAX_PAGES))
         }
         (_, None) => None,
     }

@@ -41,8 +41,7 @@ impl CommitPane {
     pub(super) fn comment_wants(&self, view: &View) -> Vec<Want> {
         let Some(list) = self.comments_of(view) else { return Vec::new() };
         let rows: Rows<CommitComment> = view.store.list(&list);
-        let pages = if rows.has_more || !rows.is_loaded { rows.pages() + 1 } else { rows.pages() };
-        let mut wants: Vec<Want> = vec![Load::list(&list, pages.min(MAX_PAGES)).into()];
+        let mut wants: Vec<Want> = vec![Load::list(&list, rows.pages_to_end(MAX_PAGES)).into()];
         if self.tab == CHANGES && !self.shown.changes.files().is_empty() {
             let drafted = self.drafts.drafted(view);
             wants.extend(self.with_source(view, &drafted, &self.diff_comments.shown, |source| source.wants(view)));

@@ -10,7 +10,7 @@ use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::blob::source::Source;
-use crate::store::{Canceled, Derive, Load, Rows, Want, Work};
+use crate::store::{Canceled, Cut, Derive, Load, Rows, Value, Want, Work};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, table, text};
@@ -23,8 +23,10 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// The maximum number of tree entries that are loaded. The count line says when there are more.
-const MAX_ENTRIES: usize = 1_000_000;
+/// The maximum number of pages of the tree that are loaded: a million entries. The count line says when there are more.
+const MAX_PAGES: u32 = 10_000;
+/// The maximum size of the loaded files in bytes, see [`weight`].
+const MAX_BYTES: usize = 192 << 20;
 /// The number of pages requested concurrently. A large tree has a thousand of them.
 const CONCURRENT_PAGES: u32 = 6;
 /// The maximum number of matches that are shown.
@@ -39,6 +41,52 @@ pub struct FoundFile {
     pub sha: String,
     pub path: String,
 }
+
+/// The files of a page of the tree. Their texts are together in one allocation, because there may be a million files.
+#[derive(Default)]
+pub struct Files {
+    /// The SHA and the path of each file, without a separator.
+    text: Box<str>,
+    /// The ends of the SHA and of the path of each file.
+    ends: Box<[(u32, u32)]>,
+}
+
+impl From<Vec<TreeEntry>> for Files {
+    fn from(entries: Vec<TreeEntry>) -> Files {
+        let (mut text, mut ends) = (String::new(), Vec::new());
+        for entry in entries.iter().filter(|entry| entry.r#type == EntryKind::Blob) {
+            text.push_str(&entry.id);
+            let sha = text.len();
+            text.push_str(&entry.path);
+            // A reply is far smaller than 4 GB.
+            ends.extend(u32::try_from(sha).ok().zip(u32::try_from(text.len()).ok()));
+        }
+        Files { text: text.into(), ends: ends.into() }
+    }
+}
+
+impl Files {
+    /// Iterates over the SHAs and paths.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, path)| *path));
+        let text = |from: u32, to: u32| self.text.get(from as usize..to as usize).unwrap_or_default();
+        starts.zip(&self.ends).map(move |(start, (sha, path))| (text(start, *sha), text(*sha, *path)))
+    }
+
+    /// Returns the size in memory in bytes.
+    fn size(&self) -> usize {
+        size_of::<Files>() + self.text.len() + size_of_val(&*self.ends)
+    }
+}
+
+/// Returns the size in memory of a page of the tree, in bytes.
+fn weight(page: &Value) -> usize {
+    let files = page.downcast_ref::<Vec<Files>>().map_or(0, |pages| pages.iter().map(Files::size).sum());
+    files + PAGE_BYTES
+}
+
+/// The size in memory of a page besides its files, in bytes.
+const PAGE_BYTES: usize = 256;
 
 /// A matching file.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +112,7 @@ pub struct Ranked {
 pub struct Rank {
     /// Identifies the loaded part of the tree.
     pub within: String,
-    pub pages: Vec<Arc<Vec<TreeEntry>>>,
+    pub pages: Vec<Arc<Vec<Files>>>,
     /// The recently opened paths, newest first.
     pub recent: Arc<Vec<String>>,
     pub query: String,
@@ -77,21 +125,26 @@ impl Derive for Rank {
         rank_key(&self.within, &self.query)
     }
 
+    fn weight(&self, ranked: &Ranked) -> usize {
+        let size = |hit: &Hit| size_of::<Hit>() + hit.path.len() + hit.sha.len() + size_of_val(&*hit.letters);
+        size_of::<Ranked>() + ranked.best.iter().map(size).sum::<usize>()
+    }
+
     fn run(&self, canceled: Canceled<'_>) -> Ranked {
-        let entries = || self.pages.iter().flat_map(|page| page.iter()).filter(|e| e.r#type == EntryKind::Blob);
+        let entries = || self.pages.iter().flat_map(|page| page.iter()).flat_map(Files::iter);
         let recent = |path: &str| self.recent.iter().position(|r| r == path);
-        let hit = |entry: &TreeEntry, letters: Vec<u32>| Hit {
-            path: entry.path.clone(),
-            sha: entry.id.clone(),
+        let hit = |(sha, path): (&str, &str), letters: Vec<u32>| Hit {
+            path: path.to_owned(),
+            sha: sha.to_owned(),
             letters,
-            recent: recent(&entry.path).is_some(),
+            recent: recent(path).is_some(),
         };
         let query = self.query.trim();
         if query.is_empty() {
             let files = entries().count();
-            let mut first: Vec<&TreeEntry> = entries().filter(|e| recent(&e.path).is_some()).collect();
-            first.sort_by_key(|e| recent(&e.path));
-            let rest = entries().filter(|e| recent(&e.path).is_none());
+            let mut first: Vec<(&str, &str)> = entries().filter(|(_, path)| recent(path).is_some()).collect();
+            first.sort_by_key(|(_, path)| recent(path));
+            let rest = entries().filter(|(_, path)| recent(path).is_none());
             let best = first.into_iter().chain(rest).take(MAX_MATCHES).map(|e| hit(e, Vec::new())).collect();
             return Ranked { best, matched: files, files };
         }
@@ -99,16 +152,16 @@ impl Derive for Rank {
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
         let mut buffer = Vec::new();
         // The score, the length of the path, and the position in the tree, which decides among equals.
-        let mut scored: Vec<(Reverse<u32>, usize, usize, &TreeEntry)> = Vec::new();
+        let mut scored: Vec<(Reverse<u32>, usize, usize, (&str, &str))> = Vec::new();
         let mut files = 0;
         for entry in entries() {
             files += 1;
             if files % CANCEL_CHECK_INTERVAL == 0 && canceled() {
                 return Ranked::default();
             }
-            if let Some(score) = pattern.score(Utf32Str::new(&entry.path, &mut buffer), &mut matcher) {
-                let bonus = if recent(&entry.path).is_some() { RECENT_BONUS } else { 0 };
-                scored.push((Reverse(score + bonus), entry.path.len(), files, entry));
+            if let Some(score) = pattern.score(Utf32Str::new(entry.1, &mut buffer), &mut matcher) {
+                let bonus = if recent(entry.1).is_some() { RECENT_BONUS } else { 0 };
+                scored.push((Reverse(score + bonus), entry.1.len(), files, entry));
             }
         }
         let matched = scored.len();
@@ -120,7 +173,7 @@ impl Derive for Rank {
         scored.sort_unstable_by_key(order);
         let best = scored.into_iter().map(|(_, _, _, entry)| {
             let mut letters = Vec::new();
-            pattern.indices(Utf32Str::new(&entry.path, &mut buffer), &mut matcher, &mut letters);
+            pattern.indices(Utf32Str::new(entry.1, &mut buffer), &mut matcher, &mut letters);
             letters.sort_unstable();
             letters.dedup();
             hit(entry, letters)
@@ -176,12 +229,13 @@ impl Finder {
         finder
     }
 
-    fn listing(&self) -> ListTree {
-        ListTree { recursive: Some(true), ..self.source.listing("") }
+    fn load(&self) -> Load {
+        let listing = ListTree { recursive: Some(true), ..self.source.listing("") };
+        Load::compact::<Files, _, _>(&listing, self.pages, MAX_BYTES, weight).concurrency(CONCURRENT_PAGES)
     }
 
-    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, TreeEntry> {
-        view.store.list(&self.listing())
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Files> {
+        view.store.rows_of(&self.load().request)
     }
 
     fn choose(&mut self, cx: &mut Cx) -> AfterEvent {
@@ -208,8 +262,8 @@ impl Finder {
     /// Takes finished rankings, starts the next one, and requests more pages of the tree.
     fn update(&mut self, view: &View) {
         let rows = self.rows(view);
-        if rows.has_more && rows.len() < MAX_ENTRIES {
-            self.pages = self.pages.max(rows.pages() + CONCURRENT_PAGES);
+        if rows.has_next(MAX_PAGES) {
+            self.pages = self.pages.max(rows.pages() + CONCURRENT_PAGES).min(MAX_PAGES);
         }
         if let Some((within, query)) = &self.pending
             && let Some(ranked) = view.store.result::<Ranked>(&rank_key(within, query))
@@ -237,8 +291,9 @@ impl Finder {
         let rows = self.rows(view);
         let (matched, files) = (text::count(self.shown.matched as u64), text::count(self.shown.files as u64));
         let mut words = if self.input.is_empty() { format!("{files} files") } else { format!("{matched} of {files}") };
-        if rows.has_more && rows.len() >= MAX_ENTRIES {
-            words.push_str(&format!(", the first {} entries only", text::count(MAX_ENTRIES as u64)));
+        if rows.is_loaded && rows.is_cut(MAX_PAGES) {
+            let why = if rows.cut == Some(Cut::Repeats) { "the server repeats pages" } else { "the tree is too large" };
+            words.push_str(&format!(", the first {files} files only: {why}"));
         } else if rows.error.is_none() && (rows.has_more || !rows.is_loaded) {
             words.push_str(&format!("{}the tree is still loading", glyph::separator()));
         }
@@ -248,7 +303,7 @@ impl Finder {
 
 impl Overlay for Finder {
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants: Vec<Want> = vec![Load::list(&self.listing(), self.pages).concurrency(CONCURRENT_PAGES).into()];
+        let mut wants: Vec<Want> = vec![self.load().into()];
         if let Some((within, query)) = &self.pending {
             let (within, query) = (within.clone(), query.clone());
             let pages = self.rows(view).shared();
@@ -357,7 +412,8 @@ mod tests {
         let mut entries: Vec<TreeEntry> = paths.iter().map(entry).collect();
         entries.push(TreeEntry { path: "src".into(), r#type: EntryKind::Tree, ..TreeEntry::default() });
         let recent = Arc::new(recent.iter().map(|p| (*p).to_owned()).collect());
-        Rank { within: "t".into(), pages: vec![Arc::new(entries)], recent, query: query.into() }.run(&|| false)
+        Rank { within: "t".into(), pages: vec![Arc::new(vec![Files::from(entries)])], recent, query: query.into() }
+            .run(&|| false)
     }
 
     fn paths(ranked: &Ranked) -> Vec<&str> {
@@ -372,6 +428,21 @@ mod tests {
         assert_eq!((ranked.matched, ranked.files), (2, 4));
         assert_eq!(rank(&all, &[], "src").matched, 3);
         assert_eq!(rank(&all, &[], "zzz").matched, 0);
+    }
+
+    #[test]
+    fn a_million_files_fit_in_memory() {
+        let entry = |n: usize| TreeEntry {
+            id: format!("{n:040x}"),
+            name: format!("file_{n}.rs"),
+            path: format!("a/folder/of/the/repository/with/a/long/name/file_{n}.rs"),
+            r#type: EntryKind::Blob,
+            mode: "100644".into(),
+        };
+        let files = Files::from((0..100).map(entry).collect::<Vec<_>>());
+        assert_eq!(files.iter().last(), Some((entry(99).id.as_str(), entry(99).path.as_str())));
+        let page: Value = Arc::new(vec![files]);
+        assert!(weight(&page) * MAX_PAGES as usize <= MAX_BYTES, "{}", weight(&page));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use crate::api::repository::{EntryKind, TreeEntry};
 use crate::app::view::View;
 use crate::parts::blob::source::Source;
+use crate::parts::list::more_words;
 use crate::parts::project;
-use crate::store::{Load, Revision, Rows, Want};
+use crate::store::{Cut, Load, Revision, Rows, Want};
 use crate::ui::table::{Cell, ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -22,7 +23,7 @@ pub enum Kind {
     Link,
     Submodule,
     /// A placeholder for entries of the folder that are not loaded yet.
-    More,
+    More(Option<Cut>),
     /// A placeholder while the folder is loading.
     Loading,
     /// The error of a folder that could not be listed.
@@ -55,12 +56,12 @@ impl Node {
 
     /// Returns whether the row is an entry of the repository, not a placeholder.
     pub fn is_entry(&self) -> bool {
-        !matches!(self.kind, Kind::More | Kind::Loading | Kind::Failed(_))
+        !matches!(self.kind, Kind::More(_) | Kind::Loading | Kind::Failed(_))
     }
 
     fn key(&self) -> String {
         match self.kind {
-            Kind::More => format!("{}\0more{}", self.path, self.sha),
+            Kind::More(_) => format!("{}\0more{}", self.path, self.sha),
             Kind::Loading => format!("{}\0loading", self.path),
             Kind::Failed(_) => format!("{}\0failed", self.path),
             _ => self.path.clone(),
@@ -75,6 +76,7 @@ struct Listed {
     is_loaded: bool,
     failed: bool,
     len: usize,
+    cut: Option<Cut>,
 }
 
 /// The file tree of a ref.
@@ -180,6 +182,7 @@ impl Tree {
                     is_loaded: rows.is_loaded,
                     failed: rows.error.is_some(),
                     len: rows.len(),
+                    cut: rows.cut,
                 };
                 (folder.to_owned(), seen)
             })
@@ -270,7 +273,7 @@ impl Tree {
     fn count(&mut self, from: usize) {
         self.mores.retain(|i| *i < from);
         for (index, node) in self.nodes.iter().enumerate().skip(from) {
-            if node.kind == Kind::More {
+            if matches!(node.kind, Kind::More(_)) {
                 self.mores.push(index);
             }
             if node.depth == 0
@@ -307,7 +310,7 @@ impl Tree {
         if rows.has_more {
             // The number of loaded entries makes the row's key unique, so that the selection does not follow the row
             // when more entries arrive.
-            nodes.push(Node { sha: rows.len().to_string(), ..note(Kind::More) });
+            nodes.push(Node { sha: rows.len().to_string(), ..note(Kind::More(rows.cut)) });
         }
         match rows.error {
             Some(error) if depth > 0 => nodes.push(note(Kind::Failed(error.message()))),
@@ -371,7 +374,7 @@ impl Tree {
                 continue;
             }
             let rows: Rows<'_, TreeEntry> = view.store.list(&source.listing(&node.path));
-            let next = rows.pages() + 1;
+            let next = rows.pages_to_end(u32::MAX);
             let pages = self.pages.entry(node.path.clone()).or_insert(1);
             *pages = (*pages).max(next);
         }
@@ -472,7 +475,7 @@ impl Tree {
             Kind::Executable => (" ", Role::Success, "exec".into()),
             Kind::Link => (" ", Role::Link, "link".into()),
             Kind::Submodule => (" ", Role::Ref, format!("@ {}", text::head(&node.sha, 8))),
-            Kind::More => return quiet(&indent, "more"),
+            Kind::More(cut) => return quiet(&indent, more_words(*cut)),
             Kind::Loading => return quiet(&indent, "loading"),
             Kind::Failed(why) => {
                 let words = format!("{indent}{} {why}", glyph::wrong());

@@ -361,7 +361,7 @@ impl ListSource for GroupSource {
     fn heading_row(&self, _: &Input<'_>, index: usize, view: &View) -> Row {
         let Some(line) = self.tree.line(index) else { return Row::default() };
         let (words, role) = match &line.kind {
-            Kind::More => (format!("{} more", glyph::ellipsis()), Role::Dim),
+            Kind::More(cut) => (format!("{} {}", glyph::ellipsis(), list::more_words(*cut)), Role::Dim),
             Kind::Loading => (format!("{} loading", glyph::ellipsis()), Role::Dim),
             Kind::Failed(why) => {
                 let retries = view.with_keys("‹refresh› retries");

@@ -4,7 +4,7 @@
 use crate::api::groups::{Group, GroupOrProject, ListGroupProjects, ListSubgroups};
 use crate::app::view::View;
 use crate::parts::list::{ListLine, Listing};
-use crate::store::{ListQuery, Rows, Want};
+use crate::store::{Cut, ListQuery, Rows, Want};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -23,7 +23,7 @@ pub enum Kind {
     },
     Project,
     /// A placeholder for subgroups or projects that are not loaded yet.
-    More,
+    More(Option<Cut>),
     /// A placeholder while the group is loading.
     Loading,
     /// A placeholder for an empty group.
@@ -170,7 +170,7 @@ impl Tree {
     /// Returns the number of top-level groups, and whether the server has more.
     pub fn at_the_top(&self) -> (usize, bool) {
         let top = || self.lines.iter().filter(|line| line.depth == 0);
-        (top().filter(|line| line.is_group()).count(), top().any(|line| line.kind == Kind::More))
+        (top().filter(|line| line.is_group()).count(), top().any(|line| matches!(line.kind, Kind::More(_))))
     }
 
     /// Returns whether the line after the one at `index` is a row in its group.
@@ -215,7 +215,7 @@ impl Tree {
         let inside = inside.flat_map(|inside| [&inside.groups, &inside.projects]).map(|list| view.store.rows(list));
         let mut rows = Rows::chain(std::iter::once(all).chain(inside).collect());
         // What is in groups has lines of its own for errors, and the tree requests the pages of all its lists.
-        (rows.is_loaded, rows.error, rows.total, rows.has_more) = (is_loaded, error, total, false);
+        (rows.is_loaded, rows.error, rows.total, rows.has_more, rows.cut) = (is_loaded, error, total, false, None);
         rows
     }
 
@@ -261,7 +261,7 @@ impl Tree {
         let mut hasher = DefaultHasher::new();
         let mut add = |rows: &Rows<'_, GroupOrProject>| {
             let error = rows.error.map(crate::api::Error::message);
-            (rows.revision, rows.is_loaded, rows.has_more, error).hash(&mut hasher);
+            (rows.revision, rows.is_loaded, rows.has_more, rows.cut, error).hash(&mut hasher);
         };
         add(all);
         for inside in self.open.values() {
@@ -285,7 +285,7 @@ impl Tree {
             }
         }
         if all.has_more {
-            builder.note(Kind::More, "", 0);
+            builder.note(Kind::More(all.cut), "", 0);
         }
         (builder.lines, builder.visited)
     }
@@ -303,7 +303,7 @@ impl Tree {
         let found = self.lines.iter().find(|line| line.row.and_then(|row| rows.get(row)).is_some_and(is_target));
         let is_awaited = |group: &str, list: &Rows<'_, GroupOrProject>| {
             let pages = self.pages_of(group);
-            let comes = !list.is_loaded || !list.is_settled(pages) || list.has_more && pages < MAX_PAGES;
+            let comes = !list.is_loaded || !list.is_settled(pages) || list.has_next(MAX_PAGES);
             list.error.is_none() && comes
         };
         let mut leading = self.open.iter().filter(|(group, _)| self.leads(group));
@@ -324,7 +324,7 @@ impl Tree {
     fn request_pages(&mut self, list: &Listing, all: &Rows<'_, GroupOrProject>, view: &View) {
         let ahead = list.state.height().max(usize::from(view.size.1)) * 2;
         let near = list.state.top().max(list.state.selected()) + ahead;
-        let lines = self.lines.iter().enumerate().filter(|(_, line)| line.kind == Kind::More);
+        let lines = self.lines.iter().enumerate().filter(|(_, line)| matches!(line.kind, Kind::More(_)));
         let short: Vec<String> = lines
             .filter(|(index, line)| *index < near || self.leads(&line.group))
             .map(|(_, line)| line.group.clone())
@@ -379,7 +379,7 @@ impl Builder<'_> {
         let lines = (0..projects.len()).map(|index| (Kind::Project, Some(first_project + index)));
         self.lines.extend(lines.map(|(kind, row)| Line { depth, kind, group: path.to_owned(), row }));
         if groups.has_more || projects.has_more {
-            self.note(Kind::More, path, depth);
+            self.note(Kind::More(groups.cut.or(projects.cut)), path, depth);
         }
         match groups.error.filter(|_| !groups.is_loaded).or(projects.error.filter(|_| !projects.is_loaded)) {
             Some(error) => self.note(Kind::Failed(error.message()), path, depth),

@@ -341,9 +341,11 @@ impl Conversation {
         }
         self.posting = posting;
         let at = self.scroll.at(self.len()).max(self.scroll.top.get());
-        let near = self.unit_near(at + 3 * self.scroll.height.get().max(1));
+        let ahead = at + 3 * self.scroll.height.get().max(1);
+        // The head may be taller than the screen.
+        let last = self.units.len().checked_sub(1).and_then(|last| self.row_of(last)).unwrap_or(0);
         let is_sought = self.awaited.is_some() || self.wanted.is_some();
-        if notes.has_more && (near + 1 >= self.units.len() || is_sought) {
+        if notes.has_next(u32::MAX) && (ahead >= last || is_sought) {
             self.more_pages = self.more_pages.max(notes.pages());
         }
         self.go_to_awaited(view, notes);
@@ -557,7 +559,7 @@ impl Conversation {
         if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
             self.scroll.goto(row, self.len());
         }
-        if found.is_some() || notes.is_loaded && !notes.has_more {
+        if found.is_some() || notes.is_loaded && !notes.has_next(u32::MAX) {
             self.wanted = None;
         }
     }

@@ -160,9 +160,8 @@ impl Mr {
     /// Returns the requests for all threads, drafts and reactions within the changes.
     pub(super) fn inline_wants(&self, view: &View) -> Vec<Want> {
         let notes = self.notes(view);
-        let pages = if notes.has_more || !notes.is_loaded { notes.pages() + 1 } else { notes.pages() };
         let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), 1).into()];
-        wants.extend(self.noteable().load_conversation(view, pages.min(MAX_NOTE_PAGES)).map(Want::from));
+        wants.extend(self.noteable().load_conversation(view, notes.pages_to_end(MAX_NOTE_PAGES)).map(Want::from));
         // Comments on commits are requested after the changes and their threads are shown.
         if notes.is_loaded && self.is_current(view) {
             wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));

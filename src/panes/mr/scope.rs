@@ -94,7 +94,7 @@ impl Mr {
             }
             Scope::Commit(sha) => {
                 let list = self.commit_of(sha);
-                let pages = (view.store.list(&list).pages() + 1).min(MAX_PAGES);
+                let pages = view.store.list(&list).pages_to_end(MAX_PAGES);
                 wants.push(Load::list(&list, pages).into());
             }
         }

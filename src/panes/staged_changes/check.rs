@@ -78,9 +78,9 @@ pub fn branch_is_missing(view: &View, staging_area: &StagingArea) -> bool {
 /// Returns the request that determines the state of `path`.
 pub fn want(view: &View, staging_area: &StagingArea, path: &str) -> Want {
     let listing = listing(staging_area, path);
-    let known = view.store.list(&listing).pages();
+    let rows = view.store.list(&listing);
     let more = file_state(view, staging_area, path) == BranchFile::Loading;
-    Load::list(&listing, (known + u32::from(more)).clamp(1, MAX_PAGES)).into()
+    Load::list(&listing, if more { rows.pages_to_end(MAX_PAGES) } else { rows.pages().max(1) }).into()
 }
 
 /// Returns the state of `path`, as far as it is loaded.
@@ -95,7 +95,7 @@ pub fn file_state(view: &View, staging_area: &StagingArea, path: &str) -> Branch
         Some(_) => BranchFile::Unknown,
         None if !rows.is_loaded => BranchFile::Loading,
         None if !rows.has_more => BranchFile::Nothing,
-        None if rows.pages() >= MAX_PAGES => BranchFile::Unknown,
+        None if !rows.has_next(MAX_PAGES) => BranchFile::Unknown,
         None => BranchFile::Loading,
     }
 }

@@ -9,6 +9,7 @@ use crate::api::commits::{Commit, GetCommitDiff, ListCommits};
 use crate::api::repository::{BlameRange, GetBlame, GetRawBlob, ListTree, TreeEntry};
 use crate::api::{Raw, Time};
 use crate::app::view::View;
+use crate::parts::list::more_words;
 use crate::store::{Canceled, Derive, Load, Rows, Want, Work};
 use crate::ui::code::Text;
 use crate::ui::edits::edits;
@@ -363,7 +364,11 @@ impl Blame {
             self.steps.push(step_of(commit, &self.from.1));
         }
         self.taken = rows.len().max(self.taken);
-        if rows.has_more && self.steps.len() < MAX_COMMITS && self.done + 2 * PREFETCHED > self.steps.len() {
+        if let Some(cut) = rows.cut.filter(|_| self.taken >= rows.len() && self.done + 1 >= self.steps.len()) {
+            self.failed = Some(format!("the history has {}", more_words(Some(cut))));
+            return;
+        }
+        if rows.has_next(u32::MAX) && self.steps.len() < MAX_COMMITS && self.done + 2 * PREFETCHED > self.steps.len() {
             self.pages = rows.pages() + 1;
         }
         if self.history_complete || !self.is_history_listed(view) {
@@ -399,7 +404,7 @@ impl Blame {
             let rows: Rows<'_, TreeEntry> = view.store.list(&self.folder(step));
             match rows.iter().find(|entry| entry.name == name) {
                 Some(entry) => _ = self.blobs.insert(index, Some(entry.id.clone())),
-                None if rows.is_loaded && rows.has_more && rows.pages() < MAX_PAGES => {
+                None if rows.is_loaded && rows.has_next(MAX_PAGES) => {
                     self.folder_pages.insert(index, rows.pages() + 1);
                 }
                 None if rows.is_loaded || rows.error.is_some() => _ = self.blobs.insert(index, None),

@@ -62,11 +62,10 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
         if rows.is_loaded && !rows.has_more {
             return Version::Failed(format!("{path} is not in {short}"));
         }
-        if rows.pages() >= MAX_PAGES {
+        if rows.is_loaded && !rows.has_next(MAX_PAGES) {
             return Version::Failed(format!("{path} is not among the first {} of its folder in {short}", rows.len()));
         }
-        let pages = (rows.pages() + 1).min(MAX_PAGES);
-        return Version::Wanted(vec![Load::list(&list, pages).into()]);
+        return Version::Wanted(vec![Load::list(&list, rows.pages_to_end(MAX_PAGES)).into()]);
     };
     let blob = GetRawBlob { id: revisions.project.clone(), sha: entry.id.clone() };
     let reply = view.store.get(&blob);

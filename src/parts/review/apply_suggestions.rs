@@ -116,7 +116,7 @@ impl ApplySuggestions {
             return None;
         }
         let Some(blob) = self.blob(view) else {
-            let more = tree.has_more && tree.pages() < MAX_PAGES;
+            let more = tree.has_next(MAX_PAGES);
             return (!more).then(|| State::Refused(format!("{} is no longer on {}", self.path, self.branch)));
         };
         let raw = view.store.get(&blob);
@@ -197,8 +197,7 @@ impl Overlay for ApplySuggestions {
     fn wants(&self, view: &View) -> Vec<Want> {
         let rows = view.store.list(&self.tree());
         let blob = self.blob(view);
-        let more = blob.is_none() && rows.has_more;
-        let pages = if more { (rows.pages() + 1).min(MAX_PAGES) } else { rows.pages() };
+        let pages = if blob.is_none() { rows.pages_to_end(MAX_PAGES) } else { rows.pages() };
         let mut wants: Vec<Want> = vec![Load::list(&self.tree(), pages).into(), Load::list(&self.history(), 1).into()];
         wants.extend(blob.map(|blob| Load::single(&blob).into()));
         let then = self.by_number().filter(|sha| !sha.is_empty());

@@ -4,7 +4,7 @@ use super::{Content, MAX_DRAFT_LINES, MAX_QUOTED_LINES};
 use crate::api::notes::Note;
 use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
-use crate::parts::list::{self, age};
+use crate::parts::list::{self, age, more_words};
 use crate::parts::{rendered_markdown, review};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
@@ -67,6 +67,9 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
         None if notes.is_loaded && notes.is_empty() => {
             let words = view.with_keys("No comments yet. ‹mr.comment› adds one.");
             DocLine::new(words.into_owned(), theme.style(Role::Dim))
+        }
+        None if notes.cut.is_some() => {
+            DocLine::new(format!("{} {}", glyph::ellipsis(), more_words(notes.cut)), theme.style(Role::Warning))
         }
         None => DocLine::new(format!("{} loading more", glyph::ellipsis()), theme.style(Role::Dim)),
     }
