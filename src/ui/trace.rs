@@ -2,6 +2,7 @@
 //! screen, so a frame costs the same for a thousand lines as for a million. Old blocks can be spilled to disk.
 
 mod blocks;
+mod entries;
 mod folds;
 mod marker;
 mod page;
@@ -18,9 +19,8 @@ pub use sections::Section;
 
 use crate::ui::ansi::{self, SgrState};
 use blocks::{Block, SharedBlocks, Slot};
-use marker::{LINE_PREFIX_BYTES, LinePrefix};
+use entries::{Entries, Header, Stamp, Start};
 use sections::Sections;
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +38,9 @@ const MAX_END_BYTES: usize = 1 << 18;
 
 /// A complete line of at least this many bytes is parsed once instead of for every frame.
 const LONG_LINE_BYTES: usize = 4096;
+
+/// Maximum number of entries of one line whose time is kept.
+const MAX_STAMPS: usize = 4096;
 
 /// The number of last bytes kept as received, to verify that further output continues them.
 const LAST_BYTES: usize = 512;
@@ -60,8 +63,11 @@ pub struct Trace {
     tail_shown: bool,
     /// The number of bytes since a style was last saved.
     bytes_since_checkpoint: usize,
-    /// Whether lines start with timestamps; known from the first line.
-    has_prefixes: Option<bool>,
+    entries: Entries,
+    /// The entries of the incomplete last line: where each starts in the open block, and its time.
+    stamps: Vec<(usize, Stamp)>,
+    /// The state before the last line was ended for the time being, because the next entry may continue it.
+    pause: Option<Box<Pause>>,
     sections: Arc<Sections>,
     shared: Arc<SharedBlocks>,
     last: Vec<u8>,
@@ -81,13 +87,27 @@ impl Default for Edition {
     }
 }
 
+/// The state before a line was ended, see [`Trace::resume`].
+#[derive(Clone, Debug)]
+struct Pause {
+    bytes: usize,
+    lines: usize,
+    styles: usize,
+    tail: usize,
+    state: SgrState,
+    last_state: SgrState,
+    escapes_only: bool,
+    bytes_since_checkpoint: usize,
+    sections: Arc<Sections>,
+}
+
 /// The parts of a line.
 struct Parts<'a> {
-    /// All bytes: the timestamp, markers and continuation lines.
+    /// All bytes: markers before the text, and after it.
     region: &'a [u8],
     /// The bytes before the text.
     before: &'a [u8],
-    text: Cow<'a, [u8]>,
+    text: &'a [u8],
     time: Option<String>,
 }
 
@@ -114,7 +134,7 @@ impl Trace {
 
     /// Returns whether lines have timestamps.
     pub fn has_times(&self) -> bool {
-        self.has_prefixes == Some(true)
+        self.entries.are_stamped == Some(true)
     }
 
     /// Returns the last bytes as received.
@@ -143,8 +163,153 @@ impl Trace {
     pub fn push(&mut self, chunk: &[u8]) {
         self.last.extend_from_slice(chunk.get(chunk.len().saturating_sub(LAST_BYTES)..).unwrap_or_default());
         self.last.drain(..self.last.len().saturating_sub(LAST_BYTES));
+        self.bytes += chunk.len() as u64;
+        self.resume();
+        self.push_entries(chunk);
+        if self.entries.has_ended {
+            self.pause();
+        }
+        self.tail_shown = self.tail_is_line();
+    }
+
+    /// Appends output that may consist of entries.
+    fn push_entries(&mut self, chunk: &[u8]) {
+        let mut rest = chunk;
+        while !rest.is_empty() {
+            if self.entries.are_stamped == Some(false) {
+                return self.push_plain(rest);
+            }
+            if self.entries.has_begun {
+                let end = memchr::memchr(b'\n', rest);
+                self.append(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default());
+                rest = end.and_then(|end| rest.get(end + 1..)).unwrap_or_default();
+                self.entries.has_begun = end.is_none();
+                self.entries.has_ended = end.is_some();
+                continue;
+            }
+            if !self.entries.ahead.is_empty() {
+                let len = rest.len().min(entries::HEADER_BYTES.saturating_sub(self.entries.ahead.len()));
+                let (more, after) = rest.split_at(len);
+                let mut start = std::mem::take(&mut self.entries.ahead);
+                start.extend_from_slice(more);
+                self.push_entries(&start);
+                rest = after;
+                continue;
+            }
+            match Start::of(rest) {
+                Start::Unknown => {
+                    self.entries.ahead = rest.to_vec();
+                    return;
+                }
+                Start::Header(header) => {
+                    self.begin_entry(&header);
+                    rest = rest.get(entries::HEADER_BYTES..).unwrap_or_default();
+                }
+                Start::Text if self.entries.are_stamped.is_none() => self.entries.are_stamped = Some(false),
+                Start::Text => self.begin_entry(&Header { stamp: Stamp(0), stream: [0; 3], continues: false }),
+            }
+        }
+    }
+
+    /// Begins an entry: ends the line before it, unless the entry continues that line.
+    fn begin_entry(&mut self, header: &Header) {
+        self.entries.are_stamped = Some(true);
+        self.entries.has_begun = true;
+        let is_same = header.stream == self.entries.stream;
+        if std::mem::take(&mut self.entries.has_ended) && !(is_same && header.continues) {
+            let line = self.open.bytes.get(self.tail..).unwrap_or_default();
+            let kept = if is_same { line.len() } else { self.entries.hold(line) };
+            let is_held = kept == 0 && !line.is_empty();
+            Arc::make_mut(&mut self.open).bytes.truncate(self.tail + kept);
+            if !is_held {
+                self.finish_line();
+            }
+            self.stamps.clear();
+        }
+        self.entries.stream = header.stream;
+        self.stamp(header.stamp);
+        if let Some(held) = self.entries.take_held(header.stream) {
+            self.append(&held);
+            if !header.continues {
+                self.finish_line();
+                self.stamp(header.stamp);
+            }
+        }
+    }
+
+    /// Registers the time of the bytes that follow.
+    fn stamp(&mut self, stamp: Stamp) {
+        if self.stamps.len() < MAX_STAMPS {
+            self.stamps.push((self.open.bytes.len(), stamp));
+        }
+    }
+
+    /// Returns the time of the entry that contains a byte of the incomplete last line.
+    fn time_at(&self, at: usize) -> Stamp {
+        let before = self.stamps.partition_point(|(start, _)| *start <= at).saturating_sub(1);
+        self.stamps.get(before).map(|(_, stamp)| *stamp).unwrap_or_default()
+    }
+
+    /// Appends text without line feeds to the incomplete last line.
+    fn append(&mut self, text: &[u8]) {
+        for piece in text.chunks(PIECE_BYTES) {
+            Arc::make_mut(&mut self.open).bytes.extend_from_slice(piece);
+            self.shorten(None);
+        }
+    }
+
+    /// Ends the incomplete last line.
+    fn finish_line(&mut self) {
+        let block = Arc::make_mut(&mut self.open);
+        block.bytes.push(b'\n');
+        let at = block.bytes.len() - 1;
+        let at = self.shorten(Some(at)).unwrap_or(at);
+        self.end_line(at);
+        self.tail = at + 1;
+        self.stamps.clear();
+        self.close_block();
+    }
+
+    /// Ends the incomplete last line for the time being: the next entry may still continue it.
+    fn pause(&mut self) {
+        let last = self.open.bytes.len();
+        let at = self.shorten(Some(last)).unwrap_or(last);
+        self.pause = Some(Box::new(Pause {
+            bytes: at,
+            lines: self.open.starts.len(),
+            styles: self.open.styles.len(),
+            tail: self.tail,
+            state: self.state,
+            last_state: self.last_state,
+            escapes_only: self.escapes_only,
+            bytes_since_checkpoint: self.bytes_since_checkpoint,
+            sections: self.sections.clone(),
+        }));
+        Arc::make_mut(&mut self.open).bytes.push(b'\n');
+        self.end_line(at);
+        self.tail = at + 1;
+    }
+
+    /// Undoes [`pause`](Trace::pause).
+    fn resume(&mut self) {
+        let Some(pause) = self.pause.take() else { return };
+        let block = Arc::make_mut(&mut self.open);
+        block.bytes.truncate(pause.bytes);
+        block.starts.truncate(pause.lines);
+        block.times.truncate(pause.lines);
+        block.styles.truncate(pause.styles);
+        (self.tail, self.state, self.last_state) = (pause.tail, pause.state, pause.last_state);
+        (self.escapes_only, self.bytes_since_checkpoint) = (pause.escapes_only, pause.bytes_since_checkpoint);
+        if !Arc::ptr_eq(&self.sections, &pause.sections) {
+            let revision = self.sections.revision + 1;
+            self.sections = pause.sections;
+            Arc::make_mut(&mut self.sections).revision = revision;
+        }
+    }
+
+    /// Appends output without timestamps.
+    fn push_plain(&mut self, chunk: &[u8]) {
         for piece in chunk.chunks(PIECE_BYTES) {
-            self.bytes += piece.len() as u64;
             let block = Arc::make_mut(&mut self.open);
             let mut from = block.bytes.len();
             block.bytes.extend_from_slice(piece);
@@ -157,7 +322,6 @@ impl Trace {
             self.shorten(None);
             self.close_block();
         }
-        self.tail_shown = self.tail_is_line();
     }
 
     fn newline(&self, from: usize) -> Option<usize> {
@@ -175,6 +339,9 @@ impl Trace {
         }
         let (from, to) = (self.tail + MAX_HEAD_BYTES, last - MAX_END_BYTES);
         Arc::make_mut(&mut self.open).bytes.drain(from..to);
+        for (start, _) in self.stamps.iter_mut().filter(|(start, _)| *start > from) {
+            *start = start.saturating_sub(to - from).max(from);
+        }
         end.map(|end| end - (to - from))
     }
 
@@ -190,66 +357,65 @@ impl Trace {
         block.styles.retain(|(line, _)| (*line as usize) < lines);
         block.bytes.shrink_to_fit();
         block.starts.shrink_to_fit();
+        let times = block.times.split_off(lines.min(block.times.len()));
         self.tail = self.tail.saturating_sub(cut);
         self.bytes_since_checkpoint = 0;
-        let next = Block { first: block.first + lines, bytes, starts: vec![0], styles: vec![(0, self.last_state)] };
+        let next =
+            Block { first: block.first + lines, bytes, starts: vec![0], times, styles: vec![(0, self.last_state)] };
         let full = std::mem::replace(&mut self.open, Arc::new(next));
         self.closed.push(Arc::new(Slot::new(full, &self.shared)));
     }
 
-    /// Registers the bytes from `tail` to the line feed at `end`: as a line, as a continuation of the previous line, as
-    /// several lines if sections start or end within them, or as no line if they only mark a section.
+    /// Registers the bytes from `tail` to the line feed at `end`: as a line, as several lines if sections start or end
+    /// within them, or as no line if they only mark a section.
     fn end_line(&mut self, end: usize) {
-        let block = Arc::make_mut(&mut self.open);
         let base = self.tail;
-        let raw = block.bytes.get(base..end).unwrap_or_default();
-        let prefix = LinePrefix::parse(raw);
-        let has_prefixes = *self.has_prefixes.get_or_insert(prefix.is_some());
-        let prefix = prefix.filter(|_| has_prefixes);
-        // Without this limit, continuation lines alone would never start a line and would stay in one block forever.
-        let crowded = base - block.starts.last().map_or(0, |start| *start as usize).min(base) > MAX_HEAD_BYTES;
-        let mut is_continuation =
-            !crowded && prefix.is_some_and(|s| s.is_continuation) && block.first + block.starts.len() > 0;
+        let raw = self.open.bytes.get(base..end).unwrap_or_default();
+        // Without this limit, lines of markers alone would never start a line and would stay in one block forever.
+        let crowded = base - self.open.starts.last().map_or(0, |start| *start as usize).min(base) > MAX_HEAD_BYTES;
         let markers = marker::all(raw);
         let mut start = base;
-        let mut at = base + if prefix.is_some() { LINE_PREFIX_BYTES } else { 0 };
+        let mut at = base;
         let mut state = self.state;
         // A new section needs a line for its heading, even an empty one.
         let mut heading = false;
         for marker in &markers {
-            let text = block.bytes.get(at..base + marker.start).unwrap_or_default();
+            let text = self.open.bytes.get(at..base + marker.start).unwrap_or_default();
             let visible = ansi::is_visible(text);
             self.state.advance(text);
             if heading || visible {
-                if !std::mem::take(&mut is_continuation) {
-                    block.begin_line(start, state, &mut self.bytes_since_checkpoint);
-                    (self.last_state, self.escapes_only) = (state, false);
-                }
+                self.begin_line(start, at, state);
+                self.escapes_only = false;
                 heading = false;
                 start = base + marker.start;
                 state = self.state;
             }
-            let line = block.first + block.starts.len();
+            let line = self.ended();
             if marker.is_start {
                 Arc::make_mut(&mut self.sections).begin(marker, line);
                 heading = true;
-                is_continuation = false;
             } else {
                 Arc::make_mut(&mut self.sections).end(marker, line);
             }
             at = base + marker.end;
         }
-        let text = block.bytes.get(at..end).unwrap_or_default();
+        let text = self.open.bytes.get(at..end).unwrap_or_default();
         let keep = markers.is_empty() || heading || crowded || ansi::is_visible(text);
         self.state.advance(text);
         if keep {
-            self.escapes_only = !is_continuation && !heading && ansi::is_escapes_only(text);
-        }
-        if keep && !is_continuation {
-            block.begin_line(start, state, &mut self.bytes_since_checkpoint);
-            self.last_state = state;
+            self.escapes_only = !heading && ansi::is_escapes_only(text);
+            self.begin_line(start, at, state);
         }
         self.bytes_since_checkpoint += end - base;
+    }
+
+    /// Begins a line at `start`, in `state`. Its text starts at `text`.
+    fn begin_line(&mut self, start: usize, text: usize, state: SgrState) {
+        let time = self.has_times().then(|| self.time_at(text));
+        let block = Arc::make_mut(&mut self.open);
+        block.begin_line(start, state, &mut self.bytes_since_checkpoint);
+        block.times.extend(time);
+        self.last_state = state;
     }
 
     /// Returns the number of complete lines.
@@ -265,15 +431,7 @@ impl Trace {
     /// Returns whether the line being written is shown as a line of its own.
     fn tail_is_line(&self) -> bool {
         let tail = self.tail_bytes();
-        if self.has_prefixes == Some(true) {
-            match LinePrefix::parse(tail) {
-                Some(prefix) if prefix.is_continuation && self.ended() > 0 => return false,
-                Some(_) => {}
-                None if tail.len() < LINE_PREFIX_BYTES => return false,
-                None => {}
-            }
-        }
-        ansi::is_visible(tail.get(marker::content(tail, self.has_prefixes == Some(true))).unwrap_or_default())
+        ansi::is_visible(tail.get(marker::content(tail)).unwrap_or_default())
     }
 
     /// Returns the block of a line if it is in memory, and whether it is the open one.
@@ -289,8 +447,7 @@ impl Trace {
         self.closed.get(at).filter(|_| line < self.open.first)
     }
 
-    /// Returns the bytes of a line with everything that belongs to it: timestamp, preceding markers and continuation
-    /// lines.
+    /// Returns the bytes of a line with everything that belongs to it: markers before it, and lines of markers after it.
     fn region<'b>(&self, block: &'b Block, open: bool, line: usize) -> Option<&'b [u8]> {
         let local = line.checked_sub(block.first)?;
         let last = open && line + 1 == self.ended();
@@ -306,25 +463,14 @@ impl Trace {
 
     /// Splits a line into its parts without parsing the text.
     fn parts<'b>(&self, block: &'b Block, open: bool, line: usize) -> Option<Parts<'b>> {
-        let has_prefixes = self.has_prefixes == Some(true);
         let region = self.region(block, open, line)?;
-        let mut raws = region.split(|b| *b == b'\n');
-        let first = raws.next().unwrap_or_default();
-        let time = if has_prefixes { LinePrefix::parse(first).map(|s| s.time.to_owned()) } else { None };
-        let content = marker::content(first, has_prefixes);
+        let first = region.split(|b| *b == b'\n').next().unwrap_or_default();
+        let content = marker::content(first);
         let before = first.get(..content.start).unwrap_or_default();
-        let mut text = Cow::Borrowed(first.get(content).unwrap_or_default());
-        if has_prefixes {
-            for raw in raws {
-                if text.len() > ansi::MAX_BYTES {
-                    break;
-                }
-                if LinePrefix::parse(raw).is_some_and(|s| s.is_continuation) {
-                    let more = raw.get(marker::content(raw, true)).unwrap_or_default();
-                    text.to_mut().extend_from_slice(more.get(..more.len().min(ansi::MAX_BYTES)).unwrap_or_default());
-                }
-            }
-        }
+        let text = first.get(content).unwrap_or_default();
+        let is_tail = open && line == self.ended();
+        let time = if is_tail { self.stamps.first().map(|(_, stamp)| *stamp) } else { block.time(line) };
+        let time = time.filter(|time| *time != Stamp(0)).map(|time| time.to_string());
         Some(Parts { region, before, text, time })
     }
 
@@ -367,7 +513,7 @@ impl Trace {
             };
             let mut text_state = state;
             text_state.advance(parts.before);
-            let mut parse = || ansi::parse_line(&mut text_state, &parts.text);
+            let mut parse = || ansi::parse_line(&mut text_state, parts.text);
             let text = if parts.text.len() < LONG_LINE_BYTES || line >= self.final_lines() {
                 parse()
             } else {

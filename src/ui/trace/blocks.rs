@@ -1,6 +1,7 @@
 //! The lines of a trace, in blocks of about a megabyte. Blocks that do not fit into memory are spilled to a store
 //! provided by the runtime. Their line counts stay here, and viewed blocks are read back for a while.
 
+use super::entries::Stamp;
 use crate::ui::ansi::{Line, SgrState};
 use std::collections::VecDeque;
 use std::io;
@@ -40,6 +41,8 @@ pub struct Block {
     pub bytes: Vec<u8>,
     /// The offset in `bytes` at which each line starts.
     pub starts: Vec<u32>,
+    /// The time of each line, or none at all if lines have no timestamps.
+    pub times: Vec<Stamp>,
     /// The saved styles at the start of some lines (numbered within the block), including the first.
     pub styles: Vec<(u32, SgrState)>,
 }
@@ -48,6 +51,11 @@ impl Block {
     /// Returns the offset at which a line of the block starts.
     pub fn start(&self, local: usize) -> Option<usize> {
         self.starts.get(local).map(|start| *start as usize)
+    }
+
+    /// Returns the time of a line of the trace, if lines have timestamps.
+    pub fn time(&self, line: usize) -> Option<Stamp> {
+        self.times.get(line.checked_sub(self.first)?).copied()
     }
 
     /// Returns the line of the block that contains a byte.
@@ -68,10 +76,12 @@ pub struct Slot {
 #[derive(Debug)]
 enum BlockLocation {
     InMemory(Arc<Block>),
-    /// A spilled block: the offset of its bytes, and the offset and length of its packed line starts.
+    /// A spilled block: the offset of its bytes, the offset and length of its packed index, which are the starts and
+    /// the times of its lines, and the number of its lines.
     Spilled {
         at: u64,
         index: (u64, usize),
+        lines: usize,
         styles: Box<[(u32, SgrState)]>,
         recently_read: Option<Arc<Block>>,
     },
@@ -125,15 +135,20 @@ impl Slot {
 
     /// Returns the block from memory or from the store. Runs on a worker thread.
     pub fn read(&self, shared: &SharedBlocks) -> Option<Arc<Block>> {
-        let (at, index, styles) = match &*lock(&self.location) {
+        let (at, index, lines, styles) = match &*lock(&self.location) {
             BlockLocation::InMemory(block) => return Some(block.clone()),
             BlockLocation::Spilled { recently_read: Some(block), .. } => return Some(block.clone()),
-            BlockLocation::Spilled { at, index, styles, .. } => (*at, *index, styles.to_vec()),
+            BlockLocation::Spilled { at, index, lines, styles, .. } => (*at, *index, *lines, styles.to_vec()),
         };
         let store = shared.store.get()?;
         let read = store.read_at(at, self.len).and_then(|bytes| Ok((bytes, unpack(&store.read_at(index.0, index.1)?))));
         match read {
-            Ok((bytes, starts)) => Some(Arc::new(Block { first: self.first, bytes, starts, styles })),
+            Ok((bytes, index)) => {
+                let (starts, times) = index.split_at_checked(lines)?;
+                let starts = starts.iter().map(|start| u32::try_from(*start).unwrap_or(u32::MAX)).collect();
+                let times = times.iter().copied().map(Stamp).collect();
+                Some(Arc::new(Block { first: self.first, bytes, starts, times, styles }))
+            }
             Err(error) => {
                 *lock(&shared.disk_error) = Some(format!("could not read part of the trace from disk: {error}"));
                 None
@@ -148,12 +163,14 @@ impl Slot {
             BlockLocation::Spilled { .. } => return Ok(()),
         };
         let at = store.append(&block.bytes)?;
-        let packed = pack(&block.starts);
+        let starts = block.starts.iter().map(|start| u64::from(*start));
+        let packed = pack(starts.chain(block.times.iter().map(|time| time.0)));
         let index = (store.append(&packed)?, packed.len());
+        let lines = block.starts.len();
         let styles = block.styles.clone().into_boxed_slice();
         let mut location = lock(&self.location);
         if matches!(*location, BlockLocation::InMemory(_)) {
-            *location = BlockLocation::Spilled { at, index, styles, recently_read: None };
+            *location = BlockLocation::Spilled { at, index, lines, styles, recently_read: None };
             shared.bytes_in_memory.fetch_sub(self.len as u64, Ordering::Relaxed);
         }
         Ok(())
@@ -240,13 +257,13 @@ impl SharedBlocks {
     }
 }
 
-/// Encodes line starts as the distances between them, seven bits per byte. Most lines take one byte.
-fn pack(starts: &[u32]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(starts.len() + starts.len() / 8);
+/// Encodes numbers as the distances between them, seven bits per byte. Most lines take one byte.
+fn pack(numbers: impl Iterator<Item = u64>) -> Vec<u8> {
+    let mut out = Vec::new();
     let mut before = 0;
-    for start in starts {
-        let mut rest = start - before;
-        before = *start;
+    for number in numbers {
+        let mut rest = number.wrapping_sub(before);
+        before = number;
         while rest >= 0x80 {
             out.push(rest as u8 | 0x80);
             rest >>= 7;
@@ -256,19 +273,19 @@ fn pack(starts: &[u32]) -> Vec<u8> {
     out
 }
 
-fn unpack(packed: &[u8]) -> Vec<u32> {
-    let mut starts = Vec::with_capacity(packed.len());
-    let (mut at, mut rest, mut shift) = (0u32, 0u32, 0);
+fn unpack(packed: &[u8]) -> Vec<u64> {
+    let mut numbers = Vec::with_capacity(packed.len());
+    let (mut at, mut rest, mut shift) = (0u64, 0u64, 0);
     for byte in packed {
-        rest |= u32::from(byte & 0x7f) << shift;
+        rest |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or_default();
         shift += 7;
         if byte & 0x80 == 0 {
             at = at.wrapping_add(rest);
-            starts.push(at);
+            numbers.push(at);
             (rest, shift) = (0, 0);
         }
     }
-    starts
+    numbers
 }
 
 #[cfg(test)]
@@ -276,9 +293,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_starts_round_trip() {
-        let starts = [0, 1, 1, 90, 128 + 90, 300_000, 300_001, u32::MAX];
-        assert_eq!(unpack(&pack(&starts)), starts);
-        assert_eq!(pack(&[0, 60, 120, 180]).len(), 4);
+    fn line_starts_and_times_round_trip() {
+        let starts = [0, 1, 1, 90, 128 + 90, 300_000, 300_001, u64::from(u32::MAX), u64::MAX, 7];
+        assert_eq!(unpack(&pack(starts.into_iter())), starts);
+        assert_eq!(pack([0, 60, 120, 180].into_iter()).len(), 4);
     }
 }

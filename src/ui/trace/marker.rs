@@ -1,18 +1,18 @@
-//! Runner metadata in traces: section markers and timestamps.
+//! The section markers that runners write.
 
 use crate::ui::ansi::{MAX_BYTES, is_visible};
 use memchr::memmem::Finder;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// The length in bytes of [`LinePrefix`].
-pub const LINE_PREFIX_BYTES: usize = 32;
 /// The end of a marker.
 const MARKER_END: &[u8] = b"\r\x1b[0K";
 /// The escape sequence that erases the line, which runners also write before a marker.
 const ERASE_LINE: &[u8] = b"\x1b[0K";
 /// Maximum length of a section's name, and of its options.
 const MAX_FIELD_BYTES: usize = 256;
+/// More than the length of the longest marker.
+const MAX_MARKER_BYTES: usize = 1024;
 
 static SECTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"section_"));
 
@@ -29,35 +29,6 @@ pub struct Marker {
     pub time: u64,
     pub name: String,
     pub collapsed: bool,
-}
-
-/// The prefix that runners write before a line, `2026-06-21T00:00:00.123456Z 00O `: a timestamp, the number of the
-/// stream, `O` for its output or `E` for its errors, and `+` if the line continues the previous one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinePrefix<'a> {
-    /// The time in UTC, 27 characters.
-    pub time: &'a str,
-    /// Whether the line continues the previous one.
-    pub is_continuation: bool,
-}
-
-impl LinePrefix<'_> {
-    /// Parses the prefix of a line; `None` if there is none.
-    pub fn parse(line: &[u8]) -> Option<LinePrefix<'_>> {
-        let (time, rest) = line.get(..LINE_PREFIX_BYTES)?.split_at_checked(27)?;
-        let pattern = b"0000-00-00T00:00:00.000000Z";
-        let fits = time.iter().zip(pattern).all(|(c, s)| if *s == b'0' { c.is_ascii_digit() } else { c == s });
-        let last = match rest {
-            [b' ', a, b, b'O' | b'E', last] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => *last,
-            _ => return None,
-        };
-        let is_continuation = match last {
-            b' ' => false,
-            b'+' => true,
-            _ => return None,
-        };
-        fits.then_some(LinePrefix { time: std::str::from_utf8(time).ok()?, is_continuation })
-    }
 }
 
 /// Returns all markers of a line, in order.
@@ -96,11 +67,7 @@ fn parse(line: &[u8], start: usize) -> Option<Marker> {
     let digits = rest.iter().take(20).take_while(|c| c.is_ascii_digit()).count();
     let time = std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()?;
     let rest = rest.get(digits..)?.strip_prefix(b":")?;
-    let len = rest
-        .iter()
-        .take(MAX_FIELD_BYTES)
-        .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b'-'))
-        .count();
+    let len = rest.iter().take(MAX_FIELD_BYTES).take_while(|c| is_name_byte(c)).count();
     let name = std::str::from_utf8(rest.get(..len)?).ok().filter(|name| !name.is_empty())?.to_owned();
     let rest = rest.get(len..)?;
     let (options, rest) = match rest.strip_prefix(b"[") {
@@ -115,10 +82,38 @@ fn parse(line: &[u8], start: usize) -> Option<Marker> {
     Some(Marker { start, end: line.len() - rest.len(), is_start, time, name, collapsed })
 }
 
-/// Returns the range of the text in a raw line: after its prefix and markers, and before a marker that follows the
-/// text.
-pub fn content(line: &[u8], has_prefix: bool) -> Range<usize> {
-    let mut start = if has_prefix && LinePrefix::parse(line).is_some() { LINE_PREFIX_BYTES } else { 0 };
+/// Returns the start of a marker at the end of a line whose end is missing, so that more output may complete it.
+pub fn unfinished(line: &[u8]) -> Option<usize> {
+    let window = line.len().saturating_sub(MAX_MARKER_BYTES);
+    let mut start = window + memchr::memmem::rfind(line.get(window..)?, b"section_")?;
+    let rest = line.get(start + b"section_".len()..)?;
+    let fields = |word: &[u8]| {
+        let Some(rest) = rest.strip_prefix(word) else { return word.starts_with(rest) };
+        let after = |rest: &[u8], allowed: &dyn Fn(&u8) -> bool| rest.iter().take_while(|c| allowed(c)).count();
+        let rest = rest.get(after(rest, &u8::is_ascii_digit)..).unwrap_or_default();
+        let Some(rest) = rest.strip_prefix(b":") else { return rest.is_empty() };
+        let rest = rest.get(after(rest, &is_name_byte)..).unwrap_or_default();
+        let rest = match rest.strip_prefix(b"[") {
+            Some(options) => match options.iter().position(|c| *c == b']') {
+                Some(end) => options.get(end + 1..).unwrap_or_default(),
+                None => return !options.contains(&b'\r'),
+            },
+            None => rest,
+        };
+        rest.len() < MARKER_END.len() && MARKER_END.starts_with(rest)
+    };
+    if !fields(b"start:") && !fields(b"end:") {
+        return None;
+    }
+    while line.get(..start).is_some_and(|before| before.ends_with(ERASE_LINE) && !before.ends_with(MARKER_END)) {
+        start -= ERASE_LINE.len();
+    }
+    Some(start)
+}
+
+/// Returns the range of the text in a raw line: after its markers, and before a marker that follows the text.
+pub fn content(line: &[u8]) -> Range<usize> {
+    let mut start = 0;
     // Markers are searched only in the part of a line that is drawn.
     let head = line.get(..line.len().min(MAX_BYTES)).unwrap_or_default();
     while let Some(marker) = next(head, start) {
@@ -128,4 +123,8 @@ pub fn content(line: &[u8], has_prefix: bool) -> Range<usize> {
         start = marker.end;
     }
     start..line.len()
+}
+
+fn is_name_byte(c: &u8) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b'-')
 }

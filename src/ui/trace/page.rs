@@ -1,7 +1,6 @@
 //! The joined text of many lines, so that they can be searched at once.
 
 use super::blocks::Block;
-use super::marker::{LINE_PREFIX_BYTES, LinePrefix};
 use super::{Parts, Trace};
 use crate::ui::ansi::{self, SgrState};
 use crate::ui::search::MultilineRegex;
@@ -113,21 +112,14 @@ impl Trace {
         }
     }
 
-    /// Appends the text of a line on a fast path, and returns whether that was possible: there must be no markers and
-    /// no continuation lines.
+    /// Appends the text of a line on a fast path, and returns whether that was possible: there must be no markers.
     fn append_plainly(&self, block: &Block, open: bool, line: usize, out: &mut Vec<u8>) -> bool {
-        let Some(mut region) = self.region(block, open, line) else { return false };
-        let has_prefixes = self.has_prefixes == Some(true);
-        if has_prefixes && LinePrefix::parse(region).is_some() {
-            region = region.get(LINE_PREFIX_BYTES..).unwrap_or_default();
-        }
-        let end = ansi::append_text(out, region);
-        // Bytes after a line feed continue this line if lines have timestamps; otherwise they are a marker.
-        end.is_some_and(|end| !has_prefixes || end + 1 >= region.len())
+        // Bytes after a line feed are markers.
+        self.region(block, open, line).is_some_and(|region| ansi::append_text(out, region).is_some())
     }
 
     /// Returns the text of a line as shown on the screen.
     pub(super) fn shown(&self, line: usize, parts: &Parts) -> String {
-        self.titled(line, ansi::parse_line(&mut SgrState::default(), &parts.text)).text
+        self.titled(line, ansi::parse_line(&mut SgrState::default(), parts.text)).text
     }
 }

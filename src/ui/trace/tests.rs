@@ -462,3 +462,215 @@ fn a_continuation_without_a_line_before_it_is_a_line() {
     );
     assert_eq!(shown(&trace, &folds), [" the rest", "next"]);
 }
+
+/// The writer of a runner that adds timestamps to one stream.
+struct Stamper {
+    out: Vec<u8>,
+    /// Whether a write with a carriage return becomes one entry, as in newer runners. In older ones, it is split after
+    /// its last carriage return.
+    is_newer: bool,
+    stream: &'static str,
+    buffer: Vec<u8>,
+    continues: bool,
+    second: u32,
+}
+
+impl Stamper {
+    const BUFFER_BYTES: usize = 8 * 1024;
+
+    fn new(stream: &'static str, is_newer: bool) -> Stamper {
+        Stamper { out: Vec::new(), is_newer, stream, buffer: Vec::new(), continues: false, second: 0 }
+    }
+
+    fn header(&mut self) -> Vec<u8> {
+        self.second += 1;
+        let flag = if std::mem::take(&mut self.continues) { '+' } else { ' ' };
+        let (minute, second) = (self.second / 60 % 60, self.second % 60);
+        format!("2026-05-22T12:{minute:02}:{second:02}.962646Z {}{flag}", self.stream).into_bytes()
+    }
+
+    /// Writes what is buffered or a header, then `bytes`.
+    fn flush(&mut self, bytes: &[u8]) {
+        let start = if self.buffer.is_empty() { self.header() } else { std::mem::take(&mut self.buffer) };
+        self.out.extend(start);
+        self.out.extend_from_slice(bytes);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some(at) = rest.iter().position(|b| *b == b'\n') {
+            self.flush(&rest[..=at]);
+            rest = &rest[at + 1..];
+        }
+        if let Some(at) = rest.iter().rposition(|b| *b == b'\r') {
+            let (now, later) = rest.split_at(if self.is_newer { rest.len() } else { at + 1 });
+            self.flush(now);
+            self.out.push(b'\n');
+            self.continues = true;
+            rest = later;
+        }
+        if rest.is_empty() {
+            return;
+        }
+        if self.buffer.len() + rest.len() > Self::BUFFER_BYTES {
+            self.flush(rest);
+            self.out.push(b'\n');
+            self.continues = true;
+            return;
+        }
+        if self.buffer.is_empty() {
+            self.buffer = self.header();
+        }
+        self.buffer.extend_from_slice(rest);
+    }
+
+    fn close(mut self) -> Vec<u8> {
+        if !self.buffer.is_empty() {
+            self.flush(b"\n");
+        }
+        self.out
+    }
+}
+
+/// Splits `bytes` at random places, at most `most` bytes apart.
+fn pieces(noise: &mut Noise, bytes: &[u8], most: usize) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (head, tail) = rest.split_at((noise.below(most) + 1).min(rest.len()));
+        all.push(head.to_vec());
+        rest = tail;
+    }
+    all
+}
+
+#[test]
+fn timestamps_change_nothing_but_the_times() {
+    let likely: &[&[u8]] = &[
+        b"section_start:1:a\r\x1b[0K",
+        b"section_end:9:a\r\x1b[0K",
+        b"\x1b[0Ksection_start:1:b[collapsed=true]\r\x1b[0K\x1b[36;1mheading",
+        b"section_end:9:b\r\x1b[0K\x1b[31;1mERROR: Job failed\n",
+        b"section_start:",
+        b"\n",
+        b"\n",
+        b"text",
+        b"\x1b[31m",
+        b"10%\r20%",
+        b"\r\n",
+        b" ",
+        b"error: x\n",
+    ];
+    let mut noise = Noise(5);
+    let mut fixtures: Vec<Vec<u8>> = vec![
+        JOB.into(),
+        b"caf\xe9 \xff\xfe bad\x00bytes\nsection_end:1:never\r\x1b[0Kafter an end\n\
+          section_start:1:a\r\x1b[0Kouter\nsection_start:2:b\r\x1b[0Kinner\nin both\n\
+          section_end:3:a\r\x1b[0Kbeside\nsection_end:4:b\r\x1b[0Klast\n"
+            .to_vec(),
+        b"ok\n\x1b[1;31merror\x1b[0m\x1b[1m: no such thing\n\n\nERROR now\n\n".to_vec(),
+        [b"x".repeat(20_000), b"\nnext\n".to_vec()].concat(),
+    ];
+    fixtures.extend((0..60).map(|_| noise.bytes(400, likely)));
+    for mut bytes in fixtures {
+        if !bytes.ends_with(b"\n") {
+            bytes.push(b'\n');
+        }
+        let mut plain = Trace::default();
+        plain.push(&bytes);
+        for round in 0..6 {
+            let mut stamper = Stamper::new(["00O", "00E", "01O"][round % 3], round % 2 == 0);
+            let longest = [1, 9, 120, bytes.len()][noise.below(4)].max(bytes.len() / 200);
+            pieces(&mut noise, &bytes, longest).iter().for_each(|piece| stamper.write(piece));
+            let stamped = stamper.close();
+            let mut trace = Trace::default();
+            let mut folds = Folds::default();
+            let longest = [3, 50, 5_000][noise.below(3)].max(stamped.len() / 500);
+            for piece in pieces(&mut noise, &stamped, longest) {
+                trace.push(&piece);
+                folds.refresh(&trace);
+                assert_eq!(trace.view(0..usize::MAX, &folds).len(), folds.rows(&trace));
+            }
+            let shown = String::from_utf8_lossy(&stamped);
+            assert!(trace.has_times() && trace.bytes_len() == stamped.len() as u64);
+            assert_eq!(trace.sections(), plain.sections(), "{shown}");
+            let mut other = Folds::default();
+            other.refresh(&plain);
+            let mut rows = trace.view(0..usize::MAX, &folds);
+            assert!(rows.iter().all(|row| row.time.is_some()), "{shown}");
+            rows.iter_mut().for_each(|row| row.time = None);
+            assert_eq!(rows, plain.view(0..usize::MAX, &other), "{shown}");
+            assert_eq!(trace.plain(1 << 20, &|| false), plain.plain(1 << 20, &|| false), "{shown}");
+            let errors = Patterns::default().errors;
+            assert_eq!(
+                trace.matching_lines(&errors, 100, &|| false),
+                plain.matching_lines(&errors, 100, &|| false),
+                "{shown}"
+            );
+            let query = MultilineRegex::query("e.t|^").unwrap();
+            let found = |trace: &Trace| trace.search(&query, 0, Found::default(), &|| false).matches;
+            assert_eq!(found(&trace), found(&plain), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn split_markers_and_verdicts_are_joined() {
+    // A runner that splits writes at their last carriage return.
+    let (older, folds) = trace(
+        "2026-05-22T12:43:46.962646Z 00O section_start:1782000000:prepare_executor\r\n\
+         2026-05-22T12:43:46.962660Z 00O+\x1b[0K\x1b[0K\x1b[36;1mPreparing\x1b[0;m\n\
+         2026-05-22T12:43:47.000000Z 00O Using Docker\n\
+         2026-05-22T12:43:48.000000Z 00O section_end:1782000004:prepare_executor\r\n\
+         2026-05-22T12:43:48.000001Z 00O+\x1b[0Ksection_start:1782000004:cleanup\r\n\
+         2026-05-22T12:43:48.000002Z 00O+\x1b[0K\x1b[0KCleaning up directory and file based variables\n\
+         2026-05-22T12:43:49.000000Z 00O section_end:1782000009:cleanup\r\n\
+         2026-05-22T12:43:49.000001Z 00O+\x1b[0K\x1b[31;1mERROR: Job failed: exit code 101\n",
+    );
+    let expected = [
+        "Preparing",
+        "Using Docker",
+        "Cleaning up directory and file based variables",
+        "ERROR: Job failed: exit code 101",
+    ];
+    assert_eq!(shown(&older, &folds), expected);
+    let sections = |trace: &Trace| -> Vec<_> {
+        trace.sections().iter().map(|s| (s.name.clone(), s.line, s.end, s.seconds)).collect()
+    };
+    let all = [("prepare_executor".to_owned(), 0, Some(2), Some(4)), ("cleanup".to_owned(), 2, Some(3), Some(5))];
+    assert_eq!(sections(&older), all);
+    let times: Vec<_> = older.view(0..9, &folds).into_iter().map(|row| row.time.unwrap()).collect();
+    assert_eq!(times[3], "2026-05-22T12:43:49.000001Z");
+    // A runner that writes a whole write as one entry, with another stream between parts of a marker.
+    let (newer, folds) = trace(
+        "2026-05-22T12:43:46.962646Z 00O section_start:1782000000:prepare_executor\r\x1b[0K\x1b[0K\x1b[36;1mPreparing\n\
+         2026-05-22T12:43:47.000000Z 00O Using Docker\n\
+         2026-05-22T12:43:48.000000Z 00O section_end:1782000004:prepare_executor\r\x1b[0Ksection_start:1782000004:cleanup\r\x1b\n\
+         2026-05-22T12:43:48.000001Z 01E Cleaning up directory and file based variables\n\
+         2026-05-22T12:43:49.000000Z 00O+[0Kthe heading\n\
+         2026-05-22T12:43:49.000000Z 00O section_end:1782000009:cleanup\r\x1b[0K\n\
+         2026-05-22T12:43:49.000001Z 00O+\x1b[31;1mERROR: Job failed: exit code 101\n",
+    );
+    assert_eq!(shown(&newer, &folds), [expected[0], expected[1], expected[2], "the heading", expected[3]]);
+    let all = [all[0].clone(), ("cleanup".to_owned(), 3, Some(4), Some(5))];
+    assert_eq!(sections(&newer), all);
+}
+
+#[test]
+fn the_last_line_is_shown_before_it_is_known_to_be_complete() {
+    let mut trace = Trace::default();
+    let mut folds = Folds::default();
+    let mut push = |text: &str| {
+        trace.push(text.as_bytes());
+        folds.refresh(&trace);
+        (shown(&trace, &folds), trace.sections().iter().map(|s| s.seconds).collect::<Vec<_>>())
+    };
+    assert_eq!(push("2026-05-22T12:43:46.9"), (vec![], vec![]));
+    assert_eq!(push("62646Z 00O section_start:1:a\r\x1b[0Khead\n"), (vec!["head".into()], vec![None]));
+    assert_eq!(push("2026-05-22T12:43:46.962646Z 00O+ing\nplain\n").0, ["heading", "plain"]);
+    assert_eq!(push("2026-05-22T12:43:46.962646Z 00O section_end:3:a\r\x1b[0K\n").1, [Some(2)]);
+    // As without timestamps, a marker counts when its line is complete.
+    let shown = vec!["heading".into(), "plain".into(), "verdict".into()];
+    assert_eq!(push("2026-05-22T12:43:46.962646Z 00O+verdict"), (shown.clone(), vec![None]));
+    assert_eq!(push("\n"), (shown, vec![Some(2)]));
+}
