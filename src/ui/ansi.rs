@@ -74,6 +74,16 @@ impl AnsiColor {
             AnsiColor::Rgb(r, g, b) => theme.convert_color(Color::Rgb(r, g, b)),
         }
     }
+
+    /// Returns the color of a background. With sixteen colors, some colors of text are the terminal's default, which as
+    /// a background would be no color.
+    fn background(self, theme: &Theme) -> Option<Color> {
+        match (self.color(theme), self) {
+            (Some(Color::Reset), AnsiColor::Named(0 | 8)) => Some(Color::Black),
+            (Some(Color::Reset), _) => Some(Color::White),
+            (color, _) => color,
+        }
+    }
 }
 
 /// The style of the text at some byte of the output, as set by the SGR sequences before it.
@@ -125,11 +135,23 @@ impl Line {
 }
 
 impl SgrState {
-    /// Converts the style for drawing.
+    /// Converts the style for drawing. Text on a background of its own is always readable.
     pub fn style(self, theme: &Theme) -> Style {
         let mut style = Style::new();
-        style.fg = self.fg.color(theme);
-        style.bg = self.bg.color(theme);
+        let mut flags = self.flags;
+        (style.fg, style.bg) = (self.fg.color(theme), self.bg.background(theme));
+        if flags & INVERSE != 0 && (style.fg.is_some() || style.bg.is_some()) {
+            let (text, background) = theme.usual_colors();
+            style.fg = Some(style.bg.unwrap_or(background));
+            style.bg = Some(self.fg.background(theme).unwrap_or(text));
+            flags &= !INVERSE;
+        }
+        if let Some(bg) = style.bg {
+            style.fg = Some(theme.text_on(bg, style.fg));
+            // Terminals show bold text of the first eight colors in the others, and faint text darker.
+            let brightens = style.fg.is_some_and(|color| !matches!(color, Color::Rgb(..) | Color::Indexed(_)));
+            flags &= if brightens { !(DIM | BOLD) } else { !DIM };
+        }
         for (flag, modifier) in [
             (BOLD, Modifier::BOLD),
             (DIM, Modifier::DIM),
@@ -138,7 +160,7 @@ impl SgrState {
             (INVERSE, Modifier::REVERSED),
             (STRIKE, Modifier::CROSSED_OUT),
         ] {
-            if self.flags & flag != 0 {
+            if flags & flag != 0 {
                 style = style.add_modifier(modifier);
             }
         }

@@ -376,7 +376,14 @@ fn text_from(
             begin.get_or_insert(here);
             let at = byte + piece.at.start;
             let marked = built.marks.iter().rev().find(|(range, _)| range.contains(&at));
-            let style = marked.map_or(*style, |(_, over)| style.patch(*over));
+            let style = match marked {
+                // The color of the text was made for the background that is replaced.
+                Some((_, over)) if style.bg.is_some() && over.bg.is_some() => {
+                    Style { fg: theme.style(Role::Text).fg, ..*style }.patch(*over)
+                }
+                Some((_, over)) => style.patch(*over),
+                None => *style,
+            };
             if end > left + room {
                 if wrapped {
                     return (begin.unwrap_or(here), here);

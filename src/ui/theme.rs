@@ -292,6 +292,10 @@ impl Theme {
                             style = style.add_modifier(modifier);
                         }
                     }
+                    if full.reverse {
+                        // The colors of the text below would become colored blocks.
+                        style = style.fg(style.fg.unwrap_or(Color::Reset)).bg(style.bg.unwrap_or(Color::Reset));
+                    }
                 }
             }
             styles.push(style);
@@ -368,6 +372,38 @@ impl Theme {
     /// Converts the color of an image's pixel (red, green and blue) to what the terminal supports.
     pub fn pixel(&self, [r, g, b]: [u8; 3]) -> Option<Color> {
         self.convert_color(Color::Rgb(r, g, b))
+    }
+
+    /// Returns black and white at the color depth of the terminal.
+    fn extremes(&self) -> [Color; 2] {
+        match self.depth {
+            Depth::True => [Color::Rgb(0, 0, 0), Color::Rgb(255, 255, 255)],
+            Depth::Indexed => [Color::Indexed(16), Color::Indexed(231)],
+            Depth::Sixteen | Depth::None => [Color::Black, Color::White],
+        }
+    }
+
+    /// Returns the colors of ordinary text and of its background, or likely ones if the terminal decides.
+    pub fn usual_colors(&self) -> (Color, Color) {
+        let [black, white] = self.extremes();
+        let (text, background) = match self.background {
+            Background::Dark => (white, black),
+            Background::Light => (black, white),
+        };
+        let known = |color: Option<Color>| color.filter(|color| *color != Color::Reset);
+        (known(self.style(Role::Text).fg).unwrap_or(text), known(self.background_color).unwrap_or(background))
+    }
+
+    /// Returns the color of text on a background of its own: `fg`, or ordinary text if it has none, where it is
+    /// readable, else black or white.
+    pub fn text_on(&self, bg: Color, fg: Option<Color>) -> Color {
+        let wanted = fg.unwrap_or(self.usual_colors().0);
+        let [black, white] = self.extremes();
+        match contrast(wanted, bg) >= MIN_CONTRAST {
+            true => wanted,
+            false if contrast(black, bg) > contrast(white, bg) => black,
+            false => white,
+        }
     }
 
     /// Returns the color depth that the theme is converted for.
@@ -460,7 +496,9 @@ fn readable_on(color: Color, background: Background) -> Color {
 fn tint_as_attribute(role: Role, style: &mut Style) {
     match role {
         // The whole row gets one color: when reversed, words in other colors would become colored blocks.
-        Role::Selected | Role::MatchCurrent => *style = style.fg(Color::Reset).add_modifier(Modifier::REVERSED),
+        Role::Selected | Role::MatchCurrent => {
+            *style = style.fg(Color::Reset).bg(Color::Reset).add_modifier(Modifier::REVERSED)
+        }
         Role::Match | Role::AddedWord | Role::RemovedWord | Role::Input => {
             *style = style.add_modifier(Modifier::UNDERLINED)
         }
@@ -584,6 +622,45 @@ fn to_sixteen(color: Color) -> Color {
     }
 }
 
+/// Palettes of common terminals: their sixteen colors are not known.
+const PALETTES: [[u32; 16]; 2] = [
+    // xterm
+    [
+        0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5, 0x7f7f7f, 0xff0000, 0x00ff00,
+        0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
+    ],
+    // Tango, used by VTE and others
+    [
+        0x000000, 0xcc0000, 0x4e9a06, 0xc4a000, 0x3465a4, 0x75507b, 0x06989a, 0xd3d7cf, 0x555753, 0xef2929, 0x8ae234,
+        0xfce94f, 0x729fcf, 0xad7fa8, 0x34e2e2, 0xeeeeec,
+    ],
+];
+
+/// Returns the contrast ratio of two colors as defined by WCAG 2.2: the least one in any of the palettes, or 0 if a
+/// color is the terminal's default. Level AA requires 4.5 for text, and 3 for large text and graphics.
+pub fn contrast(a: Color, b: Color) -> f64 {
+    let channel = |value: u32| {
+        let value = f64::from(value & 0xff) / 255.0;
+        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    let luminance = |color: Color, palette: &[u32; 16]| {
+        let rgb = match from_indexed(color) {
+            Color::Rgb(r, g, b) => u32::from_be_bytes([0, r, g, b]),
+            Color::Indexed(n) => *palette.get(usize::from(n))?,
+            named => *palette.get(ANSI.iter().position(|(_, color)| *color == named)?)?,
+        };
+        Some(0.2126 * channel(rgb >> 16) + 0.7152 * channel(rgb >> 8) + 0.0722 * channel(rgb))
+    };
+    let ratio = |palette| {
+        let (a, b) = (luminance(a, palette)?, luminance(b, palette)?);
+        Some((a.max(b) + 0.05) / (a.min(b) + 0.05))
+    };
+    PALETTES.iter().map(|palette| ratio(palette).unwrap_or_default()).fold(f64::INFINITY, f64::min)
+}
+
+/// The least contrast of text on a background of its own.
+pub const MIN_CONTRAST: f64 = 3.0;
+
 /// Returns whether the style of a row overrides the colors of its words: when reversed, they would become colored
 /// blocks.
 pub fn overrides_colors(style: Style) -> bool {
@@ -679,21 +756,6 @@ mod tests {
         assert!(Theme::parse(&without).unwrap_err().0.contains("\"hunk\" is missing"));
         let wrong = dark.replacen("text = \"fg\"", "text = \"nope\"", 1);
         assert!(Theme::parse(&wrong).unwrap_err().0.contains("no color \"nope\""));
-    }
-
-    /// Returns the contrast ratio as defined by WCAG 2.2. Level AA requires 4.5 for text, and 3 for large text and
-    /// graphics.
-    fn contrast(a: Color, b: Color) -> f64 {
-        let luminance = |color| {
-            let Color::Rgb(r, g, b) = from_indexed(color) else { panic!("{color:?} has no known look") };
-            let channel = |v: u8| {
-                let v = f64::from(v) / 255.0;
-                if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
-            };
-            0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b)
-        };
-        let (a, b) = (luminance(a), luminance(b));
-        (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
     /// Roles not used for text in their own color: rules, and the black that traces use on colored backgrounds.

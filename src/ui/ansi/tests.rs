@@ -3,7 +3,7 @@
 use super::*;
 use crate::cost::cost;
 use crate::ui::layers::tests::Noise;
-use crate::ui::theme::Background;
+use crate::ui::theme::{self, Background, Depth};
 
 fn shown(line: &str) -> String {
     parse_line(&mut SgrState::default(), line.as_bytes()).text
@@ -13,13 +13,13 @@ fn shown(line: &str) -> String {
 fn colors_are_mapped_to_theme_roles() {
     let theme = Theme::for_background(Background::Dark);
     let mut state = SgrState::default();
-    let line = parse_line(&mut state, b"ok \x1b[1;31mbad\x1b[0m \x1b[38;5;200mx\x1b[48;2;1;2;3my\x1b[38:2::9:8:7mz");
+    let line = parse_line(&mut state, b"ok \x1b[1;31mbad\x1b[0m \x1b[38;5;200mx\x1b[48;2;1;2;3my\x1b[38:2::9:208:7mz");
     assert_eq!(line.text, "ok bad xyz");
     let layer = line.layer(&theme);
     assert_eq!(layer[0], (3..6, Style::new().fg(theme.style(Role::AnsiRed).fg.unwrap()).add_modifier(Modifier::BOLD)));
     assert_eq!(layer[1].1.fg, Some(Color::Indexed(200)));
     assert_eq!(layer[2].1.bg, Some(Color::Rgb(1, 2, 3)));
-    assert_eq!(layer[3].1.fg, Some(Color::Rgb(9, 8, 7)));
+    assert_eq!(layer[3].1.fg, Some(Color::Rgb(9, 208, 7)));
     // The style continues on the next line.
     assert_eq!(parse_line(&mut state, b"more").runs.len(), 1);
 }
@@ -213,4 +213,44 @@ fn a_line_is_truncated_after_the_last_column() {
         let line = parse_line(&mut SgrState::default(), "é".repeat(columns).as_bytes());
         assert_eq!((line.text.chars().count(), line.cut), (MAX_COLUMNS, is_cut));
     }
+}
+
+#[test]
+fn text_on_a_background_of_its_own_is_readable_in_every_theme() {
+    let codes = |prefix: &str, first: u8, bright: u8| -> Vec<String> {
+        let named = (0..8).flat_map(|n| [format!("{}", first + n), format!("{}", bright + n)]);
+        let indexed = (0..=255).step_by(17).map(|n| format!("{prefix}8;5;{n}"));
+        let rgb = ["0;0;0", "255;255;255", "128;128;128", "255;200;0", "40;0;90"].map(|c| format!("{prefix}8;2;{c}"));
+        named.chain(indexed).chain(rgb).chain([format!("{prefix}9")]).collect()
+    };
+    let (texts, backgrounds) = (codes("3", 30, 90), codes("4", 40, 100));
+    let mut bad = Vec::new();
+    for (name, _) in theme::BUILT_IN {
+        for depth in [Depth::True, Depth::Indexed, Depth::Sixteen] {
+            for background in [Background::Dark, Background::Light] {
+                let theme = Theme::built_in(name).unwrap().with_depth(depth).adapted_to(background);
+                for (fg, bg) in texts.iter().flat_map(|fg| backgrounds.iter().map(move |bg| (fg, bg))) {
+                    for more in ["", ";1", ";2", ";7", ";1;7"] {
+                        let mut state = SgrState::default();
+                        state.advance(format!("\x1b[{fg};{bg}{more}m").as_bytes());
+                        let style = state.style(&theme);
+                        let Some(shown) = style.bg else { continue };
+                        let plain = !style.add_modifier.intersects(Modifier::DIM | Modifier::REVERSED);
+                        let ratio = theme::contrast(style.fg.unwrap_or_default(), shown);
+                        if ratio < theme::MIN_CONTRAST || !plain {
+                            bad.push(format!("{name} {depth:?} {background:?} {fg};{bg}{more}: {ratio:.1} {style:?}"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{} pairs: {:#?}", bad.len(), &bad[..bad.len().min(9)]);
+    // A readable pair keeps its colors, and a badge keeps its background.
+    let theme = Theme::for_background(Background::Dark);
+    let mut state = SgrState::default();
+    state.advance(b"\x1b[38;2;255;255;0;48;2;0;0;90m");
+    assert_eq!(state.style(&theme), Style::new().fg(Color::Rgb(255, 255, 0)).bg(Color::Rgb(0, 0, 90)));
+    state.advance(b"\x1b[0;30;42m");
+    assert_eq!(state.style(&theme).bg, theme.style(Role::AnsiGreen).fg);
 }
