@@ -157,7 +157,7 @@ impl Tags {
 
 fn row(view: &View, tag: &Tag) -> Row {
     let commit = tag.commit.as_ref();
-    let message = tag.message.as_deref().and_then(|m| m.lines().next()).filter(|m| !m.is_empty());
+    let message = tag.message.as_deref().and_then(|m| m.lines().next()).map(str::trim_end).filter(|m| !m.is_empty());
     // A lightweight tag has no message; the title of its commit is shown dimmed instead.
     let words = match (message, commit) {
         (Some(message), _) => Cell::from((message.to_owned(), Role::Text)),

@@ -129,6 +129,15 @@ pub struct Hunk {
     section: Range<usize>,
 }
 
+/// A difference between the ends of lines: line feeds alone, or carriage returns before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endings {
+    /// Lines were added and removed with different ends.
+    Changed,
+    /// The file has both.
+    Mixed,
+}
+
 /// A parsed diff of one file.
 #[derive(Clone, Debug, Default)]
 pub struct FileDiff {
@@ -150,6 +159,8 @@ pub struct FileDiff {
     pub sizes: Option<(u64, u64)>,
     /// Whether the diff was computed locally from both versions, because the server did not send it.
     pub is_local: bool,
+    /// The difference between the ends of lines, if there is one; carriage returns are shown then.
+    pub endings: Option<Endings>,
     pairs: Vec<Pair>,
     /// The new version of the file, once lines of it were expanded.
     blob: Option<Arc<Text>>,
@@ -164,6 +175,12 @@ impl FileDiff {
         }
         let start = line.start as usize;
         self.source.diff.get(start..start + line.len as usize).unwrap_or_default()
+    }
+
+    /// Returns whether a line of the diff ends with a carriage return, which is not part of its text.
+    fn ends_with_return(&self, line: &Line) -> bool {
+        let end = line.start as usize + line.len as usize;
+        line.start != Line::IN_BLOB && self.source.diff.as_bytes().get(end) == Some(&b'\r')
     }
 
     /// Returns the current name of the file, or the last one if it was deleted.

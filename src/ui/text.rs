@@ -361,7 +361,8 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
     // Text after the last line is not examined.
     let max_bytes = limit.saturating_add(1).saturating_mul(width).saturating_mul(MAX_SYMBOL_BYTES);
     'lines: for source in text.lines() {
-        let source = head_bytes(source, max_bytes);
+        // The last line may end with a carriage return alone.
+        let source = head_bytes(source.trim_end_matches('\r'), max_bytes);
         let mut line = String::new();
         let mut used = 0;
         for word in unbroken(source) {
@@ -628,6 +629,7 @@ mod tests {
         assert_eq!(wrap("the quick brown fox", 10, 9), ["the quick", "brown fox"]);
         assert_eq!(wrap("one\n\ntwo", 10, 9), ["one", "", "two"]);
         assert_eq!(wrap("abcdefghij", 4, 9), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrap("fix: a\r\n\r\nbecause\r", 10, 9), ["fix: a", "", "because"]);
         assert_eq!(wrap("世界世界", 5, 9), ["世界", "世界"]);
         // Punctuation never starts a line, and an opening bracket never ends one.
         assert_eq!(wrap("it is gone: really (yes)?", 10, 9), ["it is", "gone:", "really", "(yes)?"]);

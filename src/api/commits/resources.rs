@@ -43,7 +43,7 @@ impl Commit {
 
     /// Returns the message without its first line.
     pub fn body(&self) -> &str {
-        self.message.split_once('\n').map_or("", |(_, rest)| rest.trim_matches('\n'))
+        self.message.split_once('\n').map_or("", |(_, rest)| rest.trim_matches(['\r', '\n']))
     }
 
     /// Returns whether this is a merge commit.

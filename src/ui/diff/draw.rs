@@ -1,11 +1,11 @@
 //! Conversion of the rows of a diff for drawing.
 
-use super::{DiffDoc, FileDiff, Kind, Line, RowContent, Side};
+use super::{DiffDoc, Endings, FileDiff, Kind, Line, RowContent, Side};
 use crate::ui::code;
 use crate::ui::doc::DocLine;
-use crate::ui::glyph;
 use crate::ui::layers::blend;
 use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, text};
 use ratatui::style::Style;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -104,7 +104,11 @@ fn spans<'a>(
         .flat_map(|(_, changed_ranges)| changed_ranges)
         .map(|range| (to_usize(range), theme.style(word_role)))
         .collect();
-    blend(file.text(line), base, &[&syntax, &changed])
+    let mut spans = blend(file.text(line), base, &[&syntax, &changed]);
+    if file.endings.is_some() && file.ends_with_return(line) {
+        spans.push((text::sanitize("\r"), base.patch(theme.style(word_role))));
+    }
+    spans
 }
 
 /// Formats the heading of a file: `src/main.rs  +31 −12  new`.
@@ -122,6 +126,8 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
         (source.is_renamed, "renamed"),
         (file.malformed, "not a valid diff"),
         (file.is_local, "compared locally"),
+        (file.endings == Some(Endings::Changed), "line endings changed"),
+        (file.endings == Some(Endings::Mixed), "mixed line endings"),
     ] {
         if on {
             line.spans.push((format!("  {label}").into(), theme.style(Role::Dim)));

@@ -1,6 +1,6 @@
 //! Parsing of the diff of one file. Whatever the text contains, all of it remains visible.
 
-use super::{FileDiff, Hunk, Kind, Line, Source};
+use super::{Endings, FileDiff, Hunk, Kind, Line, Source};
 use std::num::NonZeroU32;
 use std::ops::Range;
 
@@ -46,8 +46,35 @@ pub fn parse(source: Source) -> FileDiff {
     file.source = source;
     end(&mut file);
     finish(&mut file);
+    file.endings = endings(&file);
     file.identity = identity(&file.source);
     file
+}
+
+/// Compares the ends of all lines.
+fn endings(file: &FileDiff) -> Option<Endings> {
+    // Whether there are lines without and with a carriage return: removed, added, and unchanged ones.
+    let mut seen = [[false; 2]; 3];
+    for (at, line) in file.lines.iter().enumerate() {
+        let side = match line.kind {
+            Kind::Removed => 0,
+            Kind::Added => 1,
+            Kind::Context => 2,
+            Kind::NoNewline | Kind::Plain => continue,
+        };
+        // The last line of a file may have no end.
+        let is_last = file.lines.get(at + 1).is_some_and(|next| next.kind == Kind::NoNewline);
+        let end = usize::from(file.ends_with_return(line));
+        if !is_last && let Some(seen) = seen.get_mut(side).and_then(|side| side.get_mut(end)) {
+            *seen = true;
+        }
+    }
+    let [[removed_lf, removed_cr], [added_lf, added_cr], [lf, cr]] = seen;
+    match () {
+        () if removed_lf && added_cr || removed_cr && added_lf => Some(Endings::Changed),
+        () if (removed_lf || added_lf || lf) && (removed_cr || added_cr || cr) => Some(Endings::Mixed),
+        () => None,
+    }
 }
 
 /// The number of context lines after the last change of a diff, if the file has as many.
@@ -137,7 +164,7 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
         Some(b'-') if inside => (Kind::Removed, body),
         Some(b' ') if inside => (Kind::Context, body),
         // Mailers and editors strip trailing spaces, including the sign of an empty line.
-        None | Some(b'\r') if inside => (Kind::Context, range.end..range.end),
+        _ if inside && matches!(line, "" | "\r") => (Kind::Context, range.start..range.start),
         Some(b'\\') if !file.hunks.is_empty() => (Kind::NoNewline, body),
         _ => (Kind::Plain, range),
     };

@@ -697,3 +697,28 @@ fn the_marker_of_a_missing_line_feed_is_shown_on_its_side_only() {
     let sides: Vec<_> = file.pairs.iter().map(|pair| (pair.left().is_some(), pair.right().is_some())).collect();
     assert_eq!(sides, [(true, true), (false, true), (false, true)]);
 }
+
+#[test]
+fn changed_line_endings_are_shown_and_named() {
+    let heading = |diff: &str| rows(&doc(&[diff]))[0].clone();
+    let to_crlf = "@@ -1,2 +1,2 @@\n-one\n-\n+one\r\n+\r\n";
+    let shown = rows(&doc(&[to_crlf]));
+    assert!(shown[0].ends_with("line endings changed"), "{shown:?}");
+    assert_eq!(shown.iter().filter(|row| row.ends_with('␍')).count(), 2, "{shown:?}");
+    assert_eq!(shown.iter().filter(|row| row.ends_with("- one")).count(), 1, "{shown:?}");
+    let to_lf = "@@ -1,2 +1,2 @@\n \r\n-one\r\n+one\n";
+    assert!(heading(to_lf).ends_with("line endings changed"));
+    // A line with another end than the rest of the file.
+    let mixed = "@@ -1,2 +1,3 @@\n one\r\n+two\n three\r\n";
+    assert!(heading(mixed).ends_with("mixed line endings"));
+    assert_eq!(rows(&doc(&[mixed])).iter().filter(|row| row.ends_with('␍')).count(), 2);
+    // The same ends everywhere are no news, nor is a last line without one.
+    for same in [
+        "@@ -1,3 +1,3 @@\n one\r\n-two\r\n+2\r\n\r\n",
+        "@@ -1,2 +1,2 @@\n one\r\n-two\r\n+2\n\\ No newline at end of file\n",
+        DIFF,
+    ] {
+        let shown = rows(&doc(&[same]));
+        assert!(!shown.concat().contains('␍') && !shown[0].contains("line endings"), "{shown:?}");
+    }
+}
