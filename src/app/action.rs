@@ -237,6 +237,9 @@ pub enum Msg {
     Mouse(MouseEvent),
     /// Pasted text.
     Paste(String),
+    /// Text that arrived at once like keys: a paste by a terminal that does not mark pastes, with a line feed for Enter
+    /// and a tab for Tab.
+    Typed(String),
     /// The new size of the terminal.
     Resize(u16, u16),
     /// The background that the terminal reported.

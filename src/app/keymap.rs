@@ -19,6 +19,10 @@ pub struct Key {
 impl Key {
     /// Converts a key event of the terminal.
     pub fn of(event: KeyEvent) -> Key {
+        // No command has these modifiers, and the key is not the one without them.
+        if event.modifiers.intersects(KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META) {
+            return Key { code: KeyCode::Null, ctrl: false, alt: false, shift: false };
+        }
         let code = if event.code == KeyCode::BackTab { KeyCode::Tab } else { event.code };
         let shift = event.code == KeyCode::BackTab
             || event.modifiers.contains(KeyModifiers::SHIFT) && !matches!(code, KeyCode::Char(_));
@@ -171,6 +175,11 @@ mod tests {
         assert_eq!(event(KeyCode::Char('m'), KeyModifiers::CONTROL), "Enter");
         assert_eq!(event(KeyCode::Char('i'), KeyModifiers::CONTROL), "C-i");
         assert_eq!(event(KeyCode::Tab, KeyModifiers::NONE), "Tab");
+        for held in
+            [KeyModifiers::SUPER, KeyModifiers::HYPER, KeyModifiers::META, KeyModifiers::SUPER | KeyModifiers::CONTROL]
+        {
+            assert_eq!(Key::of(KeyEvent::new(KeyCode::Char('q'), held)).code, KeyCode::Null, "{held:?}");
+        }
     }
 
     #[test]

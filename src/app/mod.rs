@@ -58,7 +58,7 @@ use crate::ui::theme::{Background, Theme};
 use action::{Action, Effect, Msg, Outcome};
 use bindings::Bindings;
 use context::Cx;
-use crossterm::event::KeyEventKind;
+use crossterm::event::{KeyCode, KeyEventKind};
 use custom::Runs;
 use global::GLOBAL;
 use hits::Hits;
@@ -69,7 +69,7 @@ use message::Message;
 use navigation::Navigation;
 use outbox::Outbox;
 use overlay::confirm::Confirm;
-use overlay::{AfterEvent, Overlay};
+use overlay::{AfterEvent, Overlay, TextEntry};
 use persistence::Saved;
 pub use place::Place;
 use place_info::PlaceInfo;
@@ -233,6 +233,10 @@ impl App {
     /// immediately, together with everything received before it; messages of servers are settled together, because a
     /// trace may arrive in hundreds of pieces.
     pub fn receive(&mut self, msg: Msg) -> Vec<Effect> {
+        let msg = match msg {
+            Msg::Typed(text) => return self.receive_text(&text),
+            msg => msg,
+        };
         let mut effects = Vec::new();
         self.turn += 1;
         let of_person = matches!(
@@ -249,6 +253,32 @@ impl App {
         self.unsettled = true;
         if of_person {
             self.settle(&mut effects);
+        }
+        effects
+    }
+
+    /// Receives text that arrived at once: as a paste where text is typed, so that its cost does not grow with the
+    /// text before it, else as keys.
+    fn receive_text(&mut self, text: &str) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let len = match self.overlays.last().map_or(TextEntry::None, |overlay| overlay.text_entry()) {
+                TextEntry::Lines => rest.len(),
+                TextEntry::Line => rest.find(['\n', '\t']).unwrap_or(rest.len()),
+                TextEntry::None => 0,
+            };
+            let msg = if len > 0 {
+                Msg::Paste(rest.get(..len).unwrap_or_default().to_owned())
+            } else {
+                Msg::Key(match c {
+                    '\n' => KeyCode::Enter.into(),
+                    '\t' => KeyCode::Tab.into(),
+                    c => KeyCode::Char(c).into(),
+                })
+            };
+            effects.extend(self.receive(msg));
+            rest = rest.get(len.max(c.len_utf8())..).unwrap_or_default();
         }
         effects
     }
@@ -350,6 +380,8 @@ impl App {
                 overlay.paste(&text, cx);
                 AfterEvent::KeepOpen
             }),
+            // Received as its parts.
+            Msg::Typed(_) => {}
             Msg::Mouse(event) => self.mouse(event, effects),
             Msg::FromTask(..) => {
                 if let Some(msg) = msg.unless_stopped() {

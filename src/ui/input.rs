@@ -93,6 +93,14 @@ impl Input {
         self.remove_from(self.word_start());
     }
 
+    /// Deletes the word after the cursor (`M-d`).
+    pub fn delete_next_word(&mut self) {
+        let start = self.cursor;
+        self.word_right();
+        self.text.replace_range(start..self.cursor, "");
+        self.cursor = start;
+    }
+
     /// Deletes everything before the cursor (`C-u`).
     pub fn delete_to_start(&mut self) {
         self.remove_from(0);

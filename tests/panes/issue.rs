@@ -1,7 +1,9 @@
 //! Issues and epics: their text and their notes.
 
 use crate::harness::{Begin, Harness};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use labscope::app::Place;
+use labscope::app::action::Msg;
 use labscope::backend::RunningServer;
 use serde_json::{Value, json};
 
@@ -314,4 +316,38 @@ async fn a_new_issue_starts_with_a_template_of_the_repository() {
     harness.reply("POST /projects/a%2Fb/issues", json!({"iid": 8, "title": "It broke"})).press("C-s").settle().await;
     let line = sent(&harness).pop().unwrap();
     assert!(line.contains("title=It broke") && line.contains("Steps:") && !line.contains("template"), "{line}");
+}
+
+#[tokio::test]
+async fn keys_edit_a_comment_as_in_a_shell() {
+    let mut harness = open(80).await;
+    harness.press("c").type_text("one two three");
+    harness.press("C-Backspace").expect("one two").expect_no("three").press("C-w").expect_no("two");
+    harness.type_text("2 3").press("M-Backspace").expect("one 2").expect_no("2 3").press("C-u").expect_no("one");
+    harness.type_text("alpha beta").press("C-a M-d").expect_no("alpha").expect("beta").press("C-e").type_text("!");
+    harness.expect("beta!").press("C-a C-k").expect_no("beta");
+    // Line feeds of a paste that is not marked begin lines.
+    harness.type_text("first").press("C-j").type_text("second").press("C-u").expect("first").expect_no("second");
+    harness.press("C-z").expect("second");
+    // A key of the window manager types nothing.
+    harness.press("C-a C-k");
+    let super_x = KeyEvent::new(KeyCode::Char('x'), KeyModifiers::SUPER);
+    harness.send(Msg::Key(super_x));
+    harness.type_text("sent").press("C-s").settle().await;
+    assert!(harness.asked.iter().any(|line| line.ends_with("body=first\nsent")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn text_that_arrives_at_once_is_pasted_where_text_is_typed() {
+    let mut harness = open(80).await;
+    let megabyte = "a line of a long paste\n".repeat(1 << 20 >> 5);
+    harness.press("c");
+    harness.send(Msg::Typed(format!("{megabyte}the end")));
+    harness.expect("the end").press("Esc");
+    harness.press(":");
+    harness.send(Msg::Typed("nowhere ".repeat(9)));
+    harness.expect("nowhere nowhere").press("Esc");
+    // Elsewhere it is keys.
+    harness.send(Msg::Typed(format!("{}c", "k".repeat(80))));
+    harness.expect("Note on #7");
 }

@@ -1,7 +1,7 @@
 //! Confirmation of an action that cannot be undone; names what will be lost, in a list if there are many items.
 
 use super::picker::edit;
-use super::{AfterEvent, Overlay};
+use super::{AfterEvent, Overlay, TextEntry};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -172,6 +172,10 @@ impl Overlay for Confirm {
             KeyCode::Char('c') if key.ctrl => AfterEvent::Close,
             _ => AfterEvent::KeepOpen,
         }
+    }
+
+    fn text_entry(&self) -> TextEntry {
+        if self.typed.is_some() { TextEntry::Line } else { TextEntry::None }
     }
 
     fn paste(&mut self, text: &str, _cx: &mut Cx) {

@@ -5,7 +5,7 @@ mod saving;
 mod text_format;
 
 use super::picker::edit;
-use super::{AfterEvent, Overlay};
+use super::{AfterEvent, Overlay, TextEntry};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -433,6 +433,15 @@ impl Overlay for Editor {
             }
         }
         AfterEvent::KeepOpen
+    }
+
+    fn text_entry(&self) -> TextEntry {
+        match (&self.ask, &self.state) {
+            _ if self.saving.is_some() => TextEntry::None,
+            (Some(_), State::Here(_)) => TextEntry::Line,
+            (None, State::Here(_)) => TextEntry::Lines,
+            _ => TextEntry::None,
+        }
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {

@@ -9,7 +9,7 @@ mod sending;
 mod server;
 mod show;
 
-use super::{AfterEvent, Overlay};
+use super::{AfterEvent, Overlay, TextEntry};
 use crate::api::endpoint::{Input, InputKind};
 use crate::api::json;
 use crate::api::{Endpoint, Error};
@@ -405,6 +405,16 @@ impl Overlay for Form {
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         self.take_key(key, cx)
+    }
+
+    fn text_entry(&self) -> TextEntry {
+        let choice = |field: &Field| matches!(field.widget, Widget::YesNo | Widget::Choice(_) | Widget::Long);
+        match self.fields.get(self.focus) {
+            _ if matches!(self.state, State::Sending(_) | State::Conflict(..)) => TextEntry::None,
+            _ if self.writing.is_some() => TextEntry::Lines,
+            Some(field) if !choice(field) => TextEntry::Line,
+            _ => TextEntry::None,
+        }
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {

@@ -20,7 +20,7 @@ use super::pointer::Pointer;
 use super::view::View;
 use crate::api::Error;
 use crate::store::{Value, Want};
-use crossterm::event::KeyCode;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -31,12 +31,33 @@ pub enum AfterEvent {
     Close,
 }
 
-/// Translates a key for a text area: `C-z` is undo wherever text is typed.
-fn undoing(key: Key) -> Key {
-    match key {
-        Key { code: KeyCode::Char('z'), ctrl: true, .. } => Key { code: KeyCode::Char('u'), ..key },
-        key => key,
-    }
+/// The text that keys type into an overlay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextEntry {
+    /// Keys are commands.
+    None,
+    /// A line: Enter ends it.
+    Line,
+    /// Lines: Enter begins another.
+    Lines,
+}
+
+/// Translates a key for a text area, which has keys of its own: `C-z` is undo wherever text is typed, and `C-u`,
+/// `C-Backspace` and `C-j` do what they do in a shell.
+fn for_text_area(key: Key) -> KeyEvent {
+    let with = |c: char, ctrl: bool| Key { code: KeyCode::Char(c), ctrl, alt: false, shift: false };
+    let key = match (key.code, key.ctrl) {
+        (KeyCode::Char('z'), true) => with('u', true),
+        (KeyCode::Char('u'), true) => with('j', true),
+        (KeyCode::Char('j'), true) => Key { code: KeyCode::Enter, ..with(' ', false) },
+        (KeyCode::Backspace, true) => with('w', true),
+        _ => key,
+    };
+    let mut modifiers = KeyModifiers::NONE;
+    modifiers.set(KeyModifiers::CONTROL, key.ctrl);
+    modifiers.set(KeyModifiers::ALT, key.alt);
+    modifiers.set(KeyModifiers::SHIFT, key.shift);
+    KeyEvent::new(key.code, modifiers)
 }
 
 /// A layer on top of a place.
@@ -49,6 +70,10 @@ pub trait Overlay {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)>;
     /// Handles a key; the top overlay gets all keys.
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent;
+    /// Returns the kind of text that is typed now. Only an overlay that handles pasted text types any.
+    fn text_entry(&self) -> TextEntry {
+        TextEntry::None
+    }
     /// Handles pasted text.
     fn paste(&mut self, _text: &str, _cx: &mut Cx) {}
     /// Returns whether another overlay may open on top by itself, because nothing is typed here.

@@ -1,6 +1,6 @@
 //! Selection by fuzzy name: palette, help, actions, refs, and every other choice from a list.
 
-use super::{AfterEvent, Overlay};
+use super::{AfterEvent, Overlay, TextEntry};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -472,6 +472,10 @@ impl Overlay for Picker {
         AfterEvent::KeepOpen
     }
 
+    fn text_entry(&self) -> TextEntry {
+        TextEntry::Line
+    }
+
     fn paste(&mut self, text: &str, cx: &mut Cx) {
         self.input.paste(text);
         self.typed(&cx.view);
@@ -518,7 +522,8 @@ pub fn edit(input: &mut Input, key: Key) -> bool {
         (KeyCode::Char(c), false, false) => input.insert(c),
         (KeyCode::Backspace, false, false) | (KeyCode::Char('h'), true, _) => input.backspace(),
         (KeyCode::Backspace, _, _) | (KeyCode::Char('w'), true, _) => input.delete_word(),
-        (KeyCode::Delete, ..) => input.delete(),
+        (KeyCode::Char('d'), false, true) => input.delete_next_word(),
+        (KeyCode::Delete, ..) | (KeyCode::Char('d'), true, _) => input.delete(),
         (KeyCode::Char('u'), true, _) => input.delete_to_start(),
         (KeyCode::Char('k'), true, _) => input.delete_to_end(),
         (KeyCode::Left, true, _) | (KeyCode::Char('b'), _, true) => input.word_left(),

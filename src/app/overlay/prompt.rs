@@ -1,7 +1,7 @@
 //! A line of text at the bottom: the search text of `/`, and short questions of panes.
 
 use super::picker::edit;
-use super::{AfterEvent, Overlay};
+use super::{AfterEvent, Overlay, TextEntry};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -304,6 +304,10 @@ impl Overlay for Prompt {
                 AfterEvent::KeepOpen
             }
         }
+    }
+
+    fn text_entry(&self) -> TextEntry {
+        TextEntry::Line
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {

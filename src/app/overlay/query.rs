@@ -1,7 +1,7 @@
 //! The prompt of `/` for queries: offers keys and values above the line, and shows errors.
 
 use super::picker::edit;
-use super::{AfterEvent, Overlay};
+use super::{AfterEvent, Overlay, TextEntry};
 use crate::app::action::Action;
 use crate::app::complete::Candidate;
 use crate::app::context::Cx;
@@ -150,6 +150,10 @@ impl Overlay for QueryLine {
             }
         }
         AfterEvent::KeepOpen
+    }
+
+    fn text_entry(&self) -> TextEntry {
+        TextEntry::Line
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {

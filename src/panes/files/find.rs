@@ -6,7 +6,7 @@ use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
 use crate::app::overlay::picker::{edit, letters_shown};
-use crate::app::overlay::{AfterEvent, Overlay};
+use crate::app::overlay::{AfterEvent, Overlay, TextEntry};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::blob::source::Source;
@@ -376,6 +376,10 @@ impl Overlay for Finder {
             }
         }
         AfterEvent::KeepOpen
+    }
+
+    fn text_entry(&self) -> TextEntry {
+        TextEntry::Line
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {

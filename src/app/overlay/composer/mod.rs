@@ -3,7 +3,7 @@
 mod complete;
 mod current;
 
-use super::{AfterEvent, Overlay, undoing};
+use super::{AfterEvent, Overlay, TextEntry, for_text_area};
 use crate::api::Error;
 use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
@@ -18,7 +18,7 @@ use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line, popup, state, text};
 use complete::Completer;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::KeyCode;
 use current::Current;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -573,17 +573,12 @@ impl Overlay for Composer {
                 cx.act(Action::Edit { text: self.text(), suffix: ".md".into() });
             }
             _ => {
-                let key = undoing(key);
-                let mut modifiers = KeyModifiers::NONE;
-                modifiers.set(KeyModifiers::CONTROL, key.ctrl);
-                modifiers.set(KeyModifiers::ALT, key.alt);
-                modifiers.set(KeyModifiers::SHIFT, key.shift);
                 self.preview = None;
                 let area = self.area.get_mut();
-                let changed = area.input(KeyEvent::new(key.code, modifiers));
+                let changed = area.input(for_text_area(key));
                 // Replacing the whole text takes two steps, removing and inserting: undo both, so that the empty text
                 // is never shown.
-                if changed && key.ctrl && key.code == KeyCode::Char('u') && area.is_empty() {
+                if changed && key.ctrl && key.code == KeyCode::Char('z') && area.is_empty() {
                     area.undo();
                 }
                 self.keep(cx);
@@ -591,6 +586,11 @@ impl Overlay for Composer {
             }
         }
         AfterEvent::KeepOpen
+    }
+
+    fn text_entry(&self) -> TextEntry {
+        let takes = !self.is_busy() && !matches!(self.state, State::Conflict(..));
+        if takes { TextEntry::Lines } else { TextEntry::None }
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {

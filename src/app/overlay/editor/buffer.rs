@@ -2,6 +2,7 @@
 
 use crate::app::keymap::Key;
 use crate::app::overlay::editor::text_format::TextFormat;
+use crate::app::overlay::for_text_area;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Want, Work};
@@ -11,7 +12,7 @@ use crate::ui::layers::blend;
 use crate::ui::search::{self, Match};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
@@ -199,8 +200,8 @@ impl TextBuffer {
             (KeyCode::Char('z'), true) => _ = self.area.undo() && self.area.is_empty() && self.area.undo(),
             (KeyCode::Char('y'), true) => _ = self.area.redo() && self.area.is_empty() && self.area.redo(),
             (KeyCode::Char('v'), true) => _ = self.area.paste(),
-            (KeyCode::Char('r' | 'u'), true) => {}
-            (KeyCode::Enter, _) => {
+            (KeyCode::Char('r'), true) => {}
+            (KeyCode::Enter, _) | (KeyCode::Char('j'), true) => {
                 // Indent the new line like this one, but not beyond the cursor.
                 let indent =
                     self.line().chars().take(column).take_while(|c| matches!(c, ' ' | '\t')).collect::<String>();
@@ -210,11 +211,7 @@ impl TextBuffer {
                 }
             }
             _ => {
-                let mut modifiers = KeyModifiers::NONE;
-                modifiers.set(KeyModifiers::CONTROL, key.ctrl);
-                modifiers.set(KeyModifiers::ALT, key.alt);
-                modifiers.set(KeyModifiers::SHIFT, key.shift);
-                self.area.input(KeyEvent::new(key.code, modifiers));
+                self.area.input(for_text_area(key));
             }
         }
         self.after(row);

@@ -6,10 +6,10 @@ use crate::app::complete::Complete;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::picker::edit;
-use crate::app::overlay::{AfterEvent, undoing};
+use crate::app::overlay::{AfterEvent, for_text_area};
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::KeyCode;
 use std::cell::RefCell;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
@@ -84,13 +84,8 @@ impl Form {
             (KeyCode::Char('o'), true) => self.edit_externally(cx),
             (KeyCode::Char('t'), true) if self.hide_or_show() => {}
             _ => {
-                let key = undoing(key);
-                let mut modifiers = KeyModifiers::NONE;
-                modifiers.set(KeyModifiers::CONTROL, key.ctrl);
-                modifiers.set(KeyModifiers::ALT, key.alt);
-                modifiers.set(KeyModifiers::SHIFT, key.shift);
                 if let Some(area) = &mut self.writing {
-                    area.get_mut().input(KeyEvent::new(key.code, modifiers));
+                    area.get_mut().input(for_text_area(key));
                 }
                 self.written(cx);
             }
