@@ -23,11 +23,11 @@ use crate::system::files;
 use args::{Cli, Command, Global};
 use clap::{CommandFactory, Parser};
 use failure::{EXIT_FAILURE, EXIT_USAGE, Failure};
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::{Arc, OnceLock};
 use tokio::runtime::{Builder, Runtime};
 
 /// Runs the program.
@@ -43,7 +43,11 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { code } else { 0 });
         }
     };
-    match run(cli) {
+    let ended = run(cli);
+    if let Some(error) = LOG_ERROR.get() {
+        Failure::failed(format!("the log is incomplete: {error}")).report();
+    }
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.report();
@@ -60,7 +64,8 @@ fn is_api_command() -> bool {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     if let Some(path) = &cli.global.log {
-        init_logging(path)?;
+        let draws = matches!(cli.command, None | Some(Command::Demo { .. } | Command::Local { .. }));
+        init_logging(path, draws)?;
     }
     let global = &cli.global;
     if let (Some(target), Some(_)) = (&cli.target, &cli.command) {
@@ -130,8 +135,28 @@ fn async_runtime() -> Result<Runtime, Failure> {
     built.map_err(|e| Failure::failed(format!("cannot start threads: {e}")))
 }
 
+/// The first error of the log, which is reported when the interface is gone.
+static LOG_ERROR: OnceLock<String> = OnceLock::new();
+
+/// A writer of the log that never fails: an error would be printed over the interface.
+struct LogWriter(Arc<File>);
+
+impl Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Err(error) = (&*self.0).write_all(bytes) {
+            LOG_ERROR.get_or_init(|| error.to_string());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Writes the log to a file that only its owner can read. `LABSCOPE_LOG` sets the filter, for example `labscope=trace`.
-fn init_logging(path: &Path) -> Result<(), Failure> {
+/// The file must not be a terminal if the interface `draws` there.
+fn init_logging(path: &Path, draws: bool) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
     options.append(true);
     #[cfg(unix)]
@@ -139,11 +164,20 @@ fn init_logging(path: &Path) -> Result<(), Failure> {
     // A symbolic link is followed only to a target that is not a regular file, such as `/dev/stderr`.
     let file = if files::is_special(path) { options.open(path) } else { files::open(path, &options) };
     let file = file.map_err(|e| Failure::usage(format!("--log: {} cannot be written: {e}", path.display())))?;
+    if draws && file.is_terminal() {
+        let why = "is a terminal, and the log would be written over the interface. Name a file, or redirect the output";
+        return Err(Failure::usage(format!("--log: {} {why}.", path.display())));
+    }
+    let file = Arc::new(file);
     let filter = std::env::var("LABSCOPE_LOG").unwrap_or_else(|_| "labscope=debug".into());
     let filter = tracing_subscriber::EnvFilter::try_new(&filter)
         .map_err(|e| Failure::usage(format!("LABSCOPE_LOG: invalid filter \"{filter}\": {e}")))?;
-    let subscriber =
-        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(Mutex::new(file)).finish();
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .log_internal_errors(false)
+        .with_writer(move || LogWriter(file.clone()))
+        .finish();
     tracing::subscriber::set_global_default(subscriber).map_err(Failure::failed)
 }
 

@@ -97,3 +97,22 @@ fn without_a_server_a_screen_shows_how_to_start() {
     screen.wait("why", |screen| !screen.alternate_screen() && screen.contents().contains("labscope: "));
     assert_eq!(screen.exit_code(), 1);
 }
+
+#[test]
+fn a_log_that_cannot_be_written_is_reported_at_the_end_and_never_drawn() {
+    let home = Home::new();
+    let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &["--log", "/dev/full", "demo"]);
+    screen.wait("home", |screen| screen.contents().contains("acme/rocket-ui"));
+    screen.keys("gp");
+    screen.wait("the projects", |screen| screen.contents().contains("Visibility"));
+    assert!(!screen.has_sent("No space left") && !screen.has_sent("tracing"));
+    screen.keys("Q");
+    screen.wait("the reason", |screen| {
+        !screen.alternate_screen() && screen.contents().contains("the log is incomplete: No space left on device")
+    });
+    assert_eq!(screen.exit_code(), 0);
+    // The terminal itself is no place for a log.
+    let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &["--log", "/dev/stderr", "demo"]);
+    screen.wait("why", |screen| screen.contents().contains("/dev/stderr is a terminal"));
+    assert_eq!(screen.exit_code(), 2);
+}
