@@ -18,7 +18,7 @@ use crate::runtime::connections::{Connection, Connections, DialServer};
 use crate::runtime::executor::Configure;
 use crate::runtime::journal::SavedTexts;
 use crate::runtime::sessions::OpenServer;
-use crate::runtime::terminal::Notify;
+use crate::runtime::terminal::{self, Notify};
 use crate::runtime::{self, Options, journal};
 use crate::ui::glyph;
 use crate::ui::trace::Patterns;
@@ -118,7 +118,7 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
         shows_key_hints: true,
         place: ui_options.place,
         now: Timestamp::now(),
-        size: crossterm::terminal::size().unwrap_or((80, 24)),
+        size: terminal::size(),
     });
     if let Some(warning) = warning {
         first.extend(app.update(Msg::Say(Tone::Warning, warning)));

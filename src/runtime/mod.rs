@@ -1,7 +1,6 @@
 //! The runtime: the loop between terminal, app and server. Apart from the backend, only this module spawns tasks and
 //! sleeps.
 
-pub mod background;
 pub mod cache;
 mod checkout;
 mod clipboard;
@@ -10,11 +9,13 @@ mod desktop;
 pub mod download;
 pub mod executor;
 mod follow;
+mod input;
 pub mod journal;
 pub mod memory;
 pub mod open;
 mod range_reader;
 mod run;
+pub mod screen;
 pub mod sessions;
 pub mod sign_in;
 pub mod signals;
@@ -32,21 +33,16 @@ use crate::app::custom::RunEvent;
 use crate::app::tone::Tone;
 use crate::ui::text::sanitize;
 use crate::ui::theme::Background;
-use background::Reply;
 use connections::Connections;
-use crossterm::event::{Event, EventStream, KeyEventKind};
-use futures::StreamExt;
+use crossterm::event::{Event, KeyEventKind};
+use input::{Input, Sent};
 use jiff::Timestamp;
 use sessions::{Incoming, OpenServer, Sessions, SharedContext, Task};
 use signals::{ExitFlag, Signal, Signals, StopTarget};
-use std::future::poll_fn;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 use terminal::{Terminal, TerminalOptions};
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 pub use turn::Turn;
 
 /// The minimum time between two frames not caused by a key.
@@ -104,11 +100,10 @@ impl Interface<'_> {
     async fn run(&mut self, first: Vec<Effect>, query_background: bool) -> io::Result<()> {
         self.terminal.draw(self.sessions.app())?;
         self.sessions.app().take_dirty();
-        let mut watch = background::Watch::new(query_background);
         if query_background {
             self.terminal.query_background()?;
         }
-        let mut input = Input::open();
+        let mut input = Input::open(query_background);
         let mut drawn = Instant::now();
         let mut urgent = true;
         let here = self.sessions.host();
@@ -134,7 +129,6 @@ impl Interface<'_> {
                 dirty = false;
             }
             let wake = if dirty { Some(wait_for_frame) } else { self.sessions.wake_at().map(until) };
-            let wake = watch.deadline().map_or(wake, |d| Some(wake.map_or(d, |w| w.min(d))));
             let mut batch: Vec<Msg> = Vec::new();
             let mut received: Option<(Host, Msg)> = None;
             tokio::select! {
@@ -153,7 +147,7 @@ impl Interface<'_> {
                     }
                 },
                 event = input.events.recv() => match event {
-                    Some(Ok(event)) => take_event(event, &mut watch, &mut batch),
+                    Some(Ok(event)) => take_event(event, &mut input, &mut batch),
                     // The terminal is gone.
                     Some(Err(_)) | None => batch.push(Msg::Quit),
                 },
@@ -169,16 +163,16 @@ impl Interface<'_> {
             // All waiting events are handled before one frame is drawn.
             while let Ok(event) = input.events.try_recv() {
                 match event {
-                    Ok(event) => take_event(event, &mut watch, &mut batch),
+                    Ok(event) => take_event(event, &mut input, &mut batch),
                     Err(_) => batch.push(Msg::Quit),
                 }
             }
-            // Keys that were held back for too long are delivered.
-            batch.extend(watch.expired().into_iter().map(Msg::Key));
             let now = Timestamp::now();
             for msg in std::iter::once(Msg::Now(now)).chain(batch) {
-                urgent |=
-                    matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Background(_));
+                urgent |= matches!(
+                    msg,
+                    Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Typed(_) | Msg::Resize(..) | Msg::Background(_)
+                );
                 let current = self.sessions.host();
                 self.todo.extend(self.sessions.receive(&current, msg));
             }
@@ -278,8 +272,8 @@ impl Interface<'_> {
     /// Takes the terminal back after another program.
     fn take_back(&mut self, input: &mut Input) -> io::Result<()> {
         self.terminal.reclaim()?;
-        if input.task.is_finished() {
-            *input = Input::open();
+        if input.is_closed() {
+            *input = Input::open(input.is_asked);
         }
         // Signals for the other program (C-c, C-g) must not end labscope.
         self.signals = Signals::of_terminal(self.signals.exit_flag.clone())?;
@@ -290,8 +284,8 @@ impl Interface<'_> {
     async fn suspend(&mut self, who: StopTarget, host: &Host, input: &mut Input) -> io::Result<()> {
         input.close().await;
         self.terminal.suspend(who)?;
-        *input = Input::open();
-        let (columns, rows) = self.terminal.size();
+        *input = Input::open(input.is_asked);
+        let (columns, rows) = terminal::size();
         self.tell(host, Msg::Resize(columns, rows));
         Ok(())
     }
@@ -302,53 +296,24 @@ impl Interface<'_> {
     }
 }
 
-/// The terminal's events, read by a separate task.
-///
-/// The loop drains waiting events before it draws, and crossterm's stream must not be polled for that: it keeps the
-/// waker of the first empty poll, so a poll without a waker would block the loop forever.
-struct Input {
-    events: mpsc::Receiver<io::Result<Event>>,
-    task: JoinHandle<()>,
-}
-
-impl Input {
-    fn open() -> Input {
-        let (sender, events) = mpsc::channel(256);
-        let task = tokio::spawn(async move {
-            let mut stream = EventStream::new();
-            // Checks each time that the terminal still exists: crossterm would repeatedly read the end of file of a
-            // closed one and never return.
-            while let Some(event) =
-                poll_fn(|cx| if terminal::is_there() { stream.poll_next_unpin(cx) } else { Poll::Ready(None) }).await
-            {
-                if sender.send(event).await.is_err() {
-                    break;
-                }
-            }
-        });
-        Input { events, task }
-    }
-
-    /// Stops reading, so that another program can read. Returns when reading has stopped.
-    async fn close(&mut self) {
-        self.task.abort();
-        let _ = (&mut self.task).await;
-    }
-}
-
-fn take_event(event: Event, watch: &mut background::Watch, batch: &mut Vec<Msg>) {
+fn take_event(sent: Sent, input: &mut Input, batch: &mut Vec<Msg>) {
+    let event = match sent {
+        Sent::Event(event) => event,
+        Sent::Text(text) => return batch.push(Msg::Typed(text)),
+        Sent::Background(is_light) => {
+            input.is_asked = false;
+            return batch.push(Msg::Background(if is_light { Background::Light } else { Background::Dark }));
+        }
+    };
     match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => {}
-        Event::Key(key) => match watch.take(key) {
-            Reply::Keys(keys) => batch.extend(keys.into_iter().map(Msg::Key)),
-            Reply::Background(light) => {
-                batch.push(Msg::Background(if light { Background::Light } else { Background::Dark }));
-            }
-            Reply::Pending => {}
-        },
+        Event::Key(key) => batch.push(Msg::Key(key)),
         Event::Mouse(mouse) => batch.push(Msg::Mouse(mouse)),
         Event::Paste(text) => batch.push(Msg::Paste(text)),
-        Event::Resize(width, height) => batch.push(Msg::Resize(width, height)),
+        Event::Resize(..) => {
+            let (width, height) = terminal::size();
+            batch.push(Msg::Resize(width, height));
+        }
         Event::FocusGained => batch.push(Msg::Focus(true)),
         Event::FocusLost => batch.push(Msg::Focus(false)),
     }

@@ -1,6 +1,6 @@
 //! Running other programs: the browser, and the user's editor and pager, which use the terminal for a while.
 
-use super::Input;
+use super::input::{Input, Sent};
 use super::run;
 use super::signals::{self, DefaultStopAction, Signal, Signals};
 use super::terminal;
@@ -206,12 +206,12 @@ async fn pause(how: &str, signals: &mut Signals, input: &mut Input) -> bool {
     let _ = crossterm::terminal::enable_raw_mode();
     let mut out = io::stdout();
     let _ = write!(out, "\r\n{how}Press Enter to return to labscope").and_then(|()| out.flush());
-    *input = Input::open();
+    *input = Input::open(input.is_asked);
     let should_quit = loop {
         tokio::select! {
             signal = signals.next() => if signal == Signal::End { break true },
             event = input.events.recv() => match event {
-                Some(Ok(Event::Key(key))) if key.kind != KeyEventKind::Release && returns(Key::of(key)) => break false,
+                Some(Ok(Sent::Event(Event::Key(key)))) if key.kind != KeyEventKind::Release && returns(Key::of(key)) => break false,
                 Some(Ok(_)) => {}
                 Some(Err(_)) | None => break false,
             },

@@ -1,11 +1,11 @@
 //! The terminal. Only this module writes escape codes, and it restores the terminal however the program ends.
 
 use super::open;
+use super::screen::{Frame, Screen};
 use super::signals::{self, StopTarget};
 use crate::app::App;
-use crate::ui::hyperlink::{self, Hyperlink};
-use crate::ui::image::{Fitted, PlacedImage, Protocol, Screen, TerminalImage};
-use crate::ui::text;
+use crate::ui::hyperlink;
+use crate::ui::image::{self, Fitted, PlacedImage, Protocol, TerminalImage};
 use base64::Engine;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::Hide;
@@ -13,15 +13,19 @@ use crossterm::event::{
     EnableBracketedPaste, EnableFocusChange, KeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, DisableLineWrap, EndSynchronizedUpdate, EnterAlternateScreen, SetTitle, disable_raw_mode,
+    enable_raw_mode,
 };
 use crossterm::{execute, queue};
-use ratatui::backend::CrosstermBackend;
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::VecDeque;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::mem::ManuallyDrop;
+#[cfg(unix)]
+use std::os::fd::AsRawFd;
+#[cfg(unix)]
+use std::sync::atomic::AtomicI32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
@@ -93,11 +97,10 @@ pub(super) fn without_controls(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
-/// The terminal while the interface draws on it.
+/// The terminal while the interface draws on it. Only [`restore`] restores it.
 pub struct Terminal {
-    /// The ratatui terminal. It is never dropped: ratatui would write to the terminal again, and panic if it cannot
-    /// report a failure. Only [`restore`] restores the terminal.
-    inner: ManuallyDrop<ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
+    /// Never dropped: an unfinished frame must not be written after the terminal was restored.
+    screen: ManuallyDrop<Screen<BufWriter<Stdout>>>,
     options: TerminalOptions,
     /// The images on the screen.
     placed: Vec<PlacedImage>,
@@ -105,39 +108,8 @@ pub struct Terminal {
     sent: VecDeque<(u32, Arc<Fitted>)>,
     /// The last used image ID.
     last_image_id: u32,
-    /// The hyperlinks on the screen, or `None` if the terminal is not known to ignore them safely.
-    linked: Option<Vec<LinkedCells>>,
-    /// The current cells at the positions of the previous frame's hyperlinks, if the links have changed.
-    unlinked: Option<Vec<(u16, u16, Cell)>>,
-}
-
-/// Cells of a line that are a hyperlink, as they were drawn.
-#[derive(Clone, Debug, PartialEq)]
-struct LinkedCells {
-    area: Rect,
-    cells: Vec<(u16, u16, Cell)>,
-    /// The address, in printable ASCII.
-    address: String,
-}
-
-impl LinkedCells {
-    /// Reads the cells of `link` from a frame. Returns `None` if its target is not a web address.
-    fn of(link: &Hyperlink, frame: &Buffer) -> Option<LinkedCells> {
-        let address = open::address(&link.target).ok()?.into();
-        Some(LinkedCells { area: link.area, cells: cells_of(frame, link.area), address })
-    }
-}
-
-/// Returns the cells of an area of one row, except those covered by a wide character.
-fn cells_of(frame: &Buffer, area: Rect) -> Vec<(u16, u16, Cell)> {
-    let mut cells = Vec::new();
-    let mut x = area.x;
-    while x < area.right() {
-        let Some(cell) = frame.cell((x, area.y)) else { break };
-        cells.push((x, area.y, cell.clone()));
-        x = x.saturating_add(text::width(cell.symbol()).max(1) as u16);
-    }
-    cells
+    /// Whether the terminal draws hyperlinks or ignores them safely.
+    draws_links: bool,
 }
 
 /// Maximum number of images that kitty is asked to keep.
@@ -159,109 +131,81 @@ impl Terminal {
         restore_on_crash();
         // The theme decides which colors are used; crossterm must not drop them.
         crossterm::style::force_color_output(true);
-        let backend = CrosstermBackend::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
+        let screen = Screen::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
         set_up(options)?;
-        match ratatui::Terminal::new(backend) {
-            Ok(inner) => Ok(Terminal {
-                inner: ManuallyDrop::new(inner),
-                options,
-                placed: Vec::new(),
-                sent: VecDeque::new(),
-                last_image_id: 0,
-                linked: supports_hyperlinks(environment).then(Vec::new),
-                unlinked: None,
-            }),
-            Err(error) => {
-                restore();
-                Err(error)
-            }
-        }
+        Ok(Terminal {
+            screen: ManuallyDrop::new(screen),
+            options,
+            placed: Vec::new(),
+            sent: VecDeque::new(),
+            last_image_id: 0,
+            draws_links: supports_hyperlinks(environment),
+        })
     }
 
     /// Draws something other than an app in one synchronized update.
     pub fn draw_with(&mut self, draw: impl FnOnce(Rect, &mut Buffer) -> Option<(u16, u16)>) -> io::Result<()> {
-        queue!(self.inner.backend_mut(), BeginSynchronizedUpdate)?;
+        queue!(self.screen.out(), BeginSynchronizedUpdate)?;
         self.draw_cells(draw)?;
-        self.draw_links()?;
-        queue!(self.inner.backend_mut(), EndSynchronizedUpdate)?;
-        self.inner.backend_mut().flush()
+        queue!(self.screen.out(), EndSynchronizedUpdate)?;
+        self.screen.out().flush()
     }
 
     /// Draws the app in one synchronized update.
     pub fn draw(&mut self, app: &App) -> io::Result<()> {
-        queue!(self.inner.backend_mut(), BeginSynchronizedUpdate)?;
-        let size = self.size();
-        self.draw_cells(|area, buf| app.view(area, buf))?;
-        if self.size() != size {
-            // ratatui has cleared the screen, and the images with it.
-            self.placed.clear();
-            self.linked.iter_mut().for_each(Vec::clear);
-        }
-        self.draw_links()?;
+        queue!(self.screen.out(), BeginSynchronizedUpdate)?;
+        let is_kitty = app.images.screen().protocol == Protocol::Kitty;
+        let mut rewritten = self.draw_cells(|area, buf| app.view(area, buf))?;
         let placed = app.images.placed();
-        if placed != self.placed {
-            let kitty = app.images.screen().protocol == Protocol::Kitty;
-            if !kitty && !self.placed.is_empty() {
-                // These images replaced cells, so ratatui's copy of the screen is wrong.
-                self.invalidate()?;
-                self.draw_cells(|area, buf| app.view(area, buf))?;
-                self.draw_links()?;
+        if placed != self.placed && !is_kitty && !self.placed.is_empty() {
+            // These images replaced cells.
+            self.invalidate();
+            rewritten = self.draw_cells(|area, buf| app.view(area, buf))?;
+        }
+        let is_damaged = match rewritten {
+            // Clearing the screen removes images.
+            None => true,
+            Some(rows) => {
+                let crosses = |row| placed.iter().any(|image| image.area.rows().any(|area| area.y == row));
+                !is_kitty && rows.into_iter().any(crosses)
             }
-            self.draw_images(&placed, kitty)?;
+        };
+        if placed != self.placed || is_damaged {
+            self.draw_images(&placed, is_kitty)?;
             self.placed = placed;
         }
-        queue!(self.inner.backend_mut(), EndSynchronizedUpdate)?;
-        self.inner.backend_mut().flush()
+        queue!(self.screen.out(), EndSynchronizedUpdate)?;
+        self.screen.out().flush()
     }
 
-    fn draw_cells(&mut self, draw: impl FnOnce(Rect, &mut Buffer) -> Option<(u16, u16)>) -> io::Result<()> {
-        let drawn = self.inner.draw(|frame| {
-            let area = frame.area();
-            if let Some(cursor) = draw(area, frame.buffer_mut()) {
-                frame.set_cursor_position(cursor);
+    /// Draws a frame without images. Returns the same as [`Screen::draw`].
+    fn draw_cells(
+        &mut self,
+        draw: impl FnOnce(Rect, &mut Buffer) -> Option<(u16, u16)>,
+    ) -> io::Result<Option<Vec<u16>>> {
+        let (width, height) = size();
+        let mut cells = Buffer::empty(Rect::new(0, 0, width, height));
+        let cursor = draw(cells.area, &mut cells);
+        let mut frame = Frame::new(cells);
+        let links = hyperlink::take();
+        for link in links.iter().filter(|_| self.draws_links) {
+            if let Ok(address) = open::address(&link.target) {
+                frame.link(link.area, &String::from(address).into());
             }
-        })?;
-        let found = hyperlink::take();
-        if let Some(before) = &mut self.linked {
-            let links = found.iter().filter_map(|link| LinkedCells::of(link, drawn.buffer)).collect();
-            let gone = std::mem::replace(before, links);
-            // Cells that ratatui redrew have lost their link, and others have kept it.
-            self.unlinked = if gone == *before {
-                None
-            } else {
-                Some(gone.iter().flat_map(|link| cells_of(drawn.buffer, link.area)).collect())
-            };
         }
-        Ok(())
-    }
-
-    /// Redraws the cells of hyperlinks with their addresses (OSC 8) if anything about them changed.
-    fn draw_links(&mut self) -> io::Result<()> {
-        let (Some(links), Some(plain)) = (&self.linked, self.unlinked.take()) else { return Ok(()) };
-        let out = self.inner.backend_mut();
-        out.write_all(b"\x1b7")?;
-        let draw = |out: &mut CrosstermBackend<_>, cells: &[(u16, u16, Cell)]| {
-            ratatui::backend::Backend::draw(out, cells.iter().map(|(x, y, cell)| (*x, *y, cell)))
-        };
-        draw(out, &plain)?;
-        for link in links {
-            write!(out, "\x1b]8;;{}\x1b\\", link.address)?;
-            draw(out, &link.cells)?;
-            out.write_all(b"\x1b]8;;\x1b\\")?;
-        }
-        out.write_all(b"\x1b8")
+        self.screen.draw(frame, cursor)
     }
 
     /// Draws images over their cells; saves and restores the cursor's position.
     fn draw_images(&mut self, placed: &[PlacedImage], kitty: bool) -> io::Result<()> {
         if kitty {
             // Removes the images from the screen; kitty keeps their data.
-            self.inner.backend_mut().write_all(b"\x1b_Ga=d,d=a,q=2\x1b\\")?;
+            self.screen.out().write_all(b"\x1b_Ga=d,d=a,q=2\x1b\\")?;
         }
         for PlacedImage { area, image } in placed {
             let id = if kitty { self.send_image(image)? } else { 0 };
             let (columns, rows) = (area.width, area.height);
-            let out = self.inner.backend_mut();
+            let out = self.screen.out();
             write!(out, "\x1b7\x1b[{};{}H", area.y + 1, area.x + 1)?;
             match image.native() {
                 Some(TerminalImage::Png(_)) if kitty => {
@@ -286,7 +230,7 @@ impl Terminal {
         if let Some((id, _)) = self.sent.iter().find(|(_, sent)| Arc::ptr_eq(sent, image)) {
             return Ok(*id);
         }
-        let out = self.inner.backend_mut();
+        let out = self.screen.out();
         if self.sent.len() >= MAX_SENT_IMAGES
             && let Some((old, _)) = self.sent.pop_front()
         {
@@ -314,26 +258,19 @@ impl Terminal {
         // The shell has reset the terminal's flags, which crossterm does not know.
         disable_raw_mode()?;
         set_up(self.options)?;
-        self.invalidate()
+        self.invalidate();
+        Ok(())
     }
 
-    /// Makes the next frame draw every cell, at the window's size. ratatui's `clear` queries the cursor's position,
-    /// which not every terminal reports.
-    fn invalidate(&mut self) -> io::Result<()> {
+    /// Makes the next frame draw every cell.
+    fn invalidate(&mut self) {
         self.placed.clear();
-        self.linked.iter_mut().for_each(Vec::clear);
-        let (width, height) = crossterm::terminal::size()?;
-        self.inner.resize(Rect::new(0, 0, width, height))
-    }
-
-    /// Returns the width and height in cells.
-    pub fn size(&self) -> (u16, u16) {
-        self.inner.size().map_or((80, 24), |s| (s.width, s.height))
+        self.screen.invalidate();
     }
 
     /// Queries the background color (OSC 11). The reply arrives among the keys.
     pub fn query_background(&mut self) -> io::Result<()> {
-        let out = self.inner.backend_mut();
+        let out = self.screen.out();
         out.write_all(b"\x1b]11;?\x1b\\")?;
         out.flush()
     }
@@ -341,7 +278,7 @@ impl Terminal {
     /// Copies `text` to the clipboard through the terminal (OSC 52, which also works over SSH). GNU screen only passes
     /// on sequences that are wrapped for it, in pieces.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        let out = self.inner.backend_mut();
+        let out = self.screen.out();
         if !is_set(environment, "STY") {
             return execute!(out, CopyToClipboard::to_clipboard_from(text));
         }
@@ -357,7 +294,7 @@ impl Terminal {
 
     /// Notifies the user with `text`.
     pub fn notify(&mut self, how: Notify, text: &str) -> io::Result<()> {
-        let out = self.inner.backend_mut();
+        let out = self.screen.out();
         out.write_all(&how.bytes(text))?;
         out.flush()
     }
@@ -365,10 +302,10 @@ impl Terminal {
     /// Restores the terminal, for another program or for good.
     pub fn release(&mut self) -> io::Result<()> {
         if !self.sent.is_empty() {
-            self.inner.backend_mut().write_all(b"\x1b_Ga=d,d=A,q=2\x1b\\")?;
+            self.screen.out().write_all(b"\x1b_Ga=d,d=A,q=2\x1b\\")?;
             self.sent.clear();
         }
-        self.inner.backend_mut().flush()?;
+        self.screen.out().flush()?;
         restore();
         Ok(())
     }
@@ -376,8 +313,9 @@ impl Terminal {
     /// Sets the terminal up again after [`release`](Terminal::release).
     pub fn reclaim(&mut self) -> io::Result<()> {
         set_up(self.options)?;
-        // The screen is in an unknown state, and the window may have another size.
-        self.invalidate()
+        // The screen is in an unknown state.
+        self.invalidate();
+        Ok(())
     }
 
     /// Restores the terminal, stops `target`, and sets the terminal up again when it continues.
@@ -388,13 +326,27 @@ impl Terminal {
     }
 }
 
+/// Returns the width and height of the window in cells. If the terminal does not know a side, `COLUMNS` or `LINES` says
+/// it, else it is that of 80x24.
+pub fn size() -> (u16, u16) {
+    size_or(crossterm::terminal::size().unwrap_or_default(), environment)
+}
+
+fn size_or((width, height): (u16, u16), variable: impl Fn(&str) -> Option<String>) -> (u16, u16) {
+    let side = |known: u16, name: &str, default: u16| {
+        let named = || variable(name).and_then(|value| value.trim().parse().ok()).filter(|side| *side > 0);
+        if known > 0 { known } else { named().unwrap_or(default) }
+    };
+    (side(width, "COLUMNS", 80), side(height, "LINES", 24))
+}
+
 /// Detects the image protocol from the environment, and the size of a cell in pixels.
-pub fn screen() -> Screen {
+pub fn screen() -> image::Screen {
     let cell = crossterm::terminal::window_size().ok().and_then(|size| {
         let side = |pixels: u16, cells: u16| pixels.checked_div(cells).filter(|side| (4..=100).contains(side));
         Some((side(size.width, size.columns)?, side(size.height, size.rows)?))
     });
-    Screen { protocol: protocol(environment), cell: cell.unwrap_or(Screen::default().cell) }
+    image::Screen { protocol: protocol(environment), cell: cell.unwrap_or(image::Screen::default().cell) }
 }
 
 /// Returns an environment variable.
@@ -461,11 +413,6 @@ fn protocol(variable: impl Fn(&str) -> Option<String> + Copy) -> Protocol {
     }
 }
 
-/// Returns whether standard output is still a terminal: its window may have been closed.
-pub fn is_there() -> bool {
-    io::stdout().is_terminal()
-}
-
 impl Drop for Terminal {
     fn drop(&mut self) {
         restore();
@@ -478,14 +425,16 @@ const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 
 /// The sequence that disables every mode enabled here. It is harmless if none is.
 const RESET: &[u8] =
-    b"\x1b]8;;\x1b\\\x1b[?2026l\x1b[?1004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m";
+    b"\x1b]8;;\x1b\\\x1b[?2026l\x1b[?1004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m";
 
 fn set_up(options: TerminalOptions) -> io::Result<()> {
     save_flags();
     enable_raw_mode()?;
     NEEDS_RESTORE.store(true, Ordering::SeqCst);
+    redirect_stderr();
     let mut out = io::stdout();
-    execute!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, Hide, SetTitle("labscope"))?;
+    execute!(out, EnterAlternateScreen, DisableLineWrap, EnableBracketedPaste, EnableFocusChange, Hide)?;
+    execute!(out, SetTitle("labscope"))?;
     if supports_keyboard_protocol(environment) {
         // Each screen of the terminal has its own flags, so they are reset with the alternate screen.
         KEYBOARD_FLAGS_SET.store(true, Ordering::SeqCst);
@@ -540,13 +489,41 @@ fn save_flags() {
     }
 }
 
-/// Resets the terminal's modes and flags without locking or allocating, so that signal handlers may call it.
+/// The standard error stream while it is redirected, or -1. Whatever a library or a child process prints there would
+/// be drawn over the interface.
+#[cfg(unix)]
+static OWN_STDERR: AtomicI32 = AtomicI32::new(-1);
+
+/// Redirects standard error to nowhere if it is the terminal.
+fn redirect_stderr() {
+    #[cfg(unix)]
+    if io::stderr().is_terminal()
+        && OWN_STDERR.load(Ordering::SeqCst) < 0
+        && let Ok(nowhere) = std::fs::OpenOptions::new().write(true).open("/dev/null")
+    {
+        // SAFETY: these calls only take file descriptors, which are open.
+        unsafe {
+            let own = libc::fcntl(libc::STDERR_FILENO, libc::F_DUPFD_CLOEXEC, 3);
+            if own >= 0 {
+                libc::dup2(nowhere.as_raw_fd(), libc::STDERR_FILENO);
+                OWN_STDERR.store(own, Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+/// Resets the terminal's modes and flags, and standard error, without locking or allocating, so that signal handlers may call it.
 pub(super) fn reset() {
     #[cfg(unix)]
-    // SAFETY: both calls are async-signal-safe and only read their arguments.
+    // SAFETY: all calls are async-signal-safe and only read their arguments.
     unsafe {
         if let Some(flags) = STARTUP_FLAGS.get() {
             libc::tcsetattr(libc::STDOUT_FILENO, libc::TCSANOW, flags);
+        }
+        let own = OWN_STDERR.swap(-1, Ordering::SeqCst);
+        if own >= 0 {
+            libc::dup2(own, libc::STDERR_FILENO);
+            libc::close(own);
         }
         if KEYBOARD_FLAGS_SET.swap(false, Ordering::SeqCst) {
             libc::write(libc::STDOUT_FILENO, KEYS_RESET.as_ptr().cast(), KEYS_RESET.len());
@@ -644,16 +621,24 @@ mod tests {
 
     #[test]
     fn only_a_web_address_of_printable_bytes_becomes_a_hyperlink() {
-        let frame = Buffer::with_lines(["see 世界 here"]);
-        let link =
-            |target: &str| LinkedCells::of(&Hyperlink { area: Rect::new(4, 0, 4, 1), target: target.into() }, &frame);
-        let found = link("https://x.example/a b\u{1b}\\\u{7}\u{9d}é").expect("an address");
-        assert!(found.address.bytes().all(|byte| byte.is_ascii_graphic()), "{}", found.address);
-        let symbols: Vec<_> = found.cells.iter().map(|(x, _, cell)| (*x, cell.symbol())).collect();
-        assert_eq!(symbols, [(4, "世"), (6, "界")]);
+        let found = open::address("https://x.example/a b\u{1b}\\\u{7}\u{9d}é").expect("an address");
+        let found = String::from(found);
+        assert!(found.bytes().all(|byte| byte.is_ascii_graphic()), "{found}");
         for target in ["javascript:alert(1)", "file:///etc/passwd", "!12", "https://", ""] {
-            assert!(link(target).is_none(), "{target}");
+            assert!(open::address(target).is_err(), "{target}");
         }
+    }
+
+    #[test]
+    fn an_unknown_window_size_comes_from_the_environment_or_is_80x24() {
+        let with = |pairs: &'static [(&str, &str)]| {
+            move |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned())
+        };
+        assert_eq!(size_or((100, 30), with(&[("COLUMNS", "7"), ("LINES", "7")])), (100, 30));
+        assert_eq!(size_or((0, 0), with(&[("COLUMNS", "132"), ("LINES", "50")])), (132, 50));
+        assert_eq!(size_or((0, 30), with(&[("COLUMNS", "132"), ("LINES", "50")])), (132, 30));
+        assert_eq!(size_or((0, 0), with(&[("COLUMNS", "0"), ("LINES", "many")])), (80, 24));
+        assert_eq!(size_or((0, 0), with(&[])), (80, 24));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A full-screen choice, used before there is a server and an app.
 
-use super::Input;
+use super::input::{Input, Sent};
 use super::signals::{ExitFlag, Signal, Signals, StopTarget};
 use super::terminal::{Terminal, TerminalOptions};
 use crate::app::keymap::Key;
@@ -30,7 +30,7 @@ pub async fn choose(
 ) -> io::Result<Option<usize>> {
     let mut signals = Signals::of_terminal(ExitFlag::default())?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: false })?;
-    let mut input = Input::open();
+    let mut input = Input::open(false);
     let mut selected = 0;
     let chosen = loop {
         terminal.draw_with(|area, buf| draw(selected, area, buf))?;
@@ -40,12 +40,12 @@ pub async fn choose(
                 Signal::Stop => {
                     input.close().await;
                     terminal.suspend(StopTarget::Us)?;
-                    input = Input::open();
+                    input = Input::open(false);
                 }
                 Signal::Continued => terminal.redraw()?,
             },
             event = input.events.recv() => match event {
-                Some(Ok(Event::Key(key))) if key.kind != KeyEventKind::Release => match step(Key::of(key), selected, len) {
+                Some(Ok(Sent::Event(Event::Key(key)))) if key.kind != KeyEventKind::Release => match step(Key::of(key), selected, len) {
                     Step::Stay(row) => selected = row,
                     Step::Choose(row) => break Some(row),
                     Step::Quit => break None,

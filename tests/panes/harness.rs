@@ -894,6 +894,11 @@ impl Harness {
         self.lines()
     }
 
+    /// Returns the cells of the current screen.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
     /// Returns the lines of the current screen.
     pub fn lines(&self) -> Vec<String> {
         self.seen().to_vec()

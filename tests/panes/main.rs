@@ -18,6 +18,7 @@ mod deployments;
 #[path = "../support/dice.rs"]
 mod dice;
 mod edits;
+mod emulator;
 mod endless;
 mod environments;
 mod faults;
@@ -70,4 +71,5 @@ mod token;
 mod trace;
 #[path = "../support/reach.rs"]
 mod ways;
+mod widths;
 mod wire_faults;

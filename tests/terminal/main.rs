@@ -25,6 +25,7 @@ use home::{Home, send};
 use labscope::runtime::terminal::{Terminal, TerminalOptions};
 use screen::Screen;
 use served::Served;
+use std::io::Write;
 
 /// A project of the demo world.
 const PROJECT: &str = "acme/rocket-ui";
@@ -233,6 +234,24 @@ fn every_death_of_the_process_restores_the_terminal() {
         assert_ne!(screen.exit_code(), 0, "{death}");
         given_back(&mut screen);
     }
+}
+
+#[test]
+fn what_libraries_print_is_not_drawn() {
+    if std::env::var_os(CRASH).is_some() {
+        let mut terminal = Terminal::open(TerminalOptions { mouse: true }).expect("a terminal");
+        std::io::stderr().write_all(b"stray words").expect("written");
+        terminal.release().expect("restored");
+        std::io::stderr().write_all(b"the reason").expect("written");
+        return;
+    }
+    let home = Home::new();
+    let itself = std::env::current_exe().expect("a path");
+    let arguments = ["--exact", "what_libraries_print_is_not_drawn", "--nocapture"];
+    let mut screen = Screen::start_with(&home, itself.to_str().expect("UTF-8"), &arguments, &[(CRASH, "1")]);
+    screen.wait("what is printed later", |screen| screen.contents().contains("the reason"));
+    assert!(!screen.has_sent("stray"));
+    given_back(&mut screen);
 }
 
 /// Ends the process while the terminal is open.

@@ -170,9 +170,11 @@ fn external_programs_are_only_started_by_system_programs() {
 #[test]
 fn only_the_terminal_module_writes_escape_codes() {
     let files = files();
-    complain(&elsewhere(&files, r"\b(execute|queue)!|\bEnterAlternateScreen\b", &["runtime/terminal.rs"]));
+    let writers = ["runtime/terminal.rs", "runtime/screen.rs"];
+    complain(&elsewhere(&files, r"\b(execute|queue)!|\bEnterAlternateScreen\b", &writers));
     // These parse escape codes, or generate job traces that contain some.
-    let readers = ["runtime/terminal.rs", "runtime/background.rs", "ui/ansi.rs", "ui/trace", "backend/"];
+    let readers =
+        ["runtime/terminal.rs", "runtime/screen.rs", "runtime/input/parser.rs", "ui/ansi.rs", "ui/trace", "backend/"];
     complain(&elsewhere(&files, r"\\x1b|\\u\{1b\}", &readers));
 }
 
