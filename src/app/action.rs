@@ -252,6 +252,8 @@ pub enum Msg {
     Arrived(TaskKey, Result<Outcome, Error>),
     /// The cached reply to something that was started, and when it was received; the new reply is still to come.
     Cached(TaskKey, ParsedReply, Timestamp),
+    /// The first result of a computation, which continues.
+    Preview(TaskKey, WorkResult),
     /// A status that was read along with a stream.
     StreamStatus(crate::api::Request, Result<ParsedReply, Error>),
     /// The offset of the server's clock from the local one; positive if the server is ahead.

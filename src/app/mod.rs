@@ -390,6 +390,7 @@ impl App {
             }
             Msg::Arrived(task, outcome) => self.on_arrived(task, outcome),
             Msg::Cached(task, reply, at) => self.add_cached(&task, reply, at),
+            Msg::Preview(task, result) => self.add_preview(task, result),
             Msg::StreamStatus(request, outcome) => self.store.record_reply(&request, 0, outcome, self.now),
             Msg::ClockOffset(ahead) => self.clock_offset = ahead,
             Msg::Bytes { request, bytes, restart } => {
@@ -464,6 +465,14 @@ impl App {
             && self.in_flight.contains(task)
         {
             self.store.add_cached(request, *page, reply, at);
+        }
+    }
+
+    fn add_preview(&mut self, task: TaskKey, result: crate::store::WorkResult) {
+        if self.in_flight.contains(&task)
+            && let TaskKey::Work(key) = task
+        {
+            self.store.record_preview(key, result);
         }
     }
 

@@ -77,7 +77,7 @@ struct HeadInput {
     /// The formatted ages of the issue's creation and last update.
     ages: [String; 2],
     /// Whether the description is rendered.
-    rendered: bool,
+    rendered: (bool, bool),
 }
 
 impl IssuePane {
@@ -236,8 +236,11 @@ impl IssuePane {
                 age(issue.and_then(|issue| issue.created_at.as_ref())),
                 age(issue.and_then(|issue| issue.updated_at.as_ref())),
             ],
-            rendered: issue
-                .is_some_and(|issue| rendered_markdown::rendered(view, &Self::identity(issue), width).is_some()),
+            rendered: issue.map_or((false, false), |issue| {
+                let identity = Self::identity(issue);
+                let is_there = rendered_markdown::rendered(view, &identity, width).is_some();
+                (is_there, rendered_markdown::is_complete(view, &identity, width))
+            }),
         }
     }
 

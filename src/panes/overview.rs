@@ -107,7 +107,7 @@ impl Overview {
         let width = self.readme_width(view);
         let readme = self.readme(view).filter(|_| width > 0)?;
         let identity = Self::identity(readme);
-        if rendered_markdown::rendered(view, &identity, width).is_some() {
+        if rendered_markdown::is_complete(view, &identity, width) {
             return None;
         }
         let raw = view.store.get(&self.text_of(readme)).value?;

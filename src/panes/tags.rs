@@ -18,6 +18,7 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, project};
 use crate::store::{Canceled, Derive, ListQuery, Want, Work, Write};
+use crate::ui::code::Budget;
 use crate::ui::doc::DocLine;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::panels::PanelRequest;
@@ -69,7 +70,18 @@ impl Derive for TagText {
         self.key.clone()
     }
 
-    fn run(&self, _: Canceled<'_>) -> Rendered {
+    fn run(&self, canceled: Canceled<'_>) -> Rendered {
+        self.render(&Budget::new(canceled))
+    }
+
+    fn preview(&self) -> Option<Rendered> {
+        let has_code = self.release.as_ref().is_some_and(|release| markdown::has_code(release));
+        has_code.then(|| self.render(&Budget::none()))
+    }
+}
+
+impl TagText {
+    fn render(&self, colors: &Budget) -> Rendered {
         let style = self.theme.style(if self.release.is_some() { Role::Dim } else { Role::Text });
         let plain = self.annotation.lines().flat_map(|line| match line {
             "" => vec![String::new()],
@@ -80,7 +92,7 @@ impl Derive for TagText {
             if !lines.is_empty() {
                 lines.push(DocLine::default());
             }
-            lines.extend(markdown::render(release, self.width, &self.theme).lines);
+            lines.extend(markdown::render(release, self.width, &self.theme, colors).lines);
         }
         Rendered { lines }
     }

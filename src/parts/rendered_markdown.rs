@@ -2,6 +2,7 @@
 
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Work};
+use crate::ui::code::Budget;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::Theme;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -38,14 +39,24 @@ impl Derive for RenderedMarkdown {
         BYTES_PER_BYTE * self.text.len()
     }
 
-    fn run(&self, _: Canceled<'_>) -> Rendered {
-        markdown::render(&self.text, self.width, &self.theme)
+    fn run(&self, canceled: Canceled<'_>) -> Rendered {
+        markdown::render(&self.text, self.width, &self.theme, &Budget::new(canceled))
+    }
+
+    fn preview(&self) -> Option<Rendered> {
+        let render = || markdown::render(&self.text, self.width, &self.theme, &Budget::none());
+        markdown::has_code(&self.text).then(render)
     }
 }
 
 /// Returns the key of a rendered text; `identity` must change whenever the text does.
 pub fn key(view: &View, identity: &str, width: usize) -> String {
     format!("{identity} in {width} columns, {}", view.theme.name)
+}
+
+/// Returns whether the rendered text is there, with its colors.
+pub fn is_complete(view: &View, identity: &str, width: usize) -> bool {
+    !view.store.is_result_missing(&key(view, identity, width))
 }
 
 /// Returns the computation that renders the text of `identity`, unless it is done.
@@ -59,7 +70,7 @@ pub fn render(view: &View, key: String, text: String, width: usize) -> Work {
     Work::new(RenderedMarkdown { key, text, width, theme: view.theme.clone() })
 }
 
-/// Returns the rendered text, once it is ready.
+/// Returns the rendered text, once it is ready; at first without the colors of its code.
 pub fn rendered<'a>(view: &View<'a>, identity: &str, width: usize) -> Option<&'a Rendered> {
     view.store.result(&key(view, identity, width))
 }

@@ -304,7 +304,7 @@ impl Executor {
                     Want::Follow(follow) => {
                         follow::stream(&connection, &follow, known, backpressure, to).await.map(|()| Outcome::End)
                     }
-                    Want::Work(work) => run_work(work, to.stop.clone()).await,
+                    Want::Work(work) => run_work(work, to).await,
                     Want::RangeRead(reader) => {
                         range_reader::read_ranges(&connection.client().await?, &reader, to).await
                     }
@@ -465,9 +465,17 @@ async fn send(connection: &ServerConnection, write: &Write) -> Result<crate::sto
     read(response.body, &write.request.line(), move |body| reader(body, kind.as_deref()).map(|(value, _)| value)).await
 }
 
-/// Runs a computation on a worker thread. A canceled one is aborted before its result is used.
-async fn run_work(work: Work, stop: StopFlag) -> Result<Outcome, Error> {
+/// Runs a computation on a worker thread, and sends its preview if it has one. A canceled one is aborted before its
+/// result is used.
+async fn run_work(work: Work, to: &MsgSender) -> Result<Outcome, Error> {
     let name = TaskKey::Work(work.key.clone());
+    let preview = work.preview.clone();
+    match tokio::task::spawn_blocking(move || preview()).await {
+        Ok(Some(preview)) => to.send(Msg::Preview(name.clone(), preview)).await,
+        Ok(None) => {}
+        Err(_) => return Err(crashed(&name)),
+    }
+    let stop = to.stop.clone();
     let result = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;
     result.map(Outcome::Computed).map_err(|_| crashed(&name))
 }
@@ -491,6 +499,40 @@ mod tests {
             Some(Msg::FromTask(stop, msg)) if !stop.is_stopped() => *msg,
             other => panic!("{other:?}"),
         }
+    }
+
+    struct Colored;
+
+    impl crate::store::Derive for Colored {
+        type Output = &'static str;
+
+        fn key(&self) -> String {
+            "text".into()
+        }
+
+        fn preview(&self) -> Option<&'static str> {
+            Some("plain")
+        }
+
+        fn run(&self, _: crate::store::Canceled<'_>) -> &'static str {
+            "colored"
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_preview_of_a_computation_comes_before_its_result() {
+        let (sender, mut inbox) = mpsc::channel(8);
+        let gone = || Err(Error { tried: "connect".into(), fault: Fault::Offline("gone".into()) });
+        let mut executor = Executor::new(Box::new(gone), sender, None, None);
+        let task = TaskKey::Work("text".into());
+        executor.take(Effect::Start(task.clone(), Work::new(Colored).into(), KnownState::default()));
+        let text = |result: &crate::store::WorkResult| result.value.downcast_ref::<&str>().copied();
+        let Msg::Preview(of, preview) = next_message(&mut inbox).await else { panic!("no preview") };
+        assert_eq!((of, text(&preview)), (task, Some("plain")));
+        let Msg::Arrived(_, Ok(Outcome::Computed(result))) = next_message(&mut inbox).await else {
+            panic!("no result")
+        };
+        assert_eq!(text(&result), Some("colored"));
     }
 
     #[tokio::test(flavor = "multi_thread")]

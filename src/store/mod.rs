@@ -256,6 +256,8 @@ struct Stream {
 
 struct CachedResult {
     result: WorkResult,
+    /// Whether the computation has not finished yet.
+    is_preview: bool,
     used: Cell<u64>,
 }
 
@@ -772,9 +774,11 @@ impl Store {
         self.streams.get(&follow.request).is_none_or(|s| !s.is_complete && s.error.is_none())
     }
 
-    /// Returns whether the result `key` is missing.
+    /// Returns whether the result `key` is missing, or only a preview of it is there.
     pub fn is_result_missing(&self, key: &str) -> bool {
-        !self.results.contains_key(key) && !self.failed_work.contains(key) && !self.failed.contains_key(key)
+        self.results.get(key).is_none_or(|result| result.is_preview)
+            && !self.failed_work.contains(key)
+            && !self.failed.contains_key(key)
     }
 
     /// Returns the state of a document before its request starts: the number of bytes received and the tail.
@@ -950,9 +954,18 @@ impl Store {
         if let Some((of, _)) = key.split_once('\t') {
             self.results.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
         }
-        let used = Cell::new(self.turn);
         self.progress.remove(&key);
-        self.results.insert(key, CachedResult { result, used });
+        self.insert_result(key, result, false);
+    }
+
+    /// Records the first result of a computation that continues.
+    pub fn record_preview(&mut self, key: String, result: WorkResult) {
+        self.insert_result(key, result, true);
+    }
+
+    fn insert_result(&mut self, key: String, result: WorkResult, is_preview: bool) {
+        let used = Cell::new(self.turn);
+        self.results.insert(key, CachedResult { result, is_preview, used });
     }
 
     /// Records the progress of a range read.
@@ -1129,6 +1142,16 @@ mod tests {
         }
         assert_eq!(store.result::<usize>("heavy 39"), Some(&39), "the latest stays");
         assert!(store.is_result_missing("heavy 0"));
+    }
+
+    #[test]
+    fn a_preview_is_shown_until_the_result_is_there() {
+        let mut store = Store::default();
+        let result = |number: usize| WorkResult::from(Arc::new(number) as Value);
+        store.record_preview("text".into(), result(1));
+        assert_eq!((store.result::<usize>("text"), store.is_result_missing("text")), (Some(&1), true));
+        store.record_result("text".into(), result(2));
+        assert_eq!((store.result::<usize>("text"), store.is_result_missing("text")), (Some(&2), false));
     }
 
     #[test]

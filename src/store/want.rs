@@ -378,6 +378,10 @@ pub trait Derive: Send + Sync + 'static {
     fn key(&self) -> String;
     /// Computes the result on a worker; long computations check regularly whether they were canceled.
     fn run(&self, canceled: Canceled<'_>) -> Self::Output;
+    /// Returns a first result that takes little time, to be shown until [`Derive::run`] has finished.
+    fn preview(&self) -> Option<Self::Output> {
+        None
+    }
     /// Returns the approximate size of the result in bytes: results are evicted when their total exceeds a limit.
     fn weight(&self, _result: &Self::Output) -> usize {
         LIGHT
@@ -392,6 +396,12 @@ pub struct WorkResult {
     pub weight: usize,
 }
 
+impl fmt::Debug for WorkResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WorkResult({} bytes)", self.weight)
+    }
+}
+
 impl From<Value> for WorkResult {
     /// Wraps a small result.
     fn from(value: Value) -> WorkResult {
@@ -402,6 +412,9 @@ impl From<Value> for WorkResult {
 /// The function of a computation.
 pub type Run = Arc<dyn Fn(Canceled<'_>) -> WorkResult + Send + Sync>;
 
+/// The function of a preview.
+pub type Preview = Arc<dyn Fn() -> Option<WorkResult> + Send + Sync>;
+
 /// A type-erased [`Derive`]. Equal by key.
 #[derive(Clone)]
 pub struct Work {
@@ -409,18 +422,23 @@ pub struct Work {
     pub key: String,
     /// The function to run.
     pub run: Run,
+    /// The function that returns a first result, see [`Derive::preview`].
+    pub preview: Preview,
 }
 
 impl Work {
     /// Erases the type of `derive`.
     pub fn new<D: Derive>(derive: D) -> Work {
         let key = derive.key();
-        let run = move |canceled: Canceled<'_>| {
-            let result = derive.run(canceled);
+        let derive = Arc::new(derive);
+        let of_preview = derive.clone();
+        let finish = |derive: &D, result: D::Output| {
             let weight = derive.weight(&result);
             WorkResult { value: Arc::new(result), weight }
         };
-        Work { key, run: Arc::new(run) }
+        let preview = move || of_preview.preview().map(|result| finish(&of_preview, result));
+        let run = move |canceled: Canceled<'_>| finish(&derive, derive.run(canceled));
+        Work { key, run: Arc::new(run), preview: Arc::new(preview) }
     }
 }
 

@@ -12,7 +12,9 @@ use ratatui::style::Style;
 use scopes::Scopes;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 
 /// Maximum length in bytes of a highlighted line. The time that the regexes take grows faster than the line.
@@ -27,7 +29,25 @@ const LEADING_LINES: usize = 100;
 
 pub use content::{Content, Text, is_binary};
 
-static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
+/// The maximum number of steps back that the regex engine takes in one search; a search that needs more finds nothing.
+/// Ordinary code needs a few hundred. A line made for it would need billions: 2 kB of `a-a-a-…` in SCSS, for example.
+/// With this limit, no line of 2 kB takes longer than 0.1 s in any language.
+const MAX_RETRIES: u64 = 20_000;
+/// The time from which a line counts as slow. Lines of code take some microseconds, but the first ones of a language
+/// also compile its regexes.
+const SLOW_LINE: Duration = Duration::from_millis(20);
+/// The time that all slow lines of a file or a text may take together; the rest of it is then not highlighted.
+const MAX_SLOW_TIME: Duration = Duration::from_secs(2);
+
+static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(|| {
+    // SAFETY: These functions set a number that the engine reads when a search begins. Nothing has used the engine
+    // yet, because this is the only way to a syntax.
+    unsafe {
+        onig_sys::onig_set_retry_limit_in_match(MAX_RETRIES);
+        onig_sys::onig_set_retry_limit_in_search(MAX_RETRIES);
+    }
+    two_face::syntax::extra_newlines()
+});
 
 /// The byte ranges of a line with their roles, sorted and non-overlapping. Text without a special role is not included.
 pub type Spans = Vec<(Range<u32>, Role)>;
@@ -61,6 +81,11 @@ impl Language {
         SYNTAXES.find_syntax_by_token(name).and_then(Language::of)
     }
 
+    /// Lists all languages.
+    pub fn all() -> impl Iterator<Item = Language> {
+        SYNTAXES.syntaxes().iter().filter_map(Language::of)
+    }
+
     fn of(syntax: &'static SyntaxReference) -> Option<Language> {
         (syntax.name != "Plain Text").then_some(Language(syntax))
     }
@@ -81,9 +106,56 @@ pub struct Block {
     pub approximate: bool,
 }
 
+/// The time that highlighting a file or a text may still take, and whether its result is still wanted.
+pub struct Budget<'a> {
+    /// The rest of [`MAX_SLOW_TIME`], in microseconds; shared by all parts of a file.
+    left: Arc<AtomicU64>,
+    canceled: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Budget<'a> {
+    /// Creates the budget of a text that is highlighted until `canceled` returns true.
+    pub fn new(canceled: &'a dyn Fn() -> bool) -> Budget<'a> {
+        Budget { left: Budget::of_file(), canceled }
+    }
+
+    /// Creates an empty budget: the text is not highlighted.
+    pub fn none() -> Budget<'static> {
+        Budget { left: Arc::default(), canceled: &|| true }
+    }
+
+    /// Creates the time that the parts of a file share.
+    pub fn of_file() -> Arc<AtomicU64> {
+        Arc::new(AtomicU64::new(MAX_SLOW_TIME.as_micros() as u64))
+    }
+
+    /// Creates the budget of a part of a file from the time that the parts share.
+    pub fn shared(left: Arc<AtomicU64>, canceled: &'a dyn Fn() -> bool) -> Budget<'a> {
+        Budget { left, canceled }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0
+    }
+
+    /// Counts the time that a line took.
+    fn charge(&self, took: Duration, language: Language) {
+        if took < SLOW_LINE {
+            return;
+        }
+        let took = took.as_micros() as u64;
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(took), Ordering::Relaxed);
+        if left <= took && left > 0 {
+            tracing::info!(language = language.name(), "highlighting takes too long; the rest is plain");
+        }
+    }
+}
+
 /// The state of the parser between two lines.
 #[derive(Clone)]
 struct ParserState {
+    language: Language,
     parser: ParseState,
     stack: ScopeStack,
 }
@@ -94,19 +166,22 @@ unsafe impl Send for ParserState {}
 
 impl ParserState {
     fn new(language: Language) -> ParserState {
-        ParserState { parser: ParseState::new(language.0), stack: ScopeStack::new() }
+        ParserState { language, parser: ParseState::new(language.0), stack: ScopeStack::new() }
     }
 
-    /// Parses one line and advances to the next.
-    fn line(&mut self, line: &str, buffer: &mut String, scopes: &mut Scopes) -> Spans {
+    /// Parses one line and advances to the next. Nothing is parsed once the budget is spent.
+    fn line(&mut self, line: &str, buffer: &mut String, scopes: &mut Scopes, budget: &Budget) -> Spans {
         let mut spans = Spans::new();
-        if line.len() > MAX_LINE_BYTES {
+        if line.len() > MAX_LINE_BYTES || budget.is_spent() {
             return spans;
         }
+        let began = Instant::now();
         buffer.clear();
         buffer.push_str(line);
         buffer.push('\n');
-        let Ok(changes) = self.parser.parse_line(buffer, &SYNTAXES) else { return spans };
+        let parsed = self.parser.parse_line(buffer, &SYNTAXES);
+        budget.charge(began.elapsed(), self.language);
+        let Ok(changes) = parsed else { return spans };
         let mut at = 0;
         for (change, operation) in &changes {
             mark(&mut spans, line, at..(*change).min(line.len()), &self.stack, scopes);
@@ -135,12 +210,14 @@ fn mark(spans: &mut Spans, line: &str, range: Range<usize>, stack: &ScopeStack, 
     }
 }
 
-/// Highlights a few consecutive lines, such as one side of a hunk or a fenced block.
-pub fn highlight_lines<'a>(language: Language, lines: impl Iterator<Item = &'a str>) -> Vec<Spans> {
+/// Highlights a few consecutive lines, such as one side of a hunk or a fenced block. The result is shorter if it was
+/// canceled.
+pub fn highlight_lines<'a>(language: Language, lines: impl Iterator<Item = &'a str>, budget: &Budget) -> Vec<Spans> {
     let mut state = ParserState::new(language);
     let mut scopes = Scopes::default();
     let mut buffer = String::new();
-    lines.map(|line| state.line(line, &mut buffer, &mut scopes)).collect()
+    let lines = lines.take_while(|_| !(budget.canceled)());
+    lines.map(|line| state.line(line, &mut buffer, &mut scopes, budget)).collect()
 }
 
 /// A highlighter of one text, for any part of it at any time and from any thread.
@@ -149,12 +226,20 @@ pub struct Highlighter {
     path: String,
     language: OnceLock<Option<Language>>,
     checkpoints: Mutex<BTreeMap<usize, ParserState>>,
+    /// The budget of all parts.
+    left: Arc<AtomicU64>,
 }
 
 impl Highlighter {
     /// Creates a highlighter. This is cheap: nothing is parsed until requested.
     pub fn new(text: Arc<Text>, path: &str) -> Highlighter {
-        Highlighter { text, path: path.to_owned(), language: OnceLock::new(), checkpoints: Mutex::default() }
+        Highlighter {
+            text,
+            path: path.to_owned(),
+            language: OnceLock::new(),
+            checkpoints: Mutex::default(),
+            left: Budget::of_file(),
+        }
     }
 
     /// Returns the language, which is detected by the first highlighting.
@@ -179,6 +264,7 @@ impl Highlighter {
         }
         let mut scopes = Scopes::default();
         let mut buffer = String::new();
+        let budget = Budget::shared(self.left.clone(), canceled);
         while at < end && !canceled() {
             if at.is_multiple_of(CHECKPOINT_LINES) && !block.approximate {
                 self.checkpoints
@@ -187,7 +273,7 @@ impl Highlighter {
                     .entry(at)
                     .or_insert_with(|| state.clone());
             }
-            let spans = state.line(self.text.line(at), &mut buffer, &mut scopes);
+            let spans = state.line(self.text.line(at), &mut buffer, &mut scopes, &budget);
             if at >= start {
                 block.lines.push(spans);
             }
@@ -277,6 +363,21 @@ mod tests {
     fn a_long_first_line_is_cut_between_characters() {
         let line = format!("#!/bin/sh {}é", "a".repeat(MAX_LINE_BYTES - 11));
         assert!(Language::detect("script", &line).is_some());
+    }
+
+    #[test]
+    fn the_rest_is_plain_once_slow_lines_have_used_the_budget() {
+        let rust = Language::named("rust").expect("a language");
+        let budget = Budget::new(&|| false);
+        for _ in 0..1000 {
+            budget.charge(SLOW_LINE / 2, rust);
+        }
+        assert!(!highlight_lines(rust, ["fn a() {}"].into_iter(), &budget)[0].is_empty());
+        budget.charge(MAX_SLOW_TIME * 2 / 3, rust);
+        assert!(!highlight_lines(rust, ["fn a() {}"].into_iter(), &budget)[0].is_empty());
+        budget.charge(MAX_SLOW_TIME / 2, rust);
+        assert_eq!(highlight_lines(rust, ["fn a() {}"].into_iter(), &budget), [Spans::new()]);
+        assert_eq!(highlight_lines(rust, ["fn a() {}"].into_iter(), &Budget::none()), Vec::<Spans>::new());
     }
 
     #[test]

@@ -28,12 +28,13 @@ pub use styles::{HunkStyles, highlight_hunk};
 pub use view::{DiffOptions, draw, gutter};
 pub use whitespace::without_whitespace_changes;
 
-use crate::ui::code::Text;
+use crate::ui::code::{Budget, Text};
 use pairs::Pair;
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// The data of a changed file as received from the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -138,6 +139,16 @@ pub enum Endings {
     Mixed,
 }
 
+/// The time that highlighting all parts of a file may still take.
+#[derive(Clone, Debug)]
+struct ColorBudget(Arc<AtomicU64>);
+
+impl Default for ColorBudget {
+    fn default() -> ColorBudget {
+        ColorBudget(Budget::of_file())
+    }
+}
+
 /// A parsed diff of one file.
 #[derive(Clone, Debug, Default)]
 pub struct FileDiff {
@@ -161,6 +172,7 @@ pub struct FileDiff {
     pub is_local: bool,
     /// The difference between the ends of lines, if there is one; carriage returns are shown then.
     pub endings: Option<Endings>,
+    color_budget: ColorBudget,
     pairs: Vec<Pair>,
     /// The new version of the file, once lines of it were expanded.
     blob: Option<Arc<Text>>,

@@ -4,7 +4,7 @@
 mod flow;
 mod table;
 
-use crate::ui::code::{Language, highlight_lines, layer};
+use crate::ui::code::{Budget, Language, highlight_lines, layer};
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
 use crate::ui::theme::{Role, Theme};
@@ -47,13 +47,18 @@ pub struct Rendered {
     pub lines: Vec<DocLine<'static>>,
 }
 
-/// Renders `markdown` to a width of `width` columns.
-pub fn render(markdown: &str, width: usize, theme: &Theme) -> Rendered {
-    render_start(markdown, MAX_BYTES, width, theme)
+/// Returns whether the text may have code in a named language, so that colors can make it wait.
+pub fn has_code(markdown: &str) -> bool {
+    ["```", "~~~"].iter().any(|fence| markdown.contains(fence))
+}
+
+/// Renders `markdown` to a width of `width` columns; `colors` is the budget for highlighting its code.
+pub fn render(markdown: &str, width: usize, theme: &Theme, colors: &Budget) -> Rendered {
+    render_start(markdown, MAX_BYTES, width, theme, colors)
 }
 
 /// Renders at most `bytes` bytes of `markdown` to a width of `width` columns.
-pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme) -> Rendered {
+pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, colors: &Budget) -> Rendered {
     let read = text::head_bytes(markdown, bytes.min(MAX_BYTES));
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
@@ -62,7 +67,7 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme) -
         | Options::ENABLE_GFM
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let parser = Parser::new_ext(read, options);
-    let mut renderer = Renderer::new(width.max(1), theme);
+    let mut renderer = Renderer::new(width.max(1), theme, colors);
     renderer.budget = (MIN_BUDGET + 2 * read.len()).min(MAX_BUDGET);
     for event in TextMergeStream::new(parser) {
         renderer.event(event);
@@ -72,7 +77,8 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme) -
     }
     renderer.flush();
     if renderer.budget == 0 || read.len() < markdown.len() {
-        renderer = Renderer { out: renderer.out, gap: true, budget: MIN_BUDGET, ..Renderer::new(width.max(1), theme) };
+        renderer =
+            Renderer { out: renderer.out, gap: true, budget: MIN_BUDGET, ..Renderer::new(width.max(1), theme, colors) };
         renderer.block();
         renderer.word(&format!("{} truncated", glyph::ellipsis()), theme.style(Role::Dim));
         renderer.flush();
@@ -94,6 +100,7 @@ enum Container {
 
 struct Renderer<'t> {
     theme: &'t Theme,
+    colors: &'t Budget<'t>,
     width: usize,
     out: Rendered,
     containers: Vec<Container>,
@@ -116,9 +123,10 @@ struct Renderer<'t> {
 }
 
 impl<'t> Renderer<'t> {
-    fn new(width: usize, theme: &'t Theme) -> Renderer<'t> {
+    fn new(width: usize, theme: &'t Theme, colors: &'t Budget<'t>) -> Renderer<'t> {
         Renderer {
             theme,
+            colors,
             width,
             out: Rendered::default(),
             containers: Vec::new(),
@@ -503,7 +511,7 @@ impl<'t> Renderer<'t> {
         let language = name.filter(|_| code.len() <= self.code_budget).and_then(Language::named);
         let highlighted = language.map(|language| {
             self.code_budget -= code.len();
-            highlight_lines(language, code.lines())
+            highlight_lines(language, code.lines(), self.colors)
         });
         for (at, source) in code.lines().enumerate() {
             if self.budget == 0 {

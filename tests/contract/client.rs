@@ -189,8 +189,8 @@ async fn a_reply_that_is_not_json_is_described() {
 
 #[tokio::test]
 async fn a_decoding_error_names_the_field() {
-    let big = format!(r#"[{}{{"name":"x","commit":{{"parent_ids":3}}}}]"#, r#"{"name":"y"},"#.repeat(30_000));
-    for body in [r#"[{"name":"x","commit":{"parent_ids":3}}]"#, &big] {
+    let big = format!(r#"[{}{{"name":"x","commit":{{"parent_ids":x}}}}]"#, r#"{"name":"y"},"#.repeat(30_000));
+    for body in [r#"[{"name":"x","commit":{"parent_ids":x}}]"#, &big] {
         let server = Scripted::start([answer(200, body)]).await;
         let error = client(&server).call(&ListBranches::default()).await.unwrap_err();
         let Fault::Unreadable(unreadable) = &error.fault else { panic!("{error}") };

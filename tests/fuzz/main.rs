@@ -1,5 +1,5 @@
 //! Fuzz tests of all code that parses foreign input: every input is parsed or rejected, the result can be drawn, and
-//! the memory used is proportional to the size of the input.
+//! the memory used is proportional to the size of the input, and the time is bounded.
 //!
 //! The random numbers are seeded. `LABSCOPE_FUZZ_ROUNDS` increases the number of inputs; a failure prints its shortest
 //! input.
@@ -16,13 +16,18 @@ mod readers;
 
 use cost::cost;
 use dice::Dice;
+use labscope::ui::code::{Budget, Language, MAX_LINE_BYTES, highlight_lines};
 use readers::{READERS, Reader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 /// The default number of inputs per reader.
 const ROUNDS: usize = 150;
 /// The bytes that a reader may allocate even for the shortest input, for tables that are built once.
 const SPARE: usize = 4 << 20;
+
+/// The time of the processor that a reader may take for one input, all of which are short. Some first build tables.
+const MAX_TIME: Duration = Duration::from_secs(2);
 
 /// Feeds an input to a reader and returns the problem, if any.
 fn wrong(reader: &Reader, bytes: &[u8]) -> Option<String> {
@@ -38,6 +43,7 @@ fn wrong(reader: &Reader, bytes: &[u8]) -> Option<String> {
             let (len, all, peak) = (bytes.len(), cost.allocated, cost.peak);
             Some(format!("{len} bytes take {all} bytes of memory in all, and {peak} at once"))
         }
+        Ok(Ok(())) if cost.cpu > MAX_TIME => Some(format!("{} bytes take {:?}", bytes.len(), cost.cpu)),
         Ok(Ok(())) => None,
     }
 }
@@ -103,6 +109,32 @@ feeds! {
     patterns, keys,
 }
 
+/// The time of the processor that a line of code may take to highlight once the language's regexes are compiled.
+const MAX_LINE_TIME: Duration = Duration::from_millis(400);
+
+/// Lines of a repeated text make many regexes try an exponential or cubic number of ways to match.
+#[test]
+fn no_line_of_code_takes_long_to_highlight_in_any_language() {
+    let known = ["a-", "((a ", "x:y;", " ", "a(", "*", "\\"];
+    let pieces = [
+        "a", "0", "-", "_", ".", ":", "(", "[", "{", "<", "\"", "'", "`", "/", "\\", "=", ",", "#", "$", "@", " ", "\t",
+    ];
+    let mut dice = Dice(1);
+    for language in Language::all() {
+        let highlight = |line: &str| _ = highlight_lines(language, std::iter::once(line), &Budget::new(&|| false));
+        let random = (0..rounds() / 75).map(|_| {
+            let length = 1 + dice.below(4);
+            (0..length).map(|_| pieces[dice.below(pieces.len())]).collect::<String>()
+        });
+        for unit in known.iter().map(|unit| (*unit).to_owned()).chain(random.collect::<Vec<_>>()) {
+            let line: String = unit.chars().cycle().take(MAX_LINE_BYTES).collect();
+            highlight(&line[..unit.len().min(64)]);
+            let ((), cost) = cost(|| highlight(&line));
+            assert!(cost.cpu < MAX_LINE_TIME, "{} of {unit:?}: {:?}", language.name(), cost.cpu);
+        }
+    }
+}
+
 /// Planted defects that the fuzzer must find, to prove that it works.
 mod planted {
     use super::*;
@@ -136,6 +168,21 @@ mod planted {
         }));
         assert!(why.contains("it panics: a number"), "{why}");
         assert_eq!(bytes.len(), "count=18446744073709551616".len(), "{}", bytes.escape_ascii());
+    }
+
+    #[test]
+    fn endless_work_is_found() {
+        let slow = reader(|bytes| {
+            let (mut steps, mut time) = (0_u64, Duration::ZERO);
+            while bytes.starts_with(b"a-a-") && time <= MAX_TIME {
+                let ((), cost) =
+                    cost(|| (0..1_000_000_u64).for_each(|step| steps = std::hint::black_box(steps ^ step)));
+                time += cost.cpu;
+            }
+            Ok(())
+        });
+        assert_eq!(wrong(&slow, b"a-b"), None);
+        assert!(wrong(&slow, b"a-a-a").is_some_and(|why| why.starts_with("5 bytes take ")));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use labscope::domain::zip as archive;
 use labscope::panes::PANES;
 use labscope::store::{Parts, Step};
 use labscope::ui::ansi;
-use labscope::ui::code::{Highlighter, Text};
+use labscope::ui::code::{Budget, Highlighter, Text};
 use labscope::ui::diff::{self, DiffDoc, DiffOptions, Layout, Source};
 use labscope::ui::doc::{self, DocLine, DocState};
 use labscope::ui::image::Image;
@@ -214,7 +214,7 @@ pub const READERS: &[Reader] = &[
         ],
         cost: 12_000,
         read: |bytes| {
-            let made = markdown::render(&lossy(bytes), 38, &THEME);
+            let made = markdown::render(&lossy(bytes), 38, &THEME, &Budget::new(&|| false));
             let bytes = |line: &DocLine| line.spans.iter().map(|(text, _)| text.len()).sum::<usize>();
             let mut linked = made.lines.iter().filter(|line| !line.links.is_empty());
             let within = linked.all(|line| line.links.iter().all(|(range, _)| range.end <= bytes(line)));

@@ -243,6 +243,8 @@ impl Begin {
             now,
             size: self.size,
             pending: Vec::new(),
+            previews_only: false,
+            previewed: HashSet::new(),
             canceled: Vec::new(),
             holding: Vec::new(),
             asked: Vec::new(),
@@ -300,6 +302,10 @@ pub struct Harness {
     size: (u16, u16),
     /// Effects that were started and have no reply yet.
     pending: Vec<Effect>,
+    /// Whether computations with a preview send only that, and do not end.
+    pub previews_only: bool,
+    /// The keys of the computations whose preview was sent.
+    previewed: HashSet<String>,
     /// Canceled requests, in order.
     pub canceled: Vec<TaskKey>,
     /// Flow control of streams: `true` to pause, `false` to resume.
@@ -677,7 +683,18 @@ impl Harness {
                 vec![Msg::Arrived(task.clone(), outcome.map(Outcome::Reply))]
             }
             Effect::Start(task, Want::Work(work), _) => {
-                vec![Msg::Arrived(task.clone(), Ok(Outcome::Computed((work.run)(&|| false))))]
+                let preview = (work.preview)().map(|preview| Msg::Preview(task.clone(), preview));
+                if self.previews_only
+                    && let Some(preview) = preview
+                {
+                    let is_new = self.previewed.insert(work.key.clone());
+                    if is_new {
+                        self.send(preview);
+                    }
+                    return is_new;
+                }
+                let result = Msg::Arrived(task.clone(), Ok(Outcome::Computed((work.run)(&|| false))));
+                preview.into_iter().chain([result]).collect()
             }
             Effect::Start(task, Want::RangeRead(gleaned), _) => {
                 let Some(outcome) = self.gleaned(gleaned) else { return false };

@@ -89,6 +89,24 @@ async fn open() -> Harness {
     open_at(place(), 100, 45).await
 }
 
+/// Highlighting can take long, and text never waits for it.
+#[tokio::test]
+async fn text_is_there_before_the_colors_of_its_code() {
+    let text = "Try this:\n\n```rust\nfn main() {}\n```\n";
+    let mut merge_request = merge_request(42, "Draw only visible rows", "opened");
+    merge_request["description"] = json!(text);
+    let place = Place::new("mr").project("acme/rocket-ui").item(42);
+    let mut harness = Begin::at(place).size(120, 44).open();
+    harness.previews_only = true;
+    harness.reply(MR, merge_request).settle().await;
+    harness.expect("Try this:").expect("fn main() {}");
+    let plain = harness.style_of("fn main");
+    harness.previews_only = false;
+    harness.settle().await;
+    harness.expect("fn main() {}");
+    assert_ne!(harness.style_of("fn"), plain);
+}
+
 #[tokio::test]
 async fn the_overview_shows_the_merge_request_and_its_notes() {
     let mut harness = open().await;

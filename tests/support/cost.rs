@@ -1,10 +1,11 @@
-//! Memory accounting for tests: a counting global allocator.
+//! The memory and the time that a piece of work takes, for tests: a counting global allocator, and the thread's clock.
 
 // Each kind of test uses only a part of this file.
 #![allow(dead_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::time::Duration;
 
 thread_local! {
     static ALLOCATED: Cell<usize> = const { Cell::new(0) };
@@ -40,12 +41,28 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The memory cost of a piece of work, on the thread that ran it.
+/// The cost of a piece of work, on the thread that ran it.
 pub struct Cost {
     /// The total number of bytes allocated, whether freed or not; repeated work shows up here.
     pub allocated: usize,
     /// The peak number of bytes allocated at once, beyond those allocated before.
     pub peak: usize,
+    /// The time that the processor worked on it, however busy the machine is; zero where that is not measured.
+    pub cpu: Duration,
+}
+
+/// Returns the time that the processor has worked for this thread.
+#[cfg(unix)]
+fn thread_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: The function writes to the given struct only.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(not(unix))]
+fn thread_time() -> Duration {
+    Duration::ZERO
 }
 
 /// Returns the number of bytes that this thread has allocated and not freed.
@@ -53,11 +70,13 @@ pub fn held() -> usize {
     HELD.get().try_into().unwrap_or_default()
 }
 
-/// Runs `work` and returns its result with its memory cost.
+/// Runs `work` and returns its result with its cost.
 pub fn cost<T>(work: impl FnOnce() -> T) -> (T, Cost) {
     let (allocated, held) = (ALLOCATED.get(), HELD.get());
     PEAK.set(held);
+    let began = thread_time();
     let result = work();
+    let cpu = thread_time() - began;
     let peak = usize::try_from(PEAK.get() - held).unwrap_or_default();
-    (result, Cost { allocated: ALLOCATED.get() - allocated, peak })
+    (result, Cost { allocated: ALLOCATED.get() - allocated, peak, cpu })
 }

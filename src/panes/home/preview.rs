@@ -93,7 +93,7 @@ impl Home {
     pub(super) fn preview_want(&self, view: &View) -> Option<Want> {
         let width = self.preview_width(view);
         let preview = self.preview(view).filter(|preview| width > 0 && !preview.text.trim().is_empty())?;
-        if rendered_markdown::rendered(view, &preview.identity, width).is_some() {
+        if rendered_markdown::is_complete(view, &preview.identity, width) {
             return None;
         }
         let text = crate::ui::text::head_bytes(&preview.text, MAX_RENDERED_BYTES);

@@ -19,6 +19,7 @@ use crate::parts::reactions::Reactions;
 use crate::parts::review::threads;
 use crate::parts::{rendered_markdown, sidebar};
 use crate::store::{Canceled, Derive, Revision, Rows, Want, Work};
+use crate::ui::code::Budget;
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::glyph;
 use crate::ui::markdown;
@@ -195,9 +196,21 @@ impl Derive for Render {
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Rendered {
+        self.render(&Budget::new(canceled), canceled)
+    }
+
+    fn preview(&self) -> Option<Rendered> {
+        let has_code = self.bodies.iter().any(|body| markdown::has_code(body));
+        has_code.then(|| self.render(&Budget::none(), &|| false))
+    }
+}
+
+impl Render {
+    fn render(&self, colors: &Budget, canceled: Canceled<'_>) -> Rendered {
         let room = (MAX_CHUNK_BYTES / self.bodies.len().max(1)).max(MIN_BODY_BYTES);
         let bodies = self.bodies.iter().take_while(|_| !canceled());
-        Rendered(bodies.map(|body| markdown::render_start(body, room, self.width, &self.theme).lines).collect())
+        let lines = |body: &String| markdown::render_start(body, room, self.width, &self.theme, colors).lines;
+        Rendered(bodies.map(lines).collect())
     }
 }
 

@@ -4,7 +4,7 @@ use crate::api::Raw;
 use crate::parts::rendered_markdown;
 use crate::store::{Canceled, Derive};
 use crate::ui::ansi::{self, SgrState};
-use crate::ui::code::{Block, Content, Highlighter, Text};
+use crate::ui::code::{Block, Budget, Content, Highlighter, Text};
 use crate::ui::csv::Table;
 use crate::ui::doc::DocLine;
 use crate::ui::image::{Fitted, Image, ImageError, Screen};
@@ -142,9 +142,20 @@ impl Derive for RenderText {
 
     fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
         Arc::new(match self.kind {
-            Kind::Markdown => markdown::render(self.text.as_str(), self.width, &self.theme),
+            Kind::Markdown => self.markdown(&Budget::new(canceled)),
             Kind::Output => printed(&self.text, &self.theme, canceled),
         })
+    }
+
+    fn preview(&self) -> Option<Arc<Rendered>> {
+        let has_code = self.kind == Kind::Markdown && markdown::has_code(self.text.as_str());
+        has_code.then(|| Arc::new(self.markdown(&Budget::none())))
+    }
+}
+
+impl RenderText {
+    fn markdown(&self, colors: &Budget) -> Rendered {
+        markdown::render(self.text.as_str(), self.width, &self.theme, colors)
     }
 }
 

@@ -162,8 +162,8 @@ impl Derive for Colors {
         colors_key(&self.identity, self.piece, self.diff.revision)
     }
 
-    fn run(&self, _: Canceled<'_>) -> HunkStyles {
-        diff::highlight_hunk(&self.diff, self.piece.1, self.piece.2)
+    fn run(&self, canceled: Canceled<'_>) -> HunkStyles {
+        diff::highlight_hunk(&self.diff, self.piece.1, self.piece.2, canceled)
     }
 }
 

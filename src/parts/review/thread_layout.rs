@@ -7,6 +7,7 @@ use crate::app::outbox::{DiffPosition, Draft, DraftThread};
 use crate::app::view::View;
 use crate::parts::list;
 use crate::store::{Canceled, Derive, Want, Work};
+use crate::ui::code::Budget;
 use crate::ui::diff::{At, FileDiff, Inset};
 use crate::ui::doc::DocLine;
 use crate::ui::markdown;
@@ -60,13 +61,26 @@ impl Derive for RenderComments {
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
+        self.render(&Budget::new(canceled), canceled)
+    }
+
+    fn preview(&self) -> Option<Arc<Rendered>> {
+        let notes = self.notes.iter().flat_map(|page| page.iter()).map(|note| note.body.as_str());
+        let comments = self.comments.iter().flat_map(|(_, pages)| pages).flat_map(|page| page.iter());
+        let has_code = notes.chain(comments.map(|comment| comment.note.as_str())).any(markdown::has_code);
+        has_code.then(|| self.render(&Budget::none(), &|| false))
+    }
+}
+
+impl RenderComments {
+    fn render(&self, colors: &Budget, canceled: Canceled<'_>) -> Arc<Rendered> {
         let threads = threads::group_comments(&self.notes, &self.comments);
         let width = self.width.saturating_sub(4).min(MAX_WIDTH);
         let body = |comment: &Comment| {
             let mut lines = if canceled() {
                 Vec::new()
             } else {
-                markdown::render(text::head_bytes(&comment.body, MAX_COMMENT_BYTES), width, &self.theme).lines
+                markdown::render(text::head_bytes(&comment.body, MAX_COMMENT_BYTES), width, &self.theme, colors).lines
             };
             if lines.len() > MAX_ROWS || comment.body.len() > MAX_COMMENT_BYTES {
                 lines.truncate(MAX_ROWS);
@@ -182,6 +196,8 @@ impl Source<'_> {
         }
         let Shown { open, reactions } = self.shown;
         (&self.changes, self.head, self.whole, self.complete, open, self.files.len(), &self.versions).hash(&mut hasher);
+        // The comments are laid out again when the colors of their code are there.
+        view.store.is_result_missing(&self.read_key(view)).hash(&mut hasher);
         for (note, words) in reactions.iter().flat_map(|(note, line)| line.iter().map(move |(words, _)| (note, words)))
         {
             (note, words).hash(&mut hasher);
@@ -192,18 +208,20 @@ impl Source<'_> {
     /// Returns the next computation for the layout.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let (read, lay) = (self.read_key(view), self.lay_key(view));
-        if !view.store.is_result_missing(&lay) || self.width == 0 {
+        if self.width == 0 {
             return Vec::new();
         }
-        let work = match view.store.result::<Arc<Rendered>>(&read) {
-            None => Work::new(RenderComments {
-                key: read,
-                notes: (self.notes)(),
-                comments: (self.comments)(),
-                width: self.width,
-                theme: view.theme.clone(),
-            }),
-            Some(rendered) => Work::new(ThreadLayoutWork {
+        let rendered = view.store.result::<Arc<Rendered>>(&read).filter(|_| view.store.is_result_missing(&lay));
+        let render = || RenderComments {
+            key: read.clone(),
+            notes: (self.notes)(),
+            comments: (self.comments)(),
+            width: self.width,
+            theme: view.theme.clone(),
+        };
+        let render = view.store.is_result_missing(&read).then(|| Work::new(render()));
+        let lay_out = rendered.map(|rendered| {
+            Work::new(ThreadLayoutWork {
                 key: lay,
                 rendered: rendered.clone(),
                 drafts: self.drafts.to_vec(),
@@ -216,9 +234,9 @@ impl Source<'_> {
                 width: self.width,
                 theme: view.theme.clone(),
                 now: view.now,
-            }),
-        };
-        vec![work.into()]
+            })
+        });
+        render.into_iter().chain(lay_out).map(Want::from).collect()
     }
 
     /// Returns the rendered comments, once they are ready.

@@ -2,7 +2,7 @@
 //! are drawn without them until they are ready.
 
 use super::{FileDiff, Kind};
-use crate::ui::code::{Language, Spans, highlight_lines};
+use crate::ui::code::{Budget, Language, Spans, highlight_lines};
 use crate::ui::word_diff;
 use std::ops::Range;
 
@@ -38,8 +38,9 @@ fn piece_of(file: &FileDiff, hunk: usize, piece: usize) -> Range<usize> {
     start.min(hunk.lines.end)..hunk.lines.end.min(start + PIECE_LINES)
 }
 
-/// Highlights a piece of a hunk, using only the text of the hunk.
-pub fn highlight_hunk(file: &FileDiff, hunk: usize, piece: usize) -> HunkStyles {
+/// Highlights a piece of a hunk until `canceled` returns true, using only the text of the hunk.
+pub fn highlight_hunk(file: &FileDiff, hunk: usize, piece: usize, canceled: &dyn Fn() -> bool) -> HunkStyles {
+    let budget = Budget::shared(file.color_budget.0.clone(), canceled);
     let range = piece_of(file, hunk, piece);
     let mut styles = HunkStyles { lines: vec![Default::default(); range.len()], stale: false };
     let mut put = |at: usize, set: &mut dyn FnMut(&mut LineStyles)| {
@@ -57,7 +58,7 @@ pub fn highlight_hunk(file: &FileDiff, hunk: usize, piece: usize) -> HunkStyles 
                 |at: &usize| file.lines.get(*at).is_some_and(|line| line.kind == side || line.kind == Kind::Context);
             let places: Vec<usize> = (above..range.end).filter(on).collect();
             let text = places.iter().filter_map(|at| file.lines.get(*at)).map(|line| file.text(line));
-            for (at, spans) in places.iter().zip(highlight_lines(language, text)) {
+            for (at, spans) in places.iter().zip(highlight_lines(language, text, &budget)) {
                 put(*at, &mut |place| place.0.clone_from(&spans));
             }
         }

@@ -121,7 +121,7 @@ fn syntax_and_changed_words_appear_once_computed() {
     let mut doc = doc(&[DIFF]);
     let theme = Theme::for_background(Background::Dark);
     assert_eq!(doc.missing(0..doc.len()), Some((0, 0, 0)));
-    let styles = highlight_hunk(&doc.files()[0], 0, 0);
+    let styles = highlight_hunk(&doc.files()[0], 0, 0, &|| false);
     doc.insert((0, 0, 0), styles);
     assert_eq!(doc.missing(0..doc.len()), Some((0, 1, 0)));
     for (row, word, role) in [(3, "all", Role::RemovedWord), (5, "some", Role::AddedWord)] {
@@ -294,7 +294,7 @@ fn the_split_layout_shows_both_sides() {
     doc.set_side(Side::Old);
     assert_eq!(doc.text(7), "let word = old_name(1);");
     // Words are compared with the line on the other side.
-    let styles = highlight_hunk(&doc.files()[0], 1, 0);
+    let styles = highlight_hunk(&doc.files()[0], 1, 0, &|| false);
     assert_eq!((styles.lines[1].1.len(), styles.lines[2].1.len(), styles.lines[3].1.len()), (1, 0, 1));
     // Insets span both sides.
     doc.set_insets(Arc::new(vec![inset("said", At::Line(Side::Old, 11), 2)]));
@@ -348,7 +348,7 @@ fn hidden_lines_can_be_expanded() {
     // Lines from above and from below.
     let (more, down, up) = file.expanded(&new, 1, Expansion::Both(3)).unwrap();
     assert_eq!((down, up), (3, 3));
-    doc.insert((0, 0, 0), highlight_hunk(&file, 0, 0));
+    doc.insert((0, 0, 0), highlight_hunk(&file, 0, 0, &|| false));
     doc.replace(0, Arc::new(more.clone()), Some((1, down, up)));
     let seen = rows(&doc);
     assert!(
@@ -466,7 +466,7 @@ fn hostile_diffs_do_not_panic() {
             (0..3).map(|_| String::from_utf8_lossy(&noise.bytes(120, likely)).into_owned()).collect();
         let mut doc = doc(&texts.iter().map(String::as_str).collect::<Vec<_>>());
         while let Some(piece) = doc.missing(0..doc.len()) {
-            let styles = highlight_hunk(&doc.files()[piece.0], piece.1, piece.2);
+            let styles = highlight_hunk(&doc.files()[piece.0], piece.1, piece.2, &|| false);
             doc.insert(piece, styles);
         }
         let mut split = doc.clone();
@@ -659,7 +659,7 @@ fn lines_keep_their_colors_when_hidden_lines_are_expanded() {
     let file = compute(&source, &text(&old), &text(&new));
     let mut doc = DiffDoc::new(vec![Arc::new(file.clone())]);
     for hunk in [0, 1] {
-        doc.insert((0, hunk, 0), highlight_hunk(&file, hunk, 0));
+        doc.insert((0, hunk, 0), highlight_hunk(&file, hunk, 0, &|| false));
     }
     let theme = Theme::for_background(Background::Dark);
     let keyword = theme.style(Role::SyntaxKeyword).fg;

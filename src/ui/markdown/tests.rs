@@ -9,16 +9,20 @@ fn theme() -> Theme {
     Theme::for_background(Background::Dark)
 }
 
+fn colors() -> Budget<'static> {
+    Budget::new(&|| false)
+}
+
 fn plain(line: &DocLine) -> String {
     line.spans.iter().map(|(text, _)| text.as_ref()).collect()
 }
 
 fn shown(markdown: &str, width: usize) -> Vec<String> {
-    render(markdown, width, &theme()).lines.iter().map(plain).collect()
+    render(markdown, width, &theme(), &colors()).lines.iter().map(plain).collect()
 }
 
 fn style_of(markdown: &str, word: &str) -> Style {
-    let rendered = render(markdown, 80, &theme());
+    let rendered = render(markdown, 80, &theme(), &colors());
     let spans: Vec<_> = rendered.lines.into_iter().flat_map(|line| line.spans).collect();
     spans.iter().find(|(text, _)| text == word).unwrap_or_else(|| panic!("{word} in {spans:?}")).1
 }
@@ -104,6 +108,7 @@ fn links_and_references_are_listed() {
         "- see [the docs](https://x/y) and !12, g/p#3 by @ada (https://z/a.b).\n- mail a@b.c, ![pic](p.png)",
         80,
         &theme(),
+        &colors(),
     );
     let links = rendered.lines.iter().flat_map(|line| line.links.iter().map(move |link| (line, link)));
     let seen: Vec<_> =
@@ -190,7 +195,7 @@ fn rendering_costs_are_linear() {
     ];
     for (name, text) in texts {
         for width in [9, 80] {
-            let (rendered, cost) = cost(|| render(&text, width, &theme()));
+            let (rendered, cost) = cost(|| render(&text, width, &theme(), &colors()));
             // The parser pads short rows of tables, up to a maximum number of cells.
             let spare = if name.starts_with("a table") { 64 << 20 } else { 0 };
             let parts: usize = rendered.lines.iter().map(|line| 1 + line.spans.len()).sum();
@@ -209,7 +214,7 @@ fn rendering_costs_are_linear() {
 #[test]
 fn too_many_lines_are_truncated_and_marked() {
     let text = format!("{}\n{}\n{}", "|a".repeat(60), "|-".repeat(60), "|a\n".repeat(20_000));
-    let rendered = render(&text, 200, &theme());
+    let rendered = render(&text, 200, &theme(), &colors());
     assert!(plain(rendered.lines.last().unwrap()).ends_with("truncated"));
     assert!(rendered.lines.len() < 20_000, "{} lines", rendered.lines.len());
     assert!(shown(&"a\n\n".repeat(1000), 80).len() > 1990, "what is not hostile is whole");

@@ -13,6 +13,7 @@ use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Value, Want, Work, Write};
+use crate::ui::code::Budget;
 use crate::ui::doc::{self, DocState};
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
@@ -83,8 +84,13 @@ impl Derive for Render {
         self.key.clone()
     }
 
-    fn run(&self, _: Canceled<'_>) -> Rendered {
-        markdown::render(&self.text, self.width, &self.theme)
+    fn run(&self, canceled: Canceled<'_>) -> Rendered {
+        markdown::render(&self.text, self.width, &self.theme, &Budget::new(canceled))
+    }
+
+    fn preview(&self) -> Option<Rendered> {
+        let render = || markdown::render(&self.text, self.width, &self.theme, &Budget::none());
+        markdown::has_code(&self.text).then(render)
     }
 }
 

@@ -70,9 +70,12 @@ impl Derive for Color {
         self.key.clone()
     }
 
-    fn run(&self, _: Canceled<'_>) -> Vec<Spans> {
+    fn run(&self, canceled: Canceled<'_>) -> Vec<Spans> {
         match Language::detect(&self.path, &self.first_line) {
-            Some(language) => code::highlight_lines(language, self.lines.iter().map(String::as_str)),
+            Some(language) => {
+                let budget = code::Budget::new(canceled);
+                code::highlight_lines(language, self.lines.iter().map(String::as_str), &budget)
+            }
             None => Vec::new(),
         }
     }
