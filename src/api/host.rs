@@ -3,30 +3,48 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// A server, identified by the URL of its web interface. Cheap to clone, because requests contain it.
+/// A server, identified by the URL of its web interface, and by the name of an account if several of them are configured
+/// for that URL. Cheap to clone, because requests contain it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Host(Arc<str>);
+pub struct Host {
+    web_url: Arc<str>,
+    account: Option<Arc<str>>,
+    name: Arc<str>,
+}
 
 impl Host {
     /// Creates the host for a web URL; a trailing slash makes no difference.
     pub fn new(web_url: &str) -> Host {
-        Host(web_url.trim_end_matches('/').into())
+        Host::with_account(web_url, None)
+    }
+
+    /// Creates the host for an account at a web URL; `None` is the only or the first one.
+    pub fn with_account(web_url: &str, account: Option<&str>) -> Host {
+        let web_url = web_url.trim_end_matches('/');
+        let place = web_url.split_once("://").map_or(web_url, |(_, rest)| rest);
+        let name = account.map_or_else(|| place.to_owned(), |account| format!("{place} ({account})"));
+        Host { web_url: web_url.into(), account: account.map(Into::into), name: name.into() }
     }
 
     /// Returns the URL of the web interface, without a trailing slash.
     pub fn web_url(&self) -> &str {
-        &self.0
+        &self.web_url
     }
 
-    /// Returns the display name: `git.example.com:8080/gitlab`.
+    /// Returns the name of the account, unless it is the only or the first one.
+    pub fn account(&self) -> Option<&str> {
+        self.account.as_deref()
+    }
+
+    /// Returns the display name: `git.example.com:8080/gitlab`, or `git.example.com (second)` for an account.
     pub fn name(&self) -> &str {
-        self.0.split_once("://").map_or(&self.0, |(_, rest)| rest)
+        &self.name
     }
 }
 
 impl fmt::Debug for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Host({})", self.0)
+        write!(f, "Host({})", self.name)
     }
 }
 
@@ -40,5 +58,8 @@ mod tests {
         assert_eq!(host, Host::new("https://git.example.com:8080/gitlab"));
         assert_ne!(host, Host::new("http://git.example.com:8080/gitlab"));
         assert_eq!(host.name(), "git.example.com:8080/gitlab");
+        let second = Host::with_account(host.web_url(), Some("second"));
+        assert_ne!(host, second);
+        assert_eq!(second.name(), "git.example.com:8080/gitlab (second)");
     }
 }

@@ -13,6 +13,8 @@ pub struct Session {
     pub server: String,
     /// The root of its web pages, without a trailing slash.
     pub web_url: String,
+    /// The name of the account, if several are configured for the server and this is not the first one.
+    pub account: Option<String>,
     /// Whether writes are refused before they are sent.
     pub read_only: bool,
     /// Whether no request is ever sent.
@@ -29,6 +31,13 @@ pub struct Session {
     pub others: Vec<OtherServer>,
     /// The clone that labscope was started in, if it has remotes on this server.
     pub clone: Option<CloneFolder>,
+}
+
+impl Session {
+    /// Returns the server as requests name it.
+    pub fn host(&self) -> Host {
+        Host::with_account(&self.web_url, self.account.as_deref())
+    }
 }
 
 /// A server other than the current one.

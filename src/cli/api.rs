@@ -38,7 +38,7 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
         return Err(Failure::usage("--paginate works only with GET"));
     }
     let found = server::require(global, &config)?;
-    let (server, _) = server::server(global, &config, &found.url)?;
+    let (server, _) = server::server(global, &config, &found.server)?;
     if global.offline {
         return Err(Failure::failed("nothing was sent because of --offline"));
     }
@@ -69,7 +69,12 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
         return Ok(());
     }
     let reason = error_message(&response.body);
-    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    let mut reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    if response.status == 401
+        && let Some(withheld) = server::withheld(global, &config, &found.server)
+    {
+        reason += &format!("; {withheld}");
+    }
     let code = match response.status {
         400..500 => 4,
         500..600 => 5,

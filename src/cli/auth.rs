@@ -8,8 +8,9 @@ use super::args::{AuthCommand, Global};
 use super::failure::Failure;
 use super::{async_runtime, load_config, server, write_stdout};
 use crate::api::client::{Client, Server};
+use crate::config::host::KnownServer;
 use crate::config::token::StoredToken;
-use crate::config::{Config, host, token};
+use crate::config::{Config, token};
 use crate::runtime::open::browser;
 use crate::ui::text::sanitize;
 use jiff::Timestamp;
@@ -23,32 +24,32 @@ const UNVERIFIED: &str = "It was not verified because of --offline.";
 /// Runs one of the subcommands.
 pub fn run(global: &Global, command: AuthCommand) -> Result<(), Failure> {
     let config = load_config(global)?;
-    let url = server::require(global, &config)?.url;
+    let server = server::require(global, &config)?.server;
     match command {
-        AuthCommand::Login { device: true } => login_device(global, &config, &url),
-        AuthCommand::Login { device: false } => login(global, &config, &url),
-        AuthCommand::Status => status(global, &config, &url),
-        AuthCommand::Logout => logout(&config, &url),
+        AuthCommand::Login { device: true } => login_device(global, &config, &server),
+        AuthCommand::Login { device: false } => login(global, &config, &server),
+        AuthCommand::Status => status(global, &config, &server),
+        AuthCommand::Logout => logout(&config, &server),
     }
 }
 
-fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
-    let name = host::display_name(url);
+fn login(global: &Global, config: &Config, server: &KnownServer) -> Result<(), Failure> {
+    let name = server.host().name().to_owned();
     let is_interactive = io::stdin().is_terminal();
     if is_interactive {
-        show_token_page(global, url)?;
+        show_token_page(global, server)?;
     }
     let (text, username) = loop {
         let text = input::read_token(&name)?;
         let text = text.trim();
-        match verify_token(global, url, text) {
+        match verify_token(global, server, text) {
             Ok(username) => break (text.to_owned(), username),
             // The user can try again after a typo, or cancel.
             Err(failure) if is_interactive => failure.report(),
             Err(failure) => return Err(failure),
         }
     };
-    let location_message = store(config, url, &text)?;
+    let location_message = store(config, server, &text)?;
     let message = match username {
         Some(username) => format!("Signed in to {name} as {username}.\n{location_message}\n"),
         None => format!("Stored the token for {name}. {UNVERIFIED}\n{location_message}\n"),
@@ -57,34 +58,35 @@ fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
 }
 
 /// Returns the username of the token's owner, according to the server; `None` under `--offline`.
-fn verify_token(global: &Global, url: &Url, token: &str) -> Result<Option<String>, Failure> {
+fn verify_token(global: &Global, server: &KnownServer, token: &str) -> Result<Option<String>, Failure> {
     if token.is_empty() {
         return Err(Failure::failed("no token given; nothing was stored"));
     }
     if global.offline {
         return Ok(None);
     }
-    let mut server = Server::new(url.clone());
-    server.token = Some(SecretString::from(token.to_owned()));
-    server.ca_cert = global.ca_cert.clone();
+    let token = Some(SecretString::from(token.to_owned()));
+    let server = Server { token, ..server::anonymous(global, server) };
     async_runtime()?.block_on(async { identity::username(&Client::new(server)?).await }).map(Some)
 }
 
-fn login_device(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
+fn login_device(global: &Global, config: &Config, server: &KnownServer) -> Result<(), Failure> {
     if global.offline {
         return Err(Failure::usage("--device needs the server; leave out --offline"));
     }
-    let server = Server { ca_cert: global.ca_cert.clone(), ..Server::new(url.clone()) };
-    let (sign_in, username) = async_runtime()?.block_on(device::sign_in(config, server))?;
-    let location_message = store(config, url, &sign_in.to_text())?;
-    write_stdout(format!("Signed in to {} as {username}.\n{location_message}\n", host::display_name(url)).as_bytes())
+    let Some(client_id) = config.client_id(server) else { return Err(Failure::usage(device::no_client(server))) };
+    // Signing in changes nothing else, so it is allowed with --read-only.
+    let anonymous = Server { read_only: false, ..server::anonymous(global, server) };
+    let (sign_in, username) = async_runtime()?.block_on(device::sign_in(client_id, anonymous))?;
+    let location_message = store(config, server, &sign_in.to_text())?;
+    write_stdout(format!("Signed in to {} as {username}.\n{location_message}\n", server.host().name()).as_bytes())
 }
 
 /// Stores a token, and returns a message that says where.
-fn store(config: &Config, url: &Url, text: &str) -> Result<String, Failure> {
+fn store(config: &Config, server: &KnownServer, text: &str) -> Result<String, Failure> {
     let failed = |error: io::Error| Failure::failed(format!("cannot store the token: {error}"));
     let _lock = token::lock(config).map_err(failed)?;
-    Ok(match token::store(config, url, text).map_err(failed)? {
+    Ok(match token::store(config, server, text).map_err(failed)? {
         StoredToken::Keyring => "The token is stored in the system keyring.".to_owned(),
         StoredToken::File(path, why) => format!(
             "The token is stored in {}, which only you can read. The keyring was not used: {why}.",
@@ -94,12 +96,12 @@ fn store(config: &Config, url: &Url, text: &str) -> Result<String, Failure> {
 }
 
 /// Prints the URL of the page that creates a token, and opens it in the browser.
-fn show_token_page(global: &Global, url: &Url) -> Result<(), Failure> {
+fn show_token_page(global: &Global, server: &KnownServer) -> Result<(), Failure> {
     if global.offline {
-        return announce(&identity::current_token_page(url));
+        return announce(&identity::current_token_page(&server.url));
     }
     async_runtime()?.block_on(async {
-        let page = identity::token_page(url, global.ca_cert.clone()).await?;
+        let page = identity::token_page(server::anonymous(global, server)).await?;
         announce(&page)?;
         // The URL was printed above, in case no browser can be opened.
         let _ = browser(page.as_str()).await;
@@ -111,11 +113,14 @@ fn announce(page: &Url) -> Result<(), Failure> {
     Ok(writeln!(io::stderr(), "Create a token with the scope api on this page, and paste it here:\n  {page}")?)
 }
 
-fn status(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
-    let name = host::display_name(url);
-    let (server, origin) = server::server(global, config, url)?;
+fn status(global: &Global, config: &Config, server: &KnownServer) -> Result<(), Failure> {
+    let host = server.host();
+    let name = host.name();
+    let withheld = server::withheld(global, config, server);
+    let (server, origin) = server::server(global, config, server)?;
     let Some(origin) = origin else {
-        return Err(Failure::failed(format!("no token for {name}; sign in with labscope auth login")));
+        let none = || format!("no token for {name}; sign in with labscope auth login");
+        return Err(Failure::failed(withheld.unwrap_or_else(none)));
     };
     if global.offline {
         return write_stdout(format!("Found a token for {name} (from {origin}). {UNVERIFIED}\n").as_bytes());
@@ -127,11 +132,12 @@ fn status(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
     write_stdout(format!("Signed in to {name} as {username} (token from {origin}).\n{facts}").as_bytes())
 }
 
-fn logout(config: &Config, url: &Url) -> Result<(), Failure> {
-    let name = host::display_name(url);
+fn logout(config: &Config, server: &KnownServer) -> Result<(), Failure> {
+    let host = server.host();
+    let name = host.name();
     // If there is no folder to lock, nothing is stored in it either.
     let _lock = token::lock(config).ok();
-    let removed = token::remove(config, url);
+    let removed = token::remove(config, server);
     if !removed.map_err(|e| Failure::failed(format!("cannot remove the token: {e}")))? {
         return Err(Failure::failed(format!("no token is stored for {name}")));
     }

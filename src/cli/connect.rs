@@ -1,14 +1,16 @@
 //! Connections to servers: the known servers, the token of each, and the cache folder for their replies.
 
 use super::args::Global;
-use super::{interface, renewal, server};
+use super::{interface, server};
 use crate::api;
-use crate::api::client::{Client, Server};
+use crate::api::client::Client;
 use crate::api::endpoint::encode;
 use crate::api::{Fault, Host};
 use crate::app::reconcile;
 use crate::app::session::{OtherServer, Session};
+use crate::config::host::KnownServer;
 use crate::config::token::{self, FoundToken, Token};
+use crate::config::token_source::Source;
 use crate::config::{Config, host};
 use crate::runtime::connections::{Connection, DialServer};
 use crate::runtime::journal;
@@ -19,32 +21,48 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
-use url::Url;
 
 /// Lists the servers other than `here` that are known from the configuration, stored tokens and glab. Does not open the
 /// keyring.
-pub fn others(config: &Config, here: &Url) -> Vec<OtherServer> {
-    let all = host::known(config).into_iter().filter(|url| url != here);
-    all.map(|url| {
+pub fn others(config: &Config, here: &KnownServer) -> Vec<OtherServer> {
+    let all = host::known(config).into_iter().filter(|server| server != here);
+    all.map(|server| {
         // If the token cannot be read, the first request to that server shows the error.
-        let signed_in = token::is_configured(config, &url);
-        OtherServer { host: Host::new(url.as_str()), signed_in, at_home: is_on_home(config, &url) }
+        let signed_in = has_token(config, &server);
+        OtherServer { host: server.host(), signed_in, at_home: is_on_home(config, &server) }
     })
     .collect()
 }
 
 /// Returns whether Home shows the items of this server while another server is open.
-fn is_on_home(config: &Config, url: &Url) -> bool {
-    let matches = |text: &str| host::parse_address(text).is_ok_and(|other| other == *url);
-    !config.hosts.values().any(|host| host.home == Some(false) && matches(host.url.get_ref()))
+fn is_on_home(config: &Config, server: &KnownServer) -> bool {
+    config.table(server).and_then(|host| host.home) != Some(false)
+}
+
+/// Returns the sources of the token for a server other than the one that the options select.
+fn other_sources(config: &Config) -> token::Sources<'_> {
+    token::Sources { option: None, is_named: false, var: &server::var, config }
+}
+
+/// Returns whether there is a token for a server other than the one that the options select.
+fn has_token(config: &Config, server: &KnownServer) -> bool {
+    !matches!(token::source(&other_sources(config), server), Source::Nothing(_))
+}
+
+/// Returns the server that requests name so.
+fn known_server(config: &Config, host: &Host) -> Result<KnownServer, String> {
+    match host.account() {
+        Some(name) => config.server(name),
+        None => host::parse_address(host.web_url()).map(|url| config.first_at(url)),
+    }
 }
 
 /// Returns the function that connects to other servers: each with its own token, never with one that an option or an
-/// environment variable set for the current server.
+/// environment variable set for another server.
 pub fn server_dialer(global: &Global, config: &Config) -> DialServer {
     let (options, config) = (Options::new(global, config), config.clone());
-    Box::new(move |host| match host::parse_address(host.web_url()) {
-        Ok(url) => connection(&options, url.clone(), LazyToken::configured(&config, url)),
+    Box::new(move |host| match known_server(&config, host) {
+        Ok(server) => connection(&options, server.clone(), LazyToken::configured(&config, server)),
         Err(why) => Connection::new(Box::new(|| Err(token_error(why))), None),
     })
 }
@@ -53,22 +71,21 @@ pub fn server_dialer(global: &Global, config: &Config) -> DialServer {
 pub fn server_opener(global: &Global, config: &Config, here: &Session) -> OpenServer {
     let (read_only, offline) = (global.read_only, global.offline);
     let current = OtherServer {
-        host: Host::new(&here.web_url),
+        host: here.host(),
         signed_in: here.signed_in,
-        at_home: host::parse_address(&here.web_url).is_ok_and(|url| is_on_home(config, &url)),
+        at_home: known_server(config, &here.host()).is_ok_and(|server| is_on_home(config, &server)),
     };
     let all: Vec<OtherServer> = std::iter::once(current).chain(here.others.iter().cloned()).collect();
-    let config = config.clone();
     Arc::new(move |host| {
-        let url = host::parse_address(host.web_url()).ok();
         let drafts = server::drafts_folder(host.name());
         let saved = drafts.as_deref().map(journal::load).unwrap_or_default();
         let session = Session {
             server: host.name().to_owned(),
             web_url: host.web_url().to_owned(),
+            account: host.account().map(str::to_owned),
             read_only,
             offline,
-            signed_in: url.is_some_and(|url| token::is_configured(&config, &url)),
+            signed_in: all.iter().any(|other| other.host == *host && other.signed_in),
             others: all.iter().filter(|other| other.host != *host).cloned().collect(),
             ..Session::default()
         };
@@ -79,9 +96,7 @@ pub fn server_opener(global: &Global, config: &Config, here: &Session) -> OpenSe
 /// The options that apply to every server.
 #[derive(Clone)]
 pub struct Options {
-    ca_cert: Option<PathBuf>,
-    read_only: bool,
-    offline: bool,
+    global: Global,
     /// Whether replies are cached on disk.
     use_cache: bool,
     /// The configuration, in whose folder sign-ins are stored.
@@ -91,8 +106,7 @@ pub struct Options {
 impl Options {
     /// Collects the options from the command line and the configuration.
     pub fn new(global: &Global, config: &Config) -> Options {
-        let (ca_cert, use_cache) = (global.ca_cert.clone(), config.cache.unwrap_or(true));
-        Options { ca_cert, read_only: global.read_only, offline: global.offline, use_cache, config: config.clone() }
+        Options { global: global.clone(), use_cache: config.cache.unwrap_or(true), config: config.clone() }
     }
 }
 
@@ -110,23 +124,19 @@ pub struct LazyToken {
 }
 
 impl LazyToken {
-    /// Uses the token that was found for the server at `url`, and reads the keyring if it is there.
-    pub fn new(found: Option<FoundToken>, url: Url) -> LazyToken {
+    /// Uses the token that was found for a server, and reads the keyring if it is there.
+    pub fn new(found: Option<FoundToken>, server: KnownServer) -> LazyToken {
         LazyToken::from(move || match &found {
             Some(FoundToken::Token(token)) => Ok(Some(token.clone())),
-            Some(FoundToken::Keyring) => token::from_keyring(&url),
+            Some(FoundToken::Keyring) => token::from_keyring(&server),
             None => Ok(None),
         })
     }
 
-    /// Looks up the token that is configured for the server at `url`.
-    fn configured(config: &Config, url: Url) -> LazyToken {
+    /// Looks up the token of a server other than the one that the options select.
+    fn configured(config: &Config, server: KnownServer) -> LazyToken {
         let config = config.clone();
-        LazyToken::from(move || match token::configured(&config, &url)? {
-            Some(FoundToken::Token(token)) => Ok(Some(token)),
-            Some(FoundToken::Keyring) => token::from_keyring(&url),
-            None => Ok(None),
-        })
+        LazyToken::from(move || token::find(&other_sources(&config), &server))
     }
 
     fn from(find: impl Fn() -> Result<Option<Token>, String> + Send + Sync + 'static) -> LazyToken {
@@ -142,32 +152,27 @@ fn token_error(why: String) -> api::Error {
     api::Error { tried: "find the token".into(), fault: Fault::Offline(why) }
 }
 
-/// Returns the connection to the server at `url`; the client and the cache folder are created on first use.
-pub fn connection(options: &Options, url: Url, secret: LazyToken) -> Connection {
-    let (ca_cert, read_only) = (options.ca_cert.clone(), options.read_only);
-    let cache_url = url.clone();
+/// Returns the connection to a server; the client and the cache folder are created on first use.
+pub fn connection(options: &Options, server: KnownServer, secret: LazyToken) -> Connection {
+    let cache_key = server.key();
     let cache_secret = secret.clone();
-    let (offline, use_cache, config) = (options.offline, options.use_cache, options.config.clone());
+    let Options { global, use_cache, config } = options.clone();
     let client = move || {
-        if offline {
-            return Err(self::offline(url.as_str()));
+        if global.offline {
+            return Err(self::offline(server.url.as_str()));
         }
         let token = secret.get().map_err(token_error)?;
-        let oauth = token.as_ref().is_some_and(|token| token.oauth);
-        let sign_in = token.as_ref().and_then(|token| token.sign_in.clone());
-        let renewal = sign_in.map(|sign_in| renewal::renewed_tokens(&config, &url, ca_cert.clone(), sign_in));
-        let token = token.map(|token| token.secret);
-        Client::new(Server { token, oauth, renewal, ca_cert, read_only, ..Server::new(url) })
+        Client::new(server::with_token(&config, &server, server::anonymous(&global, &server), token))
     };
     let replies = move || {
-        if use_cache { reply_folder(&cache_url, cache_secret.get().ok()?.as_ref()) } else { None }
+        if use_cache { reply_folder(&cache_key, cache_secret.get().ok()?.as_ref()) } else { None }
     };
     Connection { client: Box::new(client), replies: Box::new(replies) }
 }
 
 /// Returns the cache folder for the replies of a server. Each token has its own, because it may have access to
 /// different data.
-fn reply_folder(url: &Url, token: Option<&Token>) -> Option<PathBuf> {
+fn reply_folder(key: &str, token: Option<&Token>) -> Option<PathBuf> {
     let mut hasher = DefaultHasher::new();
     // The access token of a sign-in changes every few hours, so its ID is used.
     let name = |token: &Token| match &token.sign_in {
@@ -175,7 +180,7 @@ fn reply_folder(url: &Url, token: Option<&Token>) -> Option<PathBuf> {
         None => token.secret.expose_secret().to_owned(),
     };
     token.map(name).hash(&mut hasher);
-    let server = dirs::cache_dir()?.join("labscope/replies").join(encode(url.as_str()));
+    let server = dirs::cache_dir()?.join("labscope/replies").join(encode(key));
     let folder = server.join(format!("{:016x}", hasher.finish()));
     remove_expired(&server, &folder, SystemTime::now());
     Some(folder)
@@ -231,7 +236,7 @@ mod tests {
             + &host("silent", &silent);
         std::fs::write(&file, text).expect("written");
         let config = Config::load(Some(&file)).expect("reads");
-        let all = others(&config, &host::parse_address("here.example").expect("an address"));
+        let all = others(&config, &config.server("here").expect("a server"));
         let signed_in = |name: &str| all.iter().find(|o| o.host.name() == name).map(|o| o.signed_in);
         assert_eq!((signed_in("here.example"), signed_in("with.example")), (None, Some(true)));
         assert_eq!(signed_in("without.example"), Some(false));
@@ -241,10 +246,9 @@ mod tests {
         assert_eq!((signed_in("silent.example"), hidden), (Some(true), vec!["silent.example"]));
         // The error appears with the first request.
         assert_eq!(signed_in("gone.example"), Some(true));
-        let options =
-            Options { ca_cert: None, read_only: false, offline: false, use_cache: false, config: config.clone() };
-        let url = host::parse_address("gone.example").expect("an address");
-        let connection = connection(&options, url.clone(), LazyToken::configured(&config, url));
+        let options = Options { global: Global::default(), use_cache: false, config: config.clone() };
+        let server = config.server("gone").expect("a server");
+        let connection = connection(&options, server.clone(), LazyToken::configured(&config, server));
         let error = (connection.client)().expect_err("there is no such file");
         assert!(error.message().contains("/nowhere/token") && (connection.replies)().is_none(), "{error}");
     }

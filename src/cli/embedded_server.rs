@@ -125,6 +125,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
         dial: connections::no_other_servers(),
         open: None,
         drafts: launch.drafts,
+        warning: None,
     };
     let ended = interface::run(preferences, ui_options, &runtime);
     let running = slot.lock().unwrap_or_else(PoisonError::into_inner).take();

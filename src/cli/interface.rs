@@ -3,7 +3,6 @@
 use super::args::Global;
 use super::failure::Failure;
 use super::load_config;
-use crate::api::Host;
 use crate::app::action::Msg;
 use crate::app::bindings::{BindingError, Bindings};
 use crate::app::custom::{CustomCommand, Run, Show};
@@ -42,6 +41,8 @@ pub struct UiOptions {
     pub open: Option<OpenServer>,
     /// The folder for drafts; `None` if nothing may be written to disk.
     pub drafts: Option<PathBuf>,
+    /// A warning to show first.
+    pub warning: Option<String>,
 }
 
 /// The user's preferences, validated before anything is started.
@@ -106,7 +107,7 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
     glyph::set_alphabet(appearance.alphabet);
     let saved = ui_options.drafts.as_deref().map(journal::load).unwrap_or_default();
     let warning = damage_warning(&saved);
-    let here = Host::new(&session.web_url);
+    let here = session.host();
     let connections = Connections::new(ui_options.dial).with(here.clone(), ui_options.connection);
     let (mut app, mut first) = App::new(Setup {
         registry: PANES,
@@ -120,7 +121,7 @@ pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -
         now: Timestamp::now(),
         size: terminal::size(),
     });
-    if let Some(warning) = warning {
+    for warning in ui_options.warning.into_iter().chain(warning) {
         first.extend(app.update(Msg::Say(Tone::Warning, warning)));
     }
     let options = Options {

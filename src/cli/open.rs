@@ -10,6 +10,7 @@ use crate::app::place_info::{self, Subject};
 use crate::app::registry::places;
 use crate::app::session::Session;
 use crate::app::{Place, target};
+use crate::config::host::KnownServer;
 use crate::config::{Config, host, remote, token};
 use crate::panes::PANES;
 use std::io::{self, IsTerminal};
@@ -26,27 +27,27 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         }
         None => return Err(Failure::usage(unknown_server(text).unwrap_or_else(|| server::NO_SERVER.to_owned()))),
     };
-    let var = |name: &str| std::env::var(name).ok();
-    let token =
-        token::locate(global.token_file.as_deref(), &var, &preferences.config, &found.url).map_err(Failure::usage)?;
+    let config = &preferences.config;
+    let token = token::locate(&server::token_sources(global, config), &found.server).map_err(Failure::usage)?;
     let place = place(&found, text, token.is_some())?;
     interface::require_terminal()?;
-    let config = &preferences.config;
     let session = Session {
-        server: host::display_name(&found.url),
-        web_url: found.url.as_str().trim_end_matches('/').to_owned(),
+        server: found.server.host().name().to_owned(),
+        web_url: found.server.host().web_url().to_owned(),
+        account: found.server.account.clone(),
         read_only: global.read_only,
         offline: global.offline,
         signed_in: token.is_some(),
-        others: connect::others(config, &found.url),
-        clone: clone_folder(&found.url),
+        others: connect::others(config, &found.server),
+        clone: clone_folder(&found.server),
         ..Session::default()
     };
     let drafts = server::drafts_folder(&session.server);
-    let secret = LazyToken::new(token, found.url.clone());
-    let connection = connect::connection(&Options::new(global, config), found.url, secret);
+    let warning = server::withheld(global, config, &found.server);
+    let secret = LazyToken::new(token, found.server.clone());
+    let connection = connect::connection(&Options::new(global, config), found.server, secret);
     let (dial, open) = (connect::server_dialer(global, config), connect::server_opener(global, config, &session));
-    let ui_options = UiOptions { session, place, connection, dial, open: Some(open), drafts };
+    let ui_options = UiOptions { session, place, connection, dial, open: Some(open), drafts, warning };
     let runtime = async_runtime()?;
     let ended = interface::run(preferences, ui_options, &runtime);
     // A keyring that waits for the user must not delay the exit.
@@ -62,7 +63,7 @@ fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<Option<h
         // An explicitly selected server takes precedence; the server of the clone and the default do not.
         Some(found) if named.is_none() || is_explicit(global) => Ok(Some(found)),
         found => match named {
-            Some(url) => Ok(Some(host::FoundHost { url, project: None })),
+            Some(server) => Ok(Some(host::FoundHost { server, project: None })),
             None => Ok(found),
         },
     }
@@ -79,22 +80,23 @@ fn unknown_server(text: Option<&str>) -> Option<String> {
 }
 
 fn is_explicit(global: &Global) -> bool {
-    let set = |name: &str| std::env::var(name).is_ok_and(|v| !v.trim().is_empty());
+    let set = |name: &str| server::var(name).is_some_and(|text| !text.trim().is_empty());
     global.host.is_some() || set("LABSCOPE_HOST") || set("GITLAB_HOST")
 }
 
-fn named_by_target(config: &Config, text: &str) -> Option<Url> {
+fn named_by_target(config: &Config, text: &str) -> Option<KnownServer> {
     if !text.contains("://") {
         return None;
     }
-    host::known(config).into_iter().find(|url| target::below(text, url.as_str()).is_some())
+    host::known(config).into_iter().find(|server| target::below(text, server.url.as_str()).is_some())
 }
 
-/// Returns the clone that contains the current folder, if it has remotes on the server at `url`.
-fn clone_folder(url: &Url) -> Option<CloneFolder> {
+/// Returns the clone that contains the current folder, if it has remotes on the server.
+fn clone_folder(server: &KnownServer) -> Option<CloneFolder> {
     let here = std::env::current_dir().ok()?;
     let remotes = remote::Remote::all(&here).into_iter();
-    let remotes: Vec<_> = remotes.filter_map(|remote| Some((remote.name.clone(), remote.project_on(url)?))).collect();
+    let remotes: Vec<_> =
+        remotes.filter_map(|remote| Some((remote.name.clone(), remote.project_on(&server.url)?))).collect();
     let folder = remote::Remote::working_tree(&here).filter(|_| !remotes.is_empty())?;
     Some(CloneFolder { folder, remotes })
 }
@@ -104,7 +106,7 @@ fn clone_folder(url: &Url) -> Option<CloneFolder> {
 fn place(found: &host::FoundHost, text: Option<&str>, signed_in: bool) -> Result<Place, Failure> {
     let places = places(PANES);
     match (text, &found.project) {
-        (Some(text), _) => target::parse(&places, text, found.url.as_str()).map_err(Failure::usage),
+        (Some(text), _) => target::parse(&places, text, found.server.url.as_str()).map_err(Failure::usage),
         (None, Some(project)) => Ok(place_info::place_of(&places, Subject::Project).project(project.as_str())),
         (None, None) if signed_in => Ok(place_info::place_of(&places, Subject::Home)),
         (None, None) => Ok(place_info::root(&places)),

@@ -1,13 +1,39 @@
 //! Selects the server from the options, the environment, the git remotes of the current folder, and the configuration.
 
 use super::{Config, glab, remote, token};
+use crate::api;
 use url::Url;
+
+/// A server, and the table of the configuration that decides everything about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownServer {
+    /// The base URL of the web interface, with a trailing slash.
+    pub url: Url,
+    /// The name of its table in [`Config::hosts`].
+    pub table: Option<String>,
+    /// The same name, if an earlier table of the file has the same address: then what is stored for the server, such as
+    /// tokens, replies and drafts, is kept apart.
+    pub account: Option<String>,
+}
+
+impl KnownServer {
+    /// Returns the server as requests name it.
+    pub fn host(&self) -> api::Host {
+        api::Host::with_account(self.url.as_str(), self.account.as_deref())
+    }
+
+    /// Returns the key of what is stored for the server: its URL, with the account as its fragment.
+    pub fn key(&self) -> String {
+        let mut url = self.url.clone();
+        url.set_fragment(self.account.as_deref());
+        url.into()
+    }
+}
 
 /// A server, and the project of the current folder if it is on that server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundHost {
-    /// The base URL of the web interface, with a trailing slash.
-    pub url: Url,
+    pub server: KnownServer,
     /// The full path of the project that the current folder is a clone of.
     pub project: Option<String>,
 }
@@ -33,36 +59,39 @@ pub fn find(sources: &Sources) -> Result<Option<FoundHost>, String> {
         .chain(["LABSCOPE_HOST", "GITLAB_HOST"].map(|name| (name, (sources.var)(name))))
         .find_map(|(origin, text)| Some((origin, text.filter(|t| !t.trim().is_empty())?)));
     if let Some((origin, text)) = named {
-        let url = sources.config.server(text.trim()).map_err(|why| format!("{origin}: {why}"))?;
-        let project = sources.remotes.iter().find_map(|remote| remote.project_on(&url));
-        return Ok(Some(FoundHost { url, project }));
+        let server = sources.config.server(text.trim()).map_err(|why| format!("{origin}: {why}"))?;
+        let project = sources.remotes.iter().find_map(|remote| remote.project_on(&server.url));
+        return Ok(Some(FoundHost { server, project }));
     }
     let servers = if sources.remotes.is_empty() { Vec::new() } else { known(sources.config) };
     for remote in &sources.remotes {
-        for url in &servers {
-            if let Some(project) = remote.project_on(url) {
-                return Ok(Some(FoundHost { url: url.clone(), project: Some(project) }));
+        for server in &servers {
+            if let Some(project) = remote.project_on(&server.url) {
+                return Ok(Some(FoundHost { server: server.clone(), project: Some(project) }));
             }
         }
     }
-    let url = match &sources.config.host {
-        Some(default) => Some(sources.config.server(default.get_ref())?),
-        // Without a default, a server with a stored token is used.
-        None => token::servers(sources.config).find_map(|host| parse_address(&host).ok()),
-    };
-    Ok(url.map(|url| FoundHost { url, project: None }))
+    Ok(default(sources.config).map(|server| FoundHost { server, project: None }))
+}
+
+/// Returns the default server: `host` of the configuration, else the first server with a stored token.
+pub fn default(config: &Config) -> Option<KnownServer> {
+    match &config.host {
+        Some(default) => config.server(default.get_ref()).ok(),
+        None => token::servers(config).find_map(|host| parse_address(&host).ok()).map(|url| config.server_at(url)),
+    }
 }
 
 /// Lists the servers known from the configuration, stored tokens and glab.
-pub fn known(config: &Config) -> Vec<Url> {
+pub fn known(config: &Config) -> Vec<KnownServer> {
     let named = config.host.iter().filter_map(|host| config.server(host.get_ref()).ok());
-    let listed = config.hosts.values().filter_map(|host| parse_address(host.url.get_ref()).ok());
+    let listed = config.tables().into_iter().filter_map(|(name, _)| config.server(name).ok());
     let stored = token::servers(config).filter_map(|host| parse_address(&host).ok());
     let glab = glab::hosts().into_iter().map(|host| host.url);
-    let mut all: Vec<Url> = Vec::new();
-    for url in named.chain(listed).chain(stored).chain(glab) {
-        if !all.contains(&url) {
-            all.push(url);
+    let mut all: Vec<KnownServer> = Vec::new();
+    for server in named.chain(listed).chain(stored.chain(glab).map(|url| config.server_at(url))) {
+        if !all.contains(&server) {
+            all.push(server);
         }
     }
     all
@@ -122,6 +151,21 @@ mod tests {
     }
 
     #[test]
+    fn a_named_host_decides_everything_and_an_address_the_default_or_first_one() {
+        let read = |text: &str| Config::parse(Path::new("c.toml"), text.to_owned()).expect("reads");
+        let tables = "[hosts.one]\nurl = \"h.example\"\n[hosts.bis]\nurl = \"https://h.example/\"\n";
+        let config = read(tables);
+        let key = |config: &Config, text: &str| config.server(text).map(|server| (server.table.clone(), server.key()));
+        let is = |name: &str, key: &str| Ok((Some(name.to_owned()), key.to_owned()));
+        assert_eq!(key(&config, "one"), is("one", "https://h.example/"));
+        assert_eq!(key(&config, "bis"), is("bis", "https://h.example/#bis"));
+        assert_eq!(key(&config, "h.example"), is("one", "https://h.example/"), "the first in the file");
+        assert_eq!(key(&read(&format!("host = \"bis\"\n{tables}")), "h.example"), is("bis", "https://h.example/#bis"));
+        let names: Vec<String> = known(&config).iter().map(|server| server.host().name().to_owned()).collect();
+        assert!(names.starts_with(&["h.example".to_owned(), "h.example (bis)".to_owned()]), "{names:?}");
+    }
+
+    #[test]
     fn the_first_source_that_names_a_server_wins() {
         let text = "host = \"home\"\n[hosts.home]\nurl = \"https://home.example\"\n[hosts.work]\nurl = \"https://work.example\"";
         let config = Config::parse(Path::new("c.toml"), text.to_owned()).expect("reads");
@@ -131,7 +175,7 @@ mod tests {
             let elsewhere = remote::Remote::parse("git@elsewhere.example:me/web.git");
             let remotes = elsewhere.into_iter().chain(remote).collect();
             let found = find(&Sources { option, var: &var, config: &config, remotes }).expect("no mistake");
-            found.map(|found| (found.url.to_string(), found.project))
+            found.map(|found| (found.server.url.to_string(), found.project))
         };
         let is = |host: &str, project: Option<&str>| Some((host.to_owned(), project.map(str::to_owned)));
         let env = [("LABSCOPE_HOST", "https://one.example"), ("GITLAB_HOST", "https://two.example")];

@@ -9,7 +9,9 @@ pub mod sections;
 pub mod settings;
 pub mod sign_in;
 pub mod token;
+pub mod token_source;
 
+use host::KnownServer;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -133,13 +135,14 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns the configured ID of the OAuth application on the server at `url`.
-    pub fn client_id(&self, url: &Url) -> Option<&str> {
-        let mut hosts = self.hosts.values();
-        let host = hosts.find(|host| {
-            host.client_id.is_some() && host::parse_address(host.url.get_ref()).is_ok_and(|at| at == *url)
-        });
-        host?.client_id.as_deref().map(str::trim).filter(|id| !id.is_empty())
+    /// Returns the table that describes a server.
+    pub fn table(&self, server: &KnownServer) -> Option<&Host> {
+        self.hosts.get(server.table.as_ref()?)
+    }
+
+    /// Returns the configured ID of the OAuth application on a server.
+    pub fn client_id(&self, server: &KnownServer) -> Option<&str> {
+        self.table(server)?.client_id.as_deref().map(str::trim).filter(|id| !id.is_empty())
     }
 
     /// Returns the folder of the file, which also contains themes and tokens.
@@ -157,15 +160,54 @@ impl Config {
         self.source.mistake(at, key, why)
     }
 
-    /// Returns the URL of a server, given as a name in [`Config::hosts`] or as a URL.
+    /// Returns a server, given as a name in [`Config::hosts`] or as a URL.
     ///
     /// # Errors
     /// Returns the reason why the text is neither.
-    pub fn server(&self, text: &str) -> Result<url::Url, String> {
+    pub fn server(&self, text: &str) -> Result<KnownServer, String> {
         match self.hosts.get(text) {
-            Some(host) => host::parse_address(host.url.get_ref()),
-            None => host::parse_address(text),
+            Some(host) => Ok(self.named(text, host::parse_address(host.url.get_ref())?)),
+            None => Ok(self.server_at(host::parse_address(text)?)),
         }
+    }
+
+    /// Returns the server at `url`. Of several tables with this address, the default server's decides, else the first
+    /// one in the file.
+    pub fn server_at(&self, url: Url) -> KnownServer {
+        let tables = self.tables_at(&url);
+        let default = self.host.as_ref().map(|host| host.get_ref().as_str());
+        match tables.into_iter().find(|name| Some(*name) == default) {
+            Some(name) => self.named(name, url),
+            None => self.first_at(url),
+        }
+    }
+
+    /// Returns the server at `url`; of several tables with this address, the first one in the file decides.
+    pub fn first_at(&self, url: Url) -> KnownServer {
+        match self.tables_at(&url).first() {
+            Some(name) => self.named(name, url),
+            None => KnownServer { url, table: None, account: None },
+        }
+    }
+
+    /// Returns the server with the table `name`, whose address is `url`.
+    fn named(&self, name: &str, url: Url) -> KnownServer {
+        let is_first = self.tables_at(&url).first().is_none_or(|first| *first == name);
+        let account = (!is_first).then(|| name.to_owned());
+        KnownServer { url, table: Some(name.to_owned()), account }
+    }
+
+    /// Lists the tables of servers in the order of the file.
+    pub fn tables(&self) -> Vec<(&str, &Host)> {
+        let mut all: Vec<_> = self.hosts.iter().map(|(name, host)| (name.as_str(), host)).collect();
+        all.sort_by_key(|(_, host)| host.url.span().start);
+        all
+    }
+
+    /// Lists the names of the tables with the address `url`, in the order of the file.
+    fn tables_at(&self, url: &Url) -> Vec<&str> {
+        let is_there = |host: &Host| host::parse_address(host.url.get_ref()).is_ok_and(|other| other == *url);
+        self.tables().into_iter().filter(|(_, host)| is_there(host)).map(|(name, _)| name).collect()
     }
 }
 
@@ -251,7 +293,7 @@ mod tests {
              token_file = \"~/token\"\nhome = false\n\n[trace]\nerrors = [\"^E \"]\nmemory = 16\n\n[keys]\nquit = [\"C-q\"]\n\"files.open\" = []\n",
         )
         .expect("reads");
-        assert_eq!(config.server("work").expect("known").as_str(), "https://git.example.com/");
+        assert_eq!(config.server("work").expect("known").url.as_str(), "https://git.example.com/");
         assert_eq!(config.mouse, Some(false));
         assert_eq!((config.keys.len(), config.trace.errors.len(), config.trace.memory), (2, 1, Some(16)));
         assert!(parse("").is_ok());

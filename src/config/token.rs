@@ -1,15 +1,16 @@
 //! Access tokens of a server: their sources in order, and the file where `labscope auth` stores them.
 
+use super::host::{self, KnownServer};
 use super::sign_in::SignIn;
-use super::{Config, expand, glab, keyring};
-use crate::system::{files, programs};
+use super::{Config, expand, glab, keyring, token_source};
+use crate::system::files;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use url::Url;
+use token_source::{Facts, HostVariable, Source};
 
 /// The name of the token file in the configuration folder.
 const FILE: &str = "tokens.toml";
@@ -65,20 +66,52 @@ pub enum StoredToken {
     File(PathBuf, String),
 }
 
-/// Finds the token for the server at `url`: from `--token-file`, the environment, the host's `token_file`, the stored
-/// tokens, or glab, in this order.
+/// The options and variables from which a token can come.
+pub struct Sources<'a> {
+    /// `--token-file`.
+    pub option: Option<&'a Path>,
+    /// Whether `--host` names the server.
+    pub is_named: bool,
+    /// Looks up an environment variable.
+    pub var: &'a dyn Fn(&str) -> Option<String>,
+    pub config: &'a Config,
+}
+
+/// Determines the source of the token for a server, without reading the token.
+pub fn source(sources: &Sources, server: &KnownServer) -> Source {
+    let Sources { option, is_named, var, config } = sources;
+    let is_set = |name: &str| var(name).is_some_and(|text| !text.trim().is_empty());
+    let host = |name: &str| match var(name).filter(|text| !text.trim().is_empty()) {
+        Some(text) => config.server(text.trim()).map_or(HostVariable::Invalid, HostVariable::Server),
+        None => HostVariable::Unset,
+    };
+    token_source::choose(&Facts {
+        server,
+        is_named: *is_named,
+        has_option: option.is_some(),
+        labscope_token: is_set("LABSCOPE_TOKEN"),
+        gitlab_token: is_set("GITLAB_TOKEN"),
+        labscope_host: host("LABSCOPE_HOST"),
+        gitlab_host: host("GITLAB_HOST"),
+        default: default_owner(config, server),
+        has_own: is_configured(config, server),
+    })
+}
+
+/// Returns the server that tokens of the environment belong to if no variable names it: the default server, or `server`
+/// if no other is known.
+fn default_owner(config: &Config, server: &KnownServer) -> Option<KnownServer> {
+    host::default(config).or_else(|| host::known(config).iter().eq([server]).then(|| server.clone()))
+}
+
+/// Finds the token for a server, see [`token_source::choose`].
 ///
 /// # Errors
 /// Returns a message if a token file cannot be read, or the keyring cannot be opened.
-pub fn find(
-    option: Option<&Path>,
-    var: &dyn Fn(&str) -> Option<String>,
-    config: &Config,
-    url: &Url,
-) -> Result<Option<Token>, String> {
-    match locate(option, var, config, url)? {
+pub fn find(sources: &Sources, server: &KnownServer) -> Result<Option<Token>, String> {
+    match locate(sources, server)? {
         Some(FoundToken::Token(token)) => Ok(Some(token)),
-        Some(FoundToken::Keyring) => from_keyring(url),
+        Some(FoundToken::Keyring) => from_keyring(server),
         None => Ok(None),
     }
 }
@@ -87,80 +120,67 @@ pub fn find(
 ///
 /// # Errors
 /// Returns a message if a token file cannot be read.
-pub fn locate(
-    option: Option<&Path>,
-    var: &dyn Fn(&str) -> Option<String>,
-    config: &Config,
-    url: &Url,
-) -> Result<Option<FoundToken>, String> {
-    if let Some(path) = option {
-        let secret = from_file(path).map_err(|reason| format!("--token-file: {reason}"))?;
-        return Ok(Some(FoundToken::Token(Token {
-            secret,
-            oauth: false,
-            sign_in: None,
-            origin: format!("the file {}", path.display()),
-        })));
-    }
-    for name in programs::TOKENS {
-        if let Some(text) = var(name).filter(|text| !text.trim().is_empty()) {
-            let secret = text.trim().to_owned().into();
-            let token = Token { secret, oauth: false, sign_in: None, origin: name.to_owned() };
-            return Ok(Some(FoundToken::Token(token)));
+pub fn locate(sources: &Sources, server: &KnownServer) -> Result<Option<FoundToken>, String> {
+    let plain = |secret, origin| Token { secret, oauth: false, sign_in: None, origin };
+    match (source(sources, server), sources.option) {
+        (Source::Option, Some(path)) => {
+            let secret = from_file(path).map_err(|reason| format!("--token-file: {reason}"))?;
+            Ok(Some(FoundToken::Token(plain(secret, format!("the file {}", path.display())))))
         }
+        (Source::Variable(name), _) => {
+            let text = (sources.var)(name).unwrap_or_default();
+            Ok(Some(FoundToken::Token(plain(text.trim().to_owned().into(), name.to_owned()))))
+        }
+        (Source::Own, _) => configured(sources.config, server),
+        (Source::Option | Source::Nothing(_), _) => Ok(None),
     }
-    configured(config, url)
 }
 
-/// Returns whether [`configured`] has a token for the server, readable or not, without opening token files or the
-/// keyring.
-pub fn is_configured(config: &Config, url: &Url) -> bool {
-    let matches = |text: &str| super::host::parse_address(text).is_ok_and(|other| other == *url);
-    config.hosts.values().any(|host| host.token_file.is_some() && matches(host.url.get_ref()))
+/// Returns whether a server has a token of its own, readable or not, without opening token files or the keyring.
+fn is_configured(config: &Config, server: &KnownServer) -> bool {
+    config.table(server).is_some_and(|host| host.token_file.is_some())
         || places(config)
-            .get(url.as_str())
+            .get(&server.key())
             .is_some_and(|place| !matches!(place, TokenPlace::Keyring { keyring: false }))
-        || from_glab(url).is_some()
+        || from_glab(server).is_some()
 }
 
-/// Returns the token that is configured for a server: from its `token_file`, the stored tokens, or glab. Options and
-/// environment variables apply to the current server only and are ignored.
-///
-/// # Errors
-/// Returns a message if a `token_file` cannot be read.
-pub fn configured(config: &Config, url: &Url) -> Result<Option<FoundToken>, String> {
-    let matches = |text: &str| super::host::parse_address(text).is_ok_and(|other| other == *url);
-    for (name, host) in config.hosts.iter().filter(|(_, host)| matches(host.url.get_ref())) {
-        let Some(path) = &host.token_file else { continue };
+/// Returns the server's own token: from its `token_file`, the stored tokens, or glab.
+fn configured(config: &Config, server: &KnownServer) -> Result<Option<FoundToken>, String> {
+    if let Some(name) = &server.table
+        && let Some(path) = config.table(server).and_then(|host| host.token_file.as_ref())
+    {
         let secret = from_file(&expand(path.get_ref()))
             .map_err(|reason| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &reason))?;
         let origin = format!("hosts.{name}.token_file in the configuration");
         return Ok(Some(FoundToken::Token(Token { secret, oauth: false, sign_in: None, origin })));
     }
-    match places(config).remove(url.as_str()) {
+    match places(config).remove(&server.key()) {
         Some(TokenPlace::Inline(token)) => {
             return Ok(Some(FoundToken::Token(Token::stored(token, "labscope auth login"))));
         }
         Some(TokenPlace::Keyring { keyring: true }) => return Ok(Some(FoundToken::Keyring)),
         Some(TokenPlace::Keyring { keyring: false }) | None => {}
     }
-    Ok(from_glab(url).map(FoundToken::Token))
+    Ok(from_glab(server).map(FoundToken::Token))
 }
 
 /// Returns the token for a server from the keyring, or glab's if the keyring has none.
 ///
 /// # Errors
 /// Returns the reason why the keyring cannot be opened.
-pub fn from_keyring(url: &Url) -> Result<Option<Token>, String> {
-    let token = keyring::token(url).map_err(|reason| format!("cannot read the token from the keyring: {reason}"))?;
-    Ok(token.map(|token| Token::stored(token, "labscope auth login, in the keyring")).or_else(|| from_glab(url)))
+pub fn from_keyring(server: &KnownServer) -> Result<Option<Token>, String> {
+    let token = keyring::token(&server.key());
+    let token = token.map_err(|reason| format!("cannot read the token from the keyring: {reason}"))?;
+    Ok(token.map(|token| Token::stored(token, "labscope auth login, in the keyring")).or_else(|| from_glab(server)))
 }
 
 /// Returns the sign-in that is currently stored for a server, if it can be read.
-pub fn stored_sign_in(config: &Config, url: &Url) -> Option<SignIn> {
-    let text = match places(config).remove(url.as_str())? {
+pub fn stored_sign_in(config: &Config, server: &KnownServer) -> Option<SignIn> {
+    let key = server.key();
+    let text = match places(config).remove(&key)? {
         TokenPlace::Inline(text) => text,
-        TokenPlace::Keyring { keyring } => keyring::token(url).ok().flatten().filter(|_| keyring)?,
+        TokenPlace::Keyring { keyring } => keyring::token(&key).ok().flatten().filter(|_| keyring)?,
     };
     SignIn::parse(&text)
 }
@@ -180,8 +200,9 @@ pub fn lock(config: &Config) -> io::Result<fs::File> {
     Ok(file)
 }
 
-fn from_glab(url: &Url) -> Option<Token> {
-    let host = glab::hosts().into_iter().find(|host| host.url == *url)?;
+fn from_glab(server: &KnownServer) -> Option<Token> {
+    // glab knows one account per address.
+    let host = glab::hosts().into_iter().find(|host| host.url == server.url && server.account.is_none())?;
     let origin = "glab's configuration".to_owned();
     Some(Token { secret: host.token?, oauth: host.oauth, sign_in: None, origin })
 }
@@ -218,37 +239,37 @@ fn read(path: &Path) -> io::Result<BTreeMap<String, TokenPlace>> {
     toml::from_str(&text).map_err(damaged)
 }
 
-/// Stores `token` for `url` in the system keyring, or else in a file that only its owner can read. The file records the
+/// Stores `token` for a server in the system keyring, or else in a file that only its owner can read. The file records the
 /// location of each token, so that the keyring is opened only for servers whose token it contains.
 ///
 /// # Errors
 /// Returns I/O errors. A damaged file is not overwritten, because it may contain other tokens.
-pub fn store(config: &Config, url: &Url, token: &str) -> io::Result<StoredToken> {
+pub fn store(config: &Config, server: &KnownServer, token: &str) -> io::Result<StoredToken> {
     let Some(path) = path(config) else { return Err(io::Error::other("there is no folder for the configuration")) };
     let mut all = read(&path)?;
     let stored = match config.keyring {
         Some(false) => Err("it is turned off in the configuration".to_owned()),
-        _ => keyring::store(url, token),
+        _ => keyring::store(&server.key(), token),
     };
     let (place, stored) = match stored {
         Ok(()) => (TokenPlace::Keyring { keyring: true }, StoredToken::Keyring),
         Err(reason) => (TokenPlace::Inline(token.to_owned()), StoredToken::File(path.clone(), reason)),
     };
-    all.insert(url.to_string(), place);
+    all.insert(server.key(), place);
     write(&path, &all)?;
     Ok(stored)
 }
 
-/// Removes the token for `url`; returns `false` if there was none.
+/// Removes the stored token of a server; returns `false` if there was none.
 ///
 /// # Errors
 /// Returns I/O errors, and the reason why the keyring cannot remove the token.
-pub fn remove(config: &Config, url: &Url) -> io::Result<bool> {
+pub fn remove(config: &Config, server: &KnownServer) -> io::Result<bool> {
     let Some(path) = path(config) else { return Ok(false) };
     let mut all = read(&path)?;
-    let Some(place) = all.remove(url.as_str()) else { return Ok(false) };
+    let Some(place) = all.remove(&server.key()) else { return Ok(false) };
     if matches!(place, TokenPlace::Keyring { keyring: true }) {
-        keyring::remove(url).map_err(|reason| io::Error::other(format!("the keyring: {reason}")))?;
+        keyring::remove(&server.key()).map_err(|reason| io::Error::other(format!("the keyring: {reason}")))?;
     }
     write(&path, &all)?;
     Ok(true)
@@ -278,25 +299,32 @@ mod tests {
     use super::*;
     use secrecy::ExposeSecret;
 
+    fn find_with_file(config: &Config, server: &KnownServer) -> Result<Option<Token>, String> {
+        super::find(&Sources { option: Some(Path::new("/nowhere")), is_named: true, var: &|_| None, config }, server)
+    }
+
     #[test]
     fn tokens_are_stored_per_server_and_only_for_the_owner() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("config.toml");
         fs::write(&file, "keyring = false").expect("written");
         let config = Config::load(Some(&file)).expect("reads");
-        let url = |text: &str| Url::parse(text).expect("an address");
-        store(&config, &url("https://one.example/"), "secret-1").expect("stored");
-        store(&config, &url("https://two.example/"), "secret-2").expect("stored");
+        let server = |text: &str| config.server(text).expect("an address");
+        store(&config, &server("https://one.example/"), "secret-1").expect("stored");
+        store(&config, &server("https://two.example/"), "secret-2").expect("stored");
         let find = |host: &str, env: Option<&str>| {
             let var = |name: &str| env.filter(|_| name == "GITLAB_TOKEN").map(str::to_owned);
-            let token = find(None, &var, &config, &url(host)).expect("no mistake");
+            let sources = Sources { option: None, is_named: true, var: &var, config: &config };
+            let token = find(&sources, &server(host)).expect("no mistake");
             token.map(|token| (token.secret.expose_secret().to_owned(), token.origin))
         };
         let stored = |secret: &str| Some((secret.to_owned(), "labscope auth login".to_owned()));
         assert_eq!(find("https://two.example/", None), stored("secret-2"));
-        assert_eq!(find("https://two.example/", Some("env")), Some(("env".to_owned(), "GITLAB_TOKEN".to_owned())));
-        assert!(remove(&config, &url("https://two.example/")).expect("removed"));
-        assert!(!remove(&config, &url("https://two.example/")).expect("nothing to remove"));
+        // The first server with a stored token is the default, to which the variable belongs.
+        assert_eq!(find("https://one.example/", Some("env")), Some(("env".to_owned(), "GITLAB_TOKEN".to_owned())));
+        assert_eq!(find("https://two.example/", Some("env")), stored("secret-2"));
+        assert!(remove(&config, &server("https://two.example/")).expect("removed"));
+        assert!(!remove(&config, &server("https://two.example/")).expect("nothing to remove"));
         assert_eq!(find("https://one.example/", None), stored("secret-1"));
         #[cfg(unix)]
         {
@@ -305,11 +333,11 @@ mod tests {
             assert_eq!(mode & 0o777, 0o600);
         }
         fs::write(folder.path().join(FILE), "\"https://one.example/\" = secret-1").expect("written");
-        let error = store(&config, &url("https://two.example/"), "secret-3").expect_err("it is damaged");
+        let error = store(&config, &server("https://two.example/"), "secret-3").expect_err("it is damaged");
         assert!(error.to_string().contains("tokens.toml is damaged") && !error.to_string().contains("secret"));
         let left = fs::read_to_string(folder.path().join(FILE)).expect("still there");
         assert!(left.contains("secret-1"), "what it held is not lost: {left}");
-        let mistake = super::find(Some(Path::new("/nowhere")), &|_| None, &config, &url("https://one.example/"));
+        let mistake = find_with_file(&config, &server("https://one.example/"));
         assert!(mistake.expect_err("no such file").starts_with("--token-file: cannot read /nowhere"));
     }
 }

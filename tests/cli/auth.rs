@@ -90,6 +90,73 @@ fn the_server_comes_from_the_clone_and_the_token_from_the_config() {
     assert!(status.out.contains("as root (token from hosts.here.token_file"), "{status:?}");
 }
 
+#[test]
+fn a_token_of_the_environment_never_reaches_a_server_that_it_is_not_for() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--world", "demo"]);
+    let token = home.write("token", served.token("root"));
+    let own = format!("token_file = \"{}\"\n", token.display());
+    let configure = |default: &str, own: &str| {
+        let hosts = format!("[hosts.a]\nurl = \"http://127.0.0.1:9\"\n[hosts.here]\nurl = \"{}\"\n", served.url());
+        home.write("config/labscope/config.toml", &format!("{default}{hosts}{own}"));
+    };
+    let run = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let output = home.command(arguments).envs(variables.iter().copied()).output().expect("it starts");
+        (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let repository = git2::Repository::init(home.path("work")).expect("a repository");
+    repository.remote("origin", &format!("{}/acme/web.git", served.url())).expect("a remote");
+    let (status, user) = (&["auth", "status"][..], &["api", "GET", "user"][..]);
+    for name in ["GITLAB_TOKEN", "LABSCOPE_TOKEN"] {
+        // The clone selects another server than the default, to which the token belongs.
+        configure("host = \"a\"\n", &own);
+        let (out, err) = run(&[(name, "for-a")], status);
+        assert!(out.contains("as root (token from hosts.here.token_file"), "{out}{err}");
+        assert!(run(&[(name, "for-a")], user).0.contains("\"root\""));
+        // With no token of its own, the server is asked without one, and the reason is told.
+        configure("host = \"a\"\n", "");
+        let (out, err) = run(&[(name, "for-a")], status);
+        let why = format!("{name} is for 127.0.0.1:9. Set LABSCOPE_HOST to use it for 127.0.0.1:");
+        assert!(out.is_empty() && err.contains(&why), "{out}{err}");
+        let (out, err) = run(&[(name, "for-a")], user);
+        assert!(out.contains("401") && err.contains("returned 401") && err.contains(&why), "{out}{err}");
+        // The variable that names the server also names the owner of the token.
+        let token = served.token("ada");
+        let (out, _) = run(&[(name, token), ("GITLAB_HOST", served.url())], status);
+        assert!(out.contains(&format!("as ada (token from {name})")), "{out}");
+        configure("host = \"here\"\n", &own);
+        let (out, _) = run(&[(name, token)], status);
+        assert!(out.contains(&format!("as ada (token from {name})")), "{out}");
+        let (out, _) =
+            run(&[(name, token), ("GITLAB_HOST", "http://127.0.0.1:9")], &["--host", "here", "auth", "status"]);
+        assert!(out.contains("as root (token from hosts.here.token_file"), "{out}");
+    }
+}
+
+#[test]
+fn two_hosts_with_one_address_keep_their_tokens_apart() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--world", "demo"]);
+    let token = |user: &str| home.write(user, served.token(user)).display().to_string();
+    let (root, ada) = (token("root"), token("ada"));
+    let host = |name: &str, more: &str| format!("[hosts.{name}]\nurl = \"{}\"\n{more}", served.url());
+    let file = |path: &str| format!("token_file = \"{path}\"\n");
+    let configure =
+        |hosts: &[String]| home.write("config/labscope/config.toml", &format!("keyring = false\n{}", hosts.concat()));
+    configure(&[host("zero", &file(&root)), host("one", &file(&ada)), host("third", "")]);
+    let user = |name: &str| home.run(&["--host", name, "api", "GET", "user"]);
+    assert!(user("zero").out.contains("\"root\"") && user(served.url()).out.contains("\"root\""));
+    assert!(user("one").out.contains("\"ada\""), "{:?}", user("one"));
+    assert!(user("third").err.contains("returned 401"), "it has no token: {:?}", user("third"));
+    // A stored token belongs to one of them, too.
+    let login = home.run_with(&["--host", "third", "auth", "login"], &format!("{}\n", served.token("bo")));
+    assert!(login.out.contains(" (third) as bo."), "{login:?}");
+    configure(&[host("zero", ""), host("third", "")]);
+    assert!(user("third").out.contains("\"bo\"") && user("zero").err.contains("returned 401"));
+    assert_eq!(home.run(&["--host", "zero", "auth", "logout"]).code, Some(1), "nothing is stored for it");
+    assert_eq!(home.run(&["--host", "third", "auth", "logout"]).code, Some(0));
+}
+
 /// Authorizes a device code on the server's web page, as `user`.
 fn allow(served: &Served, code: &str, user: &str) -> String {
     let address = served.url().strip_prefix("http://").expect("an address");

@@ -227,6 +227,7 @@ impl Begin {
                 others: self.others,
                 clone: self.clone,
                 commands: Arc::new(self.commands),
+                ..Session::default()
             },
             theme: Theme::for_background(self.background),
             theme_is_chosen: true,

@@ -4,8 +4,8 @@ use crate::api::Fault;
 use crate::api::client::{Client, Server};
 use crate::cli::failure::Failure;
 use crate::cli::renewal;
+use crate::config::host::{self, KnownServer};
 use crate::config::sign_in::SignIn;
-use crate::config::{Config, host};
 use crate::runtime::open::browser;
 use crate::runtime::sign_in;
 use crate::ui::text::sanitize;
@@ -18,13 +18,12 @@ const SCOPE: &str = "api";
 /// Signs in at `server` with the OAuth device flow; returns the sign-in and the username.
 ///
 /// # Errors
-/// Returns a failure if no client ID is configured, the server does not support the grant, or the sign-in was not
+/// Returns a failure if the server does not support the grant, or the sign-in was not
 /// authorized.
-pub async fn sign_in(config: &Config, server: Server) -> Result<(SignIn, String), Failure> {
+pub async fn sign_in(client_id: &str, server: Server) -> Result<(SignIn, String), Failure> {
     let name = host::display_name(&server.base_url);
-    let client_id = config.client_id(&server.base_url).ok_or_else(|| Failure::usage(no_client(&server)))?.to_owned();
     let client = Client::new(server.clone())?;
-    let code = client.request_device_code(&client_id, SCOPE).await.map_err(|error| match error.fault {
+    let code = client.request_device_code(client_id, SCOPE).await.map_err(|error| match error.fault {
         Fault::Missing(_) | Fault::Unsupported(_) => Failure::failed(format!(
             "{name} does not support the device flow (GitLab does since 17.3). Use labscope auth login without --device"
         )),
@@ -37,18 +36,20 @@ pub async fn sign_in(config: &Config, server: Server) -> Result<(SignIn, String)
         // The URL was printed above, in case no browser can be opened.
         let _ = browser(complete.as_str()).await;
     }
-    let grant = sign_in::wait(&client, &client_id, &code).await?;
+    let grant = sign_in::wait(&client, client_id, &code).await?;
     let token = Server { token: Some(SecretString::from(grant.access_token.clone())), oauth: true, ..server };
     let username = super::identity::username(&Client::new(token)?).await?;
     let expires_at = renewal::expiry(&grant);
     // This ID identifies the sign-in without revealing the token.
     let id = SignIn::id_of(&grant.access_token);
     let (access_token, refresh_token, scope) = (grant.access_token, grant.refresh_token, grant.scope);
+    let client_id = client_id.to_owned();
     Ok((SignIn { access_token, refresh_token, expires_at, scope, client_id, id }, username))
 }
 
-fn no_client(server: &Server) -> String {
-    let url = server.base_url.as_str().trim_end_matches('/');
+/// Returns the message if no client ID is configured for the server.
+pub fn no_client(server: &KnownServer) -> String {
+    let url = server.url.as_str().trim_end_matches('/');
     format!(
         "no client_id is configured for {url}. Create an OAuth application there (User settings, Applications; not \
          confidential, with the scope api), and add its ID to the configuration:\n  [hosts.NAME]\n  url = \"{url}\"\n  \

@@ -10,7 +10,6 @@ use crate::cli::failure::Failure;
 use crate::config::host;
 use crate::ui::text::sanitize;
 use jiff::Timestamp;
-use std::path::PathBuf;
 use url::Url;
 
 /// The display name of a token that comes from a device sign-in.
@@ -37,8 +36,8 @@ pub async fn username(client: &Client) -> Result<String, Failure> {
 ///
 /// # Errors
 /// Returns an error if there is no connection to the server.
-pub async fn token_page(url: &Url, ca_cert: Option<PathBuf>) -> Result<Url, Error> {
-    let server = Server { ca_cert, ..Server::new(url.clone()) };
+pub async fn token_page(server: Server) -> Result<Url, Error> {
+    let url = server.base_url.clone();
     let answer = Client::new(server)?.raw(Method::GET, "metadata", &[]).await;
     let path = match answer {
         Ok(reply) if matches!(reply.status, 404 | 405) => PAGES[1],
@@ -47,7 +46,7 @@ pub async fn token_page(url: &Url, ca_cert: Option<PathBuf>) -> Result<Url, Erro
         }
         _ => PAGES[0],
     };
-    Ok(page_at(url, path))
+    Ok(page_at(&url, path))
 }
 
 /// Returns the URL like [`token_page`], but without a request: the path on current servers.
