@@ -110,6 +110,12 @@ pub enum Command {
         #[command(subcommand)]
         command: AuthCommand,
     },
+    /// Report what labscope found and from where, what is wrong, and what to do; exit code 1 if something is wrong
+    Doctor {
+        /// Print JSON, for bug reports; contains no secret
+        #[arg(long)]
+        json: bool,
+    },
     /// Print all keys
     Keys {
         /// Print Markdown tables

@@ -1,7 +1,7 @@
 //! `labscope auth`: stores the token for a server, shows which one is used, and removes it.
 
 mod device;
-mod identity;
+pub mod identity;
 pub mod input;
 
 use super::args::{AuthCommand, Global};

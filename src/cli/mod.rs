@@ -6,6 +6,7 @@ pub mod args;
 pub mod auth;
 pub mod connect;
 pub mod crash;
+pub mod doctor;
 pub mod embedded_server;
 pub mod failure;
 pub mod interface;
@@ -83,6 +84,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Serve(serve)) => serve::run(serve),
         Some(Command::Api(api)) => api::run(global, &api),
         Some(Command::Auth { command }) => auth::run(global, command),
+        Some(Command::Doctor { json }) => doctor::run(global, json),
         Some(Command::Keys { markdown }) => keys::run(global, markdown),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();

@@ -63,7 +63,7 @@ fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<Option<h
         // An explicitly selected server takes precedence; the server of the clone and the default do not.
         Some(found) if named.is_none() || is_explicit(global) => Ok(Some(found)),
         found => match named {
-            Some(server) => Ok(Some(host::FoundHost { server, project: None })),
+            Some(server) => Ok(Some(host::FoundHost { server, origin: "the target".to_owned(), project: None })),
             None => Ok(found),
         },
     }

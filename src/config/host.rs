@@ -34,6 +34,8 @@ impl KnownServer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundHost {
     pub server: KnownServer,
+    /// What named the server: an option, a variable, a git remote, or the configuration.
+    pub origin: String,
     /// The full path of the project that the current folder is a clone of.
     pub project: Option<String>,
 }
@@ -61,17 +63,22 @@ pub fn find(sources: &Sources) -> Result<Option<FoundHost>, String> {
     if let Some((origin, text)) = named {
         let server = sources.config.server(text.trim()).map_err(|why| format!("{origin}: {why}"))?;
         let project = sources.remotes.iter().find_map(|remote| remote.project_on(&server.url));
-        return Ok(Some(FoundHost { server, project }));
+        return Ok(Some(FoundHost { server, origin: origin.to_owned(), project }));
     }
     let servers = if sources.remotes.is_empty() { Vec::new() } else { known(sources.config) };
     for remote in &sources.remotes {
         for server in &servers {
             if let Some(project) = remote.project_on(&server.url) {
-                return Ok(Some(FoundHost { server: server.clone(), project: Some(project) }));
+                let origin = format!("the git remote {}", remote.name);
+                return Ok(Some(FoundHost { server: server.clone(), origin, project: Some(project) }));
             }
         }
     }
-    Ok(default(sources.config).map(|server| FoundHost { server, project: None }))
+    let origin = match &sources.config.host {
+        Some(_) => "host in the configuration",
+        None => "the stored tokens",
+    };
+    Ok(default(sources.config).map(|server| FoundHost { server, origin: origin.to_owned(), project: None }))
 }
 
 /// Returns the default server: `host` of the configuration, else the first server with a stored token.

@@ -3,7 +3,7 @@
 
 pub mod cache;
 mod checkout;
-mod clipboard;
+pub mod clipboard;
 pub mod connections;
 mod desktop;
 pub mod download;

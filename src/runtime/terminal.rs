@@ -413,6 +413,23 @@ fn protocol(variable: impl Fn(&str) -> Option<String> + Copy) -> Protocol {
     }
 }
 
+/// Describes what the terminal supports beside text and colors, as far as the environment tells: names and values.
+pub fn capabilities(variable: impl Fn(&str) -> Option<String> + Copy) -> [(&'static str, &'static str); 4] {
+    let images = match protocol(variable) {
+        Protocol::Kitty => "kitty's protocol",
+        Protocol::Iterm => "iTerm2's protocol",
+        Protocol::Sixel => "sixel",
+        Protocol::Blocks => "blocks",
+    };
+    let keys = if supports_keyboard_protocol(variable) { "kitty's protocol" } else { "legacy" };
+    [
+        ("images", images),
+        ("hyperlinks", if supports_hyperlinks(variable) { "yes" } else { "no" }),
+        ("keys", keys),
+        ("OSC 52", if supports_osc52(variable) { "yes" } else { "unknown" }),
+    ]
+}
+
 impl Drop for Terminal {
     fn drop(&mut self) {
         restore();

@@ -3,6 +3,7 @@
 
 mod api;
 mod auth;
+mod doctor;
 #[path = "../support/home.rs"]
 mod home;
 mod mistakes;

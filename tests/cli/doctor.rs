@@ -1,0 +1,61 @@
+//! `labscope doctor`: what was found, what is wrong, and what to do; never a secret.
+
+use crate::home::Home;
+use crate::program::Served;
+use serde_json::Value;
+
+#[test]
+fn a_working_setup_has_no_problems() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--world", "empty"]);
+    let token = home.write("token", served.token("root"));
+    let config = format!("[hosts.here]\nurl = \"{}\"\ntoken_file = \"{}\"\n", served.url(), token.display());
+    home.write("config/labscope/config.toml", &config);
+    let repository = git2::Repository::init(home.path("work")).expect("a repository");
+    repository.remote("origin", &format!("{}/acme/web.git", served.url())).expect("a remote");
+    let found = home.run(&["doctor"]);
+    for line in [
+        "Configuration: ok",
+        "origin: the project acme/web",
+        "the git remote origin",
+        "hosts.here.token_file",
+        "root",
+        "Server: ok",
+        "Token: ok",
+        "to-dos",
+    ] {
+        assert!(found.out.contains(line), "{line}: {found:?}");
+    }
+    assert!(!found.out.contains(served.token("root")), "the report has the token: {found:?}");
+}
+
+#[test]
+fn each_problem_is_told_with_what_to_do() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--world", "empty"]);
+    let host = ["--host", served.url()];
+    let json = |more: &[&str]| {
+        let found = home.run(&[&host[..], more, &["doctor", "--json"]].concat());
+        assert_eq!(found.code, Some(1), "{found:?}");
+        let report: Value = serde_json::from_str(&found.out).expect("JSON");
+        let checks = report["checks"].as_array().expect("checks").clone();
+        let problems = checks.iter().flat_map(|check| check["problems"].as_array().cloned().unwrap_or_default());
+        problems.map(|found| format!("{}|{}", found["problem"], found["advice"])).collect::<Vec<_>>().join("\n")
+    };
+    assert!(json(&[]).contains("There is no token for 127.0.0.1"));
+    let wrong = home.write("wrong", "glpat-not-a-token");
+    let refused = json(&["--token-file", &wrong.to_string_lossy()]);
+    assert!(refused.contains("401") && refused.contains("labscope auth login"), "{refused}");
+    assert!(!refused.contains("glpat-not-a-token"), "{refused}");
+    home.write("config/labscope/config.toml", "theme = \"nowhere\"\n");
+    assert!(json(&[]).contains("line 1, key theme"));
+    home.write("config/labscope/config.toml", "them = 1\n");
+    assert!(json(&[]).contains("line 1, key them"));
+    let gone = home.run(&["--host", "http://127.0.0.1:1", "doctor"]);
+    assert!(
+        gone.code == Some(1) && gone.out.contains("Server: problem") && gone.out.contains("127.0.0.1:1"),
+        "{gone:?}"
+    );
+    let none = Home::new().run(&["doctor"]);
+    assert!(none.code == Some(1) && none.out.contains("No server is configured."), "{none:?}");
+}
