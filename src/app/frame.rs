@@ -6,7 +6,7 @@ use super::hits::{Hit, Hits};
 use super::pane::{Breadcrumb, SearchMode};
 use super::view::View;
 use crate::ui::theme::Role;
-use crate::ui::{chart, cursor_hint, glyph, hyperlink, line, panels, popup, text};
+use crate::ui::{chart, cursor_hint, drawn, glyph, hyperlink, line, panels, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -60,6 +60,13 @@ impl Pieces {
 impl App {
     /// Draws everything; returns the position of the cursor, if it is to be shown.
     pub fn view(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let before = drawn::fingerprint();
+        let cursor = self.draw(area, buf);
+        self.is_frame_new.set(drawn::fingerprint() != before);
+        cursor
+    }
+
+    fn draw(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = &self.theme;
         buf.set_style(area, theme.blank());
         if is_too_small((area.width, area.height)) {

@@ -77,6 +77,7 @@ pub use registry::Entry;
 use server_switch::ServerSwitch;
 use session::Session;
 use state::{Change, Kept};
+use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
 use target::TargetError;
 use tone::Tone;
@@ -84,6 +85,8 @@ use transfer::Transfers;
 use view::View;
 use writes::{KeptKey, Writes};
 
+/// The maximum number of times that frames are settled per message.
+const MAX_SETTLED_FRAMES: u32 = 3;
 /// The factor by which live lists are polled less often while the terminal window has no focus.
 const UNFOCUSED_SLOWDOWN: u32 = 6;
 
@@ -131,6 +134,10 @@ pub struct App {
     pub images: Images,
     /// The clickable areas of the last frame.
     hits: Hits,
+    /// Whether the last frame found out something that wants and layouts may depend on, see [`crate::ui::drawn`].
+    is_frame_new: Cell<bool>,
+    /// The number of times that a frame was settled since the last message.
+    settled_frames: u32,
     /// Actions deferred until no overlay is open.
     deferred: VecDeque<Action>,
     now: Timestamp,
@@ -202,6 +209,8 @@ impl App {
             watched: Vec::new(),
             images: Images::default(),
             hits: Hits::default(),
+            is_frame_new: Cell::new(false),
+            settled_frames: 0,
             deferred: VecDeque::new(),
             now: setup.now,
             size: setup.size,
@@ -239,6 +248,10 @@ impl App {
         };
         let mut effects = Vec::new();
         self.turn += 1;
+        // The clock does not change the layout.
+        if !matches!(msg, Msg::Now(_)) {
+            self.settled_frames = 0;
+        }
         let of_person = matches!(
             msg,
             Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::EditorClosed(..) | Msg::EditorInterrupted(_)
@@ -281,6 +294,20 @@ impl App {
             rest = rest.get(len.max(c.len_utf8())..).unwrap_or_default();
         }
         effects
+    }
+
+    /// Settles again after a frame that found out something new, such as the width of a panel, and marks the screen as out
+    /// of date. Returns the effects to run, or `None` if the frame was as expected. A layout that never comes to rest is
+    /// settled a few times per message.
+    pub fn settle_frame(&mut self) -> Option<Vec<Effect>> {
+        if !self.is_frame_new.take() || self.settled_frames >= MAX_SETTLED_FRAMES {
+            return None;
+        }
+        self.settled_frames += 1;
+        let mut effects = Vec::new();
+        self.settle(&mut effects);
+        self.dirty = true;
+        Some(effects)
     }
 
     /// Settles the messages received since the last time: panes and overlays see the changes, deferred actions run, and

@@ -20,6 +20,7 @@ use crate::parts::list::{age, draw_error, draw_error_line};
 use crate::parts::ref_choices::Refs;
 use crate::parts::{ahead_behind, forms, project};
 use crate::store::{Load, Remote, Want};
+use crate::ui::drawn::Drawn;
 use crate::ui::panels::Panels;
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
@@ -27,7 +28,6 @@ use crate::ui::{glyph, line, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use std::cell::Cell as Shared;
 use std::sync::Arc;
 
 const COMMITS: usize = 0;
@@ -51,7 +51,7 @@ pub struct ComparePane {
     to: Option<String>,
     tab: usize,
     list: ListState,
-    area: Shared<Rect>,
+    area: Drawn<Rect>,
     /// The commits, newest first, with their graph. [`ComparePane::comparison`] is the reply that they come from.
     commits: Arc<Vec<Commit>>,
     history: History,
@@ -278,7 +278,7 @@ impl Pane for ComparePane {
             to: to.or_else(|| place.git_ref.clone()),
             tab: usize::from(place.tab.as_deref() == Some("changes")),
             list: ListState::new(),
-            area: Shared::default(),
+            area: Drawn::default(),
             commits: Arc::default(),
             history: History::default(),
             changes: Changes::default(),

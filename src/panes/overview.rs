@@ -22,12 +22,12 @@ use crate::parts::list::{draw_error, time_ago};
 use crate::parts::{forms, people, project, rendered_markdown, review};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::doc::{self, DocState};
+use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 
 const FACTS: usize = 0;
 const README: usize = 1;
@@ -50,7 +50,7 @@ pub struct Overview {
     facts: Details,
     history: History,
     readme: DocState,
-    readme_area: Cell<Rect>,
+    readme_area: Drawn<Rect>,
 }
 
 impl Overview {
@@ -394,7 +394,7 @@ impl Pane for Overview {
             facts: Details::default(),
             history: History::default(),
             readme: DocState { cursor_line: false, ..DocState::new() },
-            readme_area: Cell::default(),
+            readme_area: Drawn::default(),
         }
     }
 

@@ -20,6 +20,7 @@ use crate::ui::diff::{
     self, DiffDoc, DiffOptions, FileDiff, Found, HunkStyles, ImagePair, Inset, Layout, Moved, RowContent, Side,
 };
 use crate::ui::doc::DocState;
+use crate::ui::drawn::{self, Drawn};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::theme::Role;
@@ -28,7 +29,7 @@ use files::Node;
 use input::{AllFiles, Colors, FindMoves, Parse, Pictures, Search, colors_key, moves_key, parse_key, search_key};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::{Cell as Shared, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -80,11 +81,11 @@ pub struct Changes {
     jump_pending: bool,
     /// The location to move to once its file is parsed.
     wanted: Option<FileLocation>,
-    areas: Shared<[Rect; 2]>,
+    areas: Drawn<[Rect; 2]>,
     /// The row on each line of the diff panel in the last draw.
     drawn: RefCell<Vec<usize>>,
     /// The width of the inset rows in the last draw, in columns.
-    inset_columns: Shared<usize>,
+    inset_columns: Drawn<usize>,
     /// The width of both panels together, if they do not use the whole screen.
     width: Option<u16>,
     /// Whether another panel beside them has the focus.
@@ -416,7 +417,10 @@ impl Changes {
         };
         let look = DiffOptions { theme, focused, wrap: self.wrap, marks: &marks, marked: self.selected_lines() };
         self.inset_columns.set(usize::from(body.width.saturating_sub(2 + diff::gutter(doc))));
-        *self.drawn.borrow_mut() = diff::draw(buf, body, doc, &self.scroll, &look);
+        let rows = diff::draw(buf, body, doc, &self.scroll, &look);
+        if self.drawn.replace(rows.clone()) != rows {
+            drawn::record_change();
+        }
     }
 
     /// Returns the title of the diff panel: the file and the section under the cursor on the left, facts on the right.

@@ -7,11 +7,11 @@ use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::drawn::Drawn;
 use crate::ui::text;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 
 /// The width of the names, in columns.
 const NAME_WIDTH: usize = 11;
@@ -52,7 +52,7 @@ struct Detail {
 pub struct Details {
     lines: Vec<Detail>,
     scroll: DocState,
-    area: Cell<Rect>,
+    area: Drawn<Rect>,
     /// The width of the names, if it is more than the default, in columns.
     names: usize,
 }

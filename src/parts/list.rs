@@ -10,12 +10,12 @@ use crate::app::pane::Breadcrumb;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::store::{Cut, Derived, Load, Revision, Rows, Want};
+use crate::ui::drawn::Drawn;
 use crate::ui::table::{self, Column, ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 use std::cmp::Ordering;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub struct Listing {
     /// The selection.
     pub state: ListState,
     more_pages: u32,
-    area: Cell<Rect>,
+    area: Drawn<Rect>,
     /// The filter as typed, and the one whose rows are shown.
     filter_text: String,
     shown: String,

@@ -17,12 +17,12 @@ use crate::app::pointer::Pointer;
 use crate::app::query::{self, Grammar};
 use crate::app::view::View;
 use crate::store::{ListQuery, Rows, Want};
+use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, Panels};
 use crate::ui::state;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub struct ListPane<S: ListSource> {
     /// The filter, columns and queries as of the last update, see [`ListPane::resolve`].
     resolved: Resolved<S::Row>,
     /// The areas in which the detail panels were drawn.
-    areas: Cell<[Rect; PANELS]>,
+    areas: Drawn<[Rect; PANELS]>,
 }
 
 /// The state of a list that follows from its source and the user's input.
@@ -367,7 +367,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let requested_key = place.item.clone().filter(|_| S::PLACE_NAMES_ROW);
         panels.set_focus(S::Detail::LIST + usize::from(requested_key.is_some()));
         let resolved = Resolved { filter, columns: S::COLUMNS.current(view), typed_query: None, shown_query: None };
-        let areas = Cell::default();
+        let areas = Drawn::default();
         let mut pane = ListPane { source, list, detail, tab, panels, last_key: None, requested_key, resolved, areas };
         pane.resolve(view);
         pane

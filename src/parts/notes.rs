@@ -16,11 +16,11 @@ use crate::parts::review::drafts::{CommentTarget, Drafts};
 use crate::parts::review::threads;
 use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::drawn::Drawn;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// The number of notes before and after the cursor that are rendered.
@@ -53,7 +53,7 @@ pub struct Notes {
     /// The ID of the note to keep under the cursor while rows above it are rendered, until the user moves.
     wanted: Option<u64>,
     /// The area in which the notes were last drawn.
-    area: Cell<Rect>,
+    area: Drawn<Rect>,
     drafts: Drafts,
 }
 

@@ -11,12 +11,12 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::domain::junit::{Case, Report, SourceLocation, Verdict};
 use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::drawn::Drawn;
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell as Shared;
 
 /// Returns the columns of the table. Names get more room than messages, which are shown in full below.
 fn columns(width: u16) -> [Column; 5] {
@@ -36,7 +36,7 @@ pub struct Table {
     output_scroll: DocState,
     /// Whether the details of a test replace the table.
     shows_full_output: bool,
-    area: Shared<Rect>,
+    area: Drawn<Rect>,
 }
 
 /// Returns the glyph and the role of a verdict.

@@ -100,6 +100,8 @@ impl Interface<'_> {
     async fn run(&mut self, first: Vec<Effect>, query_background: bool) -> io::Result<()> {
         self.terminal.draw(self.sessions.app())?;
         self.sessions.app().take_dirty();
+        let mut first = first;
+        first.extend(self.sessions.app().settle_frame().unwrap_or_default());
         if query_background {
             self.terminal.query_background()?;
         }
@@ -126,6 +128,10 @@ impl Interface<'_> {
                 self.terminal.draw(self.sessions.app())?;
                 drawn = Instant::now();
                 urgent = false;
+                if let Some(effects) = self.sessions.settle_frame() {
+                    self.todo.extend(effects);
+                    continue;
+                }
                 dirty = false;
             }
             let wake = if dirty { Some(wait_for_frame) } else { self.sessions.wake_at().map(until) };

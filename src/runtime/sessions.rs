@@ -178,6 +178,12 @@ impl Sessions {
         self.run_switches(tasks)
     }
 
+    /// Settles the current app after a frame; returns the effects to run, or `None` if the frame was as expected.
+    pub fn settle_frame(&mut self) -> Option<Vec<Task>> {
+        let (host, effects) = (self.host(), self.current.app.settle_frame()?);
+        Some(self.hand_over(&host, effects))
+    }
+
     /// Settles all apps that received messages, and runs what is due in background sessions.
     pub fn rest(&mut self, now: Timestamp) -> Vec<Task> {
         let mut tasks = Vec::new();

@@ -2,13 +2,14 @@
 
 mod wrap;
 
+use super::drawn::Drawn;
 use crate::ui::theme::{self, Role, Theme};
 use crate::ui::{cursor_hint, glyph, hyperlink, line, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
-use std::cell::Cell;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -54,15 +55,15 @@ impl<'a> DocLine<'a> {
 #[derive(Clone, Debug)]
 pub struct DocState {
     /// The first visible line as of the last draw.
-    pub top: Cell<usize>,
+    pub top: Drawn<usize>,
     /// The number of columns scrolled horizontally.
     pub left: usize,
     /// The line under the cursor. Ignored while following.
     pub cursor: usize,
     /// The number of visible lines at the last draw.
-    pub height: Cell<usize>,
+    pub height: Drawn<usize>,
     /// The number of visible text columns at the last draw.
-    pub width: Cell<usize>,
+    pub width: Drawn<usize>,
     /// Whether the view stays at the end while lines are added; moving up turns this off.
     pub follow: bool,
     /// Whether the cursor's line is tinted.
@@ -76,11 +77,11 @@ pub struct DocState {
 impl Default for DocState {
     fn default() -> DocState {
         DocState {
-            top: Cell::new(0),
+            top: Drawn::new(0),
             left: 0,
             cursor: 0,
-            height: Cell::new(0),
-            width: Cell::new(0),
+            height: Drawn::new(0),
+            width: Drawn::new(0),
             follow: false,
             cursor_line: true,
             wrap: false,
@@ -447,7 +448,7 @@ mod tests {
 
     #[test]
     fn a_million_lines_cost_no_more_than_one_screen() {
-        let asked = Cell::new(0);
+        let asked = std::cell::Cell::new(0);
         let mut state = DocState::new();
         state.last(1_000_000);
         let rows = screen(30, 10, &state, 1_000_000, |i| {

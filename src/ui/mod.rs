@@ -8,6 +8,7 @@ pub mod csv;
 pub mod cursor_hint;
 pub mod diff;
 pub mod doc;
+pub mod drawn;
 pub mod edits;
 pub mod emoji;
 pub mod form;

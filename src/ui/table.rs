@@ -1,13 +1,14 @@
 //! Tables: aligned columns, and a selection that stays on its item when the rows change. Only the visible rows are
 //! built.
 
+use super::drawn::Drawn;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{cursor_hint, glyph, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
-use std::cell::{Cell as Shared, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// The width of a column.
@@ -181,10 +182,10 @@ pub struct ListState {
     /// The key of the selected item as of the last [`ListState::sync`]; `None` after the selection moved.
     key: Option<String>,
     marked: BTreeSet<String>,
-    top: Shared<usize>,
-    height: Shared<usize>,
-    header: Shared<usize>,
-    len: Shared<usize>,
+    top: Drawn<usize>,
+    height: Drawn<usize>,
+    header: Drawn<usize>,
+    len: Drawn<usize>,
     /// The areas of the column titles, with their column indexes.
     header_areas: RefCell<Vec<(usize, Rect)>>,
     /// The natural widths seen so far, so that columns do not jump while scrolling.
@@ -704,7 +705,7 @@ mod tests {
 
     #[test]
     fn a_million_rows_cost_no_more_than_one_screen() {
-        let asked = Shared::new(0);
+        let asked = std::cell::Cell::new(0);
         let mut state = ListState::new();
         state.last(1_000_000);
         let rows = screen(40, 20, &state, 1_000_000, |i| {

@@ -272,6 +272,7 @@ impl Begin {
             states: self.states,
             held: HashMap::new(),
             endless: None,
+            draws_late: false,
             in_flight: HashSet::new(),
             failed_streams: 0,
             buffer: Buffer::empty(Rect::default()),
@@ -356,6 +357,8 @@ pub struct Harness {
     held: HashMap<Request, usize>,
     /// How lists never end, if they do not.
     pub endless: Option<Endless>,
+    /// Whether frames are drawn only on demand, as when many messages arrive at once.
+    pub draws_late: bool,
     /// Requests that a server has yet to answer, except for streams.
     in_flight: HashSet<TaskKey>,
     /// The number of streams that ended with an error.
@@ -485,7 +488,9 @@ impl Harness {
             let effects = self.app.update(Msg::Claimed(key, claim));
             self.take(effects);
         }
-        self.draw();
+        if !self.draws_late {
+            self.draw();
+        }
     }
 
     // ---- output
@@ -883,7 +888,16 @@ impl Harness {
         Some((messages, over))
     }
 
-    fn draw(&mut self) {
+    /// Draws, and settles what the frame found out, as the loop does.
+    pub fn draw(&mut self) {
+        self.draw_once();
+        while let Some(effects) = self.app.settle_frame() {
+            self.take(effects);
+            self.draw_once();
+        }
+    }
+
+    fn draw_once(&mut self) {
         let area = Rect::new(0, 0, self.size.0, self.size.1);
         self.buffer = Buffer::empty(area);
         self.cursor = self.app.view(area, &mut self.buffer);

@@ -61,6 +61,7 @@ mod scripted;
 mod search;
 mod sending;
 mod served;
+mod settled;
 mod snippets;
 mod soak;
 mod stage;

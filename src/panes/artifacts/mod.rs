@@ -27,6 +27,7 @@ use crate::parts::blob::{BlobView, File};
 use crate::parts::test_report::Table;
 use crate::parts::{ci, list, project};
 use crate::store::{AnyRangeRead, Load, Want, Work};
+use crate::ui::drawn::Drawn;
 use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::text;
@@ -34,7 +35,6 @@ use archive::{Archive, FetchFile, FetchPart, FileContent, FindNames, MAX_FILE_BY
 use ci::JobAction;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +79,7 @@ pub struct Artifacts {
     as_text: bool,
     entered: bool,
     panels: Panels,
-    tree_area: Cell<Rect>,
+    tree_area: Drawn<Rect>,
     /// The search text in a test report.
     test: String,
 }
@@ -451,7 +451,7 @@ impl Pane for Artifacts {
             as_text: false,
             entered: false,
             panels: Panels::new(2),
-            tree_area: Cell::default(),
+            tree_area: Drawn::default(),
             test: String::new(),
         }
     }

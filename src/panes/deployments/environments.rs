@@ -11,12 +11,12 @@ use crate::parts::list;
 use crate::parts::list_detail::FactsDetail;
 use crate::parts::list_source::{Detail, DetailContext};
 use crate::store::{Revision, Rows, Want};
+use crate::ui::drawn::Drawn;
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, panels};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell as Shared;
 
 /// The index of the environments panel.
 const ENVIRONMENTS: usize = 0;
@@ -37,7 +37,7 @@ pub struct DeploymentDetail {
     revision: Option<Revision>,
     /// The selection; row 0 stands for all environments.
     state: ListState,
-    area: Shared<Rect>,
+    area: Drawn<Rect>,
     facts: FactsDetail,
 }
 
@@ -126,7 +126,7 @@ impl Detail<DeploymentSource> for DeploymentDetail {
             environments: Vec::new(),
             revision: None,
             state: ListState::new(),
-            area: Shared::default(),
+            area: Drawn::default(),
             facts: <FactsDetail as Detail<DeploymentSource>>::new(),
         }
     }

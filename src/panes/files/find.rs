@@ -11,6 +11,7 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::blob::source::Source;
 use crate::store::{Canceled, Cut, Derive, Load, Rows, Value, Want, Work};
+use crate::ui::drawn::Drawn;
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, table, text};
@@ -19,7 +20,6 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -205,7 +205,7 @@ pub struct Finder {
     list: table::ListState,
     /// Whether the selection was moved since the last typed character.
     moved: bool,
-    area: Cell<Rect>,
+    area: Drawn<Rect>,
 }
 
 impl Finder {
@@ -223,7 +223,7 @@ impl Finder {
             done: false,
             list: table::ListState::default(),
             moved: false,
-            area: Cell::default(),
+            area: Drawn::default(),
         };
         finder.update(view);
         finder

@@ -25,13 +25,13 @@ use crate::parts::ref_choices::Refs;
 use crate::parts::staging_area::file_actions::{self, FileAction, FileAnswer, FileContext};
 use crate::parts::{list, project};
 use crate::store::{Load, Want};
+use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{self, Column, Size};
 use crate::ui::text::sanitize;
 use crate::ui::{state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 use tree::{Node, Tree};
 
 const TREE: usize = 0;
@@ -67,7 +67,7 @@ pub struct Files {
     /// The search text of the tree.
     name: String,
     line: Option<u32>,
-    tree_area: Cell<Rect>,
+    tree_area: Drawn<Rect>,
     staging: FileAction,
 }
 
@@ -405,7 +405,7 @@ impl Pane for Files {
             joined: navigation::joined(place),
             name: String::new(),
             line: place.line,
-            tree_area: Cell::default(),
+            tree_area: Drawn::default(),
             staging: FileAction::default(),
         };
         if place.line.is_some() {

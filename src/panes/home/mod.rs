@@ -50,12 +50,12 @@ pub struct Home {
     /// Whether the user has moved the selection. Until then the first line is selected, regardless of the order in
     /// which replies arrive.
     chosen: bool,
-    area: std::cell::Cell<Rect>,
+    area: crate::ui::drawn::Drawn<Rect>,
     panels: Panels,
     /// The identity of the previewed text, its scroll state, and where it was drawn; empty on a narrow screen.
     previewed: Option<String>,
     window: DocState,
-    drawn_preview: std::cell::Cell<Rect>,
+    drawn_preview: crate::ui::drawn::Drawn<Rect>,
 }
 
 /// The minimum screen width in columns for a preview panel beside the list.

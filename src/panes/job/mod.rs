@@ -21,12 +21,12 @@ use crate::parts::trace::{OnlyLines, Viewer};
 use crate::parts::{forms, project};
 use crate::store::{Load, Want};
 use crate::ui::doc::{self, DocState};
+use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 
 /// The minimum screen width in columns to show the facts beside the trace.
 const WIDE: u16 = 140;
@@ -44,7 +44,7 @@ pub struct JobTrace {
     panels: Panels,
     facts: DocState,
     /// The area of the details.
-    details: Cell<Rect>,
+    details: Drawn<Rect>,
 }
 
 impl JobTrace {
@@ -291,7 +291,7 @@ impl Pane for JobTrace {
             trace: Viewer::new(place.project.clone().unwrap_or_default(), id),
             panels: Panels::new(2),
             facts: DocState { cursor_line: false, ..DocState::new() },
-            details: Cell::default(),
+            details: Drawn::default(),
         }
     }
 

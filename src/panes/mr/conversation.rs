@@ -21,12 +21,12 @@ use crate::parts::{rendered_markdown, sidebar};
 use crate::store::{Canceled, Derive, Revision, Rows, Want, Work};
 use crate::ui::code::Budget;
 use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::drawn::Drawn;
 use crate::ui::glyph;
 use crate::ui::markdown;
 use crate::ui::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -245,7 +245,7 @@ pub struct Conversation {
     wanted: Option<u64>,
     /// Whether comments on this merge request were being sent at the last update.
     posting: bool,
-    area: Cell<Rect>,
+    area: Drawn<Rect>,
 }
 
 impl Conversation {

@@ -23,6 +23,7 @@ use crate::ui::ansi;
 use crate::ui::code::{Content, Highlighter, Highlights, Text};
 use crate::ui::csv::{self, Table};
 use crate::ui::doc::DocState;
+use crate::ui::drawn::Drawn;
 use crate::ui::hex;
 use crate::ui::image::{Fitted, Format, Image, ImageError};
 use crate::ui::markdown::Rendered;
@@ -32,7 +33,6 @@ use blame::{Blame, BlameStep};
 use ratatui::layout::Rect;
 use source::Source;
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,7 +94,7 @@ pub struct BlobView {
     mark: Option<usize>,
     /// The last word that was searched for: its line, and its index among the words of that line.
     word: Option<(usize, usize)>,
-    area: Cell<Rect>,
+    area: Drawn<Rect>,
 }
 
 fn ends(path: &str, endings: &[&str]) -> bool {

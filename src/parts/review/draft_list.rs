@@ -9,13 +9,13 @@ use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::review::drafts::{self, compose, confirm_delete};
+use crate::ui::drawn::Drawn;
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell as Shared;
 
 /// A row: a draft, or one that was sent.
 struct Entry {
@@ -33,7 +33,7 @@ pub struct DraftList {
     /// Whether all drafts are gone, so that the overlay closes.
     is_done: bool,
     list: ListState,
-    area: Shared<Rect>,
+    area: Drawn<Rect>,
 }
 
 impl DraftList {
@@ -45,7 +45,7 @@ impl DraftList {
             had: false,
             is_done: false,
             list: ListState::new(),
-            area: Shared::default(),
+            area: Drawn::default(),
         }
     }
 

@@ -22,12 +22,13 @@ use crate::app::transfer::{NewTransfer, file_name};
 use crate::app::view::View;
 use crate::store::{Follow, Load, Remote, Value, Want, Work};
 use crate::ui::doc::DocState;
+use crate::ui::drawn::Drawn;
 use crate::ui::glyph;
 use crate::ui::search::Found;
 use crate::ui::text;
 use crate::ui::trace::{Folds, Trace};
 use ratatui::layout::Rect;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 use work::{
     ErrorLines, FindErrors, KeepMatches, PlainText, ReadBack, Search, Spill, StablePrefix, errors_key, only_key,
@@ -83,7 +84,7 @@ pub struct Viewer {
     pages: usize,
     /// The identity of the trace for which the last computations were started.
     searched_identity: RefCell<String>,
-    area: Cell<Rect>,
+    area: Drawn<Rect>,
 }
 
 fn is_over(value: &Value) -> bool {
@@ -113,7 +114,7 @@ impl Viewer {
             retry: None,
             pages: 0,
             searched_identity: RefCell::default(),
-            area: Cell::default(),
+            area: Drawn::default(),
         }
     }
 
