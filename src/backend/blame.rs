@@ -16,7 +16,7 @@ fn blame(call: &ReadCall, input: GetBlame) -> Outcome<Vec<BlameRange>> {
     }
     let commit = git.commit_at(Some(&input.r#ref), "Commit")?;
     let (_, bytes) =
-        git.file(&git.repo().find_tree(commit.tree_id)?, &input.path).ok_or_else(|| Rejection::not_found("File"))?;
+        git.file(&git.folder(commit.tree_id)?, &input.path)?.ok_or_else(|| Rejection::not_found("File"))?;
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines().map(str::to_owned);
     let mut ranges = Vec::new();

@@ -1,10 +1,10 @@
 //! Caches of values computed from repositories: values that never change because commits do not, and lists of refs,
 //! which record what they depend on.
 
-use super::git::{CachedRefs, Format, GitRef, Log, LogQuery, TagRef};
+use super::git::{CachedRefs, Format, GitRef, Listing, Log, LogQuery, TagRef};
 use super::rejection::Rejection;
 use crate::api::commits::Commit;
-use crate::api::repository::{Contributor, TreeEntry};
+use crate::api::repository::Contributor;
 use git2::Oid;
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
@@ -45,7 +45,7 @@ pub struct Cache {
     pub contributors: CacheTable<Oid, Arc<Vec<Contributor>>>,
     /// Tree entries by tree, path in it, and whether the listing is recursive: otherwise each page of a long list would
     /// walk the tree again.
-    pub trees: CacheTable<(Oid, String, bool), Arc<Vec<TreeEntry>>>,
+    pub trees: CacheTable<(Oid, String, bool), Arc<Listing>>,
     /// API representations of commits.
     pub commits: CacheTable<Oid, Arc<Commit>>,
     /// The subset of some commits that is in the history of another, by that commit and the list.
@@ -89,9 +89,9 @@ impl Weight for Arc<HashSet<Oid>> {
     }
 }
 
-impl Weight for Arc<Vec<TreeEntry>> {
+impl Weight for Arc<Listing> {
     fn weight(&self) -> usize {
-        1 + self.len() / 16
+        1 + self.entries.len() / 16
     }
 }
 
@@ -201,11 +201,13 @@ impl LogCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::repository::TreeEntry;
 
     #[test]
     fn full_table_is_cleared() {
-        let cache: CacheTable<u64, Arc<Vec<TreeEntry>>> = CacheTable::default();
-        let list = Arc::new(vec![TreeEntry::default(); MAX_WEIGHT * 6]);
+        let cache: CacheTable<u64, Arc<Listing>> = CacheTable::default();
+        let entries = vec![TreeEntry::default(); MAX_WEIGHT * 6];
+        let list = Arc::new(Listing { entries, is_cut: false });
         assert!(list.weight() > MAX_WEIGHT / 3);
         (0..3).for_each(|n| cache.put(n, list.clone()));
         assert!(cache.get(&0).is_none() && cache.get(&2).is_some());

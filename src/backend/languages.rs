@@ -1,9 +1,7 @@
 //! The programming languages of a repository, by file size.
 
 use super::call::{Outcome, ReadCall, ok};
-use super::rejection::Rejection;
 use crate::api::projects::GetLanguages;
-use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
 use std::collections::BTreeMap;
 
 /// File extensions and their languages.
@@ -42,23 +40,18 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("vue", "Vue"),
 ];
 
-/// Returns the share of each language in percent; nothing for an empty repository.
+/// Returns the share of each language in percent; nothing for an empty repository. Of a tree that is too large, only the
+/// part that is read counts.
 pub fn languages(call: &ReadCall, input: GetLanguages) -> Outcome<BTreeMap<String, f64>> {
     let (_, git) = call.repository(&input.id)?;
     let Some(head) = git.default_head() else { return ok(BTreeMap::new()) };
-    let odb = git.repo().odb()?;
     let mut bytes: BTreeMap<&str, usize> = BTreeMap::new();
-    let tree = git.tree(head).map_err(Rejection::from)?;
-    tree.walk(TreeWalkMode::PreOrder, |_, entry| {
-        let name = String::from_utf8_lossy(entry.name_bytes());
+    let language_of = |name: &str| {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let language = LANGUAGES.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known));
-        if let (Some((_, language)), Some(ObjectType::Blob)) = (language, entry.kind())
-            && let Ok((size, _)) = odb.read_header(entry.id())
-        {
-            *bytes.entry(language).or_default() += size;
-        }
-        TreeWalkResult::Ok
+        LANGUAGES.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|(_, language)| *language)
+    };
+    git.add_file_sizes(&git.tree(head)?, &language_of, &mut |language, size| {
+        *bytes.entry(language).or_default() += size;
     })?;
     let total = bytes.values().sum::<usize>().max(1) as f64;
     let share = |size: usize| (size as f64 / total * 10_000.0).round() / 100.0;

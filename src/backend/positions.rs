@@ -169,7 +169,13 @@ fn entry_of<'c>(changes: &'c Changes, position: &Position) -> Option<&'c DiffEnt
 
 /// Returns the number of lines in a file at a commit; 0 if it does not exist.
 fn length(git: &Git, commit: Oid, path: &str) -> u64 {
-    let text = git.tree(commit).ok().and_then(|tree| git.file(&tree, path)).map(|(_, bytes)| bytes).unwrap_or_default();
+    let text = git
+        .tree(commit)
+        .and_then(|tree| git.file(&tree, path))
+        .ok()
+        .flatten()
+        .map(|(_, bytes)| bytes)
+        .unwrap_or_default();
     let ends = memchr::memchr_iter(b'\n', &text).count();
     (ends + usize::from(text.last().is_some_and(|last| *last != b'\n'))) as u64
 }

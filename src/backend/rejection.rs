@@ -1,6 +1,7 @@
 //! Error responses: statuses and bodies in the shapes that GitLab servers use.
 
 use super::params::MAX_VALUES;
+use git2::ErrorCode;
 use serde_json::{Value, json};
 
 /// An error response. A handler that returns it discards its changes.
@@ -106,6 +107,14 @@ impl Rejection {
         Rejection::message(503, "503 Service Unavailable")
     }
 
+    /// Returns a 500 for a repository with objects, indexes or refs that cannot be read. It names them, because only the
+    /// repository's owner can repair it.
+    pub fn damaged(why: impl std::fmt::Display) -> Rejection {
+        tracing::error!("the repository is damaged: {why}");
+        let next = "git fsck in it lists all damage";
+        Rejection::message(500, format!("500 The repository is damaged: {why}; {next}"))
+    }
+
     /// Returns a 500; the reason appears only in the log.
     pub fn internal_error(why: impl std::fmt::Display) -> Rejection {
         tracing::error!("the request failed: {why}");
@@ -116,6 +125,11 @@ impl Rejection {
 /// Converts git errors that no handler anticipated.
 impl From<git2::Error> for Rejection {
     fn from(error: git2::Error) -> Rejection {
-        Rejection::internal_error(error)
+        match error.code() {
+            // Another program is writing to it.
+            ErrorCode::Locked => Rejection::internal_error(error),
+            // What is read from a repository: others prepared it, and no handler checks all of it in advance.
+            _ => Rejection::damaged(error.message()),
+        }
     }
 }

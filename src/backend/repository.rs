@@ -42,11 +42,19 @@ pub fn mount(mount: Mount) -> Mount {
 fn tree(call: &ReadCall, input: ListTree) -> Outcome<Vec<TreeEntry>> {
     let (_, git) = call.repository(&input.id)?;
     let commit = git.commit_at(input.r#ref.as_deref().filter(|name| !name.is_empty()), "Tree")?;
-    let root = git.repo().find_tree(commit.tree_id)?;
+    let root = git.folder(commit.tree_id)?;
     let (path, recursive) = (input.path.unwrap_or_default(), input.recursive == Some(true));
     let key = (root.id(), path.clone(), recursive);
-    let entries = call.cache.trees.get_or_try_init(key, || git.list(&root, &path, recursive).map(Arc::new))?;
-    call.page_of(call.pagination.cut(&entries).to_vec(), ListSize::Known(entries.len()))
+    let listing = call.cache.trees.get_or_try_init(key, || git.list(&root, &path, recursive).map(Arc::new))?;
+    let page = call.pagination.cut(&listing.entries).to_vec();
+    if !listing.is_cut {
+        return call.page_of(page, ListSize::Known(listing.entries.len()));
+    }
+    // A listing that is cut has no total, and a page after its end, so that nobody takes it for complete.
+    if page.is_empty() {
+        return Err(Rejection::unprocessable("The tree is too large or nested too deeply to be listed completely"));
+    }
+    call.page_of(page, ListSize::HasMore(true))
 }
 
 fn blob(call: &ReadCall, input: GetBlob) -> Outcome<Blob> {
@@ -72,8 +80,8 @@ fn raw_file(call: &ReadCall, input: GetRawFile) -> Outcome<Stream> {
     let (_, git) = call.repository(&input.id)?;
     let name = input.r#ref.as_deref().filter(|name| !name.is_empty() && *name != "HEAD");
     let commit = git.commit_at(name, "Commit")?;
-    let root = git.repo().find_tree(commit.tree_id)?;
-    let (id, bytes) = git.file(&root, &input.path).ok_or_else(|| Rejection::not_found("File"))?;
+    let root = git.folder(commit.tree_id)?;
+    let (id, bytes) = git.file(&root, &input.path)?.ok_or_else(|| Rejection::not_found("File"))?;
     let stored = lfs::path(git.repo().commondir(), &bytes).filter(|_| input.lfs == Some(true));
     let Some(path) = stored else { return Ok(inline(call, id, bytes)) };
     let missing = |_| Rejection::record_not_found();

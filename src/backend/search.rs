@@ -214,14 +214,16 @@ fn blobs(call: &ReadCall, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
     let (_, git) = call.repository(&project.id.into())?;
     let Some(head) = git.default_head() else { return hits(call, Vec::new()) };
     let root = git.tree(head)?;
-    let files = git.list(&root, "", true)?;
-    let cut = files.len() > MAX_FILES;
+    let super::git::Listing { entries: files, is_cut } = git.list(&root, "", true)?;
+    let cut = is_cut || files.len() > MAX_FILES;
     let wanted = text.to_lowercase();
     let mut rows = Vec::new();
     for file in files.into_iter().filter(|f| f.r#type == crate::api::repository::EntryKind::Blob).take(MAX_FILES) {
         call.stop.check()?;
-        let Ok((_, bytes)) = git.blob(&file.id) else { continue };
-        if bytes.len() > MAX_FILE_BYTES || bytes.contains(&0) {
+        // Large files are not read, and damaged ones are left out.
+        let id = git2::Oid::from_str(&file.id).ok().filter(|id| git.check_size(*id, MAX_FILE_BYTES).is_ok());
+        let Some(Ok((_, bytes))) = id.map(|_| git.blob(&file.id)) else { continue };
+        if bytes.contains(&0) {
             continue;
         }
         let content = super::git::lossy(&bytes);

@@ -1,8 +1,8 @@
 //! Stores the records in a folder: each write is on disk as a whole before it is answered.
 
 use super::world::{Change, LAST_IDS, World};
-use crate::system::files;
-use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition, TableError};
+use crate::system::{files, panics};
+use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, StorageError, TableDefinition, TableError};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -30,6 +30,9 @@ pub enum StoreError {
     /// A folder that another process is using.
     #[error("the data folder {0} is in use by another labscope; stop that one, or choose another folder")]
     InUse(String),
+    /// A file that is not as it was written.
+    #[error("the data file {file} is damaged: {why}; restore it from a backup, or choose another folder")]
+    Damaged { file: String, why: String },
     /// A folder that cannot be read or written.
     #[error("the data folder {folder} cannot be used: {why}")]
     Failed { folder: String, why: String },
@@ -46,14 +49,20 @@ impl Store {
         let failed = |why: String| StoreError::Failed { folder: shown.clone(), why };
         let path = folder.join(FILE);
         let file = make_private(folder, &path).map_err(|e| failed(e.to_string()))?;
-        let database = match Database::builder().create_file(file) {
-            Ok(database) => database,
-            Err(DatabaseError::DatabaseAlreadyOpen) => return Err(StoreError::InUse(shown.clone())),
-            Err(other) => return Err(failed(other.to_string())),
-        };
-        let store = Store { database, path };
-        let world = store.load().map_err(failed)?;
-        Ok((store, world))
+        let damaged = |why: String| StoreError::Damaged { file: path.display().to_string(), why };
+        // redb checks its file in many places, but not in all: some damage makes it panic.
+        let opened = panics::catch(|| {
+            let database = match Database::builder().create_file(file) {
+                Ok(database) => database,
+                Err(DatabaseError::DatabaseAlreadyOpen) => return Err(StoreError::InUse(shown.clone())),
+                Err(DatabaseError::Storage(StorageError::Corrupted(why))) => return Err(damaged(why)),
+                Err(other) => return Err(failed(other.to_string())),
+            };
+            let store = Store { database, path: path.clone() };
+            let world = store.load().map_err(damaged)?;
+            Ok((store, world))
+        });
+        opened.unwrap_or_else(|why| Err(damaged(why)))
     }
 
     fn load(&self) -> Result<World, String> {
@@ -151,6 +160,50 @@ mod tests {
         let (_store, mut world) = Store::open(folder.path()).unwrap();
         assert_eq!(world.users.iter().map(|u| u.username.as_str()).collect::<Vec<_>>(), ["ada"]);
         assert_eq!(world.users.add(User::default()), 3);
+    }
+
+    #[test]
+    fn damaged_data_files_are_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        {
+            let (store, mut world) = Store::open(folder.path()).unwrap();
+            for n in 0..300 {
+                world.users.add(User { username: format!("user{n}"), ..User::default() });
+            }
+            store.commit(&world.take_changes()).unwrap();
+            world.users.remove(2);
+            store.commit(&world.take_changes()).unwrap();
+        }
+        let whole = fs::read(folder.path().join(FILE)).unwrap();
+        let rounds: u64 = std::env::var("LABSCOPE_DAMAGED_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+        let (mut reported, mut seed) = (0, 0x9e37_79b9_7f4a_7c15_u64);
+        let mut below = |sides: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % sides
+        };
+        // The bytes that are not zero are where the structure is.
+        let used: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != 0).collect();
+        for round in 0..rounds {
+            let mut bytes = whole.clone();
+            for _ in 0..=below(3) {
+                let at = if round % 3 == 0 { below(400) } else { used[below(used.len())] };
+                bytes[at] = [0, 1, 0x7f, 0x80, 0xff, bytes[at].wrapping_add(1)][below(6)];
+            }
+            if round % 10 == 9 {
+                bytes.truncate(below(bytes.len()));
+            }
+            let place = tempfile::tempdir().unwrap();
+            fs::write(place.path().join(FILE), bytes).unwrap();
+            // Damage in what is no longer used is not noticed.
+            match Store::open(place.path()) {
+                Ok((store, _)) => drop(panics::catch(|| drop(store))),
+                Err(why) => {
+                    assert!(why.to_string().starts_with("the data "), "{why}");
+                    reported += 1;
+                }
+            }
+        }
+        assert!(reported > 0, "no damage was found");
     }
 
     #[test]

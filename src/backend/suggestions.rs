@@ -96,7 +96,7 @@ impl World {
 /// Returns the content of a file at a commit.
 fn text_at(git: &Git, sha: Option<&str>, path: &str) -> Option<Vec<u8>> {
     let commit = git2::Oid::from_str(sha?).ok()?;
-    git.file(&git.tree(commit).ok()?, path).map(|(_, text)| text)
+    git.file(&git.tree(commit).ok()?, path).ok()?.map(|(_, text)| text)
 }
 
 /// Returns the suggestions in a note; `git` is the target's repository, with access to the commits of a fork.

@@ -1,5 +1,6 @@
 //! The panic message: location and reason, without tokens or terminal escapes.
 
+use crate::system::panics;
 use crate::ui::text::sanitize;
 use std::io::{self, Write};
 use std::panic::PanicHookInfo;
@@ -8,6 +9,9 @@ use std::panic::PanicHookInfo;
 /// screen.
 pub fn install() {
     std::panic::set_hook(Box::new(|info| {
+        if panics::is_caught() {
+            return;
+        }
         let (place, what) = describe(info);
         tracing::error!("crashed at {place}: {what}");
         let mut out = io::stderr().lock();

@@ -4,6 +4,7 @@ use super::open;
 use super::screen::{Frame, Screen};
 use super::signals::{self, StopTarget};
 use crate::app::App;
+use crate::system::panics;
 use crate::ui::hyperlink;
 use crate::ui::image::{self, Fitted, PlacedImage, Protocol, TerminalImage};
 use base64::Engine;
@@ -579,6 +580,9 @@ fn restore_on_crash() {
         signals::on_crash(restore_before_crash);
         let previous_hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
+            if panics::is_caught() {
+                return;
+            }
             // A panic on a worker does not end the interface, so the terminal is restored only for the main thread.
             if std::thread::current().name() == Some("main") {
                 restore();

@@ -3,6 +3,7 @@
 mod access;
 mod admin;
 mod award_emoji;
+mod damaged;
 mod decisions;
 mod demo;
 #[path = "../support/dice.rs"]
@@ -82,9 +83,13 @@ impl Server {
     }
 
     pub async fn with(options: Options) -> Server {
+        Server::around(start(options).await.unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    /// Returns a client for a server that was started.
+    pub fn around(running: RunningServer) -> Server {
         // reqwest is built without a TLS provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let running = start(options).await.unwrap_or_else(|error| panic!("{error}"));
         Server { running, client: reqwest::Client::builder().no_proxy().build().unwrap() }
     }
 

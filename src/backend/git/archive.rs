@@ -165,7 +165,8 @@ impl Git {
     /// Fails if the writer does, such as when the reader has disconnected, or if a blob cannot be read.
     pub fn write_archive(&self, commit: Oid, prefix: &str, format: Format, out: &mut dyn Write) -> io::Result<()> {
         let (root, seconds) = self.raw_commit(commit, |raw| (raw.tree, raw.seconds())).map_err(io::Error::other)?;
-        let root = self.repo.find_tree(root).map_err(io::Error::other)?;
+        let broken = |rejection: Rejection| io::Error::other(rejection.body.to_string());
+        let root = self.folder(root).map_err(broken)?;
         let time = u64::try_from(seconds).unwrap_or_default();
         let prefix = prefix.as_bytes();
         match format {
@@ -196,12 +197,12 @@ impl Git {
     fn write_folder(&self, root: &Tree<'_>, prefix: &[u8], out: &mut dyn Entries) -> io::Result<()> {
         let broken = |rejection: Rejection| io::Error::other(rejection.body.to_string());
         out.folder(prefix)?;
-        let mut walk = self.walk(root, true);
+        let mut walk = self.walk(root, true).at_any_pace();
         while let Some((path, entry)) = walk.next().map_err(broken)? {
             let path = [prefix, b"/", &path].concat();
             match entry.kind() {
                 Some(ObjectType::Blob) => {
-                    let blob = self.repo.find_blob(entry.id()).map_err(io::Error::other)?;
+                    let blob = self.read_blob(entry.id()).map_err(broken)?;
                     match entry.filemode() {
                         0o120000 => out.link(&path, blob.content())?,
                         mode => out.file(&path, blob.content(), mode == 0o100755)?,
@@ -211,6 +212,7 @@ impl Git {
                 _ => out.folder(&path)?,
             }
         }
-        Ok(())
+        // The reader sees that the archive ends too early.
+        if walk.is_cut { Err(io::Error::other("the tree is too large or nested too deeply")) } else { Ok(()) }
     }
 }

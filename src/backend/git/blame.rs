@@ -3,6 +3,7 @@
 
 use super::Git;
 use super::graph::Graph;
+use super::object::damaged;
 use super::walk::PathFilter;
 use crate::backend::rejection::Rejection;
 use git2::{DiffFindOptions, DiffOptions, ObjectType, Oid, Patch};
@@ -11,6 +12,12 @@ use std::collections::{BinaryHeap, HashMap};
 
 /// The size in bytes of the blocks that are compared at the end of files, as in git.
 const BLOCK: usize = 1024;
+
+/// The maximum size in bytes of a file whose lines are traced.
+const MAX_BLAMED_BYTES: usize = 64 << 20;
+/// The number of times that lines are traced to the same commit. Dates that are out of order cause a few; a history that
+/// leads back to itself, which only a damaged repository has, causes any number.
+const MAX_VISITS: usize = 1_000;
 
 /// A run of consecutive lines: its position in the requested file, and in the file that it was traced to.
 #[derive(Clone, Copy)]
@@ -28,6 +35,8 @@ struct Blame<'g> {
     paths: Vec<PathFilter>,
     /// The lines to trace, by the commit's place in the graph and the index of the path there.
     pending: HashMap<(usize, usize), Vec<LineRun>>,
+    /// The number of times that each key of `pending` was reached.
+    visits: HashMap<(usize, usize), usize>,
     /// The keys of `pending` by generation and date, so that most commits are processed once.
     queue: BinaryHeap<(u64, i64, Reverse<usize>, usize)>,
 }
@@ -36,14 +45,16 @@ impl Git {
     /// Returns the commits that introduced the lines of a file, each with its number of consecutive lines.
     ///
     /// # Errors
-    /// Fails if a commit is missing, and with 499 after cancellation.
+    /// Fails if a commit is missing, with 413 if the file is too large, and with 499 after cancellation.
     pub fn blame(&self, commit: Oid, path: &str) -> Result<Vec<(Oid, usize)>, Rejection> {
         let graph = Graph::new(self, [commit])?;
         let paths = vec![PathFilter::new(self, path, &[commit])];
-        let mut blame = Blame { git: self, graph, paths, pending: HashMap::new(), queue: BinaryHeap::new() };
+        let (pending, visits, queue) = (HashMap::new(), HashMap::new(), BinaryHeap::new());
+        let mut blame = Blame { git: self, graph, paths, pending, visits, queue };
         let start = blame.graph.place(commit).ok_or_else(Rejection::record_not_found)?;
         let blob = blame.file_at(start, 0, None).ok_or_else(|| Rejection::not_found("File"))?;
-        let text = self.repo().find_blob(blob)?;
+        self.check_size(blob, MAX_BLAMED_BYTES)?;
+        let text = self.read_blob(blob)?;
         let lines = text.content().split_inclusive(|byte| *byte == b'\n').count();
         if lines == 0 {
             return Ok(Vec::new());
@@ -74,8 +85,8 @@ impl Blame<'_> {
     /// Returns the blob at a path of a commit, unless it is a folder or a submodule; `known` is known to be a blob.
     fn file_at(&mut self, place: usize, path: usize, known: Option<Oid>) -> Option<Oid> {
         let id = self.object_at(place, path)?;
-        let is_file = || self.git.repo().odb().ok()?.read_header(id).ok().filter(|(_, kind)| *kind == ObjectType::Blob);
-        (Some(id) == known || is_file().is_some()).then_some(id)
+        let is_file = || self.git.header(id).is_ok_and(|(_, kind)| kind == ObjectType::Blob);
+        (Some(id) == known || is_file()).then_some(id)
     }
 
     /// Assigns lines to a commit, to be traced from there.
@@ -94,6 +105,11 @@ impl Blame<'_> {
         while let Some((_, _, Reverse(place), path)) = self.queue.pop() {
             self.git.stop.check()?;
             let Some(mut runs) = self.pending.remove(&(place, path)) else { continue };
+            let visits = self.visits.entry((place, path)).or_default();
+            *visits += 1;
+            if *visits > MAX_VISITS {
+                return Err(damaged("the history leads back to itself".into()).into());
+            }
             let Some(own) = self.object_at(place, path) else { continue };
             let parents = self.graph.load_parents(self.git, place)?;
             let mut origins = Vec::new();
@@ -129,8 +145,12 @@ impl Blame<'_> {
     /// Returns the index of the path that a commit renamed the file from, compared to a parent.
     fn renamed(&mut self, parent: usize, place: usize, path: usize) -> Result<Option<usize>, Rejection> {
         let tree = |place: usize| self.graph.node(place).map(|node| node.tree).ok_or_else(Rejection::record_not_found);
-        let (old, new) = (self.git.repo().find_tree(tree(parent)?)?, self.git.repo().find_tree(tree(place)?)?);
+        let (old, new) = (self.git.folder(tree(parent)?)?, self.git.folder(tree(place)?)?);
         let Some(name) = self.paths.get(path).map(PathFilter::path) else { return Ok(None) };
+        let extent = self.git.extent(Some(&old), Some(&new))?;
+        if extent.is_cut || extent.renames_are_costly {
+            return Ok(None);
+        }
         let mut diff = self.git.repo().diff_tree_to_tree(Some(&old), Some(&new), None)?;
         diff.find_similar(Some(DiffFindOptions::new().renames(true)))?;
         let before = diff.deltas().find_map(|delta| {
@@ -148,7 +168,8 @@ impl Blame<'_> {
     /// Returns the lines that two files have in common according to a diff: their positions in the new and the old
     /// file, and their number. The last run extends to the end.
     fn common_lines(&self, old: Oid, new: Oid) -> Result<Vec<LineRun>, Rejection> {
-        let (old, new) = (self.git.repo().find_blob(old)?, self.git.repo().find_blob(new)?);
+        self.git.check_size(old, MAX_BLAMED_BYTES)?;
+        let (old, new) = (self.git.read_blob(old)?, self.git.read_blob(new)?);
         let mut options = DiffOptions::new();
         options.context_lines(0).force_text(true).indent_heuristic(true);
         let (old, new) = without_common_end(old.content(), new.content());
@@ -305,5 +326,30 @@ mod tests {
         }
         let found = Git::open(folder.path(), None).unwrap().blame(newest.unwrap(), "a").unwrap();
         assert_eq!(found, [(first.unwrap(), 2)]);
+    }
+
+    #[test]
+    fn a_history_that_leads_back_to_itself_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repository::init_bare(folder.path()).unwrap();
+        let tree = repo.treebuilder(None).and_then(|mut tree| {
+            tree.insert("a", repo.blob(b"one\n").unwrap(), 0o100644).unwrap();
+            tree.write()
+        });
+        // The hashes of objects are not verified, as in stock git, so a file can have the name of any commit.
+        let [one, other] = ["11", "22"].map(|byte| byte.repeat(20));
+        for (id, parent) in [(&one, &other), (&other, &one)] {
+            let by = "Ada <ada@x> 1500000000 +0000";
+            let text = format!("tree {}\nparent {parent}\nauthor {by}\ncommitter {by}\n\nx\n", tree.as_ref().unwrap());
+            let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+            std::io::Write::write_all(&mut packed, format!("commit {}\0{text}", text.len()).as_bytes()).unwrap();
+            let place = folder.path().join("objects").join(&id[..2]);
+            std::fs::create_dir_all(&place).unwrap();
+            std::fs::write(place.join(&id[2..]), packed.finish().unwrap()).unwrap();
+        }
+        let (one, git) = (Oid::from_str(&one).unwrap(), Git::open(folder.path(), None).unwrap());
+        let why = git.blame(one, "a").unwrap_err();
+        assert!(why.body.to_string().contains("leads back to itself"), "{why:?}");
+        assert!(git.log(&crate::backend::git::LogQuery { from: vec![one], ..Default::default() }, 0, 9).is_ok());
     }
 }

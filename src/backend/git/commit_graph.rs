@@ -1,6 +1,7 @@
 //! Reads git's commit-graph file (`objects/info/commit-graph`, or a chain of such files), which has the properties of
 //! commits that walks need. Without one, only speed is lost: the same data is in the commits themselves.
 
+use super::pack_index;
 use super::refs::FileFingerprint;
 use git2::Oid;
 use std::fs::{self, File};
@@ -12,6 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MAX_CACHED: usize = 8;
 /// The maximum number of bytes that are read per repository; a commit takes about 60.
 const MAX_BYTES: u64 = 512 << 20;
+/// The maximum number of parents that a commit has in the file; git itself writes at most 16.
+const MAX_PARENTS: usize = 65_536;
 /// The maximum number of files in a chain.
 const MAX_LAYERS: usize = 64;
 /// The maximum number of alternate object folders that are searched.
@@ -86,20 +89,8 @@ impl CommitGraph {
     /// Returns the commit-graph of an object folder or of one of its alternates. The files are read again only when
     /// they have changed.
     pub fn of(objects: &Path) -> Option<Arc<CommitGraph>> {
-        let mut folders = vec![objects.to_owned()];
-        let mut at = 0;
-        while at < MAX_ALTERNATES
-            && let Some(folder) = folders.get(at).cloned()
-        {
-            if let Some(graph) = CommitGraph::load_cached(&folder) {
-                return Some(graph);
-            }
-            let alternates = fs::read(folder.join("info/alternates")).unwrap_or_default();
-            let lines = alternates.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-            folders.extend(lines.filter_map(|line| Some(folder.join(std::str::from_utf8(line).ok()?))));
-            at += 1;
-        }
-        None
+        let folders = pack_index::object_folders(objects).ok()?;
+        folders.iter().take(MAX_ALTERNATES).find_map(|folder| CommitGraph::load_cached(folder))
     }
 
     fn load_cached(objects: &Path) -> Option<Arc<CommitGraph>> {
@@ -129,7 +120,7 @@ impl CommitGraph {
         if let Some(layer) = Layer::read(one, 0, &mut bytes_left) {
             return Some(CommitGraph::new(vec![layer]));
         }
-        let names = fs::read_to_string(chain).ok()?;
+        let names = String::from_utf8(pack_index::read_small(chain).ok()?).ok()?;
         let mut layers: Vec<Layer> = Vec::new();
         for name in names.lines() {
             let is_name = name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -192,6 +183,9 @@ impl CommitGraph {
         loop {
             let edge = number(&layer.edges, at)?;
             parents.push(edge & !FLAG);
+            if parents.len() > MAX_PARENTS {
+                return None;
+            }
             if edge & FLAG != 0 {
                 return Some(parents);
             }
@@ -202,7 +196,8 @@ impl CommitGraph {
 
 impl Layer {
     fn read(path: &Path, start: u32, bytes_left: &mut u64) -> Option<Layer> {
-        let mut file = File::open(path).ok()?;
+        // Opening a pipe would wait for a writer.
+        let mut file = fs::metadata(path).ok().filter(|found| found.is_file()).and_then(|_| File::open(path).ok())?;
         let mut head = [0; 8];
         file.read_exact(&mut head).ok()?;
         // Version 1, with 20-byte hashes.

@@ -1,10 +1,12 @@
 //! The differences between two trees as the API represents them: hunks below `---` and `+++`, without `diff --git`.
 
 use super::lines::LineCounter;
+use super::tree_changes::{Entry, FileChange, Kind, TreeComparison};
 use super::{Git, lossy};
 use crate::api::commits::DiffEntry;
 use crate::backend::rejection::Rejection;
-use git2::{Delta, Diff, DiffFindOptions, DiffOptions, Oid, Patch, Tree};
+use git2::{Delta, Diff, DiffFindOptions, DiffOptions, FileMode, Oid, Patch, Tree};
+use std::ops::ControlFlow;
 
 /// The maximum size in bytes of a file that is diffed; larger ones are reported as too large.
 pub(super) const MAX_FILE_BYTES: i64 = 8 << 20;
@@ -17,6 +19,31 @@ const MAX_FILES: usize = 5_000;
 /// The maximum number of deleted files that are compared with each added file, to detect renames.
 const RENAME_LIMIT: usize = 400;
 
+/// The maximum number of pairs of files that are compared to detect renames, and the maximum size of all these files.
+const MAX_RENAME_PAIRS: usize = 4_000_000;
+const MAX_RENAME_BYTES: usize = 2 << 30;
+/// The maximum size in bytes of a file that is compared to detect renames.
+const MAX_RENAMED_FILE_BYTES: usize = 256 << 20;
+
+/// The extent of the differences between two trees.
+pub(super) struct Extent {
+    /// The first files that differ.
+    first: Vec<ChangedFile>,
+    /// The number of files that differ, as far as they were visited.
+    count: usize,
+    /// Whether the bounds of trees are exceeded.
+    pub is_cut: bool,
+    /// Whether the added and the deleted files are too many or too large to be compared with each other.
+    pub renames_are_costly: bool,
+}
+
+/// A file that differs between two trees: its path, and its modes and objects before and after.
+struct ChangedFile {
+    path: Vec<u8>,
+    old: Option<(u32, Oid)>,
+    new: Option<(u32, Oid)>,
+}
+
 /// The changes between two trees.
 pub struct Changes {
     pub entries: Vec<DiffEntry>,
@@ -27,13 +54,66 @@ pub struct Changes {
 }
 
 impl Git {
-    fn diff<'a>(&'a self, old: Option<&Tree<'a>>, new: Option<&Tree<'a>>) -> Result<Diff<'a>, Rejection> {
+    /// Compares two trees; `None` instead of a diff if their differences exceed the bounds of trees. libgit2 has no
+    /// bounds, so it compares only what was measured before.
+    fn diff<'a>(
+        &'a self,
+        old: Option<&Tree<'a>>,
+        new: Option<&Tree<'a>>,
+    ) -> Result<(Option<Diff<'a>>, Extent), Rejection> {
+        let extent = self.extent(old, new)?;
+        if extent.is_cut {
+            return Ok((None, extent));
+        }
         let mut options = DiffOptions::new();
         options.max_size(MAX_FILE_BYTES).context_lines(3);
         let mut diff = self.repo.diff_tree_to_tree(old, new, Some(&mut options))?;
         let mut find = DiffFindOptions::new();
-        diff.find_similar(Some(find.renames(true).rename_limit(RENAME_LIMIT)))?;
-        Ok(diff)
+        find.renames(true).rename_limit(RENAME_LIMIT).exact_match_only(extent.renames_are_costly);
+        diff.find_similar(Some(&mut find))?;
+        Ok((Some(diff), extent))
+    }
+
+    /// Measures the differences between two trees.
+    pub(super) fn extent(&self, old: Option<&Tree<'_>>, new: Option<&Tree<'_>>) -> Result<Extent, Rejection> {
+        let (mut first, mut count) = (Vec::new(), 0);
+        let (mut added, mut deleted) = (Vec::new(), Vec::new());
+        let id = |tree: Option<&Tree<'_>>| tree.map(Tree::id);
+        let is_complete = TreeComparison::new(self).files(id(old), id(new), &mut |FileChange { path, old, new }| {
+            count += 1;
+            match (old, new) {
+                (None, Some(entry)) if entry.kind() != Kind::Module => added.push(entry.id),
+                (Some(entry), None) if entry.kind() != Kind::Module => deleted.push(entry.id),
+                _ => {}
+            }
+            if first.len() < MAX_FILES {
+                let parts = |entry: Entry<'_>| (entry.mode, entry.id);
+                first.push(ChangedFile { path: path.to_vec(), old: old.map(parts), new: new.map(parts) });
+            }
+            ControlFlow::Continue(())
+        })?;
+        let renames_are_costly = is_complete && self.renames_are_costly(&added, &deleted)?;
+        Ok(Extent { first, count, is_cut: !is_complete, renames_are_costly })
+    }
+
+    fn renames_are_costly(&self, added: &[Oid], deleted: &[Oid]) -> Result<bool, Rejection> {
+        if added.is_empty() || deleted.is_empty() {
+            return Ok(false);
+        }
+        if added.len().saturating_mul(deleted.len().min(RENAME_LIMIT)) > MAX_RENAME_PAIRS {
+            return Ok(true);
+        }
+        let mut bytes = 0usize;
+        for id in added.iter().chain(deleted) {
+            self.stop.check()?;
+            // A damaged file cannot be compared. It is reported when it is read.
+            let size = self.header(*id).map_or(usize::MAX, |(size, _)| size);
+            bytes = bytes.saturating_add(size);
+            if size > MAX_RENAMED_FILE_BYTES || bytes > MAX_RENAME_BYTES {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn tree_of(&self, commit: Option<Oid>) -> Result<Option<Tree<'_>>, Rejection> {
@@ -55,22 +135,89 @@ impl Git {
         mut bytes_left: usize,
     ) -> Result<Changes, Rejection> {
         let (old, new) = (self.tree_of(old)?, self.tree_of(Some(new))?);
-        let diff = self.diff(old.as_ref(), new.as_ref())?;
-        let count = diff.deltas().len();
+        let (diff, extent) = self.diff(old.as_ref(), new.as_ref())?;
+        let count = diff.as_ref().map_or(extent.count, |diff| diff.deltas().len());
         let one = |at| {
             self.stop.check()?;
-            let entry = entry(&diff, at, bytes_left)?;
+            let entry = match (&diff, extent.first.get(at)) {
+                (Some(diff), _) => {
+                    self.check_files(diff, at)?;
+                    entry(diff, at, bytes_left)?
+                }
+                (None, Some(file)) => self.entry_of(file, bytes_left)?,
+                (None, None) => DiffEntry::default(),
+            };
             bytes_left -= entry.diff.len().min(bytes_left);
             Ok(entry)
         };
         let entries = (0..count.min(MAX_FILES)).map(one).collect::<Result<Vec<_>, Rejection>>()?;
-        Ok(Changes { entries, count, overflow: count > MAX_FILES || bytes_left == 0 })
+        let overflow = extent.is_cut || count > MAX_FILES || bytes_left == 0;
+        Ok(Changes { entries, count, overflow })
     }
 
-    /// Returns the number of files that changed from one commit to another.
+    /// Checks the files of a change before libgit2 reads them.
+    fn check_files(&self, diff: &Diff<'_>, at: usize) -> Result<(), Rejection> {
+        let Some(delta) = diff.get_delta(at) else { return Ok(()) };
+        for file in [delta.old_file(), delta.new_file()] {
+            if file.exists() && file.mode() != FileMode::Commit {
+                self.header(file.id())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the entry of a file of a diff that is cut, without detecting renames.
+    fn entry_of(&self, file: &ChangedFile, bytes_left: usize) -> Result<DiffEntry, Rejection> {
+        let path = lossy(&file.path);
+        let mode = |side: Option<(u32, Oid)>| Some(format!("{:o}", side.map_or(0, |(mode, _)| mode)));
+        let mut out = DiffEntry {
+            old_path: path.clone(),
+            new_path: path.clone(),
+            a_mode: mode(file.old),
+            b_mode: mode(file.new),
+            new_file: file.old.is_none(),
+            deleted_file: file.new.is_none(),
+            ..DiffEntry::default()
+        };
+        let mut texts = Vec::new();
+        for side in [file.old, file.new] {
+            let is_module = side.is_some_and(|(mode, _)| mode & 0o170_000 == 0o160_000);
+            let Some((_, id)) = side.filter(|_| !is_module) else {
+                texts.push(Vec::new());
+                continue;
+            };
+            if bytes_left == 0 || self.header(id)?.0 as u64 > MAX_FILE_BYTES as u64 {
+                out.too_large = Some(true);
+                return Ok(out);
+            }
+            texts.push(self.read_blob(id)?.content().to_vec());
+        }
+        let mut options = DiffOptions::new();
+        options.context_lines(3);
+        let [old, new] = texts.as_slice() else { return Ok(out) };
+        let mut patch = Patch::from_buffers(old, None, new, None, Some(&mut options))?;
+        if patch.num_hunks() > 0 {
+            let text = patch.to_buf()?;
+            if text.len() > MAX_FILE_DIFF_BYTES {
+                out.too_large = Some(true);
+            } else if let Some(start) = memchr::memmem::find(&text, b"\n@@ ") {
+                let name = |prefix: &str, exists: bool| match exists {
+                    true => format!("{prefix}/{path}"),
+                    false => "/dev/null".to_owned(),
+                };
+                let (old_name, new_name) = (name("a", !out.new_file), name("b", !out.deleted_file));
+                let hunks = lossy(text.get(start + 1..).unwrap_or_default());
+                out.diff = format!("--- {old_name}\n+++ {new_name}\n{hunks}");
+            }
+        }
+        Ok(out)
+    }
+
+    /// Returns the number of files that changed from one commit to another, as far as the bounds of trees allow.
     pub fn count_changes(&self, old: Oid, new: Oid) -> Result<usize, Rejection> {
         let (old, new) = (self.tree_of(Some(old))?, self.tree_of(Some(new))?);
-        Ok(self.diff(old.as_ref(), new.as_ref())?.deltas().len())
+        let (diff, extent) = self.diff(old.as_ref(), new.as_ref())?;
+        Ok(diff.map_or(extent.count, |diff| diff.deltas().len()))
     }
 
     /// Returns the changes of a commit compared to its first parent.
@@ -78,17 +225,26 @@ impl Git {
         self.changes(self.find_commit(id)?.parent(), id)
     }
 
-    /// Returns the numbers of lines that a commit added and deleted compared to its first parent.
-    pub fn line_counts(&self, id: Oid) -> Result<(u64, u64), Rejection> {
+    /// Returns the numbers of lines that a commit added and deleted compared to its first parent; `None` if the changes
+    /// exceed the bounds of trees.
+    pub fn line_counts(&self, id: Oid) -> Result<Option<(u64, u64)>, Rejection> {
         LineCounter::new(self).count(id)
     }
 
     /// Counts lines by a whole diff, which [`Git::line_counts`] avoids if no file can have been renamed.
-    pub(super) fn diff_stats(&self, id: Oid) -> Result<(u64, u64), Rejection> {
+    pub(super) fn diff_stats(&self, id: Oid) -> Result<Option<(u64, u64)>, Rejection> {
         let parent = self.find_commit(id)?.parent();
         let (old, new) = (self.tree_of(parent)?, self.tree_of(Some(id))?);
-        let stats = self.diff(old.as_ref(), new.as_ref())?.stats()?;
-        Ok((stats.insertions() as u64, stats.deletions() as u64))
+        let (Some(diff), _) = self.diff(old.as_ref(), new.as_ref())? else { return Ok(None) };
+        let mut lines = (0, 0);
+        for at in 0..diff.deltas().len() {
+            self.stop.check()?;
+            self.check_files(&diff, at)?;
+            let Some(patch) = Patch::from_diff(&diff, at)? else { continue };
+            let (_, added, deleted) = patch.line_stats()?;
+            lines = (lines.0 + added as u64, lines.1 + deleted as u64);
+        }
+        Ok(Some(lines))
     }
 }
 

@@ -169,9 +169,14 @@ impl Graph {
     /// Returns the parents of the commit at a place of the file.
     fn parents_from_file(&mut self, at: u32) -> Option<Vec<usize>> {
         let file = self.file.clone()?;
+        let child = file.commit(at)?.generation;
         let mut parents = Vec::new();
         for at in file.parents(at)? {
             let found = file.commit(at)?;
+            // A damaged file may lead in circles.
+            if child != UNKNOWN && found.generation >= child {
+                return None;
+            }
             let known = self.places.get(&found.id).copied();
             parents.push(known.unwrap_or_else(|| self.add_from_file(at, found)));
         }

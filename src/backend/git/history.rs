@@ -218,7 +218,8 @@ impl Git {
                 contributors.len() - 1
             });
             if let Some(contributor) = contributors.get_mut(place) {
-                let (additions, deletions) = cache.line_counts.get_or_try_init(commit, || counter.count(commit))?;
+                let (additions, deletions) =
+                    cache.line_counts.get_or_try_init(commit, || count(&mut counter, commit))?;
                 contributor.commits += 1;
                 contributor.additions += additions;
                 contributor.deletions += deletions;
@@ -237,20 +238,25 @@ impl Git {
         let batches = Mutex::new(uncounted.chunks(COUNT_BATCH));
         let threads = available_parallelism().map_or(1, NonZero::get).min(uncounted.len() / COUNT_BATCH);
         let (path, stop) = (self.repo.path(), &self.stop);
-        let count = || {
+        let count_batches = || {
             let Ok(git) = Git::open(path, None).map(|git| git.with_stop(stop)) else { return };
             let mut counter = LineCounter::new(&git);
             loop {
                 let batch = batches.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some(batch) = batch.filter(|_| stop.check().is_ok()) else { return };
                 for id in batch {
-                    _ = cache.line_counts.get_or_try_init(*id, || counter.count(*id));
+                    _ = cache.line_counts.get_or_try_init(*id, || count(&mut counter, *id));
                 }
             }
         };
-        thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(count))));
+        thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(count_batches))));
         self.stop.check()
     }
+}
+
+/// Counts the changed lines of a commit; none if the changes exceed the bounds of trees.
+fn count(counter: &mut LineCounter<'_>, commit: Oid) -> Result<(u64, u64), Rejection> {
+    Ok(counter.count(commit)?.unwrap_or_default())
 }
 
 /// Returns whether a time is so much earlier than another that clock skew alone does not explain it.

@@ -5,7 +5,7 @@
 //! longer.
 
 use super::refs::end_of;
-use super::{Git, GitRef, lossy};
+use super::{Git, GitRef, lossy, memory};
 use crate::backend::rejection::Rejection;
 use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
 use std::collections::{BTreeMap, HashSet};
@@ -161,13 +161,37 @@ fn open(path: &Path) -> Result<Repository, LocalError> {
     if !path.exists() {
         return Err(LocalError::Missing(path.display().to_string()));
     }
-    Repository::open_ext(path, RepositoryOpenFlags::CROSS_FS, &[] as &[&OsStr]).map_err(|error| {
+    memory::limit();
+    let whole = path.canonicalize().map_err(|why| unreadable(path, why))?;
+    let folders = whole.ancestors().flat_map(|folder| [folder.join(".git"), folder.to_owned()]);
+    for folder in folders {
+        check_files(path, &folder)?;
+        // libgit2 looks no further.
+        if folder.join("HEAD").exists() || folder.is_file() {
+            break;
+        }
+    }
+    let opened = Repository::open_ext(path, RepositoryOpenFlags::CROSS_FS, &[] as &[&OsStr]).map_err(|error| {
         if error.code() == ErrorCode::NotFound {
             LocalError::NotARepository(path.display().to_string())
         } else {
             unreadable(path, error.message())
         }
-    })
+    })?;
+    check_files(path, opened.path())?;
+    check_files(path, opened.commondir())?;
+    Ok(opened)
+}
+
+/// Checks that the files of a repository are regular files: reading a pipe or a device would never end.
+fn check_files(path: &Path, folder: &Path) -> Result<(), LocalError> {
+    let names = ["", "HEAD", "config", "packed-refs", "shallow", "commondir", "gitdir", "objects/info/alternates"];
+    for file in names.map(|name| if name.is_empty() { folder.to_owned() } else { folder.join(name) }) {
+        if fs::metadata(&file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Err(unreadable(path, format!("{} is not a regular file", file.display())));
+        }
+    }
+    Ok(())
 }
 
 /// An error whose message is shown to the user.

@@ -32,9 +32,15 @@ impl Git {
         self.merged(target, source).is_ok_and(|index| !index.has_conflicts())
     }
 
-    fn merged(&self, target: Oid, source: Oid) -> Result<Index, git2::Error> {
+    fn merged(&self, target: Oid, source: Oid) -> Result<Index, Rejection> {
+        for commit in [target, source] {
+            self.check_tree(self.find_commit(commit)?.tree_id)?;
+        }
+        if let Some(base) = self.merge_base(target, source)? {
+            self.check_tree(self.find_commit(base)?.tree_id)?;
+        }
         let (target, source) = (self.repo.find_commit(target)?, self.repo.find_commit(source)?);
-        self.repo.merge_commits(&target, &source, None)
+        Ok(self.repo.merge_commits(&target, &source, None)?)
     }
 
     /// Writes the tree of an index; `None` if it has conflicts.
@@ -48,7 +54,10 @@ impl Git {
             Some(parent) => self.tree(parent)?,
             None => self.empty_tree()?,
         };
-        let after = self.repo.find_tree(picked.tree_id)?;
+        let after = self.folder(picked.tree_id)?;
+        for tree in [&before, onto, &after] {
+            self.check_tree(tree.id())?;
+        }
         Ok(self.write_clean(self.repo.merge_trees(&before, onto, &after, None)?)?)
     }
 
@@ -100,6 +109,10 @@ impl Git {
 
     /// Copies the objects that are reachable from `head` but not from `known` from the alternate repositories.
     pub fn copy_missing_objects(&self, head: Oid, known: Oid) -> Result<(), Rejection> {
+        // libgit2 recurses into folders.
+        for commit in self.history(head, known)?.iter() {
+            self.check_tree(commit.tree)?;
+        }
         let mut walk = self.repo.revwalk()?;
         walk.push(head)?;
         walk.hide(known)?;

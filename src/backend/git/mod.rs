@@ -13,10 +13,13 @@ mod graph;
 mod history;
 mod lines;
 mod local;
+mod memory;
 mod merge;
 mod object;
+mod pack_index;
 mod refs;
 mod tree;
+mod tree_changes;
 mod walk;
 
 pub use archive::Format;
@@ -28,6 +31,7 @@ pub use local::{LocalError, adopt, identity, name, refresh};
 pub use merge::NewMerge;
 pub use object::Commit;
 pub use refs::CachedRefs;
+pub use tree::Listing;
 pub use walk::Log;
 
 use super::cache::Cache;
@@ -42,6 +46,7 @@ use git2::{ObjectType, Oid, Reference, Repository};
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{Offset, TimeZone};
+use pack_index::Packs;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::Path;
@@ -55,6 +60,7 @@ pub struct Git {
     shallow: HashSet<Oid>,
     /// The commit-graph, loaded when a walk begins.
     commit_graph: OnceCell<Option<Arc<CommitGraph>>>,
+    packs: Arc<Packs>,
     stop: Stop,
     /// The list that collects ref updates, and the ID of the project they belong to; if `None`, updates are applied
     /// immediately.
@@ -153,12 +159,14 @@ impl Git {
         static UNVERIFIED: Once = Once::new();
         // Like stock git: hashing each object takes longer than reading it.
         UNVERIFIED.call_once(|| git2::opts::strict_hash_verification(false));
+        memory::limit();
+        let packs = pack_index::check(&path.join("objects"))?;
         let repo = Repository::open_bare(path)?;
         let shallow = std::fs::read_to_string(path.join("shallow")).unwrap_or_default();
         let shallow = shallow.lines().filter_map(|id| Oid::from_str(id).ok()).collect();
         let default_branch = default_branch.map(str::to_owned);
         let commit_graph = OnceCell::new();
-        Ok(Git { repo, default_branch, shallow, commit_graph, stop: Stop::default(), deferred: None })
+        Ok(Git { repo, default_branch, shallow, commit_graph, packs, stop: Stop::default(), deferred: None })
     }
 
     /// Returns the commit-graph; not used for shallow clones, because it does not know their boundary.
@@ -224,6 +232,7 @@ impl Git {
 
     /// Adds the objects of another repository, such as a fork, as an alternate of this handle.
     pub fn add_alternate(&self, objects: &Path) -> Option<()> {
+        pack_index::check(objects).ok()?;
         self.repo.odb().ok()?.add_disk_alternate(objects.to_str()?).ok()
     }
 
@@ -266,16 +275,20 @@ impl Git {
     /// Returns the hash and the bytes of a blob.
     ///
     /// # Errors
-    /// Fails with 404 if there is no blob with that hash.
+    /// Fails with 404 if there is no blob with that hash, with 413 if it is too large, and with [`Rejection::damaged`] if
+    /// it cannot be read.
     pub fn blob(&self, sha: &str) -> Result<(Oid, Vec<u8>), Rejection> {
         let missing = || Rejection::not_found("Blob");
         let is_hash = (4..=40).contains(&sha.len()) && sha.bytes().all(|b| b.is_ascii_hexdigit());
         if !is_hash {
             return Err(missing());
         }
-        let object = self.repo.find_object_by_prefix(sha, Some(ObjectType::Blob)).map_err(|_| missing())?;
-        let blob = object.into_blob().map_err(|_| missing())?;
-        Ok((blob.id(), blob.content().to_vec()))
+        let short = Oid::from_str(sha).map_err(|_| missing())?;
+        let id = self.repo.odb()?.exists_prefix(short, sha.len()).map_err(|_| missing())?;
+        if self.header(id)?.1 != ObjectType::Blob {
+            return Err(missing());
+        }
+        Ok((id, self.read_blob(id)?.content().to_vec()))
     }
 
     /// Returns the tag with a name and a target; `None` if the target does not lead to a commit.
@@ -297,11 +310,13 @@ impl Git {
     }
 
     /// Returns the API representation of a commit, with the lines that it added and deleted compared to its first
-    /// parent.
+    /// parent, unless the changes exceed the bounds of trees.
     pub fn show_with_stats(&self, id: Oid) -> Result<CommitView, Rejection> {
-        let (additions, deletions) = self.line_counts(id)?;
-        let stats = Stats { additions, deletions, total: additions + deletions };
-        Ok(CommitView { stats: Some(Some(stats)), ..self.show(id)? })
+        let stats = self.line_counts(id)?.map(|(additions, deletions)| {
+            let total = additions + deletions;
+            Stats { additions, deletions, total }
+        });
+        Ok(CommitView { stats: Some(stats), ..self.show(id)? })
     }
 }
 

@@ -4,8 +4,15 @@
 //! commit. Stock git shows such a commit with the date 1970-01-01; so does this module.
 
 use super::{Git, lossy};
-use git2::{Error, ObjectType, Oid, Time, Tree};
+use crate::backend::rejection::Rejection;
+use crate::system::panics;
+use git2::{Blob, Error, ErrorClass, ErrorCode, ObjectType, Oid, Time, Tree};
 use jiff::Timestamp;
+
+/// Creates the error of an object that cannot be what it should be.
+pub(super) fn damaged(why: String) -> Error {
+    Error::new(ErrorCode::GenericError, ErrorClass::Object, why)
+}
 
 /// The maximum number of nested tags that are followed to a commit.
 const MAX_TAG_DEPTH: usize = 32;
@@ -138,7 +145,44 @@ impl Commit {
     }
 }
 
+/// The maximum size of a commit or a tag in bytes.
+const MAX_TEXT_BYTES: usize = 16 << 20;
+/// The maximum size of a file that is read as a whole, in bytes.
+const MAX_BLOB_BYTES: usize = 512 << 20;
+
 impl Git {
+    /// Returns the size in bytes and the type of an object without reading it as a whole.
+    ///
+    /// # Errors
+    /// Fails if it does not exist, or is damaged.
+    pub(super) fn header(&self, id: Oid) -> Result<(usize, ObjectType), Error> {
+        if self.packs.is_endless(id) {
+            return Err(damaged(format!("{id} is a delta of itself")));
+        }
+        let odb = self.repo.odb()?;
+        // git2 panics if the type in a pack is none that git has.
+        let header = panics::catch(|| odb.read_header(id));
+        header.unwrap_or_else(|_| Err(damaged(format!("{id} has an unknown type"))))
+    }
+
+    /// Checks the size of an object before it is read.
+    ///
+    /// # Errors
+    /// Fails with 413 if it is larger than `max` bytes.
+    pub fn check_size(&self, id: Oid, max: usize) -> Result<(), Rejection> {
+        let (size, _) = self.header(id)?;
+        if size > max { Err(Rejection::too_large(&format!("the object {id} has {size} bytes"))) } else { Ok(()) }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Fails with 413 if it is too large, and with [`Rejection::damaged`] if it cannot be read.
+    pub(super) fn read_blob(&self, id: Oid) -> Result<Blob<'_>, Rejection> {
+        self.check_size(id, MAX_BLOB_BYTES)?;
+        Ok(self.repo.find_blob(id)?)
+    }
+
     /// Reads a commit.
     ///
     /// # Errors
@@ -159,7 +203,7 @@ impl Git {
         let odb = self.repo.odb()?;
         let object = odb.read(id)?;
         let raw = Some(object.data()).filter(|_| object.kind() == ObjectType::Commit).and_then(Raw::parse);
-        let mut raw = raw.ok_or_else(|| Error::from_str(&format!("{id} is not a commit")))?;
+        let mut raw = raw.ok_or_else(|| damaged(format!("{id} is not a commit")))?;
         if self.shallow.contains(&id) {
             raw.parents.clear();
         }
@@ -168,8 +212,7 @@ impl Git {
 
     /// Returns whether a commit exists.
     pub fn has_commit(&self, id: Oid) -> bool {
-        let kind = self.repo.odb().and_then(|odb| Ok(odb.read_header(id)?.1));
-        kind.is_ok_and(|kind| kind == ObjectType::Commit)
+        self.header(id).is_ok_and(|(_, kind)| kind == ObjectType::Commit)
     }
 
     /// Returns the committer date of a commit.
@@ -178,8 +221,8 @@ impl Git {
     }
 
     /// Returns the tree of a commit.
-    pub fn tree(&self, commit: Oid) -> Result<Tree<'_>, Error> {
-        self.repo.find_tree(self.raw_commit(commit, |raw| raw.tree)?)
+    pub fn tree(&self, commit: Oid) -> Result<Tree<'_>, Rejection> {
+        self.folder(self.raw_commit(commit, |raw| raw.tree)?)
     }
 
     /// Returns the commit that an object is, or that a tag leads to; `None` for a tree or a blob.
@@ -189,9 +232,9 @@ impl Git {
     pub fn peel(&self, id: Oid) -> Result<Option<Oid>, Error> {
         let (odb, mut at) = (self.repo.odb()?, id);
         for _ in 0..MAX_TAG_DEPTH {
-            match odb.read_header(at)?.1 {
-                ObjectType::Commit => return Ok(Some(at)),
-                ObjectType::Tag => {
+            match self.header(at)? {
+                (_, ObjectType::Commit) => return Ok(Some(at)),
+                (size, ObjectType::Tag) if size <= MAX_TEXT_BYTES => {
                     let object = odb.read(at)?;
                     let target = object.data().strip_prefix(b"object ").and_then(|rest| id_of(rest.get(..40)?));
                     let Some(target) = target else { return Ok(None) };
