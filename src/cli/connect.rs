@@ -11,7 +11,7 @@ use crate::app::session::{OtherServer, Session};
 use crate::config::host::KnownServer;
 use crate::config::token::{self, FoundToken, Token};
 use crate::config::token_source::Source;
-use crate::config::{Config, host};
+use crate::config::{Config, address, host};
 use crate::runtime::connections::{Connection, DialServer};
 use crate::runtime::journal;
 use crate::runtime::sessions::{OpenServer, ServerContext};
@@ -53,7 +53,7 @@ fn has_token(config: &Config, server: &KnownServer) -> bool {
 fn known_server(config: &Config, host: &Host) -> Result<KnownServer, String> {
     match host.account() {
         Some(name) => config.server(name),
-        None => host::parse_address(host.web_url()).map(|url| config.first_at(url)),
+        None => address::parse_address(host.web_url()).map(|url| config.first_at(url)),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::app::registry::places;
 use crate::app::session::Session;
 use crate::app::{Place, target};
 use crate::backend::{self, RunningServer, StartError, WorldKind};
-use crate::config::host;
+use crate::config::address;
 use crate::panes::PANES;
 use crate::runtime::connections::{self, Connection};
 use secrecy::SecretString;
@@ -154,7 +154,7 @@ impl Start {
         let running = handle
             .block_on(backend::start_on(self.listener, self.options))
             .map_err(|error: StartError| failed(error.to_string()))?;
-        let mut server = Server::new(host::parse_address(&running.base_url).map_err(failed)?);
+        let mut server = Server::new(address::parse_address(&running.base_url).map_err(failed)?);
         let token = match &self.user {
             Some(user) => running.tokens.get(user).ok_or_else(|| failed(format!("{user} cannot sign in")))?,
             None => running.token(),

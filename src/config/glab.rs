@@ -1,6 +1,6 @@
 //! Reads servers and tokens from glab's configuration, so that they need not be configured twice.
 
-use super::host::parse_address;
+use super::address::parse_address;
 use secrecy::SecretString;
 use std::path::PathBuf;
 use url::Url;

@@ -1,5 +1,6 @@
 //! Selects the server from the options, the environment, the git remotes of the current folder, and the configuration.
 
+use super::address::parse_address;
 use super::{Config, glab, remote, token};
 use crate::api;
 use url::Url;
@@ -34,7 +35,7 @@ impl KnownServer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundHost {
     pub server: KnownServer,
-    /// What named the server: an option, a variable, a git remote, or the configuration.
+    /// The source that named the server: an option, a variable, a git remote, or the configuration.
     pub origin: String,
     /// The full path of the project that the current folder is a clone of.
     pub project: Option<String>,
@@ -104,58 +105,10 @@ pub fn known(config: &Config) -> Vec<KnownServer> {
     all
 }
 
-/// Parses a server address: `git.example.com`, `http://127.0.0.1:8080`, `https://example.com/gitlab/`.
-///
-/// # Errors
-/// Returns the reason why the address is invalid.
-pub fn parse_address(text: &str) -> Result<Url, String> {
-    let text = text.trim();
-    let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-    let invalid = |why: &str| format!("invalid server address \"{text}\": {why}");
-    let mut url = Url::parse(&full).map_err(|e| invalid(&e.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(invalid("it must begin with https:// or http://"));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("a server address must not contain a user or a password; use --token-file".to_owned());
-    }
-    url.set_query(None);
-    url.set_fragment(None);
-    let path = url.path().trim_end_matches('/');
-    let path = path.strip_suffix("/api/v4").unwrap_or(path);
-    let path = format!("{}/", path.trim_end_matches('/'));
-    url.set_path(&path);
-    Ok(url)
-}
-
-/// Returns the display name of a server: `git.example.com:8080/gitlab`.
-pub fn display_name(url: &Url) -> String {
-    let text = url.as_str();
-    let text = text.split_once("://").map_or(text, |(_, rest)| rest);
-    text.trim_end_matches('/').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::Path;
-
-    #[test]
-    fn addresses_come_in_many_spellings() {
-        for (text, url) in [
-            ("git.example.com", "https://git.example.com/"),
-            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/"),
-            ("https://example.com/gitlab/api/v4/", "https://example.com/gitlab/"),
-            ("localhost:3000", "https://localhost:3000/"),
-        ] {
-            assert_eq!(parse_address(text).expect(text).as_str(), url);
-        }
-        for text in ["", "ftp://x", "two words", "https://me:secret@host"] {
-            let why = parse_address(text).expect_err(text);
-            assert!(!why.contains("secret"), "{why}");
-        }
-        assert_eq!(display_name(&parse_address("http://h:1/gitlab/").expect("reads")), "h:1/gitlab");
-    }
 
     #[test]
     fn a_named_host_decides_everything_and_an_address_the_default_or_first_one() {

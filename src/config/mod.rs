@@ -1,5 +1,6 @@
 //! The configuration file: its settings, and error messages that locate mistakes in it.
 
+pub mod address;
 pub mod commands;
 pub mod glab;
 pub mod host;
@@ -123,7 +124,7 @@ impl Config {
         })?;
         config.source = source;
         for (name, host) in &config.hosts {
-            if let Err(why) = host::parse_address(host.url.get_ref()) {
+            if let Err(why) = address::parse_address(host.url.get_ref()) {
                 return Err(config.mistake(host.url.span(), &format!("hosts.{name}.url"), &why));
             }
         }
@@ -166,8 +167,8 @@ impl Config {
     /// Returns the reason why the text is neither.
     pub fn server(&self, text: &str) -> Result<KnownServer, String> {
         match self.hosts.get(text) {
-            Some(host) => Ok(self.named(text, host::parse_address(host.url.get_ref())?)),
-            None => Ok(self.server_at(host::parse_address(text)?)),
+            Some(host) => Ok(self.named(text, address::parse_address(host.url.get_ref())?)),
+            None => Ok(self.server_at(address::parse_address(text)?)),
         }
     }
 
@@ -206,7 +207,7 @@ impl Config {
 
     /// Lists the names of the tables with the address `url`, in the order of the file.
     fn tables_at(&self, url: &Url) -> Vec<&str> {
-        let is_there = |host: &Host| host::parse_address(host.url.get_ref()).is_ok_and(|other| other == *url);
+        let is_there = |host: &Host| address::parse_address(host.url.get_ref()).is_ok_and(|other| other == *url);
         self.tables().into_iter().filter(|(_, host)| is_there(host)).map(|(name, _)| name).collect()
     }
 }

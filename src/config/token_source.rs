@@ -7,11 +7,11 @@ use super::host::KnownServer;
 pub enum HostVariable {
     Unset,
     Server(KnownServer),
-    /// It is set, but not to a server.
+    /// The variable is set, but not to a server.
     Invalid,
 }
 
-/// What is known about the tokens for a server.
+/// The known facts about the tokens for a server.
 #[derive(Clone, Debug)]
 pub struct Facts<'a> {
     /// The server that needs a token.

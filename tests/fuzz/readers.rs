@@ -12,7 +12,7 @@ use labscope::backend::demo::script::{Placeholders, Playback, Script};
 use labscope::backend::params;
 use labscope::config::remote::Remote;
 use labscope::config::sign_in::SignIn;
-use labscope::config::{Config, glab, host};
+use labscope::config::{Config, address, glab};
 use labscope::domain::junit;
 use labscope::domain::public_key::{self, Family};
 use labscope::domain::zip as archive;
@@ -371,7 +371,7 @@ pub const READERS: &[Reader] = &[
         seeds: || texts(&["gitlab.example.com", "https://host:8443/git", "localhost:3000", "user:secret@host"]),
         words: &["://", "@", ":", "http", "[::1]", "?", "#"],
         cost: 2000,
-        read: |bytes| match host::parse_address(&lossy(bytes)) {
+        read: |bytes| match address::parse_address(&lossy(bytes)) {
             Ok(url) => must(url.password().is_none() && url.has_host(), || format!("{url}")),
             Err(_) => Ok(()),
         },

@@ -4,7 +4,8 @@ use crate::api::Fault;
 use crate::api::client::{Client, Server};
 use crate::cli::failure::Failure;
 use crate::cli::renewal;
-use crate::config::host::{self, KnownServer};
+use crate::config::address::display_name;
+use crate::config::host::KnownServer;
 use crate::config::sign_in::SignIn;
 use crate::runtime::open::browser;
 use crate::runtime::sign_in;
@@ -21,7 +22,7 @@ const SCOPE: &str = "api";
 /// Returns a failure if the server does not support the grant, or the sign-in was not
 /// authorized.
 pub async fn sign_in(client_id: &str, server: Server) -> Result<(SignIn, String), Failure> {
-    let name = host::display_name(&server.base_url);
+    let name = display_name(&server.base_url);
     let client = Client::new(server.clone())?;
     let code = client.request_device_code(client_id, SCOPE).await.map_err(|error| match error.fault {
         Fault::Missing(_) | Fault::Unsupported(_) => Failure::failed(format!(

@@ -7,7 +7,7 @@ use crate::api::identity::{AccessToken, GetMetadata, GetOwnToken};
 use crate::api::users::GetCurrentUser;
 use crate::api::{Error, Fault};
 use crate::cli::failure::Failure;
-use crate::config::host;
+use crate::config::address;
 use crate::ui::text::sanitize;
 use jiff::Timestamp;
 use url::Url;
@@ -25,7 +25,7 @@ const PAGES: [&str; 2] = ["-/user_settings/personal_access_tokens", "profile/per
 pub async fn username(client: &Client) -> Result<String, Failure> {
     let user = client.call(&GetCurrentUser::default()).await?;
     if user.id == 0 || user.username.trim().is_empty() {
-        let name = host::display_name(&client.server().base_url);
+        let name = address::display_name(&client.server().base_url);
         return Err(Failure::failed(format!("{name} did not return a user; check that it is a GitLab server")));
     }
     Ok(sanitize(&user.username).into_owned())
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_token_page_keeps_the_path_prefix() {
-        let url = host::parse_address("https://h.example/gitlab").expect("an address");
+        let url = address::parse_address("https://h.example/gitlab").expect("an address");
         let page = "https://h.example/gitlab/-/user_settings/personal_access_tokens?name=labscope&scopes=api";
         assert_eq!(current_token_page(&url).as_str(), page);
     }

@@ -8,20 +8,20 @@ use serde::Serialize;
 pub struct Check {
     /// The subject: `server`, `token`.
     pub name: &'static str,
-    /// What was found, in the order of the report.
+    /// The findings, in the order of the report.
     pub facts: Vec<Fact>,
-    /// What is wrong.
+    /// The problems that were found.
     pub problems: Vec<Problem>,
 }
 
-/// Something that was found.
+/// A finding: a name and a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
     pub name: &'static str,
     pub value: String,
 }
 
-/// Something that is wrong, and what to do about it.
+/// A problem, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     pub problem: String,
