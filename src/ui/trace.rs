@@ -12,6 +12,7 @@ mod scan;
 mod sections;
 
 pub use blocks::{OpenSpillStore, SpillStore};
+pub use entries::Stamp;
 pub use folds::Folds;
 pub use row::{Heading, Layout, Row};
 pub use scan::{MAX_FILTERED_LINES, Pattern, Patterns};
@@ -19,7 +20,7 @@ pub use sections::Section;
 
 use crate::ui::ansi::{self, SgrState};
 use blocks::{Block, SharedBlocks, Slot};
-use entries::{Entries, Header, Stamp, Start};
+use entries::{Entries, Header, Start};
 use sections::Sections;
 use std::ops::Range;
 use std::sync::Arc;
@@ -108,7 +109,7 @@ struct Parts<'a> {
     /// The bytes before the text.
     before: &'a [u8],
     text: &'a [u8],
-    time: Option<String>,
+    time: Option<Stamp>,
 }
 
 impl Trace {
@@ -470,7 +471,7 @@ impl Trace {
         let text = first.get(content).unwrap_or_default();
         let is_tail = open && line == self.ended();
         let time = if is_tail { self.stamps.first().map(|(_, stamp)| *stamp) } else { block.time(line) };
-        let time = time.filter(|time| *time != Stamp(0)).map(|time| time.to_string());
+        let time = time.filter(|time| *time != Stamp(0));
         Some(Parts { region, before, text, time })
     }
 

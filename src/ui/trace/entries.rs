@@ -11,44 +11,63 @@ use std::fmt;
 pub const HEADER_BYTES: usize = 32;
 /// The length in bytes of its timestamp.
 const TIME_BYTES: usize = 27;
-/// A header with the largest digit at each position; `+` stands for `+` or a blank, `f` for a hexadecimal digit, and `O`
-/// for `O` or `E`.
-const PATTERN: &[u8; HEADER_BYTES] = b"9999-19-39T29:59:59.999999Z ffO+";
+/// The least and the greatest character at each position of a header.
+const LEAST: &[u8; HEADER_BYTES] = b"0000-00-00T00:00:00.000000Z 00E ";
+const GREATEST: &[u8; HEADER_BYTES] = b"9999-19-39T29:59:59.999999Z ffO+";
 /// Maximum number of streams with an unfinished marker.
 const MAX_HELD: usize = 16;
 
-/// The time of an entry, or 0 if it has none. It holds the digits of the timestamp, which may be no valid date.
+/// The time of an entry, or 0 if it has none: the digits of the timestamp, which may be no valid date.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp(pub u64);
 
-/// The number of values of each field of a timestamp, and the character after it.
-const FIELDS: [(u64, char); 7] =
-    [(10_000, '-'), (20, '-'), (40, 'T'), (30, ':'), (60, ':'), (60, '.'), (1_000_000, 'Z')];
+/// The value of a one at each position of a timestamp; fields have no more values than [`GREATEST`] allows.
+const WEIGHTS: [u64; TIME_BYTES] = [
+    86_400_000_000_000_000,
+    8_640_000_000_000_000,
+    864_000_000_000_000,
+    86_400_000_000_000,
+    0,
+    43_200_000_000_000,
+    4_320_000_000_000,
+    0,
+    1_080_000_000_000,
+    108_000_000_000,
+    0,
+    36_000_000_000,
+    3_600_000_000,
+    0,
+    600_000_000,
+    60_000_000,
+    0,
+    10_000_000,
+    1_000_000,
+    0,
+    100_000,
+    10_000,
+    1_000,
+    100,
+    10,
+    1,
+    0,
+];
 
 impl Stamp {
-    fn parse(time: &[u8]) -> Stamp {
-        let fields = time.split(|c| !c.is_ascii_digit());
-        let number = |digits: &[u8]| digits.iter().fold(0, |n: u64, c| n * 10 + u64::from(c - b'0'));
-        Stamp(fields.zip(FIELDS).fold(0, |sum, (digits, (values, _))| sum * values + number(digits)))
+    fn parse(header: &[u8; HEADER_BYTES]) -> Stamp {
+        Stamp(header.iter().zip(WEIGHTS).map(|(c, weight)| u64::from(c.wrapping_sub(b'0')) * weight).sum())
     }
 }
 
 impl fmt::Display for Stamp {
     /// Formats the timestamp as the runner does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut values = [0; FIELDS.len()];
         let mut rest = self.0;
-        for (value, (count, _)) in values.iter_mut().zip(FIELDS).rev() {
-            *value = rest % count;
-            rest /= count;
-        }
-        for (value, (count, after)) in values.into_iter().zip(FIELDS) {
-            let digits = match count {
-                10_000 => 4,
-                1_000_000 => 6,
-                _ => 2,
-            };
-            write!(f, "{value:0digits$}{after}")?;
+        for (weight, separator) in WEIGHTS.into_iter().zip(LEAST) {
+            match rest.checked_div(weight) {
+                Some(digit) => write!(f, "{digit}")?,
+                None => write!(f, "{}", char::from(*separator))?,
+            }
+            rest = rest.checked_rem(weight).unwrap_or(rest);
         }
         Ok(())
     }
@@ -78,20 +97,22 @@ pub enum Start {
 impl Start {
     /// Interprets the first bytes of a line.
     pub fn of(line: &[u8]) -> Start {
-        let fits = line.iter().zip(PATTERN).all(|(c, most)| match most {
-            b'0'..=b'9' => (b'0'..=*most).contains(c),
-            b'f' => c.is_ascii_hexdigit(),
-            b'O' => matches!(c, b'O' | b'E'),
-            b'+' => matches!(c, b'+' | b' '),
-            _ => c == most,
-        });
+        let allowed = LEAST.iter().zip(GREATEST);
+        // Without a branch for each byte, all are compared at once.
+        let fits =
+            line.iter().zip(allowed).fold(true, |fits, (c, (least, greatest))| fits & (least <= c) & (c <= greatest));
         match line.first_chunk::<HEADER_BYTES>() {
             _ if !fits => Start::Text,
             None => Start::Unknown,
-            Some([time @ .., _, a, b, kind, last]) => {
-                let stamp = Stamp::parse(time.get(..TIME_BYTES - 1).unwrap_or_default());
-                Start::Header(Header { stamp, stream: [*a, *b, *kind], continues: *last == b'+' })
-            }
+            Some(header) => match header {
+                [.., a, b, kind @ (b'O' | b'E'), last @ (b'+' | b' ')]
+                    if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() =>
+                {
+                    let (stamp, stream) = (Stamp::parse(header), [*a, *b, *kind]);
+                    Start::Header(Header { stamp, stream, continues: *last == b'+' })
+                }
+                _ => Start::Text,
+            },
         }
     }
 }

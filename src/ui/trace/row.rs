@@ -1,6 +1,6 @@
 //! A line of a trace as shown on the screen.
 
-use super::refs;
+use super::{Stamp, refs};
 use crate::ui::ansi;
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
@@ -14,8 +14,8 @@ use std::ops::Range;
 pub struct Row {
     /// The number of the line, counted from 0.
     pub line: usize,
-    /// The timestamp, `2026-06-21T00:00:00.123456Z`, if the runner provides it.
-    pub time: Option<String>,
+    /// The timestamp, if the runner provides it.
+    pub time: Option<Stamp>,
     pub text: ansi::Line,
     /// The section heading, if this line is one.
     pub heading: Option<Heading>,
@@ -59,7 +59,8 @@ impl Row {
             line.gutter.push((number, theme.style(Role::LineNumber)));
         }
         if layout.times {
-            let time = self.time.as_deref().and_then(|time| time.get(11..19)).unwrap_or_default();
+            let time = self.time.map(|time| time.to_string()).unwrap_or_default();
+            let time = time.get(11..19).unwrap_or_default();
             line.gutter.push((format!("{time:<8}  "), theme.style(Role::Dim)));
         }
         if self.is_spilled {

@@ -639,7 +639,7 @@ fn split_markers_and_verdicts_are_joined() {
     };
     let all = [("prepare_executor".to_owned(), 0, Some(2), Some(4)), ("cleanup".to_owned(), 2, Some(3), Some(5))];
     assert_eq!(sections(&older), all);
-    let times: Vec<_> = older.view(0..9, &folds).into_iter().map(|row| row.time.unwrap()).collect();
+    let times: Vec<_> = older.view(0..9, &folds).into_iter().map(|row| row.time.unwrap().to_string()).collect();
     assert_eq!(times[3], "2026-05-22T12:43:49.000001Z");
     // A runner that writes a whole write as one entry, with another stream between parts of a marker.
     let (newer, folds) = trace(
