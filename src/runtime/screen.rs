@@ -65,8 +65,7 @@ fn certain_width(symbol: &str) -> Option<u16> {
     }
     let mut chars = symbol.chars();
     match (chars.next()?, chars.next()) {
-        (c, None)
-            if matches!(c,
+        (
             // Latin without © and ®, Greek, Cyrillic
             '\u{a1}'..='\u{a8}' | '\u{aa}'..='\u{ac}' | '\u{af}'..='\u{2ff}' | '\u{370}'..='\u{482}' | '\u{48a}'..='\u{52f}'
             // dashes, quotes, bullets, ellipses, primes
@@ -77,18 +76,15 @@ fn certain_width(symbol: &str) -> Option<u16> {
             | '\u{2200}'..='\u{22ff}' | '\u{232b}'..='\u{23ce}' | '\u{2605}' | '\u{2606}' | '\u{2610}' | '\u{270e}'
             // pictures of control characters, lines, blocks, shapes that are no emoji, dots
             | '\u{2400}'..='\u{2426}' | '\u{2500}'..='\u{25a9}' | '\u{25ac}'..='\u{25b5}' | '\u{25b7}'..='\u{25bf}'
-            | '\u{25c1}'..='\u{25fa}' | '\u{2713}' | '\u{2717}' | '\u{2800}'..='\u{28ff}') =>
-        {
-            Some(1)
-        }
-        (c, None)
-            if matches!(c,
+            | '\u{25c1}'..='\u{25fa}' | '\u{2713}' | '\u{2717}' | '\u{2800}'..='\u{28ff}',
+            None,
+        ) => Some(1),
+        (
             // kana, Hangul, ideographs, wide Latin
             '\u{3041}'..='\u{3096}' | '\u{30a0}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
-            | '\u{ac00}'..='\u{d7a3}' | '\u{ff01}'..='\u{ff60}') =>
-        {
-            Some(2)
-        }
+            | '\u{ac00}'..='\u{d7a3}' | '\u{ff01}'..='\u{ff60}',
+            None,
+        ) => Some(2),
         _ => None,
     }
 }
