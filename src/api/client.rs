@@ -3,6 +3,7 @@
 mod clock;
 mod exchange;
 mod moved_endpoints;
+mod moved_projects;
 mod oauth;
 mod pages;
 mod payload;
@@ -15,6 +16,7 @@ use bytes::Bytes;
 pub use clock::Clock;
 pub use exchange::ByteRange;
 use exchange::{Call, RangeRequest, read};
+use moved_projects::MovedProjects;
 pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use payload::Payload;
 use secrecy::SecretString;
@@ -85,6 +87,7 @@ pub struct Client {
     http: reqwest::Client,
     server: Arc<Server>,
     clock: Arc<Clock>,
+    moved_projects: Arc<MovedProjects>,
 }
 
 /// A complete reply.
@@ -133,7 +136,7 @@ impl Client {
             let cause = causes.last().map_or_else(String::new, ToString::to_string);
             Error { tried, fault: Fault::Tls(cause) }
         })?;
-        Ok(Client { http, server: Arc::new(server), clock: Arc::default() })
+        Ok(Client { http, server: Arc::new(server), clock: Arc::default(), moved_projects: Arc::default() })
     }
 
     /// Returns the server.

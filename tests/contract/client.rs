@@ -29,6 +29,10 @@ fn create_branch() -> CreateBranch {
     CreateBranch { id: 1_u64.into(), branch: "über/rows".into(), r#ref: "main".into() }
 }
 
+fn create_branch_of_old_path() -> CreateBranch {
+    CreateBranch { id: "acme/rocket".into(), ..create_branch() }
+}
+
 #[tokio::test]
 async fn a_read_sends_the_token_and_decodes_the_reply() {
     let server = Scripted::start([answer(200, r#"{"id":7,"name":"b","new":[1]}"#)]).await;
@@ -149,6 +153,37 @@ async fn a_redirect_within_the_server_keeps_the_token() {
     let server = Scripted::start([moved, answer(200, r#"{"id":7}"#)]).await;
     assert_eq!(client(&server).call(&project()).await.expect("the moved project").id, 7);
     assert_eq!(server.asked()[1].header("private-token"), "s3cret-token");
+}
+
+#[tokio::test]
+async fn a_write_to_a_project_that_was_moved_goes_to_where_it_is_now() {
+    let refused = answer(405, r#"{"message":"405 Non GET methods are not allowed for moved projects"}"#);
+    let moved = answer(301, "").with("location", "/api/v4/projects/7");
+    let branch = r#"{"name":"b"}"#;
+    let found = answer(200, r#"{"id":7}"#);
+    let server = Scripted::start([refused, moved, found, answer(201, branch), answer(201, branch)]).await;
+    let client = client(&server);
+    for _ in 0..2 {
+        assert_eq!(client.call(&create_branch_of_old_path()).await.expect("the branch").name, "b");
+    }
+    let lines: Vec<String> = server.asked().iter().map(|asked| asked.line.clone()).collect();
+    let begin = |line: &str| line.split("/repository").next().unwrap_or_default().to_owned();
+    assert_eq!(begin(&lines[0]), "POST /api/v4/projects/acme%2Frocket", "{lines:?}");
+    assert_eq!(lines[1..3], ["GET /api/v4/projects/acme%2Frocket", "GET /api/v4/projects/7"]);
+    assert_eq!((&*begin(&lines[3]), &*begin(&lines[4])), ("POST /api/v4/projects/7", "POST /api/v4/projects/7"));
+}
+
+#[tokio::test]
+async fn a_write_follows_a_project_only_on_the_same_server() {
+    let other = Scripted::start([answer(200, r#"{"id":7}"#)]).await;
+    let refused = || answer(405, r#"{"message":"405 Non GET methods are not allowed for moved projects"}"#);
+    let there = other.url.join("/api/v4/projects/7").expect("an address");
+    let moved = answer(301, "").with("location", there.as_str());
+    let server = Scripted::start([refused(), moved]).await;
+    let error = client(&server).call(&create_branch_of_old_path()).await.unwrap_err();
+    assert!(error.message().contains("moved projects"), "{error}");
+    assert_eq!(server.asked().len(), 2);
+    assert!(other.asked().iter().all(|asked| !asked.headers.contains_key("private-token")));
 }
 
 #[tokio::test]

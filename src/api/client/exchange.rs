@@ -1,6 +1,7 @@
 //! A single exchange with a server: sending a call, redirects, retries, and reading the reply.
 
 use super::clock;
+use super::moved_projects;
 use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
@@ -103,10 +104,14 @@ impl Client {
 
     /// Returns the URL of the call, below `/api/v4`.
     pub(super) fn url(&self, call: &Call) -> Result<Url, Error> {
+        self.url_of(call, &call.target)
+    }
+
+    fn url_of(&self, call: &Call, target: &str) -> Result<Url, Error> {
         let mut base = self.server.base_url.clone();
         base.set_query(None);
         base.set_fragment(None);
-        let text = format!("{}/api/v4{}", base.as_str().trim_end_matches('/'), call.target);
+        let text = format!("{}/api/v4{}", base.as_str().trim_end_matches('/'), target);
         let bad = |e| call.error(Fault::Refused(400, format!("invalid URL {}: {e}", mask(&text))));
         Url::parse(&text).map_err(bad)
     }
@@ -155,10 +160,27 @@ impl Client {
         token.map(Some).map_err(|error| Error { tried: format!("{}: {}", call.line(), error.tried), ..error })
     }
 
-    /// Sends a call once and follows redirects.
+    /// Sends a call, and follows redirects. A write to a project that was moved is sent again to where it is now: servers
+    /// refuse such a write before they do anything, and only redirect reads.
     async fn follow(&self, call: &Call, token: Option<&SecretString>) -> Result<reqwest::Response, Error> {
+        let reply = self.send_once(call, token).await?;
+        let lookup = moved_projects::lookup(&call.target).filter(|_| !call.is_read() && reply.status().as_u16() == 405);
+        let Some(target) = lookup else { return Ok(reply) };
+        let current = self.moved_projects.current(&call.target);
+        let read = Call { method: Method::GET, target, accept: JSON, payload: None, range: RangeRequest::default() };
+        // Whatever it returns, only its redirect matters.
+        let _ = self.send_once(&read, token).await;
+        match self.moved_projects.current(&call.target) == current {
+            true => Ok(reply),
+            false => self.send_once(call, token).await,
+        }
+    }
+
+    /// Sends a call once and follows redirects.
+    async fn send_once(&self, call: &Call, token: Option<&SecretString>) -> Result<reqwest::Response, Error> {
         let home = self.server.base_url.origin();
-        let mut url = self.url(call)?;
+        let target = self.moved_projects.current(&call.target);
+        let mut url = self.url_of(call, &target)?;
         for _ in 0..=MAX_HOPS {
             let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
             // Redirects to other hosts, such as storage, must not receive the token.
@@ -205,6 +227,9 @@ impl Client {
                 let host = place.host_str().unwrap_or_default();
                 let message = format!("the server redirects writes to {host}; pass it with --host");
                 return Err(call.error(Fault::Refused(reply.status().as_u16(), message)));
+            }
+            if reply.status().as_u16() == 301 && place.origin() == home {
+                self.moved_projects.learn(&target, &url, &place);
             }
             url = place;
         }
