@@ -393,3 +393,27 @@ async fn a_git_lfs_pointer_is_only_resolved_with_lfs_true() {
     assert_eq!(missing["message"], "404 File Not Found");
     json(server.get("ada", &format!("{raw}?ref=nowhere")).await, 404).await;
 }
+
+#[tokio::test]
+async fn a_full_ref_name_tells_a_tag_from_a_branch_of_the_same_name() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let at = |path: &str| format!("/projects/1/repository{path}");
+    json(server.post("ada", &at("/tags"), &[("tag_name", "louder"), ("ref", "main")]).await, 201).await;
+    let tip = |branch: &str| at(&format!("/branches/{branch}"));
+    let main = server.read("ada", &tip("main")).await["commit"]["id"].clone();
+    let louder = server.read("ada", &tip("louder")).await["commit"]["id"].clone();
+    assert_ne!(main, louder);
+    let [tag, branch] = ["refs%2Ftags%2Flouder", "refs%2Fheads%2Flouder"];
+    for (name, commit) in [(tag, &main), (branch, &louder)] {
+        assert_eq!(&server.read("", &at(&format!("/commits?ref_name={name}"))).await[0]["id"], commit);
+        assert_eq!(&server.read("", &at(&format!("/commits/{name}"))).await["id"], commit);
+        let tree = |name: &str| at(&format!("/tree?ref={name}"));
+        let expected = server.read("", &tree(commit.as_str().unwrap())).await;
+        assert_eq!(server.read("", &tree(name)).await, expected);
+        let archive = at(&format!("/archive.tar?sha={name}"));
+        assert_eq!(server.get("", &archive).await.status(), 200, "{name}");
+    }
+    let compared = server.read("", &at(&format!("/compare?from={tag}&to={branch}"))).await;
+    assert_eq!(compared["commit"]["id"], louder);
+    assert!(compared["commits"].as_array().is_some_and(|commits| !commits.is_empty()), "{compared}");
+}

@@ -241,12 +241,18 @@ impl Git {
         self.tag_at(name.to_owned(), self.target(&format!("refs/tags/{name}"))?).ok()?
     }
 
-    /// Returns the commit that a branch, a tag, `HEAD` or a hash (whole, or at least four digits) names.
+    /// Returns the commit that a branch, a tag, `HEAD` or a hash (whole, or at least four digits) names. The full name of
+    /// a ref (`refs/heads/…`, `refs/tags/…`) tells a tag from a branch of the same name.
     pub fn resolve(&self, name: &str) -> Option<Oid> {
         if name == "HEAD" {
             return self.default_head();
         }
-        self.branch_head(name).or_else(|| self.tag(name).map(|tag| tag.commit)).or_else(|| self.by_hash(name))
+        let branch = name.strip_prefix("refs/heads/").and_then(|branch| self.branch_head(branch));
+        let tag = || self.tag(name.strip_prefix("refs/tags/")?).map(|tag| tag.commit);
+        let full = branch.or_else(tag);
+        full.or_else(|| self.branch_head(name))
+            .or_else(|| self.tag(name).map(|tag| tag.commit))
+            .or_else(|| self.by_hash(name))
     }
 
     /// Returns the commit of a ref or hash, or of the default branch if there is no name. An empty name matches
