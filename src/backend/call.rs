@@ -155,6 +155,11 @@ impl<W: Deref<Target = World>> Call<W> {
             .ok_or_else(|| Rejection::not_found("Project"))
     }
 
+    /// Returns whether the project with an ID exists and is visible to the caller.
+    pub fn can_see_project_with_id(&self, id: u64) -> bool {
+        self.world.projects.get(id).is_some_and(|project| self.rights.can_see_project(&self.world, project))
+    }
+
     /// Returns the project if the caller's access level in it is at least `least`.
     ///
     /// # Errors

@@ -267,6 +267,9 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Returns the pipelines of the source branch for commits of the merge request, newest first.
     fn pipelines_of(&self, mr: &records::MergeRequest, git: &Git) -> Vec<&records::Pipeline> {
+        if !self.can_see_project_with_id(mr.source_project) {
+            return Vec::new();
+        }
         let Some(ends) = self.diff_ends(mr, git) else { return Vec::new() };
         let commits: BTreeSet<String> = match git.between(ends.base, ends.head, MAX_COMMITS) {
             Ok((ids, _)) => ids.iter().map(Oid::to_string).collect(),

@@ -164,10 +164,13 @@ impl<W: Deref<Target = World>> Call<W> {
         let (world, rights) = (&*self.world, &self.rights);
         let api = format!("{}{}/projects/{}", self.base_url, super::mount::ROOT, project.id);
         let opened = |issue: &&records::Issue| issue.project == project.id && issue.state == State::Opened;
-        let shared = project.shared_with.iter().map(|share| SharedGroup {
-            group_id: share.group,
-            group_name: world.groups.get(share.group).map(|group| group.name.clone()).unwrap_or_default(),
-            group_access_level: share.level.into(),
+        let shared = project.shared_with.iter().filter_map(|share| {
+            let group = world.groups.get(share.group).filter(|group| rights.can_see_group(world, group))?;
+            Some(SharedGroup {
+                group_id: group.id,
+                group_name: group.name.clone(),
+                group_access_level: share.level.into(),
+            })
         });
         // Fields that do not apply, or that the caller may not see, are left out instead of being null.
         let owner = match project.namespace {

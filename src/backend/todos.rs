@@ -57,7 +57,9 @@ impl Rights {
                     && self.can_read_issue(world, issue)
             }),
             Noteable::Snippet(id) => world.snippets.get(id).is_some_and(|snippet| {
-                project(snippet.project).is_some_and(|project| self.can_see_snippet(world, project, snippet))
+                project(snippet.project).is_some_and(|project| {
+                    self.can_see_project(world, project) && self.can_see_snippet(world, project, snippet)
+                })
             }),
             Noteable::Epic(id) => {
                 let group = world.epics.get(id).and_then(|epic| world.groups.get(epic.group));
@@ -293,7 +295,8 @@ fn list(call: &ReadCall, input: ListTodos) -> Outcome<Vec<Todo>> {
 
 fn mark_as_done(call: &mut WriteCall, input: MarkTodoAsDone) -> Outcome<Todo> {
     let user = call.require_user()?.id;
-    let own = call.world.todos.get(input.id).filter(|todo| todo.user == user);
+    let is_shown = |todo: &&records::Todo| todo.user == user && call.rights.can_read_noteable(call.world, todo.on);
+    let own = call.world.todos.get(input.id).filter(is_shown);
     let id = own.ok_or_else(Rejection::record_not_found)?.id;
     call.world.mark_done(|todo| todo.id == id);
     let todo = call.world.todos.get(id).ok_or_else(Rejection::record_not_found)?;

@@ -130,3 +130,19 @@ async fn an_avatar_can_be_uploaded_with_the_form_and_is_served() {
     assert_eq!(text["error"], "avatar is invalid");
     assert!(server.read("root", "/projects/1").await["avatar_url"].is_string(), "the previous avatar stays");
 }
+
+#[tokio::test]
+async fn a_project_names_the_groups_that_it_is_shared_with_to_those_who_can_see_them() {
+    let group =
+        "[[groups]]\npath = \"secret\"\nname = \"Secret\"\nvisibility = \"private\"\nmembers = { ada = \"owner\" }\n";
+    let world = crate::WORLD.replacen(
+        "[[projects]]",
+        &format!("{group}[[projects]]\nshared_with = {{ secret = \"guest\" }}"),
+        1,
+    );
+    let server = Server::of(&world, &Default::default()).await;
+    assert_eq!(server.read("ada", "/projects/1").await["shared_with_groups"][0]["group_name"], "Secret");
+    for user in ["eve", ""] {
+        assert!(!server.read(user, "/projects/1").await.to_string().contains("Secret"), "{user:?}");
+    }
+}

@@ -154,3 +154,18 @@ async fn each_filter_narrows_the_to_dos_of_the_demo() {
     let wrong = json(server.get("ada", "/todos?action=odd").await, 400).await;
     assert_eq!(wrong["error"], "action does not have a valid value");
 }
+
+#[tokio::test]
+async fn a_to_do_for_something_that_is_hidden_by_now_cannot_be_marked() {
+    let server = server("").await;
+    json(server.post("ada", &format!("{REQUEST}/notes"), &[("body", "Why, @eve?")]).await, 201).await;
+    let id = server.read("eve", "/todos").await[0]["id"].to_string();
+    json(server.put("ada", "/projects/ada%2Fhello", &[("visibility", "private")]).await, 200).await;
+    assert_eq!(server.read("eve", "/todos").await, serde_json::json!([]));
+    let refused = server.post("eve", &format!("/todos/{id}/mark_as_done"), &[]).await;
+    assert_eq!(json(refused, 404).await["message"], "404 Not found");
+    json(server.put("ada", "/projects/ada%2Fhello", &[("visibility", "public")]).await, 200).await;
+    assert_eq!(each(&server.read("eve", "/todos").await, "state"), ["pending"]);
+    let done = json(server.post("eve", &format!("/todos/{id}/mark_as_done"), &[]).await, 201).await;
+    assert_eq!(done["state"], "done");
+}
