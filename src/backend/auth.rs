@@ -5,7 +5,7 @@
 
 use super::params::Inputs;
 use super::records::{
-    Group, Issue, Job, Membership, Namespace, Project, ProtectedBranch, Snippet, Status, Visibility, level,
+    Group, Issue, Job, Membership, Namespace, Project, ProtectedBranch, Snippet, Status, Token, Visibility, level,
 };
 use super::rejection::Rejection;
 use super::world::World;
@@ -33,12 +33,73 @@ pub struct Rights {
 /// Names of the query parameters that carry a token.
 pub const TOKEN_PARAMETERS: [&str; 4] = ["private_token", "access_token", "job_token", "job-token"];
 
-/// The kinds of tokens that an endpoint accepts.
+/// The callers and the kinds of tokens that a route accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Credentials {
-    Users,
-    /// Tokens of users and of running jobs, for artifact downloads.
-    UsersAndJobs,
+pub struct Access {
+    pub caller: Caller,
+    /// Whether the token of a running job is accepted, too.
+    pub job_tokens: bool,
+}
+
+/// The caller that a route requires.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Caller {
+    /// An unidentified caller: credentials are ignored, and the form proves who is calling.
+    Unidentified,
+    /// Anyone. A token is not required, but it must be valid and allow reading.
+    Anyone,
+    /// A signed-in caller, whatever the scopes of the token.
+    AnyScope,
+    /// A signed-in caller whose token allows reading.
+    Reader,
+    /// A signed-in caller whose token allows writing.
+    Writer,
+}
+
+impl Access {
+    /// Returns access without tokens of jobs.
+    pub const fn of(caller: Caller) -> Access {
+        Access { caller, job_tokens: false }
+    }
+
+    /// Returns access for tokens of jobs, too.
+    pub const fn and_jobs(self) -> Access {
+        Access { job_tokens: true, ..self }
+    }
+
+    /// Returns whether the caller must be signed in.
+    pub fn needs_user(self) -> bool {
+        matches!(self.caller, Caller::AnyScope | Caller::Reader | Caller::Writer)
+    }
+
+    /// Checks the expiry and the scopes of a token.
+    fn check(self, token: &Token, now: Timestamp) -> Result<(), Rejection> {
+        if token.expires_at.is_some_and(|at| at <= now) {
+            return Err(Rejection::expired());
+        }
+        let required = match self.caller {
+            Caller::Unidentified | Caller::AnyScope => return Ok(()),
+            Caller::Anyone | Caller::Reader => "read_api",
+            Caller::Writer => "api",
+        };
+        match token.covers(required) {
+            true => Ok(()),
+            false => Err(Rejection::insufficient_scope(if required == "api" { "api" } else { "api read_api" })),
+        }
+    }
+}
+
+impl Token {
+    /// Returns whether the scopes of the token include `scope`.
+    pub fn covers(&self, scope: &str) -> bool {
+        let has = |scope: &str| self.scopes.iter().any(|known| known == scope);
+        match scope {
+            _ if self.scopes.is_empty() => true,
+            "read_api" => has("api") || has("read_api"),
+            "read_user" => has("api") || has("read_api") || has("read_user"),
+            scope => has(scope),
+        }
+    }
 }
 
 /// Returns the token of a job, which is valid while the job runs. It is not stored: it is derived from the job and a
@@ -49,17 +110,23 @@ pub fn job_token(world: &World, job: u64) -> Option<String> {
     Oid::hash_object(ObjectType::Blob, text.as_bytes()).ok().map(|id| id.to_string())
 }
 
-/// Finds the caller of a request by its token; for a job token, the user who started the job.
+/// Finds the caller of a request by its token, and checks the token; for a job token, the caller is the user who started
+/// the job. The caller of a request without a token is nobody, whether or not the route requires one: the token may be
+/// in a body that has not been read.
 ///
 /// # Errors
-/// Fails with 401 for an unknown token (even for public resources), 403 for a blocked user, and 403 or 404 for an
-/// invalid `sudo`.
+/// Fails with 401 for an unknown or expired token (even for public resources), 403 for a blocked user and for
+/// insufficient scopes, and 403 or 404 for an invalid `sudo`.
 pub fn authenticate(
     world: &World,
     headers: &HeaderMap,
     inputs: &Inputs,
-    credentials: Credentials,
+    access: Access,
+    now: Timestamp,
 ) -> Result<Rights, Rejection> {
+    if access.caller == Caller::Unidentified {
+        return Ok(Rights::default());
+    }
     // A header that is not valid text becomes a token that nobody has.
     let header = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let input = |name: &str| match inputs.get(name) {
@@ -70,25 +137,25 @@ pub fn authenticate(
     let places = [header("private-token"), input("private_token"), bearer(headers), input("access_token")];
     let Some(secret) = places.into_iter().flatten().find(|secret| !secret.is_empty()) else {
         let secret = header("job-token").or_else(|| input("job_token")).or_else(|| input("job-token"));
-        return match secret.filter(|secret| !secret.is_empty() && credentials == Credentials::UsersAndJobs) {
+        return match secret.filter(|secret| !secret.is_empty() && access.job_tokens) {
             Some(secret) => of_job(world, &secret),
             None => Ok(Rights::default()),
         };
     };
-    let token = world
-        .tokens
-        .iter()
-        .find(|token| constant_time_eq(&token.secret, &secret))
-        .ok_or_else(Rejection::unauthorized)?;
+    let token = find_token(world, &secret).ok_or_else(Rejection::unauthorized)?;
     let user = world.users.get(token.user).ok_or_else(Rejection::unauthorized)?;
     if user.blocked {
         return Err(Rejection::forbidden_because("User is blocked"));
     }
+    access.check(token, now)?;
     let Some(sudo) = header("sudo").or_else(|| input("sudo")).filter(|who| !who.is_empty()) else {
         return Ok(Rights { token: Some(token.id), ..Rights::of(world, user.id) });
     };
     if !user.admin {
         return Err(Rejection::forbidden_because("Must be admin to use sudo"));
+    }
+    if !token.covers("sudo") {
+        return Err(Rejection::insufficient_scope("sudo"));
     }
     let other = match sudo.parse() {
         Ok(id) => world.users.get(id),
@@ -100,27 +167,16 @@ pub fn authenticate(
     }
 }
 
+/// Returns the token with a secret.
+pub fn find_token<'w>(world: &'w World, secret: &str) -> Option<&'w Token> {
+    world.tokens.iter().find(|token| !secret.is_empty() && constant_time_eq(&token.secret, secret))
+}
+
 /// Returns the bearer token of the `Authorization` header.
-pub fn bearer(headers: &HeaderMap) -> Option<String> {
+fn bearer(headers: &HeaderMap) -> Option<String> {
     let value = String::from_utf8_lossy(headers.get("authorization")?.as_bytes()).into_owned();
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
-}
-
-/// Checks that the token of a request has not expired, and that its scopes allow writing if the request writes.
-///
-/// # Errors
-/// Fails with 401 for an expired token, and with 403 if the scopes are insufficient.
-pub fn check_token(world: &World, rights: &Rights, writes: bool, now: Timestamp) -> Result<(), Rejection> {
-    let Some(token) = rights.token.and_then(|id| world.tokens.get(id)) else { return Ok(()) };
-    if token.expires_at.is_some_and(|at| at <= now) {
-        return Err(Rejection::expired());
-    }
-    let may = |scope: &str| token.scopes.is_empty() || token.scopes.iter().any(|known| known == scope);
-    match may("api") || (!writes && may("read_api")) {
-        true => Ok(()),
-        false => Err(Rejection::insufficient_scope(if writes { "api" } else { "api read_api" })),
-    }
 }
 
 fn of_job(world: &World, secret: &str) -> Result<Rights, Rejection> {
@@ -278,7 +334,7 @@ pub fn secret() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::records::{Member, Share, Token, User};
+    use crate::backend::records::{Member, Share, User};
 
     fn world() -> World {
         let mut world = World::default();
@@ -306,7 +362,7 @@ mod tests {
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        authenticate(&world(), &map, &Inputs::new(), Credentials::Users)
+        authenticate(&world(), &map, &Inputs::new(), Access::of(Caller::Anyone), Timestamp::UNIX_EPOCH)
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Avatars of users and projects: uploaded in forms, and served at the paths of GitLab's web pages.
 
-use super::auth::{Credentials, authenticate};
-use super::call::Call;
-use super::engine::Engine;
+use super::auth::{Access, Caller};
+use super::body::Purpose;
+use super::call::{Call, Outcome, ReadCall, ok};
+use super::door::{Checks, Door, Rendered, Run};
 use super::params::Inputs;
 use super::records::Avatar;
 use super::rejection::Rejection;
 use super::world::World;
-use axum::http::HeaderMap;
+use axum::http::Method;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -27,7 +28,7 @@ const IMAGE_FORMATS: [(&[u8], &str); 7] = [
 ];
 
 /// The route of avatars, relative to the root of the server.
-pub const ROUTE: &str = "/uploads/-/system/{kind}/avatar/{id}/{filename}";
+const ROUTE: &str = "/uploads/-/system/{kind}/avatar/{id}/{filename}";
 
 /// The filename of an image, and its bytes.
 type ImageFile = (String, Vec<u8>);
@@ -117,21 +118,20 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// Returns the content type and the bytes of an avatar.
-///
-/// # Errors
-/// Fails with 404 if it does not exist or is not visible to the caller.
-pub fn find(
-    engine: &Engine,
-    headers: &HeaderMap,
-    (kind_of, id, filename): (&str, u64, &str),
-) -> Result<(&'static str, Vec<u8>), Rejection> {
-    let world = engine.snapshot();
-    let rights = authenticate(&world, headers, &Inputs::new(), Credentials::Users)?;
-    let owner = match kind_of {
+/// Adds the route of avatars. Those of private projects are only for callers who can see the project.
+pub fn mount(door: &mut Door) {
+    let checks = Checks { access: Access::of(Caller::Anyone), body: Purpose::Fields };
+    door.route(Method::GET, ROUTE, checks, Run::Read(Box::new(get)));
+}
+
+fn get(call: &mut ReadCall) -> Outcome<Rendered> {
+    let world = call.world;
+    let text = |name: &str| call.inputs.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (filename, id) = (text("filename"), text("id").parse().unwrap_or_default());
+    let owner = match text("kind") {
         "user" => Some(AvatarOwner::User(id)),
         "project" => {
-            let project = world.projects.get(id).filter(|project| rights.can_see_project(&world, project));
+            let project = world.projects.get(id).filter(|project| call.rights.can_see_project(world, project));
             project.map(|project| AvatarOwner::Project(project.id))
         }
         _ => None,
@@ -139,5 +139,5 @@ pub fn find(
     let mut avatars = world.avatars.iter();
     let found = owner.and_then(|owner| avatars.find(|avatar| owner.has(avatar) && avatar.filename == filename));
     let found = found.ok_or_else(|| Rejection::error(404, "404 Not Found"))?;
-    Ok((kind(&found.bytes).unwrap_or("application/octet-stream"), found.bytes.clone()))
+    ok(Some((kind(&found.bytes).unwrap_or("application/octet-stream").to_owned(), found.bytes.clone())))
 }

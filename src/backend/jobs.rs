@@ -1,5 +1,6 @@
 //! Jobs: their statuses, traces, artifacts and actions.
 
+use super::auth::Caller;
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::commits::pipeline_brief;
 use super::git::Git;
@@ -43,6 +44,7 @@ pub fn mount(mount: Mount) -> Mount {
         .stream_signed_in::<GetArtifactFile>(artifact_file)
         // A file named `keep`: its path is also that of a write.
         .also_stream::<GetArtifactFile>(
+            Caller::Reader,
             "/projects/{id}/jobs/{job_id}/artifacts/keep",
             ("artifact_path", "keep"),
             artifact_file,
@@ -89,7 +91,9 @@ impl<W: Deref<Target = World>> Call<W> {
     pub fn show_bridge(&self, bridge: &records::Bridge, git: Option<&Git>) -> Job {
         let pipeline = self.world.pipelines.get(bridge.pipeline);
         let commit = pipeline.and_then(|pipeline| git?.show(git?.resolve(&pipeline.sha)?).ok());
-        let downstream = bridge.downstream.and_then(|id| self.world.pipelines.get(id)).map(|child| PipelineBrief {
+        let downstream = bridge.downstream.and_then(|id| self.world.pipelines.get(id));
+        let is_visible = |child: &&records::Pipeline| self.can_see_project_with_id(child.project);
+        let downstream = downstream.filter(is_visible).map(|child| PipelineBrief {
             project_id: Some(child.project),
             source: Some(child.source.clone()),
             created_at: Some(time(child.created_at)),

@@ -1,14 +1,14 @@
 //! Accepts connections, closes stalled ones, and rejects requests that other websites forge (DNS rebinding).
 
+use super::door::{Service, error_response};
 use super::limits::Limits;
-use super::mount::error_response;
 use super::rejection::Rejection;
 use axum::Router;
 use axum::http::uri::Authority;
 use axum::http::{Request, header};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
@@ -26,10 +26,10 @@ use tokio::time::Sleep;
 /// The pause after a connection could not be accepted, for example because the system is out of file descriptors.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// Serves `router` until `stop` completes, and then until the requests in flight are answered.
-pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
+/// Serves requests until `stop` completes, and then until the requests in flight are answered.
+pub async fn serve(listener: TcpListener, service: Service, limits: Limits, stop: impl Future<Output = ()>) {
     let is_local = listener.local_addr().is_ok_and(|address| is_loopback(address.ip()));
-    let router = TowerToHyperService::new(router);
+    let router = service.into_hyper();
     let closing = watch::Sender::new(());
     let mut connections = JoinSet::new();
     let mut stop = pin!(stop);

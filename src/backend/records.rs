@@ -214,6 +214,10 @@ record! {
         expires_at: Option<Timestamp>,
         /// The refresh token, if it is an OAuth token.
         refresh: Option<String>,
+        /// The time from which an OAuth token can no longer be refreshed: the expiry of the token that authorized it.
+        refresh_until: Option<Timestamp>,
+        /// When the token was used to authorize a device with a wrong user code; only recent times are kept.
+        wrong_codes: Vec<Timestamp>,
     }
 }
 
@@ -226,6 +230,10 @@ record! {
         /// The user who authorized it.
         user: Option<u64>,
         expires_at: Timestamp,
+        /// The expiry of the token that authorized it.
+        token_expires_at: Option<Timestamp>,
+        /// When the device last asked for its token.
+        polled_at: Option<Timestamp>,
     }
 }
 
@@ -388,6 +396,8 @@ record! {
         merge_method: MergeMethod,
         runners_token: String,
         import_url: Option<String>,
+        /// The repository on this machine that the project shows, if the server was started with it.
+        local_origin: Option<String>,
         ci_config_path: Option<String>,
         avatar_url: Option<String>,
         shared_with: Vec<Share>,

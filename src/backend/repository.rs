@@ -1,5 +1,6 @@
 //! Trees, blobs, archives, comparisons and contributors.
 
+use super::auth::Caller;
 use super::call::{Answer, Outcome, ReadCall, ok, stable_sort};
 use super::git::Format;
 use super::lfs;
@@ -25,16 +26,31 @@ pub fn mount(mount: Mount) -> Mount {
         .stream::<GetRawBlob>(raw)
         .stream::<GetRawFile>(raw_file)
         .stream::<GetArchive>(archive)
-        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tar.gz", ("format", "tar.gz"), archive)
-        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tgz", ("format", "tgz"), archive)
-        .also_stream::<GetArchive>("/projects/{id}/repository/archive.gz", ("format", "gz"), archive)
-        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tar.bz2", ("format", "tar.bz2"), archive)
-        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tbz", ("format", "tbz"), archive)
-        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tbz2", ("format", "tbz2"), archive)
-        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tb2", ("format", "tb2"), archive)
-        .also_stream::<GetArchive>("/projects/{id}/repository/archive.bz2", ("format", "bz2"), archive)
-        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tar", ("format", "tar"), archive)
-        .also_stream::<GetArchive>("/projects/{id}/repository/archive.zip", ("format", "zip"), archive)
+        .also_stream::<GetArchive>(
+            Caller::Anyone,
+            "/projects/{id}/repository/archive.tar.gz",
+            ("format", "tar.gz"),
+            archive,
+        )
+        .also_stream::<GetArchive>(Caller::Anyone, "/projects/{id}/repository/archive.tgz", ("format", "tgz"), archive)
+        .also_stream::<GetArchive>(Caller::Anyone, "/projects/{id}/repository/archive.gz", ("format", "gz"), archive)
+        .also_stream::<GetArchive>(
+            Caller::Anyone,
+            "/projects/{id}/repository/archive.tar.bz2",
+            ("format", "tar.bz2"),
+            archive,
+        )
+        .also_stream::<GetArchive>(Caller::Anyone, "/projects/{id}/repository/archive.tbz", ("format", "tbz"), archive)
+        .also_stream::<GetArchive>(
+            Caller::Anyone,
+            "/projects/{id}/repository/archive.tbz2",
+            ("format", "tbz2"),
+            archive,
+        )
+        .also_stream::<GetArchive>(Caller::Anyone, "/projects/{id}/repository/archive.tb2", ("format", "tb2"), archive)
+        .also_stream::<GetArchive>(Caller::Anyone, "/projects/{id}/repository/archive.bz2", ("format", "bz2"), archive)
+        .also_stream::<GetArchive>(Caller::Anyone, "/projects/{id}/repository/archive.tar", ("format", "tar"), archive)
+        .also_stream::<GetArchive>(Caller::Anyone, "/projects/{id}/repository/archive.zip", ("format", "zip"), archive)
         .read::<CompareRefs>(compare)
         .read::<ListContributors>(contributors)
 }

@@ -48,7 +48,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     versions::mount,
 ];
 
-/// Mounts all endpoints, or only those of the specification if `only_specified` is set.
+/// Mounts all routes, or only those of the specification if `only_specified` is set.
 pub fn all(only_specified: bool) -> Mount {
-    AREAS.iter().fold(Mount::new(only_specified), |mount, area| area(mount))
+    AREAS.iter().fold(Mount::new(only_specified), |mount, area| area(mount)).and_outside_api()
 }

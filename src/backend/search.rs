@@ -28,8 +28,8 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<SearchGroup>(in_group)
         .read_signed_in::<SearchProject>(in_project)
         // The older spelling, which servers of all versions accept and other client libraries use.
-        .also_read::<SearchGroup>("/groups/{id}/search", in_group)
-        .also_read::<SearchProject>("/projects/{id}/search", in_project)
+        .also_read_signed_in::<SearchGroup>("/groups/{id}/search", in_group)
+        .also_read_signed_in::<SearchProject>("/projects/{id}/search", in_project)
 }
 
 fn everywhere(call: &ReadCall, input: Search) -> Outcome<Vec<Hit>> {

@@ -20,7 +20,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write_files::<UpdateSnippet>(update)
         .write::<DeleteSnippet>(delete)
         .read::<GetSnippetText>(text)
-        .read::<GetUserAgentDetail>(user_agent)
+        .read_signed_in::<GetUserAgentDetail>(user_agent)
 }
 
 impl<W: Deref<Target = World>> Call<W> {

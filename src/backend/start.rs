@@ -167,9 +167,9 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
         .collect();
     let user = main_user(&world).map(|user| user.username.clone()).unwrap_or_default();
     let license = super::license::sample(engine.clock.now());
-    let router = routes::all(only_specified).into_router(Arc::new(engine));
+    let service = routes::all(only_specified).into_service(Arc::new(engine));
     let (stop, stopped) = oneshot::channel::<()>();
-    let served = tokio::spawn(listener::serve(listener, router, limits, async {
+    let served = tokio::spawn(listener::serve(listener, service, limits, async {
         let _ = stopped.await;
     }));
     Ok(RunningServer { base_url, tokens, user, license, project, stop, served, temp_folder })
@@ -305,7 +305,7 @@ fn add_missing_tokens(world: &mut World) -> Result<(), StartError> {
 fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &Clock) -> Result<String, StartError> {
     let now = clock.now();
     let origin = path.canonicalize().map(|path| path.display().to_string()).ok();
-    let known = world.projects.iter().find(|project| origin.is_some() && project.import_url == origin);
+    let known = world.projects.iter().find(|project| origin.is_some() && project.local_origin == origin);
     if let Some((id, known)) = known.map(|known| (known.id, world.project_path(known))) {
         let remove = |git: &git::Git, head: &git::GitRef| super::branches::remove(world, git, repositories, id, head);
         git::refresh(path, &repository_path(repositories, id), remove)?;
@@ -345,7 +345,7 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
         last_activity_at: now,
         request_access_enabled: true,
         runners_token: auth::secret().unwrap_or_default(),
-        import_url: origin,
+        local_origin: origin,
         ..Project::default()
     });
     Ok(world.projects.get(id).map(|project| world.project_path(project)).unwrap_or_default())

@@ -4,7 +4,7 @@ use crate::{Server, each, header, json};
 use git2::{Oid, Repository, Signature, Time};
 use labscope::backend::{Options, start};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// Commits files on top of HEAD in the repository of the work tree.
@@ -174,6 +174,23 @@ async fn server_and_repository_changes_coexist_after_a_restart() {
     };
     assert_eq!(tip("feature%2Ffuel").await, "Fill up");
     assert_eq!(tip("main").await, "Commit at 4000");
+}
+
+#[tokio::test]
+async fn a_project_that_claims_to_be_imported_from_a_repository_does_not_become_its_project() {
+    let (folder, _repo) = made();
+    let data = tempfile::tempdir().unwrap();
+    let rocket = folder.path().join("rocket");
+    let options = |repos: Vec<PathBuf>| Options { repos, data: Some(data.path().to_path_buf()), ..Options::default() };
+    let server = Server::with(options(Vec::new())).await;
+    let origin = rocket.canonicalize().unwrap().display().to_string();
+    json(server.post("ada", "/projects", &[("name", "trap"), ("import_url", &*origin)]).await, 201).await;
+    server.running.stop().await;
+    for _ in 0..2 {
+        let server = Server::with(options(vec![rocket.clone()])).await;
+        assert_eq!(server.running.project.as_deref(), Some("local/rocket"));
+        server.running.stop().await;
+    }
 }
 
 #[tokio::test]

@@ -36,6 +36,7 @@ mod releases;
 mod repository;
 mod resume;
 mod review;
+mod routes;
 mod scripts;
 mod search;
 mod shapes;
