@@ -1,6 +1,8 @@
 //! Text as displayed in a terminal: sanitizing, measuring, cutting, padding and wrapping, and short formats for ages,
 //! durations, sizes and counts.
 
+mod variation;
+
 use crate::ui::glyph;
 use ratatui::buffer::CellWidth;
 use std::borrow::Cow;
@@ -49,6 +51,9 @@ impl Sanitizer {
             '\u{200c}' | '\u{200d}' if self.marks < MAX_MARKS && self.previous.is_some_and(|p| p >= '\u{590}') => {
                 self.marks += 1;
                 CharClass::Plain
+            }
+            _ if variation::is_selector(c) && !self.previous.is_some_and(|base| variation::has_variant(base, c)) => {
+                CharClass::Code
             }
             _ if is_invisible(c) => CharClass::Code,
             _ if c.width() == Some(0) => {
