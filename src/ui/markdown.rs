@@ -2,6 +2,7 @@
 //! not deepen the call stack. Rendering is worth caching, because it highlights code blocks.
 
 mod flow;
+mod gitlab;
 mod table;
 
 use crate::ui::code::{Budget, Language, highlight_lines, layer};
@@ -64,12 +65,17 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, c
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_GFM
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let parser = Parser::new_ext(read, options);
+        | Options::ENABLE_GFM;
     let mut renderer = Renderer::new(width.max(1), theme, colors);
     renderer.budget = (MIN_BUDGET + 2 * read.len()).min(MAX_BUDGET);
-    for event in TextMergeStream::new(parser) {
+    let mut body = read;
+    if let Some(front) = gitlab::front_matter(read) {
+        renderer.code_block(Some(front.language), front.data);
+        renderer.gap = true;
+        body = front.rest;
+    }
+    let body = gitlab::mark_quotes(body);
+    for event in TextMergeStream::new(Parser::new_ext(&body, options)) {
         renderer.event(event);
         if renderer.budget == 0 {
             break;
@@ -116,6 +122,8 @@ struct Renderer<'t> {
     /// Whether a block has ended, so that a blank line precedes the next one.
     gap: bool,
     code: Option<(Option<String>, String)>,
+    /// The current block of HTML so far.
+    html_block: String,
     code_budget: usize,
     table: Option<Table>,
     /// The number of lines and spans that may still be written.
@@ -137,6 +145,7 @@ impl<'t> Renderer<'t> {
             pieces: Vec::new(),
             gap: false,
             code: None,
+            html_block: String::new(),
             code_budget: MAX_CODE_BYTES,
             table: None,
             budget: 0,
@@ -155,17 +164,9 @@ impl<'t> Renderer<'t> {
             Event::InlineHtml(html) if html.trim_end_matches([' ', '/', '>']).eq_ignore_ascii_case("<br") => {
                 self.pieces.push(Piece::Break);
             }
-            Event::Html(html) | Event::InlineHtml(html) => {
-                for (at, line) in html.trim_end_matches('\n').split('\n').enumerate() {
-                    if at > 0 {
-                        self.pieces.push(Piece::Break);
-                    }
-                    self.word(line, self.theme.style(Role::Dim));
-                }
-                if html.ends_with('\n') {
-                    self.pieces.push(Piece::Break);
-                }
-            }
+            Event::InlineHtml(html) if html.starts_with("<!--") => {}
+            Event::InlineHtml(html) => self.html(&html),
+            Event::Html(html) => self.html_block.push_str(&html),
             Event::InlineMath(math) | Event::DisplayMath(math) => {
                 self.word(&math, self.theme.style(Role::SyntaxString))
             }
@@ -186,9 +187,17 @@ impl<'t> Renderer<'t> {
                     (true, true) => "[x] ",
                     (false, true) => "[ ] ",
                 };
-                if let Some(Container::Item { mark: place @ Some(_), columns }) = self.containers.last_mut() {
-                    *place = Some(mark.into());
-                    *columns = text::width(mark);
+                let is_numbered = matches!(self.lists.last(), Some(Some(_)));
+                match self.containers.last_mut() {
+                    Some(Container::Item { mark: Some(number), columns }) if is_numbered => {
+                        number.push_str(mark);
+                        *columns = text::width(number);
+                    }
+                    Some(Container::Item { mark: Some(bullet), columns }) => {
+                        *bullet = mark.into();
+                        *columns = text::width(mark);
+                    }
+                    _ => self.word(mark, self.theme.style(Role::Accent)),
                 }
             }
         }
@@ -196,7 +205,8 @@ impl<'t> Renderer<'t> {
 
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
-            Tag::Paragraph | Tag::HtmlBlock => self.block(),
+            Tag::Paragraph => self.block(),
+            Tag::HtmlBlock => self.flush(),
             Tag::Heading { level, .. } => {
                 self.block();
                 let role = if level <= HeadingLevel::H2 { Role::Title } else { Role::SyntaxHeading };
@@ -226,10 +236,6 @@ impl<'t> Renderer<'t> {
                     CodeBlockKind::Indented => None,
                 };
                 self.code = Some((language, String::new()));
-            }
-            Tag::MetadataBlock(_) => {
-                self.block();
-                self.code = Some((Some("yaml".into()), String::new()));
             }
             Tag::List(first) => {
                 // A nested list directly follows the text of its item.
@@ -287,13 +293,22 @@ impl<'t> Renderer<'t> {
                 self.word("[image: ", self.style());
             }
             Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => self.block(),
-            Tag::TableCell | Tag::Superscript | Tag::Subscript => {}
+            Tag::TableCell | Tag::Superscript | Tag::Subscript | Tag::MetadataBlock(_) => {}
         }
     }
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {
+            TagEnd::HtmlBlock => {
+                let html = gitlab::without_comments(&std::mem::take(&mut self.html_block));
+                if !html.trim().is_empty() {
+                    self.block();
+                    self.html(html.trim_matches('\n'));
+                    self.flush();
+                    self.gap = true;
+                }
+            }
+            TagEnd::Paragraph | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {
                 self.flush();
                 self.gap = true;
             }
@@ -312,7 +327,7 @@ impl<'t> Renderer<'t> {
                 self.containers.pop();
                 self.gap = true;
             }
-            TagEnd::CodeBlock | TagEnd::MetadataBlock(_) => {
+            TagEnd::CodeBlock => {
                 if let Some((language, code)) = self.code.take() {
                     self.code_block(language.as_deref(), &code);
                 }
@@ -358,8 +373,12 @@ impl<'t> Renderer<'t> {
                 self.styles.pop();
                 self.link.pop();
             }
-            TagEnd::TableHead | TagEnd::TableRow | TagEnd::DefinitionList | TagEnd::Superscript | TagEnd::Subscript => {
-            }
+            TagEnd::TableHead
+            | TagEnd::TableRow
+            | TagEnd::DefinitionList
+            | TagEnd::Superscript
+            | TagEnd::Subscript
+            | TagEnd::MetadataBlock(_) => {}
         }
     }
 
@@ -391,8 +410,20 @@ impl<'t> Renderer<'t> {
         });
     }
 
-    /// Adds text and links the references in it.
+    /// Adds HTML as its source.
+    fn html(&mut self, html: &str) {
+        for (at, line) in html.split('\n').enumerate() {
+            if at > 0 {
+                self.pieces.push(Piece::Break);
+            }
+            self.word(line, self.theme.style(Role::Dim));
+        }
+    }
+
+    /// Adds text, links the references in it, and shows emoji for their names.
     fn text(&mut self, text: &str) {
+        let named = if glyph::is_ascii() { Cow::Borrowed(text) } else { gitlab::with_emoji(text) };
+        let text = named.as_ref();
         let style = self.style();
         let Some(references) = REFERENCES.as_ref().filter(|_| self.link.is_empty()) else {
             self.word(text, style);

@@ -1,24 +1,25 @@
-//! Markdown tables, with aligned columns that are cut if they do not fit.
+//! Markdown tables, with aligned columns. Cells are wrapped, and columns that do not fit beside each other follow below.
 
 use super::flow::{Piece, Word, lines};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, text};
 use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
+use std::ops::Range;
 
 /// The width of the gap between two cells, in terminal columns.
 const GAP: usize = 3;
-/// Minimum width of a cell in terminal columns, if there is room.
-const MIN_CELL_WIDTH: usize = 3;
+/// Minimum width of a wrapped cell in terminal columns, if there is room.
+const MIN_CELL_WIDTH: usize = 8;
 
-/// Maximum number of cells kept of a row, more than any screen shows.
+/// Maximum number of cells kept of a row.
 const MAX_CELLS: usize = 256;
 
 /// A table during parsing.
 pub struct Table {
     alignments: Vec<Alignment>,
-    /// The cells of each row, as lines of words. The first row is the heading.
-    rows: Vec<Vec<Vec<Word>>>,
+    /// The cells of each row. The first row is the heading.
+    rows: Vec<Vec<Vec<Piece>>>,
 }
 
 impl Table {
@@ -33,95 +34,135 @@ impl Table {
 
     /// Adds a cell to the current row.
     pub fn push_cell(&mut self, pieces: Vec<Piece>) {
-        // A break in a cell becomes a space, since a row is one line.
-        let break_to_space = |piece: Piece| match piece {
-            Piece::Break => Piece::Text { text: " ".into(), style: Style::new(), link: None },
-            text => text,
-        };
-        let pieces: Vec<Piece> = pieces.into_iter().map(break_to_space).collect();
         if let Some(row) = self.rows.last_mut().filter(|row| row.len() < MAX_CELLS) {
-            row.push(lines(&pieces, usize::MAX).into_iter().next().unwrap_or_default());
+            row.push(pieces);
         }
     }
 
-    /// Formats the table lazily as lines of at most `width` terminal columns.
-    pub fn lines(self, width: usize, theme: &Theme) -> impl Iterator<Item = Vec<Word>> {
-        let rule_style = theme.style(Role::Faint);
-        let span = |text: String, style: Style| Word { text, style, link: None };
-        let count = self.alignments.len().min((width + GAP) / (MIN_CELL_WIDTH + GAP)).max(1);
-        let widths = widths(&self.rows, count, width.saturating_sub(GAP * (count - 1)));
-        let alignments = self.alignments;
-        self.rows.into_iter().enumerate().flat_map(move |(row_index, row)| {
-            let mut line = Vec::new();
-            let mut cells = row.into_iter();
-            for (index, width) in widths.iter().enumerate() {
-                if index > 0 {
-                    line.push(span(format!(" {} ", glyph::or_word(glyph::divider(), "|")), rule_style));
+    /// Formats the table lazily as lines of at most `width` terminal columns: as many columns as fit, then the next ones
+    /// below, each part under a line that counts them.
+    pub fn lines(&self, width: usize, theme: &Theme) -> impl Iterator<Item = Vec<Word>> {
+        let kept = self.alignments.len().min(MAX_CELLS);
+        let omitted = self.alignments.len() - kept;
+        let note =
+            move |note: String| lines(&[Piece::Text { text: note, style: theme.style(Role::Dim), link: None }], width);
+        let end = (omitted > 0).then(|| note(format!("{} {omitted} more columns", glyph::ellipsis())));
+        let parts = self.parts(kept, width);
+        let several = parts.len() > 1;
+        let parts = parts.into_iter().flat_map(move |columns| {
+            let count = if columns.len() > 1 {
+                format!("columns {} to {} of {kept}", columns.start + 1, columns.end)
+            } else {
+                format!("column {} of {kept}", columns.end)
+            };
+            let title = several.then(|| note(count)).into_iter().flatten();
+            title.chain(self.part(columns, width, theme))
+        });
+        parts.chain(end.into_iter().flatten())
+    }
+
+    /// Splits the columns into parts that fit into `width`.
+    fn parts(&self, count: usize, width: usize) -> Vec<Range<usize>> {
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        let mut used = 0;
+        for (column, needed) in self.needed(0..count, MIN_CELL_WIDTH).into_iter().enumerate() {
+            match parts.last_mut() {
+                Some(part) if used + GAP + needed <= width => {
+                    part.end = column + 1;
+                    used += GAP + needed;
                 }
-                let (mut words, used) = truncate(cells.next().unwrap_or_default(), *width);
-                if row_index == 0 {
-                    words.iter_mut().for_each(|word| word.style = word.style.add_modifier(Modifier::BOLD));
-                }
-                let padding = width.saturating_sub(used);
-                let before = match alignments.get(index) {
-                    Some(Alignment::Right) => padding,
-                    Some(Alignment::Center) => padding / 2,
-                    _ => 0,
-                };
-                line.push(span(" ".repeat(before), Style::new()));
-                line.extend(words);
-                if index + 1 < widths.len() {
-                    line.push(span(" ".repeat(padding - before), Style::new()));
+                _ => {
+                    parts.push(column..column + 1);
+                    used = needed;
                 }
             }
-            let rule_segments = || widths.iter().map(|width| glyph::rule().repeat(*width)).collect::<Vec<_>>();
-            let cross = if glyph::is_ascii() { "-+-" } else { "─┼─" };
-            let heading_rule = (row_index == 0 && !glyph::is_accessible())
-                .then(|| vec![span(rule_segments().join(cross), rule_style)]);
-            std::iter::once(line).chain(heading_rule)
+        }
+        parts
+    }
+
+    /// Returns the widths that columns need on one line, up to `limit`.
+    fn needed(&self, columns: Range<usize>, limit: usize) -> Vec<usize> {
+        let mut needed = vec![1; columns.len()];
+        for row in &self.rows {
+            for (cell, widest) in row.iter().skip(columns.start).zip(needed.iter_mut()) {
+                *widest = (*widest).max(cell_width(cell, limit));
+            }
+        }
+        needed
+    }
+
+    /// Formats some columns as lines.
+    fn part(&self, columns: Range<usize>, width: usize, theme: &Theme) -> impl Iterator<Item = Vec<Word>> {
+        let rule_style = theme.style(Role::Faint);
+        let span = |text: String, style: Style| Word { text, style, link: None };
+        let room = width.saturating_sub(GAP * (columns.len().saturating_sub(1))).max(1);
+        let widths = limited(self.needed(columns.clone(), room), room);
+        self.rows.iter().enumerate().flat_map(move |(row_index, row)| {
+            let mut cells: Vec<_> = widths
+                .iter()
+                .enumerate()
+                .map(|(at, width)| {
+                    lines(row.get(columns.start + at).map(Vec::as_slice).unwrap_or_default(), *width).into_iter()
+                })
+                .collect();
+            let height = cells.iter().map(ExactSizeIterator::len).max().unwrap_or(0).max(1);
+            let mut out = Vec::with_capacity(height + 1);
+            for _ in 0..height {
+                let mut line = Vec::new();
+                for (at, (cell, width)) in cells.iter_mut().zip(&widths).enumerate() {
+                    if at > 0 {
+                        line.push(span(format!(" {} ", glyph::or_word(glyph::divider(), "|")), rule_style));
+                    }
+                    let mut words = cell.next().unwrap_or_default();
+                    if row_index == 0 {
+                        words.iter_mut().for_each(|word| word.style = word.style.add_modifier(Modifier::BOLD));
+                    }
+                    let used: usize = words.iter().map(|word| text::width_up_to(&word.text, *width)).sum();
+                    let padding = width.saturating_sub(used);
+                    let before = match self.alignments.get(columns.start + at) {
+                        _ if words.is_empty() => 0,
+                        Some(Alignment::Right) => padding,
+                        Some(Alignment::Center) => padding / 2,
+                        _ => 0,
+                    };
+                    line.push(span(" ".repeat(before), Style::new()));
+                    line.extend(words);
+                    if at + 1 < widths.len() {
+                        line.push(span(" ".repeat(padding - before), Style::new()));
+                    }
+                }
+                out.push(line);
+            }
+            if row_index == 0 && !glyph::is_accessible() {
+                let cross = if glyph::is_ascii() { "-+-" } else { "─┼─" };
+                let rules: Vec<String> = widths.iter().map(|width| glyph::rule().repeat(*width)).collect();
+                out.push(vec![span(rules.join(cross), rule_style)]);
+            }
+            out
         })
     }
 }
 
-/// Returns the widths of the columns: what their cells need, with a common upper limit if that is too much.
-fn widths(rows: &[Vec<Vec<Word>>], count: usize, room: usize) -> Vec<usize> {
-    let mut needed = vec![1; count];
-    for row in rows {
-        for (cell, widest) in row.iter().zip(needed.iter_mut()) {
-            let width: usize = cell.iter().map(|word| text::width_up_to(&word.text, room + 1)).sum();
-            *widest = (*widest).max(width.min(room.max(1)));
+/// Returns the width of the widest line of a cell, up to `limit`.
+fn cell_width(cell: &[Piece], limit: usize) -> usize {
+    let (mut widest, mut line) = (0, 0);
+    for piece in cell {
+        match piece {
+            Piece::Break => line = 0,
+            Piece::Text { text, .. } => line = (line + text::width_up_to(text, limit)).min(limit),
         }
+        widest = widest.max(line);
     }
+    widest
+}
+
+/// Limits widths to a common maximum, so that together they take at most `room`.
+fn limited(needed: Vec<usize>, room: usize) -> Vec<usize> {
     let total = |limit: usize| needed.iter().map(|width| (*width).min(limit)).sum::<usize>();
     let (mut low, mut high) = (1, room.max(1));
     while low < high {
         let middle = (low + high).div_ceil(2);
         if total(middle) <= room { low = middle } else { high = middle - 1 }
     }
-    needed.iter().map(|width| (*width).min(low)).collect()
-}
-
-/// Truncates words to a width, and returns them with the width that they take.
-fn truncate(words: Vec<Word>, width: usize) -> (Vec<Word>, usize) {
-    let full: usize = words.iter().map(|word| text::width_up_to(&word.text, width + 1)).sum();
-    if full <= width {
-        return (words, full);
-    }
-    let mut out: Vec<Word> = Vec::new();
-    let mut remaining = width.saturating_sub(1);
-    let mut used = 0;
-    for word in words {
-        let kept = text::head(&word.text, remaining);
-        let kept_width = text::width(&kept);
-        let fits = kept.len() == word.text.len();
-        (remaining, used) = (remaining - kept_width.min(remaining), used + kept_width);
-        out.push(Word { text: kept, ..word });
-        if !fits {
-            break;
-        }
-    }
-    if let Some(last) = out.last_mut() {
-        last.text.push_str(glyph::ellipsis());
-    }
-    (out, used + 1)
+    needed.into_iter().map(|width| width.min(low)).collect()
 }

@@ -91,15 +91,90 @@ fn headings_quotes_rules_and_code_are_rendered() {
 }
 
 #[test]
-fn tables_are_aligned_and_truncated() {
+fn tables_are_aligned_and_wrapped() {
     let table = "| name | n |\n|:--|--:|\n| one | 1 |\n| a much longer one | 12 |\n";
     assert_eq!(
         shown(table, 40),
         ["name              |  n", "------------------+---", "one               |  1", "a much longer one | 12"]
             .map(|line| line.replace('|', "│").replace('+', "┼").replace('-', "─"))
     );
-    assert_eq!(shown(table, 13)[3], "a much … │ 12");
+    assert_eq!(
+        shown(table, 13),
+        ["name     |  n", "---------+---", "one      |  1", "a much   | 12", "longer   | ", "one      | "]
+            .map(|line| line.replace('|', "│").replace("-+-", "─┼─").replace('-', "─"))
+    );
     assert!(shown("| a | b | c |\n|-|-|-|\n| 1 | 2 | 3 |", 4).iter().all(|line| text::width(line) <= 4));
+}
+
+#[test]
+fn columns_that_do_not_fit_follow_below() {
+    let table = "| a | second one | third column |\n|-|-|-|\n| 1 | 22222222 | 33333333 |\n";
+    let lines = shown(table, 16);
+    assert_eq!(
+        lines,
+        [
+            "columns 1 to 2",
+            "of 3",
+            "a │ second one",
+            "──┼───────────",
+            "1 │ 22222222",
+            "column 3 of 3",
+            "third column",
+            "────────────",
+            "33333333"
+        ]
+    );
+    let wide = format!("{}|\n{}|\n{}|\n", "|a".repeat(300), "|-".repeat(300), "|b".repeat(300));
+    assert_eq!(shown(&wide, 40).last().map(String::as_str), Some("… 44 more columns"));
+}
+
+#[test]
+fn front_matter_is_only_at_the_start() {
+    for text in ["one\n\n---\n\ntwo\n\n---\n\nthree", "# a\n\n---\nb: c\n\n---\nd"] {
+        let lines = shown(text, 40);
+        assert!(!lines.iter().any(|line| line.contains("yaml")), "{lines:?}");
+        assert!(lines.iter().any(|line| line.starts_with("───")), "{lines:?}");
+    }
+    assert_eq!(shown("---\ntitle: x\n---\ntext", 20), ["│ yaml", "│ title: x", "", "text"]);
+    assert_eq!(shown("# -*- coding: utf-8\n\n+++\nt = 1\n+++\ntext", 20), ["│ toml", "│ t = 1", "", "text"]);
+    assert_eq!(shown("---toml\r\nt = 1\r\n...\r\n", 20), ["│ toml", "│ t = 1"]);
+    assert_eq!(shown("----\na\n----", 4)[0], "────");
+}
+
+#[test]
+fn comments_are_not_shown() {
+    assert_eq!(shown("one\n\n<!-- two\n\nthree -->\n\nfour <!-- five\nsix --> seven", 40), ["one", "", "four seven"]);
+    assert_eq!(shown("<!-- a --> b\n<!-- c -->\n\n- <!-- d -->\n- e", 40), ["b", "", "• ", "• e"]);
+    assert_eq!(shown("<div>\n<!-- a -->\nb</div>", 40), ["<div>", "", "b</div>"]);
+    assert_eq!(shown("`<!-- a -->`", 40), ["<!-- a -->"]);
+    assert_eq!(shown("<!-- no end", 40), ["<!-- no end"]);
+}
+
+#[test]
+fn names_of_emoji_become_emoji() {
+    assert_eq!(shown("done :tada: :+1:, (:rocket:)", 40), ["done 🎉 👍, (🚀)"]);
+    for text in ["at 10:30:45", "a:tada:b", ":no_such_name:", "::tada::", "`:tada:`"] {
+        assert_eq!(shown(text, 40), [text.trim_matches('`')]);
+    }
+    assert_eq!(shown("[:bug: fix](https://x)", 40), ["🐛 fix"]);
+}
+
+#[test]
+fn quotes_between_marks_are_quotes() {
+    assert_eq!(
+        shown("before\n>>>\none\n\n- two\n>>>\nafter", 40),
+        ["before", "", "│ one", "│", "│ • two", "", "after"]
+    );
+    assert_eq!(shown(">>>>\na\n>>>\nb\n>>>\nc\n>>>>\nd", 40), ["│ a", "│", "│ │ b", "│", "│ c", "", "d"]);
+    assert_eq!(shown("```\n>>>\na\n>>>\n```\n", 40), ["│ >>>", "│ a", "│ >>>"]);
+    assert_eq!(shown(">>>\n```\n>>>\n```\n>>>\nb", 40), ["│ │ >>>", "", "b"]);
+    assert_eq!(shown(">>>\nno end", 40), ["│ no end"]);
+}
+
+#[test]
+fn tasks_of_numbered_lists_keep_their_numbers() {
+    assert_eq!(shown("1. [x] one\n2. [ ] two\n   more", 40), ["1. ☑ one", "2. ☐ two more"]);
+    assert_eq!(shown("9. a\n\n   - [x] b", 40).last().map(String::as_str), Some("   ☑ b"));
 }
 
 #[test]
