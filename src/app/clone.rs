@@ -7,8 +7,19 @@ use std::path::PathBuf;
 pub struct CloneFolder {
     /// The root of its working tree.
     pub folder: PathBuf,
-    /// The name of each remote on the current server, with the full path of its project.
-    pub remotes: Vec<(String, String)>,
+    /// The remotes on the current server.
+    pub remotes: Vec<CloneRemote>,
+}
+
+/// A remote of a clone, on the current server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CloneRemote {
+    /// The name in the clone.
+    pub name: String,
+    /// The address that the project was recognized by.
+    pub url: String,
+    /// The full path of its project.
+    pub project: String,
 }
 
 /// A file of the clone in the current directory.
@@ -36,11 +47,13 @@ pub enum CheckoutSource {
 pub struct Checkout {
     /// The root of the working tree.
     pub folder: PathBuf,
-    /// The name of the remote that has the branch.
-    pub remote: String,
+    /// The remote that has the branch.
+    pub remote: CloneRemote,
     pub source: CheckoutSource,
     /// Whether uncommitted changes are stashed first; otherwise they prevent the checkout.
     pub stash: bool,
+    /// The fingerprint of the clone's configuration if the user just allowed the programs that it runs.
+    pub trusted: Option<String>,
 }
 
 /// The outcome of a checkout.
@@ -50,6 +63,43 @@ pub enum CheckoutOutcome {
     Done(String),
     /// The working tree has uncommitted changes; nothing was done.
     Dirty,
+    /// The clone's own configuration runs programs, which the user must allow; nothing was done.
+    Untrusted {
+        /// The settings, each on a line.
+        reasons: Vec<String>,
+        /// The fingerprint of this configuration.
+        fingerprint: String,
+    },
     /// The checkout failed for this reason; nothing was done.
     Failed(String),
+}
+
+/// Returns whether git accepts `name` as the name of a branch, whatever command it is given to.
+pub fn is_branch_name(name: &str) -> bool {
+    let is_forbidden = |c: char| c.is_ascii_control() || " ~^:?*[\\".contains(c);
+    let is_component = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    !name.chars().any(is_forbidden)
+        && !name.starts_with('-')
+        && !["..", "@{"].iter().any(|pair| name.contains(pair))
+        && !name.ends_with('.')
+        && !["@", "HEAD"].contains(&name)
+        && name.split('/').all(is_component)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branch_names_follow_the_rules_of_git() {
+        for name in ["main", "feature/42", "a@b", "x;touch${IFS}y", "émile", "v1.2", "+x"] {
+            assert!(is_branch_name(name), "{name}");
+        }
+        for name in [
+            "", "-x", "--help", "a:b", "+a:b", "a..b", "a b", "@{-1}", "@", "HEAD", "a/", "/a", "a//b", ".a", "a/.b",
+            "a.lock", "a.", "a\nb", "a\u{1b}", "a~1", "a^", "a?", "a*", "a[", "a\\",
+        ] {
+            assert!(!is_branch_name(name), "{name:?}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use super::App;
 use super::action::{Action, Effect};
 use super::clone::{Checkout, CheckoutOutcome, CloneFile};
 use super::command_info::Disabled;
+use super::overlay::confirm::Confirm;
 use super::tone::Tone;
 use crate::ui::text::sanitize;
 use std::path::{Component, Path};
@@ -19,6 +20,17 @@ impl App {
         match outcome {
             CheckoutOutcome::Done(words) => self.say(Tone::Good, words),
             CheckoutOutcome::Failed(why) => self.say(Tone::Bad, format!("Could not check out: {why}.")),
+            CheckoutOutcome::Untrusted { reasons, fingerprint } => {
+                let folder = sanitize(&checkout.folder.display().to_string()).into_owned();
+                let question = format!(
+                    "The configuration of {folder} makes git run programs, change files elsewhere, or connect \
+                    differently. Only allow it if you know where it comes from. Allow it and check out?"
+                );
+                let reasons = reasons.iter().map(|reason| sanitize(reason).into_owned()).collect();
+                let again = Action::CheckOut(Checkout { trusted: Some(fingerprint), ..checkout });
+                let confirm = Confirm::new("Trust clone", question, again).naming(reasons);
+                self.act(Action::OpenOverlay(Box::new(confirm)), effects);
+            }
             CheckoutOutcome::Dirty => {
                 let folder = sanitize(&checkout.folder.display().to_string()).into_owned();
                 let question = format!("{folder} has uncommitted changes. Stash them and check out?");
@@ -44,7 +56,7 @@ impl App {
         let values = self.placeholder_values();
         let path = values.get("path").ok_or("no file is selected")?;
         let project = values.get("project").ok_or("no project is selected")?;
-        if !clone.remotes.iter().any(|(_, of)| of.eq_ignore_ascii_case(project)) {
+        if !clone.remotes.iter().any(|remote| remote.project.eq_ignore_ascii_case(project)) {
             return Err(format!("the current folder is not a clone of {project}").into());
         }
         let path = Path::new(path);

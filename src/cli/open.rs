@@ -5,7 +5,7 @@ use super::connect::{self, LazyToken, Options};
 use super::failure::Failure;
 use super::interface::{self, Preferences, UiOptions};
 use super::{async_runtime, server, welcome};
-use crate::app::clone::CloneFolder;
+use crate::app::clone::{CloneFolder, CloneRemote};
 use crate::app::place_info::{self, Subject};
 use crate::app::registry::places;
 use crate::app::session::Session;
@@ -95,8 +95,11 @@ fn named_by_target(config: &Config, text: &str) -> Option<KnownServer> {
 fn clone_folder(server: &KnownServer) -> Option<CloneFolder> {
     let here = std::env::current_dir().ok()?;
     let remotes = remote::Remote::all(&here).into_iter();
-    let remotes: Vec<_> =
-        remotes.filter_map(|remote| Some((remote.name.clone(), remote.project_on(&server.url)?))).collect();
+    let of_server = |remote: remote::Remote| {
+        let project = remote.project_on(&server.url)?;
+        Some(CloneRemote { name: remote.name, url: remote.url, project })
+    };
+    let remotes: Vec<_> = remotes.filter_map(of_server).collect();
     let folder = remote::Remote::working_tree(&here).filter(|_| !remotes.is_empty())?;
     Some(CloneFolder { folder, remotes })
 }

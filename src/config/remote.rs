@@ -9,6 +9,8 @@ use url::Url;
 pub struct Remote {
     /// The name of the remote in the clone.
     pub name: String,
+    /// The address that it is fetched from, after git's `url.*.insteadOf`.
+    pub url: String,
     host: String,
     /// The port, only for web URLs: an SSH port says nothing about the web server's port.
     port: Option<u16>,
@@ -22,16 +24,24 @@ impl Remote {
         let Ok(names) = repository.remotes() else { return Vec::new() };
         let mut names: Vec<&str> = names.iter().filter_map(|name| name.ok().flatten()).collect();
         names.sort_by_key(|name| *name != "origin");
+        let Ok(config) = repository.config() else { return Vec::new() };
         let parsed = |name: &&str| {
-            let remote = Remote::parse(repository.find_remote(name).ok()?.url().ok()?)?;
+            // Git fetches from the first address of a remote, and pushes to all of them.
+            let mut urls = config.multivar(&format!("remote.{name}.url"), None).ok()?;
+            let first = urls.next()?.ok()?.value().ok()?.to_owned();
+            let remote = Remote::parse(repository.remote_anonymous(&first).ok()?.url().ok()?)?;
             Some(Remote { name: (*name).to_owned(), ..remote })
         };
         names.iter().filter_map(parsed).collect()
     }
 
-    /// Returns the working tree of the repository that contains `folder`.
+    /// Returns the working tree of the repository that contains `folder`, if it also contains `folder`: the
+    /// configuration of a clone can name any other folder.
     pub fn working_tree(folder: &Path) -> Option<PathBuf> {
-        Repository::discover(folder).ok()?.workdir().map(Path::to_owned)
+        let repository = Repository::discover(folder).ok()?;
+        let tree = repository.workdir()?;
+        let is_inside = folder.canonicalize().ok()?.starts_with(tree.canonicalize().ok()?);
+        is_inside.then(|| tree.to_owned())
     }
 
     /// Parses `https://host/group/project.git`, `ssh://git@host:22/group/project.git`, `git@host:group/project.git`.
@@ -45,7 +55,7 @@ impl Remote {
             }
             let port = url.port_or_known_default().filter(|_| web);
             let (name, host) = (String::new(), url.host_str()?.to_owned());
-            return Some(Remote { name, host, port, path: project_path(url.path()) });
+            return Some(Remote { name, url: text.to_owned(), host, port, path: project_path(url.path()) });
         }
         let (host, path) = text.split_once(':')?;
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
@@ -53,7 +63,12 @@ impl Remote {
         if host.contains('/') || host.len() < 2 {
             return None;
         }
-        Some(Remote { name: String::new(), host: host.to_owned(), port: None, path: project_path(path) })
+        // Git passes the host to ssh, which must not take it for an option.
+        if host.starts_with('-') {
+            return None;
+        }
+        let (name, url) = (String::new(), text.to_owned());
+        Some(Remote { name, url, host: host.to_owned(), port: None, path: project_path(path) })
     }
 
     /// Returns the full path of the project if the remote is on the server at `url`.
@@ -99,6 +114,44 @@ mod tests {
         for text in ["/srv/git/cli.git", "../cli", "C:\\git\\cli", "file:///srv/cli.git", ""] {
             assert_eq!(Remote::parse(text), None, "{text}");
         }
+    }
+
+    /// Creates a clone with these lines in its configuration.
+    fn clone_with(config: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let repository = Repository::init(folder.path()).expect("a repository");
+        let path = repository.path().join("config");
+        let mut text = std::fs::read_to_string(&path).expect("it is there");
+        text.push_str(config);
+        std::fs::write(path, text).expect("written");
+        folder
+    }
+
+    #[test]
+    fn the_address_that_git_fetches_from_decides() {
+        let two =
+            "[remote \"origin\"]\nurl = https://evil.example/a/b.git\nurl = https://git.example.com/acme/cli.git\n";
+        let clone = clone_with(two);
+        let remotes = Remote::all(clone.path());
+        assert_eq!(
+            remotes.iter().map(|remote| remote.url.as_str()).collect::<Vec<_>>(),
+            ["https://evil.example/a/b.git"]
+        );
+        let replaced =
+            "[url \"git@git.example.com:\"]\ninsteadOf = work:\n[remote \"origin\"]\nurl = work:acme/cli.git\n";
+        let clone = clone_with(replaced);
+        let remotes = Remote::all(clone.path());
+        assert_eq!(remotes.first().map(|remote| remote.url.as_str()), Some("git@git.example.com:acme/cli.git"));
+        assert_eq!(Remote::parse("-oProxyCommand=id:acme/cli"), None);
+    }
+
+    #[test]
+    fn a_working_tree_contains_the_folder_that_names_it() {
+        let other = tempfile::tempdir().expect("a folder");
+        let clone = clone_with("");
+        assert!(Remote::working_tree(clone.path()).is_some());
+        let hostile = clone_with(&format!("[core]\nworktree = {}\n", other.path().display()));
+        assert_eq!(Remote::working_tree(hostile.path()), None);
     }
 
     #[test]

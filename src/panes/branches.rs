@@ -402,7 +402,7 @@ impl ListSource for BranchSource {
     fn copies(&self, _view: &View, branch: &Branch) -> Vec<(&'static str, String)> {
         let mut copies = vec![("name", branch.name.clone())];
         copies.extend(branch.commit.as_ref().map(|c| ("SHA", c.id.clone())));
-        copies.push(("checkout command", format!("git switch {}", review::operand(&branch.name))));
+        copies.extend(review::switch_command(&branch.name).map(|command| ("checkout command", command)));
         copies
     }
 }

@@ -16,7 +16,7 @@ use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeReq
 use crate::api::users::User;
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::clone::{Checkout, CheckoutSource};
+use crate::app::clone::{Checkout, CheckoutSource, CloneRemote, is_branch_name};
 use crate::app::command_info::Disabled;
 use crate::app::outbox::{Draft, Progress, State};
 use crate::app::view::View;
@@ -118,8 +118,8 @@ pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), D
 /// Returns the checkout of the source branch in the clone in the current directory, or the reason why it is impossible.
 pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Result<Checkout, Disabled> {
     let clone = view.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
-    let of_project = |(_, path): &&(String, String)| path.eq_ignore_ascii_case(project.as_str());
-    let (remote, _) = clone
+    let of_project = |remote: &&CloneRemote| remote.project.eq_ignore_ascii_case(project.as_str());
+    let remote = clone
         .remotes
         .iter()
         .find(of_project)
@@ -129,7 +129,7 @@ pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Res
         true => CheckoutSource::MergeRequest(merge_request.iid),
         false => CheckoutSource::Branch(branch.to_owned()),
     };
-    Ok(Checkout { folder: clone.folder.clone(), remote: remote.clone(), source, stash: false })
+    Ok(Checkout { folder: clone.folder.clone(), remote: remote.clone(), source, stash: false, trusted: None })
 }
 
 /// Returns the texts that can be copied, besides the URL.
@@ -140,14 +140,21 @@ pub fn copies(merge_request: &MergeRequest) -> Vec<(&'static str, String)> {
         copies.push(("source branch", branch.to_owned()));
     }
     let iid = merge_request.iid;
-    let checkout = if branch.is_empty() || merge_request.is_from_fork() {
-        format!("git fetch origin merge-requests/{iid}/head && git switch -c mr-{iid} FETCH_HEAD")
-    } else {
-        let branch = operand(branch);
-        format!("git fetch origin {branch} && git switch {branch}")
-    };
-    copies.push(("checkout command", checkout));
+    if branch.is_empty() || merge_request.is_from_fork() {
+        let checkout = format!("git fetch origin merge-requests/{iid}/head && git switch -c mr-{iid} FETCH_HEAD");
+        copies.push(("checkout command", checkout));
+    } else if let Some(switch) = switch_command(branch) {
+        // To `git fetch`, a plus sign before a name means something else.
+        let full = if branch.starts_with('+') { format!("refs/heads/{branch}") } else { branch.to_owned() };
+        copies.push(("checkout command", format!("git fetch origin {} && {switch}", quoted(&full))));
+    }
     copies
+}
+
+/// Returns the command that checks out a branch, for a shell. Names that git refuses have none: a command could take
+/// them for something else.
+pub fn switch_command(branch: &str) -> Option<String> {
+    is_branch_name(branch).then(|| format!("git switch {}", quoted(branch)))
 }
 
 /// Returns a word quoted as an operand of a git command; one that looks like an option is preceded by `--`.
@@ -190,5 +197,22 @@ mod tests {
         assert_eq!(quoted("a'b"), "'a'\\''b'");
         assert_eq!(operand("-f"), "-- '-f'");
         assert_eq!(operand("https://host:80/a/b.git"), "https://host:80/a/b.git");
+    }
+
+    #[test]
+    fn checkout_commands_name_a_branch_and_nothing_else() {
+        let command = |branch: &str| {
+            let sent = serde_json::json!({"iid": 7, "source_branch": branch});
+            let merge_request: MergeRequest = serde_json::from_value(sent).expect("it can be read");
+            copies(&merge_request).into_iter().find(|(what, _)| *what == "checkout command").map(|(_, text)| text)
+        };
+        assert_eq!(command("rows").as_deref(), Some("git fetch origin rows && git switch rows"));
+        assert_eq!(command("+x").as_deref(), Some("git fetch origin refs/heads/+x && git switch +x"));
+        assert_eq!(command("a;id").as_deref(), Some("git fetch origin 'a;id' && git switch 'a;id'"));
+        for hostile in
+            ["+main:main", "+refs/heads/x:refs/heads/main", "-f", "--upload-pack=id", "a b", "@{-1}", "a\nid"]
+        {
+            assert_eq!(command(hostile), None, "{hostile:?}");
+        }
     }
 }

@@ -1,91 +1,104 @@
 //! Checking out a branch in a clone with git. Nothing is changed unless everything can be done.
 
-use crate::app::clone::{Checkout, CheckoutOutcome, CheckoutSource};
-use crate::system::programs;
+use crate::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, is_branch_name};
+use crate::runtime::journal;
+use crate::system::files;
+use crate::system::git::{Environment, Error, GitClone};
+use std::cell::Cell;
+use std::io;
 use std::path::Path;
-use std::process::Stdio;
 
-/// Runs git in `folder`. Returns its output, trimmed, or, as the error, the first of its messages that reports an
-/// error.
-fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
-    let mut command = programs::command("git");
-    command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
-    // Git and ssh must not prompt on our terminal.
-    command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-    if std::env::var_os("GIT_SSH_COMMAND").is_none() {
-        command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
-    }
-    let output = command.output().map_err(|error| format!("git cannot be started: {error}"))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    if output.status.success() {
-        return Ok(text(&output.stdout));
-    }
-    let errors = text(&output.stderr);
-    let message = errors.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-    let message = message.or(errors.lines().next()).unwrap_or("git failed without an error message");
-    Err(message.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned())
+/// Performs a checkout. The folder `trusted` contains a file for each configuration of a clone that the user allowed.
+pub fn run(checkout: &Checkout, trusted: Option<&Path>) -> CheckoutOutcome {
+    run_in(checkout, trusted, Environment::inherited())
 }
 
-/// Performs a checkout.
-pub fn run(checkout: &Checkout) -> CheckoutOutcome {
-    match check_out(checkout) {
+fn run_in(checkout: &Checkout, trusted: Option<&Path>, environment: Environment) -> CheckoutOutcome {
+    let allowed_now = Cell::new(false);
+    let is_trusted = |fingerprint: &str| {
+        if checkout.trusted.as_deref() == Some(fingerprint) {
+            allowed_now.set(true);
+            return true;
+        }
+        trusted.is_some_and(|folder| folder.join(fingerprint).is_file())
+    };
+    let opened = GitClone::open(&checkout.folder, environment, &is_trusted);
+    if let (Some(folder), Some(fingerprint), true) = (trusted, &checkout.trusted, allowed_now.get())
+        && let Err(error) = remember(folder, fingerprint, &checkout.folder)
+    {
+        return CheckoutOutcome::Failed(format!("your answer cannot be saved in {}: {error}", folder.display()));
+    }
+    match opened.and_then(|clone| check_out(checkout, &clone)) {
         Ok(outcome) => outcome,
-        Err(why) => CheckoutOutcome::Failed(why),
+        Err(Error::Failed(why)) => CheckoutOutcome::Failed(why),
+        Err(Error::Untrusted(untrusted)) => {
+            CheckoutOutcome::Untrusted { reasons: untrusted.reasons, fingerprint: untrusted.fingerprint }
+        }
     }
 }
 
-fn check_out(checkout: &Checkout) -> Result<CheckoutOutcome, String> {
-    let git = |arguments: &[&str]| git(&checkout.folder, arguments);
-    if git(&["rev-parse", "--is-inside-work-tree"])? != "true" {
-        return Err("the clone has no working tree".to_owned());
-    }
+/// Remembers that the user allowed a configuration of a clone.
+fn remember(trusted: &Path, fingerprint: &str, clone: &Path) -> io::Result<()> {
+    journal::create_private_folder(trusted)?;
+    files::write(&trusted.join(fingerprint), format!("{}\n", clone.display()).as_bytes())
+}
+
+fn check_out(checkout: &Checkout, clone: &GitClone) -> Result<CheckoutOutcome, Error> {
+    let git = |command: &[&str], values: &[&str]| clone.run(command, values);
     let (branch, remote_ref) = match &checkout.source {
         CheckoutSource::Branch(name) => (name.clone(), format!("refs/heads/{name}")),
         CheckoutSource::MergeRequest(iid) => (format!("mr-{iid}"), format!("refs/merge-requests/{iid}/head")),
     };
-    git(&["check-ref-format", "--branch", &branch]).map_err(|_| format!("invalid branch name {branch:?}"))?;
+    if !is_branch_name(&branch) {
+        return Err(Error::Failed(format!("invalid branch name {branch:?}")));
+    }
     // A branch of the project tracks the remote branch under the name that git gives it.
     let upstream = match &checkout.source {
-        CheckoutSource::Branch(name) => Some(format!("refs/remotes/{}/{name}", checkout.remote)),
+        CheckoutSource::Branch(name) => Some(format!("refs/remotes/{}/{name}", checkout.remote.name)),
         CheckoutSource::MergeRequest(_) => None,
     };
     let refspec = upstream.as_ref().map_or_else(|| remote_ref.clone(), |upstream| format!("+{remote_ref}:{upstream}"));
-    git(&["fetch", "--quiet", &checkout.remote, &refspec])?;
-    let fetched_commit = git(&["rev-parse", "--verify", upstream.as_deref().unwrap_or("FETCH_HEAD")])?;
-    let local_commit = git(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]).ok();
+    if upstream.as_deref().and_then(|name| name.strip_prefix("refs/")).is_some_and(|name| !is_branch_name(name)) {
+        return Err(Error::Failed(format!("invalid name of a remote {:?}", checkout.remote.name)));
+    }
+    clone.fetch(&checkout.remote.url, &refspec)?;
+    let fetched_commit = git(&["rev-parse", "--verify"], &[upstream.as_deref().unwrap_or("FETCH_HEAD")])?;
+    let local_commit = git(&["rev-parse", "--verify", "--quiet"], &[&format!("refs/heads/{branch}")]).ok();
     let is_ancestor =
-        |ancestor: &str, descendant: &str| git(&["merge-base", "--is-ancestor", ancestor, descendant]).is_ok();
+        |ancestor: &str, descendant: &str| git(&["merge-base", "--is-ancestor"], &[ancestor, descendant]).is_ok();
     let can_fast_forward = local_commit.as_deref().is_some_and(|local| is_ancestor(local, &fetched_commit));
     let contains_fetched = local_commit.as_deref().is_some_and(|local| is_ancestor(&fetched_commit, local));
     if local_commit.is_some() && !can_fast_forward && !contains_fetched {
-        return Err(format!("the local branch {branch} has diverged from the server"));
+        return Err(Error::Failed(format!("the local branch {branch} has diverged from the server")));
     }
-    let dirty = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
+    let dirty = !git(&["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"], &[])?.is_empty();
     if dirty && !checkout.stash {
         return Ok(CheckoutOutcome::Dirty);
     }
-    let previous_branch = git(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok();
-    let previous_commit = git(&["rev-parse", "--verify", "--quiet", "HEAD"]).ok();
+    let previous_branch = git(&["symbolic-ref", "--quiet", "--short", "HEAD"], &[]).ok();
+    let previous_commit = git(&["rev-parse", "--verify", "--quiet", "HEAD"], &[]).ok();
+    const SWITCH: [&str; 4] = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules"];
+    let switch = |options: &[&str], values: &[&str]| git(&[&SWITCH, options].concat(), values);
     let switch_back = || match (&previous_branch, &previous_commit) {
-        (Some(branch), _) => _ = git(&["switch", "--quiet", branch]),
-        (None, Some(commit)) => _ = git(&["switch", "--quiet", "--detach", commit]),
+        (Some(branch), _) => _ = switch(&[], &[branch]),
+        (None, Some(commit)) => _ = switch(&["--detach"], &[commit]),
         (None, None) => {}
     };
     if dirty {
-        git(&["stash", "push", "--message", &format!("before labscope checked out {branch}")])?;
+        git(&["stash", "push", "--message"], &[&format!("before labscope checked out {branch}")])?;
     }
     let switched = match (&local_commit, &upstream) {
-        (None, Some(upstream)) => git(&["switch", "--quiet", "--create", &branch, "--track", upstream]),
-        (None, None) => git(&["switch", "--quiet", "--create", &branch, &fetched_commit]),
-        (Some(_), _) if can_fast_forward => git(&["switch", "--quiet", &branch])
-            .and_then(|_| git(&["merge", "--quiet", "--ff-only", &fetched_commit]))
+        (None, Some(upstream)) => switch(&["--track", "--create"], &[&branch, upstream]),
+        (None, None) => switch(&["--no-track", "--create"], &[&branch, &fetched_commit]),
+        (Some(_), _) if can_fast_forward => switch(&[], &[&branch])
+            .and_then(|_| git(&["merge", "--quiet", "--no-stat", "--ff-only"], &[&fetched_commit]))
             // An untracked file may conflict with the new commits of the branch.
             .inspect_err(|_| switch_back()),
-        (Some(_), _) => git(&["switch", "--quiet", &branch]),
+        (Some(_), _) => switch(&[], &[&branch]),
     };
     if let Err(why) = switched {
-        let still_stashed = dirty && git(&["stash", "pop", "--quiet"]).is_err();
-        return Err(if still_stashed { format!("{why}; your changes are stashed") } else { why });
+        let still_stashed = dirty && git(&["stash", "pop", "--quiet"], &[]).is_err();
+        return Err(if still_stashed { Error::Failed(format!("{why}; your changes are stashed")) } else { why });
     }
     let ahead_note =
         if local_commit.is_some() && contains_fetched && !can_fast_forward { ", which has local commits" } else { "" };
@@ -93,9 +106,15 @@ fn check_out(checkout: &Checkout) -> Result<CheckoutOutcome, String> {
     Ok(CheckoutOutcome::Done(format!("Checked out {branch}{ahead_note}{stash_note}")))
 }
 
+#[cfg(all(test, unix))]
+#[path = "checkout/tests.rs"]
+mod hostile;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::clone::CloneRemote;
+    use crate::system::programs;
     use std::path::PathBuf;
 
     fn sh(folder: &Path, script: &str) -> String {
@@ -125,7 +144,13 @@ mod tests {
     }
 
     fn checkout(folder: &Path, source: CheckoutSource) -> Checkout {
-        Checkout { folder: folder.to_owned(), remote: "origin".into(), source, stash: false }
+        let url = sh(folder, "git config remote.origin.url || true");
+        let remote = CloneRemote { name: "origin".into(), url, project: "acme/project".into() };
+        Checkout { folder: folder.to_owned(), remote, source, stash: false, trusted: None }
+    }
+
+    fn run(checkout: &Checkout) -> CheckoutOutcome {
+        super::run(checkout, None)
     }
 
     #[test]

@@ -217,8 +217,11 @@ impl Executor {
             Effect::WriteSection(name, section) => self.configure(name, section),
             Effect::CheckOut(checkout) => {
                 let sender = self.sender.clone();
+                // One folder for the clones of all servers, whose saved texts are beside each other.
+                let drafts = self.drafts.as_deref().and_then(Path::parent);
+                let trusted = drafts.map(|drafts| drafts.with_file_name("trusted-clones"));
                 tokio::task::spawn_blocking(move || {
-                    let outcome = checkout::run(&checkout);
+                    let outcome = checkout::run(&checkout, trusted.as_deref());
                     let _ = sender.blocking_send(Msg::CheckedOut(checkout, outcome));
                 });
             }

@@ -8,11 +8,11 @@ use crate::app::action::PagerText;
 use crate::app::clone::CloneFile;
 use crate::app::custom::RunSpec;
 use crate::app::keymap::Key;
-use crate::system::programs;
+use crate::system::{git, programs};
 use crate::ui::text::sanitize;
 use crossterm::event::{Event, KeyCode, KeyEventKind};
 use std::ffi::OsString;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -33,16 +33,18 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 pub async fn browser(url: &str) -> Result<(), String> {
     let url = address(url)?;
     let mut why = "no browser found".to_owned();
-    for command in programs::browsers(url.as_str()) {
+    let preferred = std::env::var("BROWSER").unwrap_or_default();
+    for command in programs::browsers(&preferred, url.as_str()) {
         let mut command = tokio::process::Command::from(command);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         // A C-c typed in labscope must not reach the browser.
         #[cfg(unix)]
         command.process_group(0);
         match command.spawn() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => why = error.to_string(),
             Ok(mut child) => match timeout(LAUNCH_TIMEOUT, child.wait()).await {
+                Ok(Ok(status)) if status.code() == Some(programs::NOT_FOUND) => {}
                 Ok(Ok(status)) if !status.success() => why = format!("the launcher exited with {status}"),
                 _ => return Ok(()),
             },
@@ -58,19 +60,19 @@ pub(super) fn address(text: &str) -> Result<Url, String> {
     url.ok_or_else(|| format!("{:?} is not a web address", sanitize(text)))
 }
 
-/// Creates a command that may include options, as in EDITOR="code --wait".
-fn with_options(words: &str) -> programs::Command {
-    let mut words = words.split_whitespace();
-    let mut command = programs::command(words.next().unwrap_or_default());
-    command.args(words);
-    command
+/// Runs a command line on a file.
+async fn run_on(line: &str, file: &NamedTempFile, signals: &mut Signals) -> io::Result<(ExitStatus, bool)> {
+    let mut command = programs::command_line(line);
+    command.arg(file.path());
+    ran(wait_for(command.into(), signals).await)
 }
 
-/// Runs a program on a file.
-async fn run_on(words: &str, file: &NamedTempFile, signals: &mut Signals) -> io::Result<(ExitStatus, bool)> {
-    let mut command = with_options(words);
-    command.arg(file.path());
-    wait_for(command.into(), signals).await
+/// Returns the outcome of a command line, with an error if the shell found no such program.
+fn ran(ended: io::Result<(ExitStatus, bool)>) -> io::Result<(ExitStatus, bool)> {
+    match ended {
+        Ok((status, false)) if status.code() == Some(programs::NOT_FOUND) => Err(ErrorKind::NotFound.into()),
+        ended => ended,
+    }
 }
 
 /// Runs a program that uses the terminal until it exits. Returns its status and whether labscope should quit; in that
@@ -136,7 +138,8 @@ fn editor_command() -> String {
 
 /// Returns the arguments for opening a file at a line, depending on the name of the editor.
 fn at_line(editor: &str, path: &Path, line: Option<u32>) -> Vec<OsString> {
-    let name = editor.split_whitespace().next().and_then(|program| Path::new(program).file_stem()?.to_str());
+    let program = programs::program_of(editor);
+    let name = Path::new(&program).file_stem().and_then(|name| name.to_str());
     let file = path.as_os_str().to_owned();
     let Some(line) = line else { return vec![file] };
     let with_line = || {
@@ -165,13 +168,17 @@ pub async fn file_of_clone(file: &CloneFile, signals: &mut Signals) -> Result<bo
     let missing = |_| format!("{shown} is not in the clone at {}; another branch may have it.", folder.display());
     let whole = folder.join(path).canonicalize().map_err(missing)?;
     // A symbolic link in the repository may lead anywhere.
-    if !folder.canonicalize().is_ok_and(|folder| whole.starts_with(folder)) {
+    let folder = folder.canonicalize().map_err(missing)?;
+    if !whole.starts_with(&folder) {
         return Err(format!("{shown} is outside the clone."));
     }
+    if git::is_in_git_folder(&folder, &whole) {
+        return Err(format!("{shown} leads into the folder of git, whose files can name programs to run."));
+    }
     let editor = editor_command();
-    let mut command = with_options(&editor);
-    command.args(at_line(&editor, &whole, *line)).current_dir(folder);
-    match wait_for(command.into(), signals).await {
+    let mut command = programs::command_line(&editor);
+    command.args(at_line(&editor, &whole, *line)).current_dir(&folder);
+    match ran(wait_for(command.into(), signals).await) {
         Ok((status, should_quit)) if status.success() || should_quit => Ok(should_quit),
         Ok((status, _)) => Err(format!("The editor {editor:?} exited with {status}.")),
         Err(error) => Err(format!("Could not run the editor {editor:?}: {error}. Set EDITOR.")),
@@ -295,6 +302,10 @@ mod tests {
         };
         assert_eq!(opened("/usr/bin/vim -p"), ["+7", "/c/a b.rs"]);
         assert_eq!(opened("code --wait"), ["--goto", "/c/a b.rs:7"]);
+        if cfg!(unix) {
+            assert_eq!(opened("'/opt/my editors/vim' -p"), ["+7", "/c/a b.rs"]);
+            assert_eq!(opened("LANG=C \"$HOME\"/bin/hx"), ["/c/a b.rs:7"]);
+        }
         assert_eq!(opened("hx"), ["/c/a b.rs:7"]);
         assert_eq!(opened("my-editor"), ["/c/a b.rs"]);
         assert_eq!(at_line("vi", Path::new("x"), None), ["x"]);

@@ -1,6 +1,7 @@
-//! Access to the operating system: files in folders that other users may write to, and child processes. Also the panics
-//! of libraries that read damaged files.
+//! Access to the operating system: files in folders that other users may write to, child processes, and git in clones.
+//! Also the panics of libraries that read damaged files.
 
 pub mod files;
+pub mod git;
 pub mod panics;
 pub mod programs;

@@ -2,7 +2,7 @@
 
 use crate::harness::{Begin, Harness};
 use labscope::app::action::Msg;
-use labscope::app::clone::CloneFolder;
+use labscope::app::clone::{CloneFolder, CloneRemote};
 use labscope::app::custom::{CustomCommand, Run, RunEvent, Show};
 use labscope::app::keymap::parse_chord;
 use labscope::app::place::Place;
@@ -26,10 +26,15 @@ fn program(words: &[&str]) -> Run {
     Run::Program(words.iter().map(|word| (*word).to_owned()).collect())
 }
 
+fn origin() -> CloneRemote {
+    let url = "https://demo.test/acme/rocket-ui.git".to_owned();
+    CloneRemote { name: "origin".into(), url, project: "acme/rocket-ui".into() }
+}
+
 async fn merge_request(commands: Vec<CustomCommand>) -> Harness {
     let mut begin = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42)).size(120, 30);
     begin.commands = commands;
-    let remotes = vec![("origin".to_owned(), "acme/rocket-ui".to_owned())];
+    let remotes = vec![origin()];
     begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });
     let mut harness = begin.open();
     let mut request = crate::mrs::merge_request(42, "Rows $(id)", "opened");
@@ -88,7 +93,7 @@ async fn a_custom_command_needs_its_values_and_is_offered_in_its_places_only() {
 #[tokio::test]
 async fn the_selected_file_opens_in_the_clone_at_its_line() {
     let mut begin = Begin::at(Place::new("files").project("acme/rocket-ui").at("main").path("src/a.rs").line(7));
-    let remotes = vec![("origin".to_owned(), "acme/rocket-ui".to_owned())];
+    let remotes = vec![origin()];
     begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });
     let mut harness = begin.open();
     harness.press("g e");
@@ -96,7 +101,7 @@ async fn the_selected_file_opens_in_the_clone_at_its_line() {
     assert_eq!((harness.edited[0].path.clone(), harness.edited[0].line), (PathBuf::from("src/a.rs"), Some(7)));
     for hostile in ["../../etc/passwd", ".git/config"] {
         let mut begin = Begin::at(Place::new("files").project("acme/rocket-ui").at("main").path(hostile));
-        let remotes = vec![("origin".to_owned(), "acme/rocket-ui".to_owned())];
+        let remotes = vec![origin()];
         begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });
         let mut harness = begin.open();
         harness.press("g e").expect("Cannot edit the file: the path is not a file in the working tree");

@@ -4,7 +4,7 @@ use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
 use labscope::app::Place;
 use labscope::app::action::Msg;
-use labscope::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, CloneFolder};
+use labscope::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, CloneFolder, CloneRemote};
 use serde_json::{Value, json};
 
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
@@ -162,22 +162,41 @@ async fn a_merge_request_is_marked_as_draft_by_its_title() {
 async fn the_branch_is_checked_out_in_the_current_clone() {
     let mut harness = open(request()).await;
     harness.press("O").expect("the current folder is not a clone of a project on this server");
-    let clone = |project: &str| CloneFolder { folder: "/w/ui".into(), remotes: vec![("up".into(), project.into())] };
+    let remote = |project: &str| CloneRemote {
+        name: "up".into(),
+        url: format!("git@demo.test:{project}.git"),
+        project: project.into(),
+    };
+    let clone = |project: &str| CloneFolder { folder: "/w/ui".into(), remotes: vec![remote(project)] };
     let mut harness = open_in(Some(clone("acme/other")), request()).await;
     harness.press("O").expect("the current folder is not a clone of acme/rocket-ui");
     let mut harness = open_in(Some(clone("acme/rocket-ui")), request()).await;
     harness.press("O").expect("Checking out…");
     let branch = CheckoutSource::Branch("feature/42".into());
-    let order = Checkout { folder: "/w/ui".into(), remote: "up".into(), source: branch, stash: false };
+    let remote = remote("acme/rocket-ui");
+    let order = Checkout { folder: "/w/ui".into(), remote, source: branch, stash: false, trusted: None };
     assert_eq!(harness.checked_out.last(), Some(&order));
     harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Dirty));
     harness.expect("/w/ui has uncommitted changes. Stash them and check out?").press("y");
-    let stashing = Checkout { stash: true, ..order };
+    let stashing = Checkout { stash: true, ..order.clone() };
     assert_eq!(harness.checked_out.last(), Some(&stashing));
     harness.send(Msg::CheckedOut(stashing.clone(), CheckoutOutcome::Failed("no route to host".into())));
     harness.expect("Could not check out: no route to host.");
     harness.send(Msg::CheckedOut(stashing, CheckoutOutcome::Done("Checked out feature/42".into())));
     harness.expect("Checked out feature/42");
+    let reasons = vec!["filter.x.smudge = sh -c \u{1b}[2J".to_owned(), "core.sshcommand = ssh -i key".to_owned()];
+    harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Untrusted { reasons, fingerprint: "ab12".into() }));
+    harness
+        .expect("Trust clone")
+        .expect("/w/ui")
+        .expect("filter.x.smudge = sh -c")
+        .expect("core.sshcommand = ssh -i key");
+    harness.press("Enter").press("n");
+    assert_eq!(harness.checked_out.last().and_then(|last| last.trusted.clone()), None);
+    let reasons = vec!["core.sshcommand = ssh -i key".to_owned()];
+    harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Untrusted { reasons, fingerprint: "ab12".into() }));
+    harness.press("y");
+    assert_eq!(harness.checked_out.last(), Some(&Checkout { trusted: Some("ab12".into()), ..order }));
     let mut fork = request();
     (fork["source_project_id"], fork["target_project_id"]) = (json!(8), json!(7));
     let mut harness = open_in(Some(clone("acme/rocket-ui")), fork).await;
