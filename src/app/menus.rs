@@ -13,6 +13,25 @@ use super::place_info::{self, Needs};
 use super::tone::Tone;
 use super::{App, global, quick_open, synonyms};
 
+/// The texts that are copied with their line feeds; anything else is a single line.
+const LONG_TEXTS: [&str; 5] = ["message", "note", "text", "the selection", "what you wrote"];
+
+/// Returns a text as it is copied. A title or a path becomes one line: a shell without bracketed paste runs each line
+/// that is pasted.
+pub(super) fn clipboard_text(what: &str, text: String) -> String {
+    let is_armored_key = what == "key" && text.starts_with("-----BEGIN");
+    if LONG_TEXTS.contains(&what) || what.ends_with("lines") || what.starts_with("the marked lines") || is_armored_key {
+        return text;
+    }
+    // Tabs indent code.
+    let is_code = what.ends_with("line");
+    let ends_piece = |c: char| c.is_control() && !(is_code && c == '\t') || matches!(c, '\u{2028}' | '\u{2029}');
+    if !text.contains(ends_piece) {
+        return text;
+    }
+    text.split(ends_piece).filter(|piece| !piece.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 impl App {
     pub(super) fn open_search(&mut self) {
         let Some(pane) = self.nav.top() else { return };
@@ -190,5 +209,24 @@ impl App {
         };
         let items = drafts.into_iter().map(item).collect();
         self.overlays.push(Box::new(Picker::new("All drafts", items)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clipboard_text;
+
+    #[test]
+    fn copies_of_single_values_are_one_line() {
+        let copied = |what: &str, text: &str| clipboard_text(what, text.to_owned());
+        for what in ["title", "URL", "name", "path", "source branch", "ref", "key", "reference", "checkout command"] {
+            assert_eq!(copied(what, "a\nid\r\n\tb\u{1b}[2J\u{2028}c"), "a id b [2J c", "{what}");
+            assert_eq!(copied(what, "plain  title"), "plain  title");
+        }
+        assert_eq!(copied("the line", "\tindented\r\nid"), "\tindented id");
+        for what in ["note", "message", "lines", "the marked lines", "the first of the marked lines", "the selection"] {
+            assert_eq!(copied(what, "a\nb"), "a\nb", "{what}");
+        }
+        assert_eq!(copied("key", "-----BEGIN PGP\nb"), "-----BEGIN PGP\nb");
     }
 }

@@ -601,7 +601,7 @@ impl App {
             }
             Action::Copy(what, text) => {
                 self.say(Tone::Good, format!("Copied {what}"));
-                effects.push(Effect::Copy(text));
+                effects.push(Effect::Copy(menus::clipboard_text(what, text)));
             }
             Action::Browse(url) => effects.push(Effect::Browse(url)),
             Action::Edit { text, suffix } => effects.push(Effect::Edit { text, suffix }),
