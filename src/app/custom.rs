@@ -119,6 +119,12 @@ pub fn variable(value: &str) -> String {
     format!("LABSCOPE_{}", value.to_uppercase())
 }
 
+/// Returns a path in a form that no program reads as an option, a command (`+!id` to vim) or a list of files (`@x`).
+fn in_folder(path: &str) -> String {
+    let is_plain = path.starts_with(|c: char| c.is_alphanumeric() || c == '.');
+    if is_plain { path.to_owned() } else { format!("./{path}") }
+}
+
 /// Splits an argument at its values. Braces around anything but a word are literal text.
 ///
 /// # Errors
@@ -203,11 +209,15 @@ impl Run {
                     Piece::Value(value) => values.get(value).map_or("", String::as_str),
                 })
                 .collect();
-            // A value must not be read as an option.
-            if filled.starts_with('-') && !word.starts_with('-') && !program.iter().any(|before| before == "--") {
-                return Err(format!("{filled:?} would be read as an option; put \"--\" before {word}").into());
-            }
-            program.push(filled);
+            let first = all.iter().find(|piece| !matches!(piece, Piece::Text("")));
+            program.push(match first {
+                Some(Piece::Value("path")) => in_folder(&filled),
+                // A value must not be read as an option; editors run a command that follows a plus sign.
+                Some(Piece::Value(_)) if filled.starts_with(['-', '+']) && !program.iter().any(|one| one == "--") => {
+                    return Err(format!("{filled:?} would be read as an option; put \"--\" before {word}").into());
+                }
+                _ => filled,
+            });
         }
         Ok(program)
     }
@@ -218,7 +228,8 @@ impl Run {
             Run::Program(_) => Vec::new(),
             Run::Shell(_) => {
                 let safe = values.iter().filter(|(_, value)| !value.contains('\0'));
-                safe.map(|(name, value)| (variable(name), value.clone())).collect()
+                let given = |name: &str, value: &str| if name == "path" { in_folder(value) } else { value.to_owned() };
+                safe.map(|(name, value)| (variable(name), given(name, value))).collect()
             }
         }
     }
@@ -326,6 +337,32 @@ mod tests {
         assert!(program(&["git", "--ref={ref}"]).program(&hostile).is_ok());
         let null = program(&["x", "{ref}"]).refusal(&values(&[("ref", "a\0b")]));
         assert!(null.is_some_and(|why| why.contains("null")));
+    }
+
+    #[test]
+    fn paths_stay_paths_and_other_values_cannot_be_commands() {
+        let filled =
+            |words: &[&str], name: &'static str, value: &str| program(words).program(&values(&[(name, value)]));
+        let path = |value: &str| filled(&["vim", "{path}"], "path", value).unwrap().remove(1);
+        assert_eq!(
+            (path("src/a.rs"), path(".vimrc"), path("état")),
+            ("src/a.rs".into(), ".vimrc".into(), "état".into())
+        );
+        for hostile in ["+!id", "-c:!id", "@files", "~/x", "$HOME", "|id", " x", "%", "#", "!id", "_x", "=x"] {
+            assert_eq!(path(hostile), format!("./{hostile}"));
+            let shell = Run::Shell("vim \"$LABSCOPE_PATH\"".into());
+            let variable = shell.variables(&values(&[("path", hostile)])).remove(0);
+            assert_eq!(variable, ("LABSCOPE_PATH".to_owned(), format!("./{hostile}")));
+        }
+        assert_eq!(filled(&["x", "{path}:1"], "path", "+a").unwrap()[1], "./+a:1");
+        assert_eq!(filled(&["x", "--file={path}"], "path", "+a").unwrap()[1], "--file=+a");
+        assert_eq!(filled(&["x", "../{path}"], "path", "+a").unwrap()[1], "../+a");
+        for (name, value) in [("title", "+!id"), ("ref", "-c"), ("source_branch", "+main:main")] {
+            let word = format!("{{{name}}}");
+            assert!(filled(&["vim", &word], name, value).is_err_and(|why| why.contains("option")), "{value}");
+            assert_eq!(filled(&["vim", "--", &word], name, value).unwrap()[2], value);
+            assert_eq!(filled(&["vim", &format!("x{word}")], name, value).unwrap()[1], format!("x{value}"));
+        }
     }
 
     #[test]
