@@ -213,7 +213,7 @@ async fn a_tree_that_is_nested_without_end_is_cut() {
 
 #[tokio::test]
 async fn a_tree_that_grows_exponentially_is_cut_and_says_so() {
-    // Each of ten folders has ten entries, which are the same folder.
+    // Each of ten folders has ten entries, which are all the same folder.
     for mode in ["40000", "40755"] {
         let mut bomb = prepared(|repo| {
             let file = repo.blob(b"fn main() {}\n").unwrap();

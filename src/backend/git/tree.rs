@@ -27,7 +27,7 @@ pub struct Listing {
     pub is_cut: bool,
 }
 
-/// What is left of the bounds of a walk.
+/// The rest of the bounds of a walk.
 pub(super) struct TreeBudget {
     entries: usize,
     path_bytes: usize,
