@@ -134,24 +134,33 @@ impl Error {
         }
     }
 
-    /// Returns what the user can do about a failed read.
+    /// Returns what the user can do about a failed read; empty if no advice fits the server's reason.
     pub fn advice(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host name, then press r to retry.",
             Fault::Tls(_) => "Check the host's certificate; use --ca-cert FILE to trust a private CA.",
             Fault::Timeout(_) | Fault::Cut(_) => "Press r to retry.",
             Fault::Unauthorized(_) => "Set a valid token: LABSCOPE_TOKEN, --token-file, or labscope auth login.",
-            // Requests below neither projects nor groups concern the server itself.
-            Fault::Denied(_) => match self.tried.split_once(' ').map_or("", |(_, path)| path) {
-                path if path.starts_with("/projects/") => "You don't have permission; ask an owner of the project.",
-                path if path.starts_with("/groups/") => "You don't have permission; ask an owner of the group.",
-                _ => "You don't have permission; ask an administrator of the server.",
-            },
+            Fault::Denied(message) => advice_by_reason(message).unwrap_or_else(|| match reason(message) {
+                "" => self.owner_advice(),
+                reason if is_any(reason, PERMISSIONS) => self.owner_advice(),
+                _ => "",
+            }),
             Fault::Scope(_) => "Create a token with that scope, and store it with labscope auth login.",
-            Fault::Missing(_) => "It may have been moved or deleted, or be hidden from your account.",
+            Fault::Missing(message) => advice_by_reason(message).unwrap_or_else(|| match reason(message) {
+                reason if reason.is_empty() || is_any(reason, &["not found", "not exist"]) => {
+                    "It may have been moved or deleted, or be hidden from your account."
+                }
+                _ => "",
+            }),
             Fault::Unsupported(_) => "It requires a later version or another edition of the server.",
             Fault::Limited(_) => "Pages reload automatically; a change was not made: send it again later.",
-            Fault::Refused(..) => "Change the input and try again.",
+            Fault::Refused(_, message) => {
+                advice_by_reason(message).unwrap_or_else(|| match is_any(reason(message), STATES) {
+                    true => "",
+                    false => "Change the input and try again.",
+                })
+            }
             Fault::Server(..) => "The problem is on the server: refresh to try again.",
             Fault::Unreadable(_) => "The server may not support the REST API v4; check --host.",
             Fault::TooLarge(_) => "Request less: one file instead of a folder, a narrower filter.",
@@ -160,7 +169,7 @@ impl Error {
         }
     }
 
-    /// Returns what the user can do about a failed write.
+    /// Returns what the user can do about a failed write; empty if no advice fits the server's reason.
     pub fn write_advice(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host name, then send it again.",
@@ -175,12 +184,35 @@ impl Error {
             Fault::Refused(405 | 406 | 422, _) if self.tried.ends_with("/merge") => {
                 "It cannot be merged yet: refresh to see what is missing."
             }
-            Fault::Refused(405, _) => "This server does not support it.",
-            Fault::Refused(409 | 412, _) => "Somebody may have changed it first: refresh to see the current state.",
+            Fault::Refused(412, _) => CHANGED,
             Fault::Refused(413, _) => "It is larger than the server accepts: send less.",
-            Fault::Refused(..) => "Change the input and send it again.",
+            Fault::Refused(status, message) => {
+                advice_by_reason(message).unwrap_or_else(|| match (status, reason(message)) {
+                    (405, "") => "This server does not support it.",
+                    (409, "") => CHANGED,
+                    // Any other conflict, or a method that is not allowed for a reason, is not about the input.
+                    (405 | 409, _) => "",
+                    (_, reason) if is_any(reason, STATES) => "",
+                    _ => "Change the input and send it again.",
+                })
+            }
             _ => self.advice(),
         }
+    }
+
+    /// Returns who can give the permission that the request needs.
+    fn owner_advice(&self) -> &'static str {
+        // Requests below neither projects nor groups concern the server itself.
+        match self.tried.split_once(' ').map_or("", |(_, path)| path) {
+            path if path.starts_with("/projects/") => "You don't have permission; ask an owner of the project.",
+            path if path.starts_with("/groups/") => "You don't have permission; ask an owner of the group.",
+            _ => "You don't have permission; ask an administrator of the server.",
+        }
+    }
+
+    /// Returns the title and the message as a sentence, followed by `advice`, if there is any.
+    pub fn with_advice(&self, advice: &str) -> String {
+        format!("{}: {}. {advice}", self.title(), self.message()).trim_end().to_owned()
     }
 
     /// Returns whether the request was a decision on a merge request, or the removal of a reaction.
@@ -209,11 +241,104 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} ({}). {}", self.title(), self.message(), self.tried, self.advice())
+        let words = format!("{}: {} ({}). {}", self.title(), self.message(), self.tried, self.advice());
+        f.write_str(words.trim_end())
     }
 }
 
 impl std::error::Error for Error {}
+
+const CHANGED: &str = "Somebody may have changed it first: refresh to see the current state.";
+
+/// Phrases of servers' messages, in lower case, with the advice for them, whatever the status is. The first one counts.
+const ADVICE: &[(&str, &str)] = &[
+    ("resource lock", "The server is busy with it: send it again in a moment."),
+    ("does not match head", CHANGED),
+    ("has changed since", CHANGED),
+    ("more recent version", CHANGED),
+    ("precondition failed", CHANGED),
+    ("already been taken", "Choose another one and send it again."),
+    ("is already taken", "Choose another one and send it again."),
+    ("already exist", "Refresh to see what exists."),
+    ("your account", "Sign in on the server's web page, or ask an administrator."),
+    ("user is blocked", "Ask an administrator of the server."),
+    ("accept the terms", "Sign in on the server's web page, or ask an administrator."),
+    ("password expired", "Sign in on the server's web page, or ask an administrator."),
+    ("ip address", "Ask an administrator of the server."),
+];
+
+/// Phrases of the reasons for a 403, in lower case, that are about permissions.
+const PERMISSIONS: &[&str] = &[
+    "not allowed",
+    "permission",
+    "must be admin",
+    "insufficient",
+    "not authorized",
+    "unauthorized",
+    "cannot push",
+    "can't push",
+    "access denied",
+];
+
+/// Phrases of the reasons for a 400 or 422, in lower case, that are about the state of something, not about the input.
+const STATES: &[&str] = &[
+    "already",
+    "unplayable",
+    "not playable",
+    "not retryable",
+    "not erasable",
+    "not running",
+    "not mergeable",
+    "not applicable",
+    "can't apply",
+    "cannot be merged",
+    "can't be merged",
+    "cannot be removed",
+    "can't be removed",
+    "cannot be retried",
+    "cannot cherry-pick",
+    "cannot revert",
+    "archived",
+    "was merged",
+    "was closed",
+    "is closed",
+    "was deleted",
+    "been deleted",
+    "no longer",
+    "is disabled",
+    "are disabled",
+    "no stages",
+    "last owner",
+    "sole owner",
+    "sole-owner",
+];
+
+fn is_any(reason: &str, phrases: &[&str]) -> bool {
+    let reason = reason.to_lowercase();
+    phrases.iter().any(|phrase| reason.contains(phrase))
+}
+
+/// Returns the advice for a message that says more than the status.
+fn advice_by_reason(message: &str) -> Option<&'static str> {
+    let message = message.to_lowercase();
+    ADVICE.iter().find(|(phrase, _)| message.contains(phrase)).map(|(_, advice)| *advice)
+}
+
+/// Returns what a message says beyond its status: `Job is not retryable` of `403 Forbidden - Job is not retryable`.
+fn reason(message: &str) -> &str {
+    let rest = message.trim_start_matches(|c: char| c.is_ascii_digit());
+    if rest.len() == message.len() {
+        return message;
+    }
+    let rest = rest.trim_start();
+    let names =
+        ["Forbidden", "Conflict", "Method Not Allowed", "Not Allowed", "Bad request", "(Bad request)", "Bad Request"];
+    let after =
+        |name: &&str| rest.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name)).map(|_| name.len());
+    let cut = names.iter().find_map(after).unwrap_or(0);
+    let rest = rest.get(cut..).unwrap_or_default().trim_start_matches([' ', '-', ':']).trim_end_matches('.');
+    if rest.eq_ignore_ascii_case("not found") || rest.eq_ignore_ascii_case("unprocessable entity") { "" } else { rest }
+}
 
 /// Returns whether the body of a 404 means that the route does not exist, rather than the resource.
 ///
@@ -274,10 +399,12 @@ fn json_message(value: &Value) -> String {
         Value::Array(items) => joined(items.iter().map(json_message), "; "),
         Value::Object(map) => {
             // The message comes first; the other values of the object repeat it or do not help the user.
-            for key in ["error_description", "message", "error"] {
-                if let Some(inner) = map.get(key).filter(|inner| !inner.is_null()) {
-                    return json_message(inner);
-                }
+            let first = ["error_description", "message", "error"]
+                .iter()
+                .filter_map(|key| map.get(*key).map(json_message))
+                .find(|message| !message.is_empty());
+            if let Some(message) = first {
+                return message;
             }
             joined(map.iter().map(|(field, message)| by_field(field, message)), "; ")
         }
@@ -291,7 +418,7 @@ fn by_field(field: &str, message: &Value) -> String {
         Value::Array(items) => joined(items.iter().map(json_message), ", "),
         other => json_message(other),
     };
-    if field == "base" { text } else { format!("{field} {text}") }
+    if field == "base" || text.is_empty() { text } else { format!("{field} {text}") }
 }
 
 fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {

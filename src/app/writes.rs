@@ -112,10 +112,8 @@ impl App {
             Err(error) if !shown => {
                 let kept = if matches!(pending.carries, KeptKey::Kept(..)) { " Your text is saved." } else { "" };
                 let said = error.message();
-                self.say(
-                    Tone::Bad,
-                    format!("Could not {}: {said}.{kept} {}", pending.write.what, error.write_advice()),
-                );
+                let words = format!("Could not {}: {said}.{kept} {}", pending.write.what, error.write_advice());
+                self.say(Tone::Bad, words.trim_end().to_owned());
             }
             Err(_) => {}
         }

@@ -27,6 +27,11 @@ fn the_message_of_an_error_is_found_in_every_format() {
         ("<html", ""),
         ("", ""),
         ("null", ""),
+        (r#"{"message":null,"error":null}"#, ""),
+        (r#"{"message":null,"error":"invalid_token"}"#, "invalid_token"),
+        (r#"{"message":{},"error":"title is missing"}"#, "title is missing"),
+        (r#"{"message":{"name":["has already been taken"],"limit_reached":[]}}"#, "name has already been taken"),
+        (r#"{"name":["is too long"],"limit_reached":[],"base":null}"#, "name is too long"),
     ] {
         assert_eq!(error_message(body.as_bytes()), words, "{body}");
     }
@@ -52,5 +57,89 @@ fn the_status_is_not_repeated_and_replaces_a_missing_message() {
     ] {
         let error = Error::from_status("GET /x".into(), status, words.into(), None);
         assert_eq!(error.message(), said);
+    }
+}
+
+#[test]
+fn the_reason_of_a_refusal_decides_what_to_do() {
+    let (none, changed, taken, exists) =
+        ("", "Somebody may have changed it first", "Choose another one", "Refresh to see");
+    let (owner, input, sign_in) = ("You don't have permission", "Change the input", "Sign in on the server's web page");
+    for (status, body, advice) in [
+        (400, r#"{"message":"400 Bad request - Unplayable Job"}"#, none),
+        (400, r#"{"message":"400 (Bad request) \"Unplayable Job\" not given"}"#, none),
+        (400, r#"{"message":"400 (Bad request) \"title\" not given"}"#, input),
+        (400, r#"{"error":"title is missing"}"#, input),
+        (400, r#"{"error":"scope does not have a valid value"}"#, input),
+        (400, r#"{"message":{"title":["can't be blank"]}}"#, input),
+        (400, r#"{"message":{"key":["(STAGE) has already been taken"]}}"#, taken),
+        (
+            400,
+            r#"{"message":{"access_level":["should be greater than or equal to Owner inherited membership"]}}"#,
+            input,
+        ),
+        (400, r#"{"message":"Branch already exists"}"#, exists),
+        (400, r#"{"message":"Tag v1 already exists"}"#, exists),
+        (400, r#"{"message":"Target foo is invalid"}"#, input),
+        (400, r#"{"message":"A file with this name already exists"}"#, exists),
+        (
+            400,
+            r#"{"message":"You are attempting to update a file that has changed since you started editing it."}"#,
+            changed,
+        ),
+        (400, r#"{"message":"This suggestion has already been applied."}"#, none),
+        (400, r#"{"message":"Can't apply as this line was changed in a more recent version."}"#, changed),
+        (400, r#"{"message":"Can't apply as the source branch was deleted."}"#, none),
+        (400, r#"{"message":"Merge request is not mergeable"}"#, none),
+        (403, r#"{"message":"403 Forbidden"}"#, owner),
+        (403, r#"{"message":"403 Forbidden - You are not allowed to push into this branch"}"#, owner),
+        (403, r#"{"message":"403 Forbidden - Cannot push to source branch"}"#, owner),
+        (403, r#"{"message":"403 Forbidden  - Must be admin to use sudo"}"#, owner),
+        (403, r#"{"message":"403 Forbidden  - Job is not retryable"}"#, none),
+        (403, r#"{"message":"403 Forbidden - Job is not retryable"}"#, none),
+        (403, r#"{"message":"403 Forbidden - Job is not erasable!"}"#, none),
+        (403, r#"{"message":"403 Forbidden - Source branch does not exist"}"#, none),
+        (
+            403,
+            r#"{"message":"403 Forbidden - Only one project associated with the runner. Please remove the runner instead"}"#,
+            none,
+        ),
+        (403, r#"{"message":"403 Forbidden - Your account has been blocked."}"#, sign_in),
+        (403, r#"{"message":"403 Forbidden  - User is blocked"}"#, "Ask an administrator"),
+        (404, r#"{"message":"404 Project Not Found"}"#, "It may have been moved"),
+        (404, r#"{"message":"404 Not found"}"#, "It may have been moved"),
+        (404, r#"{"message":"Tag does not exist"}"#, "It may have been moved"),
+        (404, r#"{"message":"404 Feature flag disabled: :dast_runner_site_validation"}"#, none),
+        (404, r#"{"message":"404 Award Emoji Name has already been taken Not Found"}"#, taken),
+        (405, r#"{"message":"405 Method Not Allowed"}"#, "This server does not support it"),
+        (405, r#"{"message":"Tag v1 already exists"}"#, exists),
+        (405, r#"{"message":"Protected branch cant be removed"}"#, none),
+        (409, r#"{"message":"409 Conflict"}"#, changed),
+        (409, r#"{"message":"409 Conflict: Resource lock"}"#, "The server is busy"),
+        (409, r#"{"message":"SHA does not match HEAD of source branch: 9f3c2abd"}"#, changed),
+        (409, r#"{"message":"Label already exists"}"#, exists),
+        (409, r#"{"message":"Member already exists"}"#, exists),
+        (409, r#"{"message":"Release already exists"}"#, exists),
+        (409, r#"{"message":"Protected branch 'main' already exists"}"#, exists),
+        (409, r#"{"message":["Another open merge request already exists for this source branch: !5"]}"#, exists),
+        (409, r#"{"message":["Cannot Create: This merge request already exists: [\"Louder\"]"]}"#, exists),
+        (409, r#"{"message":"Email has already been taken"}"#, taken),
+        (409, r#"{"message":{"name":["has already been taken"],"path":["has already been taken"]}}"#, taken),
+        (409, r#"{"message":"Runner was already enabled for this project"}"#, none),
+        (409, r#"{"message":"Issue(s) already assigned"}"#, none),
+        (409, r#"{"message":"User cannot be removed while is the sole-owner of a group"}"#, none),
+        (412, r#"{"message":"412 Precondition Failed"}"#, changed),
+        (422, r#"{"error":["You can't use same project/branch for source and target"]}"#, input),
+        (422, r#"{"message":"Ref is not specified"}"#, input),
+        (422, r#"{"message":{"base":["The project is archived"]}}"#, none),
+    ] {
+        let message = error_message(body.as_bytes());
+        let error = Error::from_status("POST /projects/1/x".into(), status, message, None);
+        let said = error.write_advice();
+        assert!(
+            if advice.is_empty() { said.is_empty() } else { said.starts_with(advice) },
+            "{status} {body}: {said:?}"
+        );
+        assert!(!error.to_string().ends_with(' ') && !error.with_advice(said).ends_with(' '), "{body}");
     }
 }

@@ -456,7 +456,7 @@ fn reason(error: &Error) -> String {
     let words = format!("{}: {}", error.title(), error.message());
     match error.is_temporary() {
         true => words,
-        false => format!("{}. {}", words.trim_end_matches('.'), error.write_advice().trim_end_matches('.')),
+        false => error.with_advice(error.write_advice()).trim_end_matches('.').to_owned(),
     }
 }
 

@@ -53,9 +53,7 @@ impl Outcome {
     /// Returns the problem of the write, in full.
     fn problem(&self) -> Option<(String, Role)> {
         match self {
-            Outcome::Failed(error) => {
-                Some((format!("{}: {}. {}", error.title(), error.message(), error.write_advice()), Role::Failed))
-            }
+            Outcome::Failed(error) => Some((error.with_advice(error.write_advice()), Role::Failed)),
             Outcome::Changed(what) => Some((format!("Changed by somebody else: {what}."), Role::Warning)),
             Outcome::Waiting | Outcome::Checking | Outcome::Sending(_) | Outcome::Done => None,
         }

@@ -62,7 +62,7 @@ impl Document for SnippetText {
         if let Some(raw) = known.value {
             return Some(Ok(Origin { name: name_of(&raw.bytes), bytes: raw.bytes.clone() }));
         }
-        known.error.map(|error| Err(format!("{}: {}. {}", error.title(), error.message(), error.advice())))
+        known.error.map(|error| Err(error.with_advice(error.advice())))
     }
 
     fn check_load(&self) -> Option<Load> {

@@ -448,5 +448,5 @@ pub fn last_commit(view: &View, project: &Id, branch: &str, path: &str) -> Optio
 /// Returns the message of a failed request, if it failed.
 pub fn failure<E: Endpoint>(view: &View, endpoint: &E) -> Option<String> {
     let error = view.store.error_of(&endpoint.request())?;
-    Some(format!("{}: {} ({}). {}", error.title(), error.message(), error.tried, error.advice()))
+    Some(error.to_string())
 }

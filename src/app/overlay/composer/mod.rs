@@ -663,7 +663,7 @@ impl Overlay for Composer {
                 Some(AfterEvent::Close)
             }
             Err(error) => {
-                self.state = State::Failed(format!("{}: {}. {}", error.title(), error.message(), error.write_advice()));
+                self.state = State::Failed(error.with_advice(error.write_advice()));
                 Some(AfterEvent::KeepOpen)
             }
         }

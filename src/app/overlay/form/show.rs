@@ -137,7 +137,7 @@ impl Form {
         let room = if height > 6 { MAX_HELP_ROWS } else { 1 };
         match &self.state {
             State::Failed(error) => {
-                let words = format!("{}: {}. {}", error.title(), error.message(), error.write_advice());
+                let words = error.with_advice(error.write_advice());
                 let words = self.without_secrets(words);
                 (text::wrap(&words, width, room.max(usize::from(height / 3).min(5))), Role::Failed)
             }
