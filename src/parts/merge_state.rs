@@ -1,33 +1,39 @@
 //! A one-word summary of what blocks a merge, for lists.
 
 use crate::api::merge_requests::MergeRequest;
+use crate::domain::merge_status::{self, Obstacle};
 use crate::ui::theme::Role;
+use std::borrow::Cow;
 
-/// Returns the word and its role; empty if the list does not contain the status or there is nothing to report.
-pub fn brief(merge_request: &MergeRequest) -> (&'static str, Role) {
+/// Returns the role of an obstacle to a merge.
+pub fn role(obstacle: Obstacle) -> Role {
+    match obstacle {
+        Obstacle::Nothing => Role::Success,
+        Obstacle::Unchecked => Role::Dim,
+        Obstacle::Waiting => Role::Warning,
+        Obstacle::Blocked => Role::Failed,
+    }
+}
+
+/// Returns the words and their role; empty if the list does not contain the status or there is nothing to report.
+pub fn brief(merge_request: &MergeRequest) -> (Cow<'static, str>, Role) {
     if !merge_request.is_open() {
-        return ("", Role::Dim);
+        return ("".into(), Role::Dim);
     }
     if has_conflicts(merge_request) {
-        return ("conflicts", Role::Failed);
+        return ("conflicts".into(), Role::Failed);
     }
     if merge_request.blocking_discussions_resolved == Some(false) {
-        return ("threads", Role::Warning);
+        return ("threads".into(), Role::Warning);
     }
-    match merge_request.merge_status() {
-        Some("need_rebase") => ("rebase", Role::Warning),
-        Some("discussions_not_resolved") => ("threads", Role::Warning),
-        Some("not_approved") => ("approval", Role::Warning),
-        Some("requested_changes") => ("changes", Role::Warning),
-        Some("ci_must_pass" | "ci_still_running") => ("pipeline", Role::Warning),
-        Some("mergeable" | "can_be_merged") => ("ready", Role::Success),
-        _ => ("", Role::Dim),
-    }
+    let (words, obstacle) =
+        merge_request.merge_status().map(merge_status::brief).unwrap_or(("".into(), Obstacle::Nothing));
+    (words, role(obstacle))
 }
 
 /// Returns whether the branches are known to conflict.
 pub fn has_conflicts(merge_request: &MergeRequest) -> bool {
-    let says_so = || matches!(merge_request.merge_status(), Some("conflict" | "cannot_be_merged"));
+    let says_so = || merge_request.merge_status().is_some_and(merge_status::is_conflict);
     merge_request.is_open() && (merge_request.has_conflicts == Some(true) || says_so())
 }
 
@@ -36,10 +42,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conflicts_come_first_and_unknown_statuses_are_empty() {
+    fn conflicts_come_first_and_every_status_has_words() {
         let of = |json: &str| brief(&serde_json::from_str(json).expect("a merge request")).0;
         let status = |word: &str| of(&format!(r#"{{"state": "opened", "detailed_merge_status": "{word}"}}"#));
-        assert_eq!((status("mergeable"), status("not_approved"), status("moon_phase")), ("ready", "approval", ""));
+        for (name, words) in [
+            ("mergeable", "ready"),
+            ("not_approved", "approval"),
+            ("security_policy_violations", "policy"),
+            ("policies_denied", "policy"),
+            ("merge_time", "scheduled"),
+            ("jira_association_missing", "Jira issue"),
+            ("locked_paths", "locked files"),
+            ("title_regex", "title"),
+            ("preparing", "preparing"),
+            ("approvals_syncing", "checking"),
+            ("commits_status", "no commits"),
+            ("broken_status", "conflicts"),
+            ("blocked_status", "blocked"),
+            ("external_status_checks", "checks"),
+            ("moon_phase", "moon phase"),
+        ] {
+            assert_eq!(status(name), words, "{name}");
+        }
         let both = r#"{"state": "opened", "has_conflicts": true, "blocking_discussions_resolved": false}"#;
         assert_eq!(of(both), "conflicts");
         assert_eq!(of(r#"{"state": "merged", "detailed_merge_status": "not_open"}"#), "");
