@@ -18,6 +18,17 @@ crate::resource! {
 }
 
 crate::resource! {
+    /// An approval or a rejection of a blocked deployment.
+    pub struct DeploymentApproval {
+        user: Option<User>,
+        /// `approved` or `rejected`.
+        status: String,
+        comment: Option<String>,
+        created_at: Option<Time>,
+    }
+}
+
+crate::resource! {
     /// A deployment of a commit to an environment.
     pub struct Deployment {
         id: u64,
@@ -33,6 +44,10 @@ crate::resource! {
     unspecified {
         status: String,
         updated_at: Time,
+        /// The number of missing approvals; only in the single view.
+        pending_approval_count: u64,
+        /// Only in the single view.
+        approvals: Vec<DeploymentApproval>,
     }
 }
 

@@ -16,6 +16,10 @@ crate::resource! {
     unspecified {
         name: String,
         description: String,
+        /// `executable`, `temporarily_disabled` or `disabled`: deliveries stop after failures.
+        alert_status: String,
+        /// The end of a temporary disablement.
+        disabled_until: Time,
     }
 }
 

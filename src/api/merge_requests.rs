@@ -124,6 +124,8 @@ crate::resource! {
         references: References,
         diff_refs: DiffRefs,
         merge_error: String,
+        /// The time before which it cannot be merged.
+        merge_after: Time,
         /// Whether a rebase is running; only sent if [`GetMergeRequest`] asks for it.
         rebase_in_progress: bool,
         /// The permissions of the caller; only in the single view.

@@ -163,7 +163,9 @@ crate::resource! {
         readme_url: String,
         forked_from_project: ProjectBrief,
         merge_method: String,
+        /// The day on which the project was scheduled for deletion; the old name of `marked_for_deletion_on`.
         marked_for_deletion_at: Time,
+        marked_for_deletion_on: Time,
     }
 }
 

@@ -89,6 +89,28 @@ impl Todo {
         }
     }
 
+    /// Returns the kind of a target that has no reference: `alert`, `design`, `vulnerability`; newer kinds in the
+    /// server's words. Empty for a target with a reference.
+    pub fn kind(&self) -> String {
+        match self.target_type.as_str() {
+            "" | "MergeRequest" | "Issue" | "WorkItem" | "Epic" => String::new(),
+            // `AlertManagement::Alert`, `DesignManagement::Design`, `WikiPage::Meta`.
+            "WikiPage::Meta" => "wiki page".to_owned(),
+            "Key" => "SSH key".to_owned(),
+            other => {
+                let name = other.rsplit("::").next().unwrap_or(other);
+                let mut words = String::new();
+                for letter in name.chars() {
+                    if letter.is_uppercase() && !words.is_empty() {
+                        words.push(' ');
+                    }
+                    words.extend(letter.to_lowercase());
+                }
+                words
+            }
+        }
+    }
+
     /// Returns the reference of the target, such as `!42` or `#7`; empty for targets without one.
     pub fn reference(&self) -> String {
         let iid = self.target.as_ref().and_then(|target| target.iid);

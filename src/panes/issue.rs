@@ -294,6 +294,16 @@ impl IssuePane {
         if issue.confidential {
             spans.push(("  confidential".into(), theme.style(Role::Warning)));
         }
+        if issue.discussion_locked == Some(true) {
+            spans.push(("  locked: only members can comment".into(), theme.style(Role::Warning)));
+        }
+        if let Some(severity) = issue.severity.as_deref().map(str::to_lowercase)
+            && !severity.is_empty()
+            && severity != "unknown"
+        {
+            let role = if matches!(severity.as_str(), "critical" | "high") { Role::Failed } else { Role::Warning };
+            spans.push((format!("  severity {severity}").into(), theme.style(role)));
+        }
         lines.push(DocLine { spans, ..DocLine::default() });
         if !sidebar::is_wide(view) {
             lines.extend(self.about(view, issue, width));

@@ -140,17 +140,14 @@ impl Overview {
         if project.archived.sent() == Some(&true) {
             kind.push((format!("{}archived", glyph::separator()), Role::Warning));
         }
+        let marked = project.marked_for_deletion_on.as_ref().or(project.marked_for_deletion_at.as_ref());
+        if let Some(day) = marked {
+            kind.push((format!("{}to be deleted, marked on {day}", glyph::separator()), Role::Failed));
+        }
         self.facts.field("visibility", kind, None);
-        match project.import_status.sent().map(String::as_str) {
-            Some("failed") => {
-                let why = project.import_error.sent().map(String::as_str).unwrap_or("the server does not say why");
-                self.facts.field("import", vec![(format!("failed: {}", text::sanitize(why)), Role::Failed)], None);
-            }
-            _ if is_coming(project) => {
-                let words = format!("{} The repository is being copied.", glyph::alive());
-                self.facts.field("import", vec![(words, Role::Warning)], None);
-            }
-            _ => {}
+        if let Some((words, role)) = project::import_words(project) {
+            let words = if is_coming(project) { format!("{} {words}", glyph::alive()) } else { words };
+            self.facts.field("import", vec![(words, role)], None);
         }
         if let Some(branch) = project.default_branch() {
             let place = Place::new("files").project(self.project.clone()).at(branch);
@@ -311,7 +308,13 @@ impl Overview {
                 (None, false) => state::skeleton(buf, body, view.theme),
                 (Some(error), false) if !error.is_missing() => draw_error(view, body, buf, error),
                 (_, true) if !root.is_empty() => view.draw_empty(buf, body, "No README.", "‹go.files› shows its files"),
-                _ => view.draw_empty(buf, body, "The repository is empty.", "Push a first commit, ‹refresh› refreshes"),
+                _ => match view.store.get(&self.query()).value.and_then(project::import_words) {
+                    Some((words, _)) => view.draw_empty(buf, body, &words, "‹refresh› refreshes"),
+                    None => {
+                        let next = "Push a first commit, ‹refresh› refreshes";
+                        view.draw_empty(buf, body, "The repository is empty.", next);
+                    }
+                },
             };
         };
         if let Some(rendered) = rendered_markdown::rendered(view, &Self::identity(readme), self.readme_width(view)) {

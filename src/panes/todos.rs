@@ -210,10 +210,14 @@ impl ListSource for TodoSource {
             "build_failed" | "unmergeable" => Role::Failed,
             _ => Role::Text,
         };
+        let title = match todo.kind() {
+            kind if kind.is_empty() => Cell::from((todo.title().to_owned(), Role::Text)),
+            kind => Cell::from((format!("{kind}  "), Role::Dim)).and(todo.title().to_owned(), Role::Text),
+        };
         Row::new(vec![
             state.map_or_else(Cell::empty, |state| Cell::from(glyph::status(state))),
             Cell::from((todos::reason(todo), role)),
-            Cell::from((todo.title().to_owned(), Role::Text)),
+            title,
             Cell::from((todo.container_path().to_owned(), Role::Dim)),
             Cell::from((todo.reference(), Role::Ref)),
             Cell::from((author(todo).to_owned(), Role::User)),

@@ -2,10 +2,12 @@
 
 use crate::api::endpoint::encode;
 use crate::api::projects::{GetProject, Project};
-use crate::api::{Endpoint, Id};
+use crate::api::{Endpoint, ExtraValue, Id};
 use crate::app::pane::Breadcrumb;
 use crate::app::view::View;
 use crate::store::{Load, Want};
+use crate::ui::text;
+use crate::ui::theme::Role;
 
 /// Returns the request for a project that every place in it uses.
 pub fn query(project: &Id) -> GetProject {
@@ -25,6 +27,18 @@ pub fn project<'a>(view: &View<'a>, project: &Id) -> Option<&'a Project> {
 /// Returns the default branch, if it is known.
 pub fn default_branch<'a>(view: &View<'a>, id: &Id) -> Option<&'a str> {
     project(view, id).and_then(Project::default_branch)
+}
+
+/// Returns what is shown instead of the files of a project whose repository is still being copied, or could not be.
+pub fn import_words(project: &Project) -> Option<(String, Role)> {
+    match project.import_status.sent().map(String::as_str) {
+        Some("failed") => {
+            let why = project.import_error.sent().map(String::as_str).unwrap_or("the server does not say why");
+            Some((format!("The import failed: {}", text::sanitize(why)), Role::Failed))
+        }
+        Some("scheduled" | "started") => Some(("The repository is being copied.".to_owned(), Role::Warning)),
+        _ => None,
+    }
 }
 
 /// Returns the breadcrumbs of a project, by its path if it is known, even if only its ID was given.

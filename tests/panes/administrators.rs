@@ -71,3 +71,20 @@ async fn changes_for_administrators_are_sent_if_the_role_is_unknown() {
     harness.press("D Enter").type_text("bo").press("Enter").settle().await;
     harness.expect("Could not delete @bo: 403 Quux.");
 }
+
+#[tokio::test]
+async fn a_disabled_hook_says_so() {
+    let mut harness = Begin::at(Place::new("hooks")).size(160, 30).open();
+    harness.reply("GET /user", json!({"id": 1, "username": "ada", "is_admin": true}));
+    let hook = |id: u64, status: &str| {
+        json!({"id": id, "url": format!("https://{id}.example.org"), "push_events": true,
+        "created_at": "2026-06-01T00:00:00Z", "alert_status": status, "disabled_until": "2026-06-16T09:00:00Z"})
+    };
+    let hooks = [hook(1, "temporarily_disabled"), hook(2, "executable"), hook(3, "disabled")];
+    harness.reply("GET /hooks", hooks).settle().await;
+    harness.expect("temporarily disabled · ").expect(" disabled · ");
+    harness.click_on("https://1.example.org").settle().await;
+    harness.expect("temporarily disabled until 2026-06-16 09:00 UTC, after failed deliveries");
+    harness.click_on("https://2.example.org").settle().await;
+    harness.expect_no("after failed deliveries");
+}

@@ -127,3 +127,19 @@ async fn missing_denied_and_empty_deployments_are_reported() {
 async fn the_deployments_screen_matches_its_snapshot() {
     insta::assert_snapshot!("deployments_160", open(160, 24).await.picture());
 }
+
+#[tokio::test]
+async fn a_blocked_deployment_shows_its_approvals() {
+    let place = Place::new("deployments").project("acme/rocket-ui");
+    let mut harness = Begin::at(place).size(180, 30).open();
+    let mut blocked = deployment(3, "production", 'c', "manual");
+    blocked["status"] = json!("blocked");
+    let mut whole = blocked.clone();
+    whole["pending_approval_count"] = json!(1);
+    whole["approvals"] = json!([
+        {"user": {"id": 2, "username": "bo"}, "status": "approved", "comment": "Fine", "created_at": "2026-06-15T09:30:00Z"},
+        {"user": {"id": 3, "username": "cem"}, "status": "rejected", "created_at": "2026-06-15T09:40:00Z"},
+    ]);
+    harness.reply(LIST, [blocked]).reply(&format!("{LIST}/3"), whole).settle().await;
+    harness.expect("blocked").expect("1 more needed").expect("approved by bo  Fine").expect("rejected by cem");
+}

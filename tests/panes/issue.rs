@@ -351,3 +351,18 @@ async fn text_that_arrives_at_once_is_pasted_where_text_is_typed() {
     harness.send(Msg::Typed(format!("{}c", "k".repeat(80))));
     harness.expect("Note on #7");
 }
+
+#[tokio::test]
+async fn an_incident_shows_its_severity_and_a_locked_discussion() {
+    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(120, 30).open();
+    let mut incident = issue();
+    (incident["issue_type"], incident["severity"]) = (json!("incident"), json!("CRITICAL"));
+    incident["discussion_locked"] = json!(true);
+    harness.reply("GET /projects/a%2Fb/issues/7", incident);
+    harness.reply("GET /projects/a%2Fb/issues/7/notes", json!([])).settle().await;
+    harness.expect("severity critical").expect("locked: only members can comment");
+    let mut plain = issue();
+    plain["severity"] = json!("UNKNOWN");
+    harness.reply("GET /projects/a%2Fb/issues/7", plain).press("r").settle().await;
+    harness.expect_no("severity").expect_no("locked");
+}

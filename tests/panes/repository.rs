@@ -88,3 +88,28 @@ async fn languages_are_shown_from_a_real_server() {
     app.expect("languages").expect("Rust");
     server.stop().await;
 }
+
+#[tokio::test]
+async fn a_project_says_that_it_is_to_be_deleted() {
+    for field in ["marked_for_deletion_on", "marked_for_deletion_at"] {
+        let mut harness = Begin::at(Place::new("overview").project("a/b")).size(120, 40).open();
+        let mut project = json!({"id": 7, "name": "b", "path_with_namespace": "a/b", "visibility": "private"});
+        project[field] = json!("2026-06-10");
+        harness.reply(PROJECT, project).settle().await;
+        harness.expect("private").expect("to be deleted, marked on 2026-06-10");
+    }
+}
+
+#[tokio::test]
+async fn a_project_that_is_being_imported_is_not_called_empty() {
+    for (status, words) in [("started", "The repository is being copied."), ("failed", "The import failed: no disk")] {
+        for place in ["files", "overview"] {
+            let mut harness = Begin::at(Place::new(place).project("a/b")).size(120, 40).open();
+            let project = json!({"id": 7, "name": "b", "path_with_namespace": "a/b", "empty_repo": true,
+                "default_branch": null, "import_status": status, "import_error": "no disk"});
+            harness.reply(PROJECT, project);
+            harness.fail(&format!("{PROJECT}/repository/tree"), 404, "404 Tree Not Found").settle().await;
+            harness.expect(words).expect_no("is empty");
+        }
+    }
+}

@@ -149,3 +149,23 @@ async fn a_mention_opens_at_its_note_in_the_demo() {
     app.press("x").until("Marked acme/rocket-ui!42 as done").await;
     server.stop().await;
 }
+
+#[tokio::test]
+async fn to_dos_name_the_kind_of_a_target_without_a_reference() {
+    let mut harness = Begin::at(Place::new("todos")).size(160, 30).open();
+    let of = |id: u64, kind: &str, title: &str| {
+        let mut todo = todo(id, "mentioned", 3, title);
+        todo["target_type"] = json!(kind);
+        todo
+    };
+    let all = [
+        of(1, "AlertManagement::Alert", "Disk is full"),
+        of(2, "DesignManagement::Design", "logo.png"),
+        of(3, "Vulnerability", "Injection"),
+        of(4, "Commit", "Draw rows"),
+        of(5, "MergeRequest", "Rows"),
+    ];
+    harness.reply(PENDING, all).settle().await;
+    harness.expect("alert  Disk is full").expect("design  logo.png").expect("vulnerability  Injection");
+    harness.expect("commit  Draw rows").expect("!3").expect_no("request  Rows");
+}

@@ -12,10 +12,8 @@ const UNUSED: &[&str] = &[
     "CommitSignature.gpg_key_user_email",
     "Group.ldap_cn",
     "Issue.merge_requests_count",
-    "Issue.severity",
     "Label.description_html",
     "Profile.followers",
-    "Project.marked_for_deletion_at",
     "Project.readme_url",
     "Runner.maximum_timeout",
 ];

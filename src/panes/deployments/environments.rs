@@ -131,8 +131,8 @@ impl Detail<DeploymentSource> for DeploymentDetail {
         }
     }
 
-    fn wants(&self, _: &DetailContext<'_, DeploymentSource>, _: &View) -> Vec<Want> {
-        Vec::new()
+    fn wants(&self, context: &DetailContext<'_, DeploymentSource>, view: &View) -> Vec<Want> {
+        self.facts.wants(context, view)
     }
 
     fn changed(&mut self, context: &DetailContext<'_, DeploymentSource>, cx: &mut Cx) {

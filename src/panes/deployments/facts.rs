@@ -25,6 +25,20 @@ pub fn fill_facts(details: &mut Details, deployment: &Deployment, project: &Id, 
         let (status, role) = glyph::labeled(word);
         details.field("status", one(status, role), None);
     }
+    let approvals = deployment.approvals.as_deref().unwrap_or_default();
+    if let Some(missing) = deployment.pending_approval_count.filter(|missing| *missing > 0 || !approvals.is_empty()) {
+        let words = if missing == 0 { "complete".to_owned() } else { format!("{missing} more needed") };
+        let role = if missing == 0 { Role::Success } else { Role::Warning };
+        details.field("approvals", one(words, role), None);
+    }
+    for approval in approvals {
+        let name = approval.user.as_ref().map_or("somebody", |user| user.username.as_str()).to_owned();
+        let role = if approval.status == "approved" { Role::Success } else { Role::Failed };
+        let mut pieces = vec![(format!("{} ", approval.status), role), (format!("by {name}"), Role::User)];
+        let comment = approval.comment.as_deref().filter(|comment| !comment.is_empty());
+        pieces.extend(comment.map(|comment| (format!("  {comment}"), Role::Dim)));
+        details.field("", pieces, None);
+    }
     details.field("environment", one(environment(deployment).to_owned(), Role::Text), None);
     if let Some(url) = deployment.environment.as_ref().and_then(|environment| environment.external_url.clone()) {
         let link = link(deployment).map(LinkTarget::Page);

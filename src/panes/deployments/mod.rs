@@ -319,11 +319,19 @@ impl ListSource for DeploymentSource {
 }
 
 impl FactsSource for DeploymentSource {
+    fn load(&self, deployment: &Deployment) -> Option<Load> {
+        // Only the single view has the approvals that it waits for.
+        let one = self.one(&deployment.id.to_string()).filter(|_| deployment.status.as_deref() == Some("blocked"));
+        one.map(|one| Load::single(&one))
+    }
+
     fn facts_title(&self, deployment: &Deployment) -> String {
         format!("deployment #{}", deployment.iid)
     }
 
     fn facts(&self, facts: &mut Details, view: &View, deployment: &Deployment) {
-        facts::fill_facts(facts, deployment, &self.project, view);
+        let one = self.one(&deployment.id.to_string());
+        let whole = one.and_then(|one| view.store.get(&one).value).filter(|_| self.load(deployment).is_some());
+        facts::fill_facts(facts, whole.unwrap_or(deployment), &self.project, view);
     }
 }

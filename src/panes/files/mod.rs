@@ -117,6 +117,7 @@ impl Files {
             git_ref: self.source.git_ref.clone(),
             path: path.map(str::to_owned),
             blob: blob.or(in_tree.map(|node| &node.sha)).cloned(),
+            is_link: in_tree.is_some_and(|node| node.kind == tree::Kind::Link),
         }
     }
 
@@ -244,6 +245,10 @@ impl Files {
         let nodes = self.tree.nodes();
         let rows = view.store.list(&self.root());
         if nodes.is_empty() {
+            let importing = project::project(view, &self.source.project).and_then(project::import_words);
+            if let Some((words, _)) = importing {
+                return view.draw_empty(buf, area, &words, "‹refresh› refreshes");
+            }
             return match rows.error {
                 _ if self.is_empty(view) => {
                     view.draw_empty(

@@ -14,7 +14,7 @@ use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::forms;
-use crate::parts::list::{age, time_ago};
+use crate::parts::list::{age, date, time_ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
@@ -130,6 +130,15 @@ fn created(hook: &Hook) -> Option<Timestamp> {
     hook.created_at.as_ref()?.instant()
 }
 
+/// Returns the words for a hook that is not delivered to, because deliveries failed.
+fn disabled(hook: &Hook) -> Option<&'static str> {
+    match hook.alert_status.as_deref()? {
+        "disabled" => Some("disabled"),
+        "temporarily_disabled" => Some("temporarily disabled"),
+        _ => None,
+    }
+}
+
 impl ListSource for HookSource {
     type Row = Hook;
     type Detail = FactsDetail;
@@ -185,9 +194,15 @@ impl ListSource for HookSource {
     fn row(&self, view: &View, _: usize, hook: &Hook) -> Row {
         let triggers = events(hook);
         let triggers = if triggers.is_empty() { "other events".to_owned() } else { triggers.join(", ") };
+        let triggers = match disabled(hook) {
+            Some(words) => {
+                Cell::from((format!("{words}{}", glyph::separator()), Role::Failed)).and(triggers, Role::Dim)
+            }
+            None => Cell::from((triggers, Role::Dim)),
+        };
         Row::new(vec![
             Cell::from((hook.url.clone(), Role::Link)),
-            Cell::from((triggers, Role::Dim)),
+            triggers,
             Cell::from((age(view, hook.created_at.as_ref()), Role::Dim)),
         ])
     }
@@ -237,6 +252,10 @@ impl FactsSource for HookSource {
             if let Some(words) = words.as_ref().filter(|words| !words.is_empty()) {
                 facts.field(name, vec![(words.clone(), Role::Text)], None);
             }
+        }
+        if let Some(words) = disabled(hook) {
+            let until = hook.disabled_until.as_ref().map(|at| format!(" until {}", date(at))).unwrap_or_default();
+            facts.field("status", vec![(format!("{words}{until}, after failed deliveries"), Role::Failed)], None);
         }
         let rows = [
             ("pushes", hook.push_events),

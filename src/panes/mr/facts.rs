@@ -8,9 +8,9 @@ use crate::api::merge_requests::{MergeRequest, Reviewer};
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::users::User;
 use crate::app::view::View;
-use crate::domain::merge_status::{self, Obstacle};
-use crate::parts::list::{age, ago};
-use crate::parts::{ci, label_colors, review, sidebar};
+use crate::domain::merge_status;
+use crate::parts::list::{age, ago, date};
+use crate::parts::{ci, label_colors, merge_state, review, sidebar};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
@@ -188,6 +188,10 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
     }
     let merge = merge(&out, m);
     out.fact("Merge", merge);
+    if m.discussion_locked.sent() == Some(&true) {
+        let words = vec![vec![out.span("locked: only members can comment", Role::Warning)]];
+        out.fact("Discussion", words);
+    }
     if !facts.common_changes.is_empty() {
         let mut pieces = vec![vec![out.span("changed on both sides:", Role::Dim)]];
         let room = width.saturating_sub(LABEL_WIDTH);
@@ -282,6 +286,9 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
     };
     if let Some(at) = m.merged_at.sent() {
         pieces.push(end(m.merged_by.sent(), Some(at), "merged"));
+        if let Some(sha) = m.merge_commit_sha.sent().filter(|sha| !sha.is_empty()) {
+            pieces.push(vec![out.span("as ", Role::Dim), out.span(text::head(sha, 8), Role::Ref)]);
+        }
     } else if let Some(at) = m.closed_at.sent() {
         pieces.push(end(m.closed_by.sent(), Some(at), "closed"));
     }
@@ -290,16 +297,13 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
             pieces.push(vec![out.span("is being rebased", Role::Running)]);
         } else if let Some(status) = m.merge_status() {
             let (words, obstacle) = merge_status::explain(status);
-            let role = match obstacle {
-                Obstacle::Nothing => Role::Success,
-                Obstacle::Unchecked => Role::Dim,
-                Obstacle::Waiting => Role::Warning,
-                Obstacle::Blocked => Role::Failed,
-            };
-            pieces.push(vec![out.span(words, role)]);
+            pieces.push(vec![out.span(words, merge_state::role(obstacle))]);
         }
         if let Some(error) = m.merge_error.as_deref().filter(|error| !error.is_empty()) {
             pieces.push(vec![out.span(error.to_owned(), Role::Failed)]);
+        }
+        if let Some(at) = m.merge_after.as_ref().filter(|at| at.instant().is_none_or(|at| at > out.view.now)) {
+            pieces.push(vec![out.span(format!("not before {}", date(at)), Role::Warning)]);
         }
         for (on, words) in [
             (m.merge_when_pipeline_succeeds.flatten(), "merges when its pipeline succeeds"),

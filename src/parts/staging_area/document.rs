@@ -22,13 +22,19 @@ pub struct StagedDocument {
     /// The blob at the path when it was last read from the branch; `None` for a new file.
     blob: Option<String>,
     key: String,
+    is_link: bool,
 }
 
 impl StagedDocument {
     /// Creates a document for the file at a path; a new file if `blob` is `None`.
     pub fn new(staging_area: StagingArea, path: &str, blob: Option<String>) -> StagedDocument {
         let key = staging_area.typed_key(path);
-        StagedDocument { staging_area, path: path.to_owned(), blob, key }
+        StagedDocument { staging_area, path: path.to_owned(), blob, key, is_link: false }
+    }
+
+    /// Sets whether the file is a symbolic link.
+    pub fn link(self, is_link: bool) -> StagedDocument {
+        StagedDocument { is_link, ..self }
     }
 
     fn raw(&self) -> Option<GetRawBlob> {
@@ -47,6 +53,10 @@ impl Document for StagedDocument {
 
     fn verb(&self) -> &'static str {
         "stage"
+    }
+
+    fn note(&self) -> Option<String> {
+        self.is_link.then(|| "This is a symbolic link: its text is the path that it leads to.".to_owned())
     }
 
     fn takes_unchanged(&self) -> bool {

@@ -34,6 +34,8 @@ pub struct FileContext {
     pub path: Option<String>,
     /// The blob, if the path is a file.
     pub blob: Option<String>,
+    /// Whether the file is a symbolic link.
+    pub is_link: bool,
 }
 
 impl FileContext {
@@ -91,7 +93,7 @@ impl FileContext {
     /// Opens the file under the cursor in the editor, or in an external one if `outside` is true.
     pub fn edit(&self, outside: bool, cx: &mut Cx) {
         let (Some(staging_area), Some(path)) = (self.staging_area(&cx.view), &self.path) else { return };
-        open(staging_area, path, self.blob.clone(), outside, cx);
+        open_document(StagedDocument::new(staging_area, path, self.blob.clone()).link(self.is_link), outside, cx);
     }
 
     /// Asks for the path of a new file.
@@ -134,7 +136,11 @@ impl FileContext {
 
 /// Opens a file of a branch in an editor, with its staged content if there is any.
 pub fn open(staging_area: StagingArea, path: &str, blob: Option<String>, outside: bool, cx: &mut Cx) {
-    let document = Box::new(StagedDocument::new(staging_area, path, blob));
+    open_document(StagedDocument::new(staging_area, path, blob), outside, cx);
+}
+
+fn open_document(document: StagedDocument, outside: bool, cx: &mut Cx) {
+    let document = Box::new(document);
     let editor = if outside { Editor::external(document) } else { Editor::new(document) };
     cx.act(Action::OpenOverlay(Box::new(editor)));
 }
