@@ -205,7 +205,7 @@ fn main() {
     let comment = Arc::new(vec![DocLine::new("│ a comment", Style::new()); 3]);
     let insets = (0..2_000).map(|n| Inset {
         key: n.to_string(),
-        path: files[n % FILES].path().to_owned(),
+        file: files[n % FILES].key(),
         at: At::Line(Side::New, 12 + (n / FILES) as u32),
         lines: comment.clone(),
     });

@@ -154,17 +154,26 @@ pub fn line_code(git: &Git, position: &Position) -> Result<Option<String>, Rejec
         return Err(incomplete());
     }
     let changes = git.changes(Some(base), head)?;
-    let entry = entry_of(&changes, position).ok_or_else(no_line)?;
+    let mut entries = entries_of(&changes, position).peekable();
+    entries.peek().ok_or_else(no_line)?;
     if !is_text {
         return Ok(None);
     }
-    let line = Lines::read(&entry.diff).find(position.old_line, position.new_line, length(git, head, &entry.new_path));
-    line.map(|line| Some(code(entry, line))).ok_or_else(no_line)
+    let (old, new) = (position.old_line, position.new_line);
+    let code_in = |entry: &DiffEntry| {
+        let line = Lines::read(&entry.diff).find(old, new, length(git, head, &entry.new_path))?;
+        Some(code(entry, line))
+    };
+    entries.find_map(code_in).map(Some).ok_or_else(no_line)
 }
 
-fn entry_of<'c>(changes: &'c Changes, position: &Position) -> Option<&'c DiffEntry> {
-    let (old, new) = (position.old_path.as_ref()?, position.new_path.as_ref()?);
-    changes.entries.iter().find(|entry| entry.new_path == *new && entry.old_path == *old)
+/// Returns the entries of the file of a position: one, or two if a file becomes a link, or the other way round.
+fn entries_of<'c>(changes: &'c Changes, position: &Position) -> impl Iterator<Item = &'c DiffEntry> + use<'c> {
+    let paths = position.old_path.clone().zip(position.new_path.clone());
+    let is_of = move |entry: &&DiffEntry| {
+        paths.as_ref().is_some_and(|(old, new)| entry.new_path == *new && entry.old_path == *old)
+    };
+    changes.entries.iter().filter(is_of)
 }
 
 /// Returns the number of lines in a file at a commit; 0 if it does not exist.
@@ -249,12 +258,15 @@ impl<'g> PositionUpdate<'g> {
             new_line: moved(position.new_line, &after)?,
             ..position.clone()
         };
-        let entry = entry_of(&self.changes, &updated)?;
+        let mut entries = entries_of(&self.changes, &updated).peekable();
+        let first = entries.peek()?;
         if position.position_type.as_deref() != Some("text") {
             return Some(updated);
         }
-        let (lines, length) = (Lines::read(&entry.diff), length(self.git, self.to.head, &entry.new_path));
-        lines.find(updated.old_line, updated.new_line, length)?;
+        let length = length(self.git, self.to.head, &first.new_path);
+        let (entry, lines) = entries
+            .map(|entry| (entry, Lines::read(&entry.diff)))
+            .find(|(_, lines)| lines.find(updated.old_line, updated.new_line, length).is_some())?;
         if let Some(range) = &position.line_range {
             let end = |end: &LineRangeEnd| {
                 let (old, new) = numbers(&end.line_code)?;

@@ -12,8 +12,7 @@ use super::world::World;
 use crate::api::commits::CommitAction;
 use crate::api::discussions::{ApplySuggestion, ApplySuggestions};
 use crate::api::notes::Suggestion;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use crate::domain::line_edits::{self, LineEdit};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
@@ -60,15 +59,17 @@ fn range(text: &str) -> Option<(u64, u64)> {
     (above <= MAX_LINES && below <= MAX_LINES).then_some((above, below))
 }
 
-/// Splits a text into lines, including line ends.
-fn lines(text: &[u8]) -> Vec<&[u8]> {
-    text.split_inclusive(|byte| *byte == b'\n').collect()
+/// Returns the lines `from` to `to` of a text, counted from 1, with their line endings.
+fn extract_lines(text: &str, from: u64, to: u64) -> Option<String> {
+    let (from, to) = (usize::try_from(from.checked_sub(1)?).ok()?, usize::try_from(to).ok()?);
+    Some(line_edits::split(text).get(from..to)?.concat())
 }
 
-/// Returns the lines `from` to `to` of a text, counted from 1.
-fn extract_lines(text: &[u8], from: u64, to: u64) -> Option<Vec<u8>> {
+/// Returns the text that replaces the lines `from` to `to`: with the line endings of these lines.
+fn replacement(text: &str, from: u64, to: u64, new: &str) -> Option<String> {
     let (from, to) = (usize::try_from(from.checked_sub(1)?).ok()?, usize::try_from(to).ok()?);
-    Some(lines(text).get(from..to)?.concat())
+    let edit = LineEdit { lines: from..to, new: new.lines().collect() };
+    Some(line_edits::new_text(&line_edits::split(text), &edit))
 }
 
 /// The lines that a suggestion replaces: the file, and the first and last line.
@@ -93,10 +94,11 @@ impl World {
     }
 }
 
-/// Returns the content of a file at a commit.
-fn text_at(git: &Git, sha: Option<&str>, path: &str) -> Option<Vec<u8>> {
+/// Returns the content of a file at a commit; `None` if it is not UTF-8: a suggestion is, so that it would not fit.
+fn text_at(git: &Git, sha: Option<&str>, path: &str) -> Option<String> {
     let commit = git2::Oid::from_str(sha?).ok()?;
-    git.file(&git.tree(commit).ok()?, path).ok()?.map(|(_, text)| text)
+    let (_, bytes) = git.file(&git.tree(commit).ok()?, path).ok()??;
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
 /// Returns the suggestions in a note; `git` is the target's repository, with access to the commits of a fork.
@@ -105,7 +107,7 @@ pub fn parse_suggestions(note: &records::Note, git: &Git) -> Vec<records::Sugges
     let Some(position) = note.position.as_ref().filter(|_| !blocks.is_empty()) else { return Vec::new() };
     let path = position.new_path.as_deref().unwrap_or_default();
     let Some(text) = text_at(git, position.head_sha.as_deref(), path) else { return Vec::new() };
-    let length = lines(&text).len() as u64;
+    let length = line_edits::split(&text).len() as u64;
     let suggestion = |block: Block| {
         let span = span(note, block.above, block.below, length)?;
         let from = extract_lines(&text, span.from, span.to)?;
@@ -115,8 +117,8 @@ pub fn parse_suggestions(note: &records::Note, git: &Git) -> Vec<records::Sugges
             below: block.below,
             from_line: span.from,
             to_line: span.to,
-            from_content: String::from_utf8_lossy(&from).into_owned(),
-            to_content: block.text,
+            to_content: replacement(&text, span.from, span.to, &block.text)?,
+            from_content: from,
             ..records::Suggestion::default()
         })
     };
@@ -141,7 +143,7 @@ pub fn refresh(call: &mut WriteCall, note: u64) {
 /// A suggestion that can be applied, and the content of the file that it changes.
 struct ApplicableSuggestion {
     span: Span,
-    text: Vec<u8>,
+    text: String,
 }
 
 impl<W: Deref<Target = World>> Call<W> {
@@ -210,10 +212,10 @@ impl<W: Deref<Target = World>> Call<W> {
         let path = position.new_path.as_deref().unwrap_or_default();
         let text = text_at(git, Some(&head), path).filter(|_| position.head_sha.as_ref() == Some(&head));
         let text = text.ok_or_else(changed)?;
-        let length = lines(&text).len() as u64;
+        let length = line_edits::split(&text).len() as u64;
         let span = span(note, suggestion.above, suggestion.below, length).ok_or_else(changed)?;
         let now = extract_lines(&text, span.from, span.to).ok_or_else(changed)?;
-        if String::from_utf8_lossy(&now) != suggestion.from_content {
+        if now != suggestion.from_content {
             return Err(changed());
         }
         if suggestion.from_content == suggestion.to_content {
@@ -275,7 +277,7 @@ fn find(call: &WriteCall, ids: &[u64]) -> Result<(MergeRequest, Project, Vec<Fou
 fn apply(call: &mut WriteCall, ids: &[u64], message: Option<String>) -> Result<Vec<Suggestion>, Rejection> {
     let (mr, source, found) = find(call, ids)?;
     let target_git = call.git_of(&mr).ok_or_else(not_found)?;
-    let mut texts: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
     let mut changes: BTreeMap<String, Vec<(u64, u64, &str)>> = BTreeMap::new();
     for (suggestion, _) in &found {
         let ApplicableSuggestion { span, text } = call.check_applicable(suggestion, &target_git)?;
@@ -289,10 +291,13 @@ fn apply(call: &mut WriteCall, ids: &[u64], message: Option<String>) -> Result<V
         if changes.windows(2).any(|pair| matches!(pair, [(_, last, _), (first, ..)] if first <= last)) {
             return Err(Rejection::bad_request("Suggestions are not applicable as their lines cannot overlap."));
         }
-        let content = Some(STANDARD.encode(replace_lines(&text, &changes)));
-        let encoding = Some("base64".to_owned());
+        let edits = changes.iter().filter_map(|(first, last, new)| {
+            let (first, last) = (usize::try_from(first.checked_sub(1)?).ok()?, usize::try_from(*last).ok()?);
+            Some((first..last, *new))
+        });
+        let content = Some(line_edits::splice(&text, edits));
         let action = "update".to_owned();
-        actions.push(CommitAction { action, file_path: path, content, encoding, ..CommitAction::default() });
+        actions.push(CommitAction { action, file_path: path, content, ..CommitAction::default() });
     }
     let git = call.git(&source)?;
     let before = git.branch_head(&mr.source_branch);
@@ -328,26 +333,6 @@ fn apply(call: &mut WriteCall, ids: &[u64], message: Option<String>) -> Result<V
     Ok(applied)
 }
 
-/// Returns a text with some of its lines replaced; the ranges are sorted and do not overlap.
-fn replace_lines(text: &[u8], changes: &[(u64, u64, &str)]) -> Vec<u8> {
-    let (mut out, mut rest) = (Vec::new(), changes.iter().peekable());
-    for (number, line) in (1..).zip(lines(text)) {
-        while rest.peek().is_some_and(|(_, last, _)| *last < number) {
-            rest.next();
-        }
-        match rest.peek() {
-            Some((first, _, new)) if *first == number => out.extend_from_slice(new.as_bytes()),
-            Some((first, ..)) if *first < number => {}
-            _ => out.extend_from_slice(line),
-        }
-    }
-    // Keep a missing line end at the end of the file missing.
-    if text.last().is_some_and(|last| *last != b'\n') && out.last() == Some(&b'\n') {
-        out.pop();
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -362,11 +347,5 @@ mod tests {
         for other in ["```suggestions\n```", "```suggestion:+1\n```", "``suggestion\n``", "```suggestion:-999+0\n```"] {
             assert_eq!(blocks(other), [], "{other}");
         }
-    }
-
-    #[test]
-    fn lines_are_replaced_and_the_file_end_is_kept() {
-        assert_eq!(replace_lines(b"a\nb\nc\nd\n", &[(1, 1, "A\nAA\n"), (3, 4, "")]), b"A\nAA\nb\n");
-        assert_eq!(replace_lines(b"a\nb", &[(2, 2, "B\n")]), b"a\nB");
     }
 }

@@ -140,11 +140,11 @@ impl Overview {
         if project.archived.sent() == Some(&true) {
             kind.push((format!("{}archived", glyph::separator()), Role::Warning));
         }
+        self.facts.field("visibility", kind, None);
         let marked = project.marked_for_deletion_on.as_ref().or(project.marked_for_deletion_at.as_ref());
         if let Some(day) = marked {
-            kind.push((format!("{}to be deleted, marked on {day}", glyph::separator()), Role::Failed));
+            self.facts.field("deletion", vec![(format!("marked on {day}"), Role::Failed)], None);
         }
-        self.facts.field("visibility", kind, None);
         if let Some((words, role)) = project::import_words(project) {
             let words = if is_coming(project) { format!("{} {words}", glyph::alive()) } else { words };
             self.facts.field("import", vec![(words, role)], None);

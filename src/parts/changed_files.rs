@@ -17,7 +17,7 @@ use crate::app::state::ViewedFiles;
 use crate::app::view::View;
 use crate::store::{Want, Work};
 use crate::ui::diff::{
-    self, DiffDoc, DiffOptions, FileDiff, Found, HunkStyles, ImagePair, Inset, Layout, Moved, RowContent, Side,
+    self, DiffDoc, DiffOptions, FileDiff, FileKey, Found, HunkStyles, ImagePair, Inset, Layout, Moved, RowContent, Side,
 };
 use crate::ui::doc::DocState;
 use crate::ui::drawn::{self, Drawn};
@@ -51,7 +51,7 @@ pub struct FileLocation {
     pub path: String,
     /// The line in the new file, or else in the old one, from 1.
     pub line: Option<u32>,
-    /// Whether `line` is in the old file.
+    /// Whether `line` is in the old file. Of a deleted file, every location is.
     pub old: bool,
 }
 
@@ -92,8 +92,8 @@ pub struct Changes {
     beside_focused: bool,
     /// The rows inserted between the lines, and their revision.
     insets: (u64, Arc<Vec<Inset>>),
-    /// The paths of the files with insets.
-    paths_with_insets: HashSet<String>,
+    /// The files with insets.
+    files_with_insets: HashSet<FileKey>,
     /// The file and the line where the marked range starts; it ends at the cursor.
     selection_start: Option<(usize, usize)>,
     /// The layout of the sides, if the user chose one.
@@ -237,7 +237,12 @@ impl Changes {
 
     /// Moves to a file and line; returns `false` if the document does not have the file.
     fn go_to_location(&mut self, doc: &mut DiffDoc, location: &FileLocation, first: bool) -> bool {
-        let Some(file) = doc.files().iter().position(|file| file.path() == location.path) else { return false };
+        let files = doc.files();
+        let find = |is_it: &dyn Fn(&FileDiff) -> bool| files.iter().position(|file| is_it(file));
+        let file = find(&|file| file.path() == location.path && file.source.is_deleted == location.old)
+            .or_else(|| find(&|file| file.path() == location.path))
+            .or_else(|| find(&|file| file.source.old_path == location.path));
+        let Some(file) = file else { return false };
         if !first || location.line.is_some() {
             doc.fold(file, false);
         }
@@ -505,7 +510,7 @@ impl Changes {
             RowContent::Line { line, .. } => file.lines.get(line),
             _ => None,
         };
-        let old = line.is_some_and(|line| line.new().is_none());
+        let old = line.map_or(file.source.is_deleted, |line| line.new().is_none());
         Some(FileLocation { path: file.path().to_owned(), line: line.and_then(|line| line.new().or(line.old())), old })
     }
 
@@ -519,6 +524,11 @@ impl Changes {
     /// Returns whether all parts of the reply are parsed.
     pub fn has_all(&self, input: &Input) -> bool {
         self.parts >= input.entries.parts()
+    }
+
+    /// Returns whether all files of the input are parsed and shown.
+    pub fn shows_all(&self, input: &Input) -> bool {
+        self.identity == self.name(input) && self.has_all(input)
     }
 
     /// Returns the parsed files in their current state.

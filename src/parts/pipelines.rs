@@ -70,6 +70,18 @@ pub fn downstream_place(project: &Id, job: &Job) -> Option<Place> {
     Some(place(&project, child.id))
 }
 
+/// Returns why a trigger job has no downstream pipeline.
+pub fn no_downstream_words(job: &Job) -> String {
+    match (job.status.as_str(), job.failure_reason.as_deref()) {
+        ("failed", Some(reason)) if !reason.is_empty() => {
+            format!("It failed before it started a pipeline: {}.", text::sanitize(reason).replace('_', " "))
+        }
+        ("failed", _) => "It failed before it started a pipeline.".to_owned(),
+        ("canceled" | "skipped", _) => format!("It was {} before it started a pipeline.", job.status.as_str()),
+        _ => "It has not started its pipeline yet.".to_owned(),
+    }
+}
+
 /// Returns the text after the name of a trigger job: the downstream pipeline and its status.
 pub fn downstream_words(job: &Job) -> Option<(String, Role)> {
     let child = job.downstream()?;

@@ -36,6 +36,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+/// The identity of a file in a diff. The path alone does not identify it: if a file becomes a link, or the other way
+/// round, the diff deletes and adds a file of the same path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileKey {
+    /// The current path, or the last one of a deleted file.
+    pub path: String,
+    pub is_deleted: bool,
+}
+
 /// The data of a changed file as received from the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
@@ -200,6 +209,11 @@ impl FileDiff {
         if self.source.new_path.is_empty() { &self.source.old_path } else { &self.source.new_path }
     }
 
+    /// Returns the identity of the file in the diff.
+    pub fn key(&self) -> FileKey {
+        FileKey { path: self.path().to_owned(), is_deleted: self.source.is_deleted }
+    }
+
     /// Returns the name of the file for a list: `old → new` if it was renamed.
     pub fn title(&self) -> String {
         let source = &self.source;
@@ -236,6 +250,13 @@ impl FileDiff {
             (None, ()) => "Binary file changed. Expand to see its size",
         };
         Some(words.into())
+    }
+
+    /// Returns whether only the mode of the file seems to have changed.
+    pub fn changes_only_mode(&self) -> bool {
+        let source = &self.source;
+        let same_file = source.diff.is_empty() && !source.is_new && !source.is_deleted && self.sizes.is_none();
+        same_file && !self.is_withheld() && source.old_mode != source.new_mode
     }
 
     /// Returns whether the change may be binary.

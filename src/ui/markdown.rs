@@ -33,6 +33,8 @@ const MIN_TEXT_WIDTH: usize = 6;
 const MAX_FOOTNOTE_WIDTH: usize = 24;
 /// Maximum number of bytes of code highlighted in one text.
 const MAX_CODE_BYTES: usize = 16 * 1024;
+/// The info string of a code block that replaces lines, with their signs as in a diff.
+pub const REPLACEMENT: &str = "suggestion-diff";
 /// Maximum nesting depth of lists and quotes up to which text is indented.
 const MAX_DEPTH: usize = 12;
 
@@ -536,10 +538,11 @@ impl<'t> Renderer<'t> {
         let bar = (Cow::Owned(format!("{} ", glyph::divider())), self.theme.style(Role::Faint));
         if let Some(name) = name {
             // The range of lines to replace follows the colon.
-            let name = if name.starts_with("suggestion:") { "suggestion" } else { name };
+            let name = if name.starts_with("suggestion:") || name == REPLACEMENT { "suggestion" } else { name };
             self.line(vec![bar.clone(), (text::sanitize(name).into_owned().into(), self.theme.style(Role::Dim))], &[]);
         }
-        let language = name.filter(|_| code.len() <= self.code_budget).and_then(Language::named);
+        let language = name.filter(|_| code.len() <= self.code_budget);
+        let language = language.map(|name| if name == REPLACEMENT { "diff" } else { name }).and_then(Language::named);
         let highlighted = language.map(|language| {
             self.code_budget -= code.len();
             highlight_lines(language, code.lines(), self.colors)

@@ -2,6 +2,8 @@
 
 use crate::discussions::{position, post_json, server};
 use crate::{Server, each, json};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
 
@@ -108,4 +110,45 @@ async fn suggestions_need_an_open_merge_request_and_a_present_line() {
     json(server.put("bo", REQUEST, &[("state_event", "close")]).await, 200).await;
     let closed = says(apply(&server, "bo", &other["suggestions"][0]).await, 400).await;
     assert_eq!(closed, "This merge request is closed. To apply this suggestion, edit this file directly.");
+}
+
+/// Commits a file with these bytes to the source branch, and suggests replacing one of its lines.
+async fn suggest_in(server: &Server, content: &[u8], line: u32, body: &str) -> Value {
+    let action = value!({"action": "create", "file_path": "src/odd.txt", "content": STANDARD.encode(content),
+        "encoding": "base64"});
+    let commit = value!({"branch": "louder", "commit_message": "Write", "actions": [action]});
+    json(post_json(server, "ada", &format!("{PROJECT}/repository/commits"), &commit).await, 201).await;
+    let place = value!({"old_path": "src/odd.txt", "new_path": "src/odd.txt", "new_line": line});
+    suggest(server, place, body).await
+}
+
+async fn bytes(server: &Server) -> Vec<u8> {
+    let tree = server.read("ada", &format!("{PROJECT}/repository/tree?path=src&ref=louder")).await;
+    let entry = tree.as_array().unwrap().iter().find(|entry| entry["name"] == "odd.txt").unwrap();
+    let path = format!("{PROJECT}/repository/blobs/{}/raw", entry["id"].as_str().unwrap());
+    server.get("ada", &path).await.bytes().await.unwrap().to_vec()
+}
+
+#[tokio::test]
+async fn a_suggestion_changes_no_byte_outside_of_its_lines() {
+    let body = "```suggestion\nB\nBB\n```";
+    for (before, after) in [
+        (&b"a\r\nb\r\nc\r\n"[..], &b"a\r\nB\r\nBB\r\nc\r\n"[..]),
+        (b"a\r\nb", b"a\r\nB\r\nBB"),
+        (b"a\r\nb\nc\n", b"a\r\nB\nBB\nc\n"),
+        ("\u{feff}a\nb\nc".as_bytes(), "\u{feff}a\nB\nBB\nc".as_bytes()),
+    ] {
+        let server = self::server().await;
+        let note = suggest_in(&server, before, 2, body).await;
+        json(apply(&server, "bo", &note["suggestions"][0]).await, 200).await;
+        assert_eq!(bytes(&server).await, after, "{}", String::from_utf8_lossy(before));
+    }
+    let server = self::server().await;
+    let note = suggest_in(&server, b"a\nb", 2, "```suggestion\n```").await;
+    json(apply(&server, "bo", &note["suggestions"][0]).await, 200).await;
+    assert_eq!(bytes(&server).await, b"a\n", "the line above keeps its end");
+    // A file in another encoding has no suggestions.
+    let server = self::server().await;
+    let note = suggest_in(&server, b"a\nb\nStra\xdfe\n", 2, body).await;
+    assert_eq!(note["suggestions"], value!([]));
 }

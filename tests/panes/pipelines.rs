@@ -254,9 +254,18 @@ async fn a_trigger_job_shows_its_child_pipeline_and_opens_it() {
     let mut harness = with_bridges(vec![trigger(&elsewhere)]).await;
     harness.press("j Enter");
     assert_eq!(harness.app.place(), Place::new("jobs").project("9").item(55));
-    let mut harness = with_bridges(vec![trigger(&Value::Null)]).await;
-    harness.press("j Enter").expect("It has not started its pipeline yet.");
-    assert_eq!(harness.app.place().item.as_deref(), Some("319"));
+    for (status, reason, words) in [
+        ("created", None, "It has not started its pipeline yet."),
+        ("failed", Some("downstream_bridge_project_not_found"), "pipeline: downstream bridge project not found."),
+        ("failed", None, "It failed before it started a pipeline."),
+        ("canceled", None, "It was canceled before it started a pipeline."),
+    ] {
+        let mut job = trigger(&Value::Null);
+        (job["status"], job["failure_reason"]) = (json!(status), json!(reason));
+        let mut harness = with_bridges(vec![job]).await;
+        harness.press("j Enter").expect(words);
+        assert_eq!(harness.app.place().item.as_deref(), Some("319"));
+    }
 }
 
 #[tokio::test]

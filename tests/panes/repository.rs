@@ -96,13 +96,13 @@ async fn a_project_says_that_it_is_to_be_deleted() {
         let mut project = json!({"id": 7, "name": "b", "path_with_namespace": "a/b", "visibility": "private"});
         project[field] = json!("2026-06-10");
         harness.reply(PROJECT, project).settle().await;
-        harness.expect("private").expect("to be deleted, marked on 2026-06-10");
+        harness.expect("private").expect("deletion").expect("marked on 2026-06-10");
     }
 }
 
 #[tokio::test]
 async fn a_project_that_is_being_imported_is_not_called_empty() {
-    for (status, words) in [("started", "The repository is being copied."), ("failed", "The import failed: no disk")] {
+    for (status, words) in [("started", "The repository is being"), ("failed", "The import failed: no")] {
         for place in ["files", "overview"] {
             let mut harness = Begin::at(Place::new(place).project("a/b")).size(120, 40).open();
             let project = json!({"id": 7, "name": "b", "path_with_namespace": "a/b", "empty_repo": true,

@@ -573,3 +573,151 @@ async fn odd_notes_leave_the_others_readable() {
     harness.expect("Too dark here.").expect("These two lines.").expect("An ordinary one.").expect("(unreadable)");
     harness.expect("cem").expect("src/table.rs:2-3");
 }
+
+#[tokio::test]
+async fn enter_on_a_thread_of_a_file_that_is_no_longer_changed_stays() {
+    let gone = |mut note: Value| {
+        note["position"]["new_path"] = json!("src/gone.rs");
+        note["position"]["old_path"] = json!("src/gone.rs");
+        note
+    };
+    let threads = vec![
+        thread("aaa", vec![note(501, "bo", "Why two?", Some((2, HEAD)), Some(false))]),
+        thread("eee", vec![gone(note(506, "bo", "Of another file.", Some((4, OLD)), Some(false)))]),
+    ];
+    let mut harness = open(threads, None, None).await;
+    harness.click_on("Of another file.").press("Enter").settle().await;
+    harness.expect("src/gone.rs is no longer among the changes").expect("Of another file.").expect_no("Files 1");
+    harness.click_on("Why two?").press("Enter").settle().await;
+    harness.expect("Files 1").expect("let two = 3;");
+}
+
+/// Returns a note with a suggestion for line 2 of the file, as servers of today send it.
+fn suggestion(id: u64, from: &str, to: &str) -> Value {
+    let mut note = note(501, "bo", &format!("So?\n\n```suggestion:-0+0\n{to}```"), Some((2, HEAD)), Some(false));
+    note["suggestions"] = json!([{"id": id, "from_line": 2, "to_line": 2, "appliable": true, "applied": false,
+        "from_content": from, "to_content": to}]);
+    note
+}
+
+async fn open_suggestions(notes: Vec<Value>, content: &[u8]) -> Harness {
+    let threads = notes.into_iter().enumerate().map(|(at, note)| thread(&format!("a{at}"), vec![note])).collect();
+    let mut harness = open(threads, None, None).await;
+    let tree = [json!({"id": "aaaa", "name": "table.rs", "type": "blob", "path": "src/table.rs", "mode": "100644"})];
+    harness
+        .reply("GET /projects/acme%2Frocket-ui/repository/tree", tree)
+        .reply("GET /projects/acme%2Frocket-ui/repository/commits", [json!({"id": HEAD, "title": "x"})])
+        .reply_raw("GET /projects/acme%2Frocket-ui/repository/blobs/aaaa/raw", content);
+    harness.click_on("So?");
+    harness
+}
+
+#[tokio::test]
+async fn a_suggestion_shows_what_it_replaces_before_the_server_applies_it() {
+    let content = b"fn a() {}\nlet new = 2;\nfn b() {}\n";
+    let note = suggestion(7, "let new = 2;\n", "let new = 3;\n");
+    let mut harness = open_suggestions(vec![note], content).await;
+    harness.expect("-let new = 2;").expect("+let new = 3;");
+    harness.press("Y").settle().await;
+    harness.expect("Commit to feature/42").expect("src/table.rs:2").expect("- let new = 2;").expect("+ let new = 3;");
+    let applied = json!({"id": 7, "from_line": 2, "to_line": 2, "appliable": false, "applied": true,
+        "from_content": "let new = 2;\n", "to_content": "let new = 3;\n"});
+    harness.reply("PUT /suggestions/7/apply", applied).press("y").settle().await;
+    assert!(harness.asked.iter().any(|line| line.starts_with("PUT /suggestions/7/apply")), "{:?}", harness.asked);
+    harness.press("3").settle().await;
+    harness.expect("-let new = 2;").expect("+let new = 3;");
+}
+
+#[tokio::test]
+async fn a_batch_of_suggestions_shows_every_replaced_line() {
+    let content = b"fn a() {}\nlet new = 2;\nlet two = 3;\n";
+    let mut other = suggestion(8, "let two = 3;\n", "let two = 4;\n");
+    other["id"] = json!(502);
+    other["position"]["new_line"] = json!(3);
+    (other["suggestions"][0]["from_line"], other["suggestions"][0]["to_line"]) = (json!(3), json!(3));
+    let notes = vec![suggestion(7, "let new = 2;\n", "let new = 3;\n"), other];
+    let mut harness = open_suggestions(notes, content).await;
+    harness.press("a").type_text("Apply all").press("Enter").settle().await;
+    harness.expect("src/table.rs:2").expect("- let new = 2;").expect("+ let new = 3;");
+    harness.expect("src/table.rs:3").expect("- let two = 3;").expect("+ let two = 4;");
+    harness.reply("PUT /suggestions/batch_apply", json!([])).press("y").settle().await;
+    assert!(harness.asked.iter().any(|line| line.starts_with("PUT /suggestions/batch_apply")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn a_suggestion_that_the_server_would_write_with_other_line_endings_is_committed_with_those_of_the_file() {
+    let content = b"fn a() {}\r\nlet new = 2;\r\nfn b() {}\r\n";
+    let note = suggestion(7, "let new = 2;\r\n", "let new = 3;\nlet more = 4;\n");
+    let mut harness = open_suggestions(vec![note], content).await;
+    harness.press("Y").settle().await;
+    harness.expect("The server would change line endings").press("y").settle().await;
+    let commit =
+        harness.asked.iter().find(|line| line.starts_with("POST /projects/acme%2Frocket-ui/repository/commits"));
+    let commit = commit.unwrap_or_else(|| panic!("{:?}", harness.asked));
+    assert!(commit.contains(r"fn a() {}\r\nlet new = 3;\r\nlet more = 4;\r\nfn b() {}\r\n"), "{commit}");
+}
+
+#[tokio::test]
+async fn a_suggestion_for_a_file_that_is_not_utf_8_is_refused() {
+    for content in [&b"fn a() {}\nlet new = 2;\n// Stra\xdfe\n"[..], b"fn a() {}\nlet new = 2;\n\0\n"] {
+        let note = suggestion(7, "let new = 2;\n", "let new = 3;\n");
+        let mut harness = open_suggestions(vec![note], content).await;
+        harness.press("Y").settle().await;
+        harness.expect("Cannot apply it: src/table.rs is not UTF-8").press("y").settle().await;
+        assert!(
+            !harness.asked.iter().any(|line| line.starts_with("PUT") || line.starts_with("POST")),
+            "{:?}",
+            harness.asked
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_facts_name_the_merge_commit_the_scheduled_time_and_a_locked_discussion() {
+    let mut harness = open(Vec::new(), None, None).await;
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["merge_after"] = json!("2026-06-20T08:30:00Z");
+    whole["detailed_merge_status"] = json!("merge_time");
+    whole["discussion_locked"] = json!(true);
+    harness.reply(MR, whole.clone()).press("r").settle().await;
+    harness.expect("not before 2026-06-20 08:30 UTC").expect("locked: only members can comment");
+    (whole["state"], whole["merged_at"]) = (json!("merged"), json!("2026-06-15T10:00:00Z"));
+    whole["merge_commit_sha"] = json!("abcdef0123456789abcdef0123456789abcdef01");
+    harness.reply(MR, whole).press("r").settle().await;
+    harness.expect("as abcdef01").expect_no("not before");
+}
+
+/// A file that becomes a link has two entries of one path.
+#[tokio::test]
+async fn a_thread_on_a_file_that_becomes_a_link_is_shown_once() {
+    let path = |mut note: Value, old: Option<u32>, new: Option<u32>| {
+        (note["position"]["old_line"], note["position"]["new_line"]) = (json!(old), json!(new));
+        note
+    };
+    let threads = vec![
+        thread("aaa", vec![path(note(501, "bo", "Of the file.", Some((2, HEAD)), Some(false)), Some(2), None)]),
+        thread("bbb", vec![path(note(502, "bo", "Of the link.", Some((1, HEAD)), Some(false)), None, Some(1))]),
+    ];
+    let mut harness = open(threads, None, Some("changes")).await;
+    let mut changed = merge_request(42, "Draw only visible rows", "opened");
+    changed["sha"] = json!(HEAD);
+    changed["diff_refs"] = json!({"base_sha": BASE, "head_sha": HEAD, "start_sha": OLD});
+    let entry = |new: bool, diff: &str| {
+        json!({"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff,
+        "new_file": new, "deleted_file": !new, "a_mode": "100644", "b_mode": "120000"})
+    };
+    changed["changes"] = json!([
+        entry(false, "@@ -1,2 +0,0 @@\n-fn a() {}\n-fn b() {}\n"),
+        entry(true, "@@ -0,0 +1 @@\n+../other.rs\n\\ No newline at end of file\n"),
+        {"old_path": "run.sh", "new_path": "run.sh", "diff": "", "a_mode": "100644", "b_mode": "100755"},
+    ]);
+    harness.reply(&format!("{MR}/changes"), changed).press("r").settle().await;
+    harness.expect("Files 3").expect("mode").expect_no("outside the diff").expect_no("bin ");
+    for words in ["Of the file.", "Of the link."] {
+        let count = harness.lines().iter().filter(|line| line.contains(words)).count();
+        assert_eq!(count, 1, "{words}\n{}", harness.picture());
+    }
+    // Each entry has its own viewed mark.
+    harness.press("Tab").press("g g").press("v").settle().await;
+    harness.expect("✓ D table.rs").expect("● A table.rs");
+}

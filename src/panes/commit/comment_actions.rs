@@ -72,6 +72,7 @@ impl CommitPane {
             changes: self.shown.changes.all_files_name(),
             files: self.shown.changes.files(),
             head: &sha,
+            current: &sha,
             whole: true,
             complete: self.shown.input().is_some_and(|input| self.shown.changes.has_all(&input)),
             shown,

@@ -254,8 +254,11 @@ impl FactsSource for HookSource {
             }
         }
         if let Some(words) = disabled(hook) {
-            let until = hook.disabled_until.as_ref().map(|at| format!(" until {}", date(at))).unwrap_or_default();
-            facts.field("status", vec![(format!("{words}{until}, after failed deliveries"), Role::Failed)], None);
+            facts.field("status", vec![(format!("{words}: deliveries failed"), Role::Failed)], None);
+            let until = hook.disabled_until.as_ref().map(|at| format!("until {}", date(at)));
+            if let Some(until) = until {
+                facts.field("", vec![(until, Role::Failed)], None);
+            }
         }
         let rows = [
             ("pushes", hook.push_events),

@@ -105,7 +105,7 @@ impl JobSource {
         match job.is_trigger() {
             true => match pipelines::downstream_place(&self.project, job) {
                 Some(place) => cx.go(place),
-                None => cx.say(Tone::Info, "It has not started its pipeline yet."),
+                None => cx.say(Tone::Info, pipelines::no_downstream_words(job)),
             },
             false => cx.go(Place::new("job").project(self.project.clone()).item(job.id)),
         }

@@ -276,11 +276,9 @@ impl Conversation {
             match unit {
                 Unit::Note { note, .. } if *note >= FIRST_COMMENT => {
                     let comment = content.comment(*note);
-                    works.extend(
-                        comment.and_then(|(name, note)| {
-                            rendered_markdown::work(view, name, threads::place(note).1, width)
-                        }),
-                    );
+                    works.extend(comment.and_then(|(name, note)| {
+                        rendered_markdown::work(view, name, &threads::shown_body(note), width)
+                    }));
                 }
                 Unit::Note { note, .. } if !chunks.contains(&(note / CHUNK_NOTES)) => chunks.push(note / CHUNK_NOTES),
                 _ => {}
@@ -289,7 +287,7 @@ impl Conversation {
         let lacking = chunks.into_iter().filter_map(|chunk| {
             let key = self.chunks.get(chunk).filter(|key| view.store.is_result_missing(key))?;
             let notes = (chunk * CHUNK_NOTES..(chunk + 1) * CHUNK_NOTES).map_while(|index| content.notes.get(index));
-            let body = |note: &Note| if note.system { String::new() } else { threads::place(note).1.to_owned() };
+            let body = |note: &Note| if note.system { String::new() } else { threads::shown_body(note).into_owned() };
             let bodies = notes.map(body).collect();
             Some(Work::new(Render { key: key.clone(), bodies, width, theme: view.theme.clone() }))
         });

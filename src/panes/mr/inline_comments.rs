@@ -149,6 +149,10 @@ impl Mr {
             changes: self.changes.all_files_name(),
             files: self.changes.files(),
             head: self.shown_head(view),
+            current: Some(self.head(view))
+                .filter(|head| !head.is_empty())
+                .or(self.request_head(view))
+                .unwrap_or_default(),
             whole: self.is_whole(view),
             complete: self.input(view).is_some_and(|input| self.changes.has_all(&input)),
             shown,

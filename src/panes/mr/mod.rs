@@ -10,7 +10,6 @@ mod scope;
 mod suggestions;
 mod versions;
 
-use crate::api::Id;
 use crate::api::commits::Commit;
 use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::api::merge_requests::{
@@ -19,6 +18,7 @@ use crate::api::merge_requests::{
 };
 use crate::api::notes::Note;
 use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::{ExtraValue, Id};
 use crate::app::action::{Action, Answer};
 use crate::app::clone::Checkout;
 use crate::app::command::Command;
@@ -29,18 +29,21 @@ use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::panes::mr::inline_comments::Comments;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
-use crate::parts::changed_files::{Changes, FileLocation};
+use crate::parts::changed_files::{Changes, FileLocation, Input};
 use crate::parts::list::{self, Listing, age, draw_error};
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::threads;
 use crate::parts::{breadcrumbs, forms, label_colors, last_seen, rendered_markdown, review, sidebar};
 use crate::store::{Load, Rows, Want};
+use crate::ui::diff::FileDiff;
 use crate::ui::panels::Panels;
 use crate::ui::table::{Column, Row, Size};
+use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use crate::ui::{line, state};
 use comment_actions::TypedPoint;
@@ -92,6 +95,8 @@ pub struct Mr {
     common_changes: CommonChanges,
     /// The number of notes in the last reply for the merge request.
     counted: Option<u64>,
+    /// The file of the thread that was opened in the changes, until it is known whether they contain it.
+    opened_path: Option<String>,
 }
 
 impl Mr {
@@ -199,6 +204,7 @@ impl Mr {
                         if let Some(position) = note.and_then(|note| threads::place(note).0) {
                             // Goes to the thread in the changes; if it is not shown there, to its line.
                             if !self.diff_comments.go_to(&position, &mut self.changes) {
+                                self.opened_path = Some(position.path.clone());
                                 self.changes.show(FileLocation {
                                     line: position.line(),
                                     old: position.old,
@@ -225,11 +231,35 @@ impl Mr {
                 let Some(pipeline) = self.pipelines.selected(&rows) else { return };
                 let project = self.project_of(&cx.view, pipeline);
                 match self.pipelines.job_place(&cx.view, &project) {
-                    Some(place) => cx.go(place),
+                    Some(Ok(place)) => cx.go(place),
+                    Some(Err(why)) => cx.say(Tone::Info, why),
                     None => cx.go(self.jobs_place(&cx.view, pipeline)),
                 }
             }
         }
+    }
+
+    /// Returns to the overview if the changes do not contain the file of the thread that was opened in them.
+    fn leave_if_missing(&mut self, input: Option<&Input>, cx: &mut Cx) {
+        let Some(input) = input.filter(|input| input.entries.is_empty() || self.changes.shows_all(input)) else {
+            return;
+        };
+        let Some(path) = self.opened_path.take() else { return };
+        let is_there = |file: &FileDiff| file.path() == path || file.source.old_path == path;
+        if self.tab != Tab::Changes
+            || (!input.entries.is_empty() && self.changes.files().iter().any(|file| is_there(file)))
+        {
+            return;
+        }
+        self.tab = Tab::Overview;
+        let path = sanitize(&path);
+        cx.say(
+            Tone::Warning,
+            match self.scope {
+                Scope::All => format!("{path} is no longer among the changes."),
+                _ => format!("{path} is not among the shown changes; ‹mr.since› shows all."),
+            },
+        );
     }
 
     fn can_enter(&self, view: &View) -> Result<(), Disabled> {
@@ -523,6 +553,7 @@ impl Pane for Mr {
             comments: Comments::default(),
             common_changes: CommonChanges::default(),
             counted: None,
+            opened_path: None,
         }
     }
 
@@ -674,6 +705,7 @@ impl Pane for Mr {
         self.scope_sync(cx);
         let input = self.input(&view);
         self.changes.sync(&view, input.as_ref());
+        self.leave_if_missing(input.as_ref(), cx);
         if let Some(look) = self.known(&view).and_then(|merge_request| last_seen::remember(&view, merge_request)) {
             cx.act(look);
         }
@@ -838,7 +870,10 @@ impl Pane for Mr {
             }
             Tab::Pipelines => {}
         }
-        copies.extend(self.known(view).map(review::copies).unwrap_or_default());
+        let known = self.known(view);
+        copies.extend(known.map(review::copies).unwrap_or_default());
+        let merged = known.and_then(|known| known.merge_commit_sha.sent()).filter(|sha| !sha.is_empty());
+        copies.extend(merged.map(|sha| ("merge commit SHA", sha.clone())));
         copies
     }
 }

@@ -9,6 +9,7 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::board::Board;
 use crate::parts::list::{Listing, age};
+use crate::parts::pipelines;
 use crate::store::{Load, Rows, Want};
 use crate::ui::glyph;
 use crate::ui::panels::{self, PanelRequest, Panels};
@@ -49,13 +50,15 @@ impl Pipelines {
     }
 
     /// Returns the place of the job under the cursor of the focused board; for a trigger job, that of the pipeline it
-    /// started.
-    pub fn job_place(&self, view: &View, project: &Id) -> Option<Place> {
+    /// started, or the reason why there is none.
+    pub fn job_place(&self, view: &View, project: &Id) -> Option<Result<Place, String>> {
         let id = self.board.cursor().filter(|_| self.on_board())?;
         let rows = self.board.rows(view, project)?;
-        let trigger = rows.iter().find(|job| job.id == id && job.is_trigger());
-        let downstream = trigger.and_then(|job| crate::parts::pipelines::downstream_place(project, job));
-        Some(downstream.unwrap_or_else(|| Place::new("job").project(project.clone()).item(id)))
+        let Some(trigger) = rows.iter().find(|job| job.id == id && job.is_trigger()) else {
+            return Some(Ok(Place::new("job").project(project.clone()).item(id)));
+        };
+        let downstream = pipelines::downstream_place(project, trigger);
+        Some(downstream.ok_or_else(|| pipelines::no_downstream_words(trigger)))
     }
 
     fn on_board(&self) -> bool {
@@ -82,7 +85,7 @@ impl Pipelines {
     /// Returns the request for its trigger jobs.
     pub fn want_triggers(&self, view: &View, project: &Id) -> Option<Want> {
         let triggers = self.board.triggers(project).filter(|_| self.shows_board(view))?;
-        crate::parts::pipelines::want_triggers(view, &triggers, self.board.live)
+        pipelines::want_triggers(view, &triggers, self.board.live)
     }
 
     fn shows_board(&self, view: &View) -> bool {

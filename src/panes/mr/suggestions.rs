@@ -1,29 +1,41 @@
-//! Applying suggestions: with the suggestions API where available, else with a commit created by labscope.
+//! Applying suggestions: those that the server knows, and those that labscope reads from comments.
 
 use super::Mr;
 use super::comment_actions::Target;
 use crate::api::Id;
-use crate::api::discussions::{ApplySuggestion, ApplySuggestions as ApplyBatch};
 use crate::api::notes::{Note, Suggestion};
-use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::outbox::DiffPosition;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::list;
 use crate::parts::review::apply_suggestions::ApplySuggestions;
 use crate::parts::review::suggestions::{self, Change};
 use crate::parts::review::threads;
-use crate::store::Write;
-use crate::ui::text::sanitize;
 
 /// The reason why suggestion commands are disabled.
 const NO_SUGGESTION: &str = "there is no suggestion under the cursor";
 
 impl Mr {
-    /// Returns the suggestions under the cursor, with the project and branch to commit them to.
-    fn suggestions(&self, view: &View) -> Result<(Id, String, Vec<Change>), Disabled> {
+    /// Returns the project and the branch that suggestions are committed to.
+    fn source(&self, view: &View) -> Result<(Id, String), Disabled> {
+        let known = self.known(view).ok_or("it has not loaded yet")?;
+        if !known.is_open() {
+            return Err("it is no longer open".into());
+        }
+        let source = known.source_project_id.as_ref().map(|id| id.map(Id::from));
+        let project = match source {
+            Some(None) => return Err("its source fork is gone".into()),
+            Some(Some(id)) if known.is_from_fork() => id,
+            _ => self.project.clone(),
+        };
+        Ok((project, known.source_branch().to_owned()))
+    }
+
+    /// Returns the suggestions under the cursor.
+    fn suggestions(&self, view: &View) -> Result<Vec<Change>, Disabled> {
         self.can_comment(view)?;
         let found = match self.target(view) {
             Some(Target::Comment { position: Some(position), body, .. }) => (position, body),
@@ -37,38 +49,30 @@ impl Mr {
         let (position, body) = found;
         let changes: Vec<Change> = suggestions::read(&body)
             .into_iter()
-            .map(|suggestion| Change { position: position.clone(), suggestion })
+            .map(|suggestion| Change { position: position.clone(), suggestion, on_server: None })
             .collect();
         if changes.is_empty() {
             return Err(NO_SUGGESTION.into());
         }
-        let known = self.known(view).ok_or("it has not loaded yet")?;
-        if !known.is_open() {
-            return Err("it is no longer open".into());
-        }
-        let source = known.source_project_id.as_ref().map(|id| id.map(Id::from));
-        let project = match source {
-            Some(None) => return Err("its source fork is gone".into()),
-            Some(Some(id)) if known.is_from_fork() => id,
-            _ => self.project.clone(),
-        };
-        Ok((project, known.source_branch().to_owned(), changes))
+        self.source(view)?;
+        Ok(changes)
     }
 
-    /// Returns the suggestions under the cursor that have an ID on the server.
-    fn known_suggestions(&self, view: &View) -> Vec<Suggestion> {
+    /// Returns the suggestions under the cursor that have an ID on the server, and the position of their comment.
+    fn known_suggestions(&self, view: &View) -> (Option<DiffPosition>, Vec<Suggestion>) {
         match self.target(view) {
-            Some(Target::Comment { suggestions, .. }) => suggestions,
-            _ => Vec::new(),
+            Some(Target::Comment { suggestions, position, .. }) => (position, suggestions),
+            _ => (None, Vec::new()),
         }
     }
 
     pub(super) fn can_apply(&self, view: &View) -> Result<(), Disabled> {
-        let known = self.known_suggestions(view);
+        let (_, known) = self.known_suggestions(view);
         if known.is_empty() {
             return self.suggestions(view).map(|_| ());
         }
         self.can_comment(view)?;
+        self.source(view)?;
         match known.iter().find(|suggestion| suggestion.appliable) {
             Some(_) => Ok(()),
             None if known.iter().any(|suggestion| suggestion.applied) => Err("it is already applied".into()),
@@ -76,49 +80,37 @@ impl Mr {
         }
     }
 
-    /// Asks for confirmation to apply suggestions with `write`.
-    fn ask_to_apply(&self, count: usize, write: Write, cx: &mut Cx) {
-        let Some(known) = self.known(&cx.view) else { return };
-        let branch = sanitize(known.source_branch());
-        let suggestions = if count == 1 { "the suggestion".to_owned() } else { format!("{count} suggestions") };
-        let question = format!("Apply {suggestions}? This creates one commit on {branch}.");
-        cx.act(App::confirm("Apply suggestions", question, Action::Send(write)));
-    }
-
-    /// Returns the IDs of the suggestions in unresolved threads that can be applied.
-    fn all_suggestions(&self, view: &View) -> Vec<u64> {
+    /// Returns the suggestions in unresolved threads that the server can apply.
+    fn all_suggestions(&self, view: &View) -> Vec<Change> {
         let open = |note: &&Note| note.resolved != Some(true);
-        let all = self.notes(view).iter().filter(open).flat_map(|note| note.suggestions.iter().flatten());
-        all.filter(|suggestion| suggestion.appliable).map(|suggestion| suggestion.id).collect()
+        let of_note = |note: &Note| {
+            let position = threads::place(note).0;
+            changes(position.as_ref(), note.suggestions.as_deref().unwrap_or_default())
+        };
+        self.notes(view).iter().filter(open).flat_map(of_note).collect()
     }
 
     pub(super) fn can_apply_all(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
+        self.source(view)?;
         let any = self.all_suggestions(view).first().map(|_| ());
         list::need(any, &self.notes(view), "the server has no suggestion that can be applied")
     }
 
-    /// Applies all suggestions in one commit.
+    /// Applies all suggestions in one commit, after showing the resulting changes.
     pub(super) fn apply_all(&mut self, cx: &mut Cx) {
-        let ids = self.all_suggestions(&cx.view);
-        let count = ids.len();
-        let batch = ApplyBatch { ids, commit_message: None };
-        self.ask_to_apply(count, Write::new(&batch, "apply all suggestions"), cx);
+        let all = self.all_suggestions(&cx.view);
+        self.ask_to_apply(all, cx);
     }
 
-    /// Applies the suggestions under the cursor. If labscope creates the commit, shows the resulting changes first.
+    /// Applies the suggestions under the cursor, after showing the resulting changes.
     pub(super) fn apply(&mut self, cx: &mut Cx) {
-        let known = self.known_suggestions(&cx.view);
+        let (position, known) = self.known_suggestions(&cx.view);
         if !known.is_empty() {
-            let ids: Vec<u64> = known.iter().filter(|known| known.appliable).map(|known| known.id).collect();
-            let write = match ids.as_slice() {
-                [id] => Write::new(&ApplySuggestion { id: *id, commit_message: None }, "apply the suggestion"),
-                _ => Write::new(&ApplyBatch { ids: ids.clone(), commit_message: None }, "apply the suggestions"),
-            };
-            return self.ask_to_apply(ids.len(), write, cx);
+            return self.ask_to_apply(changes(position.as_ref(), &known), cx);
         }
         match self.suggestions(&cx.view) {
-            Ok((project, branch, mut changes)) => {
+            Ok(mut changes) => {
                 // A reply does not repeat the quoted lines; those of its thread are used.
                 let notes = self.notes(&cx.view);
                 for change in changes.iter_mut().filter(|change| change.position.quote.is_empty()) {
@@ -129,6 +121,19 @@ impl Mr {
                         change.position.quote = position.quote;
                     }
                 }
+                self.ask_to_apply(changes, cx);
+            }
+            Err(why) => cx.say(Tone::Warning, format!("Cannot apply it: {why}.")),
+        }
+    }
+
+    /// Shows what suggestions change, and asks for confirmation.
+    fn ask_to_apply(&self, changes: Vec<Change>, cx: &mut Cx) {
+        match self.source(&cx.view) {
+            Ok(_) if changes.is_empty() => {
+                cx.say(Tone::Warning, "Cannot apply it: the server does not name its lines.")
+            }
+            Ok((project, branch)) => {
                 cx.act(Action::OpenOverlay(Box::new(ApplySuggestions::new(project, branch, changes))));
                 // The branch may have moved since it was loaded.
                 cx.act(Action::Refresh);
@@ -136,4 +141,10 @@ impl Mr {
             Err(why) => cx.say(Tone::Warning, format!("Cannot apply it: {why}.")),
         }
     }
+}
+
+/// Returns the suggestions of a comment that the server can apply.
+fn changes(position: Option<&DiffPosition>, known: &[Suggestion]) -> Vec<Change> {
+    let known = known.iter().filter(|known| known.appliable);
+    known.filter_map(|known| Change::of_server(position?, known)).collect()
 }

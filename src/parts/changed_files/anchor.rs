@@ -86,7 +86,7 @@ impl Changes {
             return;
         }
         self.insets = (revision, Arc::new(make()));
-        self.paths_with_insets = self.insets.1.iter().map(|inset| inset.path.clone()).collect();
+        self.files_with_insets = self.insets.1.iter().map(|inset| inset.file.clone()).collect();
         self.set_all_insets();
     }
 

@@ -246,10 +246,10 @@ impl Changes {
     pub(super) fn take_pictures(&mut self, view: &View) {
         let Some(request) = &self.pictures else { return };
         let Some(drawn) = view.store.result::<Arc<ImagePair>>(&request.key) else { return };
-        let path = self.doc.as_ref().and_then(|doc| doc.files().get(request.file)).map(|file| file.path().to_owned());
-        if let Some(path) = path.filter(|_| !drawn.lines.is_empty()) {
-            let key = format!("picture {path}");
-            let inset = Inset { key, path, at: At::File, lines: drawn.lines.clone() };
+        let file = self.doc.as_ref().and_then(|doc| doc.files().get(request.file)).map(|file| file.key());
+        if let Some(file) = file.filter(|_| !drawn.lines.is_empty()) {
+            let key = format!("picture {} {}", file.path, file.is_deleted);
+            let inset = Inset { key, file, at: At::File, lines: drawn.lines.clone() };
             self.shown_pictures.push((inset, drawn.clone()));
             self.set_all_insets();
         }

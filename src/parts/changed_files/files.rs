@@ -11,6 +11,7 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, panels, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -86,6 +87,11 @@ fn branch(
     }
 }
 
+/// Returns the key of the viewed mark of a file. A deleted and an added file may have the same path.
+fn mark_key(file: &FileDiff) -> Cow<'_, str> {
+    if file.source.is_deleted { format!("{} (deleted)", file.path()).into() } else { file.path().into() }
+}
+
 impl Changes {
     /// Sets the key that the viewed files are stored under, and loads them.
     pub fn load_viewed_marks(&mut self, view: &View, key: &str) {
@@ -107,7 +113,7 @@ impl Changes {
     }
 
     pub(super) fn is_viewed(&self, file: &FileDiff) -> bool {
-        self.viewed.get(file.path()).is_some_and(|identity| *identity == self.content(file))
+        self.viewed.get(mark_key(file).as_ref()).is_some_and(|identity| *identity == self.content(file))
     }
 
     /// Toggles the file as viewed; after marking it, moves to the next unviewed file.
@@ -116,9 +122,9 @@ impl Changes {
         let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(at)).cloned() else { return };
         let viewed = !self.is_viewed(&file);
         if viewed {
-            self.viewed.insert(file.path().to_owned(), self.content(&file));
+            self.viewed.insert(mark_key(&file).into_owned(), self.content(&file));
         } else {
-            self.viewed.remove(file.path());
+            self.viewed.remove(mark_key(&file).as_ref());
         }
         self.count_viewed();
         if !self.kept_under.is_empty() {
@@ -253,7 +259,7 @@ impl Changes {
                 Row::new(vec![name, (inside, Role::Dim).into(), Cell::empty()])
             }
             Some(Node::File { file, label, depth }) => match doc.files().get(*file) {
-                Some(diff) => self.file_row(*file, diff, (*depth, label), self.paths_with_insets.contains(diff.path())),
+                Some(diff) => self.file_row(*file, diff, (*depth, label), self.files_with_insets.contains(&diff.key())),
                 None => Row::default(),
             },
             None => Row::default(),
@@ -286,6 +292,7 @@ impl Changes {
             (0, 0) if file.is_withheld() => ("large".to_owned(), String::new()),
             (0, 0) if source.is_renamed && source.diff.is_empty() => (String::new(), String::new()),
             (0, 0) if file.only_whitespace => ("space".to_owned(), String::new()),
+            (0, 0) if file.changes_only_mode() => ("mode".to_owned(), String::new()),
             (0, 0) if binary => ("bin".to_owned(), String::new()),
             (added, removed) => (format!("+{added}"), format!("−{removed}")),
         };

@@ -1,6 +1,11 @@
 //! Suggestions: blocks of a comment that propose replacements for lines, and applying them to a text.
 
+use crate::api;
 use crate::app::outbox::DiffPosition;
+use crate::domain::line_edits::{self, LineEdit};
+use crate::ui::markdown;
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// A proposed replacement for lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,11 +16,16 @@ pub struct Suggestion {
     pub lines: Vec<String>,
 }
 
+/// Returns a code fence that these lines do not end.
+fn fence(lines: &[String]) -> String {
+    let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or(0);
+    "`".repeat((longest + 1).max(3))
+}
+
 /// Returns a suggestion block with the current `lines`, to be edited; the first `above` lines precede the commented
 /// one.
 pub fn block(lines: &[String], above: u32) -> String {
-    let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat((longest + 1).max(3));
+    let fence = fence(lines);
     let range = if above == 0 { String::new() } else { format!(":-{above}+0") };
     format!("{fence}suggestion{range}\n{}\n{fence}\n", lines.join("\n"))
 }
@@ -25,29 +35,44 @@ pub fn end_of_lines(block: &str) -> usize {
     block.trim_end().rfind('\n').unwrap_or(block.len())
 }
 
-/// Parses the suggestions in a comment.
-pub fn read(body: &str) -> Vec<Suggestion> {
+/// A suggestion in a comment, and the bytes of its block.
+struct Block {
+    suggestion: Suggestion,
+    bytes: Range<usize>,
+}
+
+fn blocks(body: &str) -> Vec<Block> {
     let mut found = Vec::new();
-    let mut lines = body.lines();
-    while let Some(line) = lines.next() {
+    let mut at = 0;
+    let mut lines = body.split_inclusive('\n').map(|line| {
+        at += line.len();
+        (line_edits::ending(line).0, at - line.len()..at)
+    });
+    while let Some((line, start)) = lines.next() {
         let ticks = line.len() - line.trim_start_matches('`').len();
         let Some(info) = line.get(ticks..).filter(|_| ticks >= 3) else { continue };
         let fence = "`".repeat(ticks);
         let mut inside = Vec::new();
-        let mut closed = false;
-        for line in lines.by_ref() {
+        let mut closed = None;
+        for (line, bytes) in lines.by_ref() {
             let end = line.trim_end();
             if end.starts_with(&fence) && end.bytes().all(|b| b == b'`') {
-                closed = true;
+                closed = Some(bytes.end);
                 break;
             }
             inside.push(line.to_owned());
         }
-        if let Some((above, below)) = range(info.trim()).filter(|_| closed) {
-            found.push(Suggestion { above, below, lines: inside });
+        if let (Some((above, below)), Some(end)) = (range(info.trim()), closed) {
+            let suggestion = Suggestion { above, below, lines: inside };
+            found.push(Block { suggestion, bytes: start.start..end });
         }
     }
     found
+}
+
+/// Parses the suggestions in a comment.
+pub fn read(body: &str) -> Vec<Suggestion> {
+    blocks(body).into_iter().map(|block| block.suggestion).collect()
 }
 
 /// Parses `suggestion` or `suggestion:-1+2` into the numbers of lines above and below.
@@ -65,14 +90,70 @@ fn range(info: &str) -> Option<(u32, u32)> {
 pub struct Change {
     pub position: DiffPosition,
     pub suggestion: Suggestion,
+    /// The ID of the suggestion on the server and the text that the server would write, if it can apply it.
+    pub on_server: Option<(u64, String)>,
+}
+
+impl Change {
+    /// Converts a suggestion that the server lists for a comment on the file of `position`. `None` if its lines are
+    /// invalid.
+    pub fn of_server(position: &DiffPosition, known: &api::notes::Suggestion) -> Option<Change> {
+        let (from, to) = (u32::try_from(known.from_line).ok()?, u32::try_from(known.to_line).ok()?);
+        let lines = |text: &str| text.lines().map(str::to_owned).collect();
+        Some(Change {
+            position: DiffPosition {
+                path: position.path.clone(),
+                sha: position.sha.clone(),
+                lines: Some((from, to)),
+                quote: lines(&known.from_content),
+                ..DiffPosition::default()
+            },
+            suggestion: Suggestion { above: to.checked_sub(from)?, below: 0, lines: lines(&known.to_content) },
+            on_server: Some((known.id, known.to_content.clone())),
+        })
+    }
+}
+
+/// Shows in the suggestion blocks of a comment which lines they replace, as far as these are known: from the server, or
+/// from the quoted lines that end with the commented one.
+pub fn with_replaced_lines<'a>(body: &'a str, known: &[api::notes::Suggestion], quote: &[String]) -> Cow<'a, str> {
+    let blocks = blocks(body);
+    if blocks.is_empty() {
+        return Cow::Borrowed(body);
+    }
+    let (mut out, mut at, mut unused) = (String::new(), 0, known.iter().collect::<Vec<_>>());
+    for block in blocks {
+        let Suggestion { above, below, lines } = &block.suggestion;
+        let of_server = unused.iter().position(|known| known.to_content.lines().eq(lines.iter().map(String::as_str)));
+        let quoted = || {
+            let from = quote.len().checked_sub(*above as usize + 1).filter(|_| *below == 0)?;
+            quote.get(from..).map(<[String]>::to_vec)
+        };
+        let old = match of_server {
+            Some(at) => Some(unused.remove(at).from_content.lines().map(str::to_owned).collect()),
+            None => quoted(),
+        };
+        let Some(old) = old else { continue };
+        let signed: Vec<String> =
+            old.iter().map(|line| format!("-{line}")).chain(lines.iter().map(|line| format!("+{line}"))).collect();
+        let fence = fence(&signed);
+        out.push_str(body.get(at..block.bytes.start).unwrap_or_default());
+        out.push_str(&format!("{fence}{}\n{}\n{fence}\n", markdown::REPLACEMENT, signed.join("\n")));
+        at = block.bytes.end;
+    }
+    out.push_str(body.get(at..).unwrap_or_default());
+    Cow::Owned(out)
 }
 
 /// A text with suggestions applied.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AppliedText {
     pub text: String,
-    /// The lines that each suggestion replaces, in the order of the suggestions.
-    pub replaced: Vec<Vec<String>>,
+    /// The lines that each suggestion replaces, in the order of the suggestions: the number of the first one, and their
+    /// texts.
+    pub replaced: Vec<(usize, Vec<String>)>,
+    /// Whether the server would write the same text, if it applied the suggestions.
+    pub is_same_on_server: bool,
 }
 
 /// Applies suggestions for one file to its text. Lines without a quote are found by number; the caller has to make sure
@@ -81,51 +162,52 @@ pub struct AppliedText {
 /// # Errors
 /// Returns the reason if lines no longer exist, or two suggestions change the same lines.
 pub fn apply(text: &str, changes: &[Change]) -> Result<AppliedText, String> {
-    // Lines keep their line endings, so that unchanged ones stay as they are.
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let mut places: Vec<(usize, usize, &Change)> = Vec::new();
+    let bare = line_edits::bare(text);
+    let numbered: Vec<(u32, &str)> = (1..).zip(bare.iter().copied()).collect();
+    let mut places: Vec<(Range<usize>, &Change)> = Vec::new();
     let mut replaced = Vec::new();
-    let bare: Vec<(u32, &str)> = (1..).zip(lines.iter().map(|line| line.trim_end_matches(['\n', '\r']))).collect();
     for change in changes {
         let Some((_, last)) = change.position.lines else { return Err("it is not on a line".into()) };
         if change.position.old {
             return Err("its lines are removed by the change".into());
         }
-        let now = match change.position.quote.is_empty() {
-            true => last,
-            false => change.position.find_moved_line(&bare).ok_or("its lines no longer exist or have changed")?,
+        let now = match change.position.quote.as_slice() {
+            [] => Some(last),
+            quote => {
+                let quote = quote.iter().map(|line| line.trim_start_matches('\u{feff}').to_owned()).collect();
+                DiffPosition { quote, ..change.position.clone() }.find_moved_line(&numbered)
+            }
         };
+        // The server applies a suggestion only to its own lines.
+        let now = now.filter(|now| *now == last || change.on_server.is_none());
+        let now = now.ok_or("its lines no longer exist or have changed")?;
         let first = now.checked_sub(change.suggestion.above).filter(|first| *first > 0);
         let end = now as usize + change.suggestion.below as usize;
-        let Some(first) = first.filter(|_| end <= lines.len()) else {
+        let Some(first) = first.map(|first| first as usize - 1).filter(|_| end <= bare.len()) else {
             return Err("the file has fewer lines".into());
         };
-        let gone = bare.get(first as usize - 1..end).unwrap_or_default();
-        replaced.push(gone.iter().map(|(_, line)| (*line).to_owned()).collect());
-        places.push((first as usize - 1, end, change));
+        let gone = bare.get(first..end).unwrap_or_default();
+        replaced.push((first + 1, gone.iter().map(|line| (*line).to_owned()).collect()));
+        places.push((first..end, change));
     }
-    places.sort_by_key(|(from, ..)| *from);
-    let mut applied = String::with_capacity(text.len());
-    let mut at = 0;
-    for (from, end, change) in places {
-        if from < at {
-            return Err("two suggestions change the same lines: apply them one after the other".into());
-        }
-        applied.extend(lines.get(at..from).unwrap_or_default().iter().copied());
-        let replaced = lines.get(from..end).unwrap_or_default();
-        let ending = if replaced.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
-        for line in &change.suggestion.lines {
-            applied.push_str(line);
-            applied.push_str(ending);
-        }
-        // A last line without a line ending stays without one.
-        if replaced.last().is_some_and(|line| !line.ends_with('\n')) && applied.ends_with(ending) {
-            applied.truncate(applied.len() - ending.len());
-        }
-        at = end;
+    places.sort_by_key(|(lines, _)| lines.start);
+    if places.windows(2).any(|pair| matches!(pair, [(a, _), (b, _)] if b.start < a.end)) {
+        return Err("two suggestions change the same lines: apply them one after the other".into());
     }
-    applied.extend(lines.get(at..).unwrap_or_default().iter().copied());
-    Ok(AppliedText { text: applied, replaced })
+    let edits: Vec<LineEdit> = places
+        .iter()
+        .map(|(lines, change)| LineEdit {
+            lines: lines.clone(),
+            new: change.suggestion.lines.iter().map(String::as_str).collect(),
+        })
+        .collect();
+    let applied = line_edits::replace(text, &edits);
+    let texts: Option<Vec<(Range<usize>, &str)>> = places
+        .iter()
+        .map(|(lines, change)| change.on_server.as_ref().map(|(_, text)| (lines.clone(), text.as_str())))
+        .collect();
+    let is_same_on_server = texts.is_some_and(|texts| line_edits::splice(text, texts) == applied);
+    Ok(AppliedText { text: applied, replaced, is_same_on_server })
 }
 
 #[cfg(test)]
@@ -138,6 +220,7 @@ mod tests {
         Change {
             position: DiffPosition { path: "a".into(), lines: Some((line, line)), quote, ..DiffPosition::default() },
             suggestion: Suggestion { above, below: 0, lines },
+            on_server: None,
         }
     }
 
@@ -160,7 +243,7 @@ mod tests {
         let applied = apply(text, &[change(4, "four", 0, &["FOUR"]), change(2, "two", 1, &["a", "b", "c"])]);
         let applied = applied.expect("they can be made");
         assert_eq!(applied.text, "a\r\nb\r\nc\r\nthree\r\nFOUR");
-        assert_eq!(applied.replaced, [vec!["four"], vec!["one", "two"]]);
+        assert_eq!(applied.replaced, [(4, vec!["four".to_owned()]), (1, vec!["one".to_owned(), "two".to_owned()])]);
         let applied = apply("one\ntwo\n", &[change(2, "two", 0, &[])]);
         assert_eq!(applied.map(|applied| applied.text).as_deref(), Ok("one\n"));
     }

@@ -1,6 +1,7 @@
 //! The layout of threads and drafts as rows of a diff, computed off the event loop: comments are rendered once, and
 //! laid out again whenever the drafts or the changes are updated.
 
+use super::suggestions;
 use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, ThreadPosition};
 use crate::api::notes::Note;
 use crate::app::outbox::{DiffPosition, Draft, DraftThread};
@@ -8,7 +9,7 @@ use crate::app::view::View;
 use crate::parts::list;
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::Budget;
-use crate::ui::diff::{At, FileDiff, Inset};
+use crate::ui::diff::{At, FileDiff, FileKey, Inset};
 use crate::ui::doc::DocLine;
 use crate::ui::markdown;
 use crate::ui::theme::{Role, Theme};
@@ -76,11 +77,13 @@ impl RenderComments {
     fn render(&self, colors: &Budget, canceled: Canceled<'_>) -> Arc<Rendered> {
         let threads = threads::group_comments(&self.notes, &self.comments);
         let width = self.width.saturating_sub(4).min(MAX_WIDTH);
-        let body = |comment: &Comment| {
+        let body = |thread: &Thread, comment: &Comment| {
             let mut lines = if canceled() {
                 Vec::new()
             } else {
-                markdown::render(text::head_bytes(&comment.body, MAX_COMMENT_BYTES), width, &self.theme, colors).lines
+                let head = text::head_bytes(&comment.body, MAX_COMMENT_BYTES);
+                let shown = suggestions::with_replaced_lines(head, &comment.suggestions, &thread.position.quote);
+                markdown::render(&shown, width, &self.theme, colors).lines
             };
             if lines.len() > MAX_ROWS || comment.body.len() > MAX_COMMENT_BYTES {
                 lines.truncate(MAX_ROWS);
@@ -89,7 +92,8 @@ impl RenderComments {
             }
             Arc::new(lines)
         };
-        let bodies = threads.iter().map(|thread| thread.comments.iter().map(body).collect()).collect();
+        let bodies = |thread: &Thread| thread.comments.iter().map(|comment| body(thread, comment)).collect();
+        let bodies = threads.iter().map(bodies).collect();
         Arc::new(Rendered { threads, bodies })
     }
 }
@@ -125,8 +129,6 @@ pub struct ThreadLayout {
     pub moved: Vec<(String, DiffPosition)>,
     /// The keys of the drafts whose lines no longer exist.
     pub orphaned: BTreeSet<String>,
-    /// The number of comments by file.
-    pub counts: BTreeMap<String, usize>,
     /// Whether a thread on the server is on an older version of the changes.
     pub has_outdated: bool,
 }
@@ -152,6 +154,7 @@ struct ThreadLayoutWork {
     drafts: Vec<LaidOutDraft>,
     files: Vec<Arc<FileDiff>>,
     head: String,
+    current: String,
     whole: bool,
     complete: bool,
     shown: Shown,
@@ -171,8 +174,10 @@ pub struct Source<'a> {
     /// The identity of the changes.
     pub changes: String,
     pub files: &'a [Arc<FileDiff>],
-    /// The SHA of the head of the changes.
+    /// The SHA of the head of the shown changes.
     pub head: &'a str,
+    /// The SHA of the head of all changes.
+    pub current: &'a str,
     /// Whether the old lines are those before all of the changes.
     pub whole: bool,
     /// Whether all files are parsed, which is needed to tell which drafts have lost their lines.
@@ -195,7 +200,8 @@ impl Source<'_> {
             (&drafted.key, drafted.draft.to_json(), &drafted.state.0).hash(&mut hasher);
         }
         let Shown { open, reactions } = self.shown;
-        (&self.changes, self.head, self.whole, self.complete, open, self.files.len(), &self.versions).hash(&mut hasher);
+        (&self.changes, self.head, self.current, self.whole, self.complete).hash(&mut hasher);
+        (open, self.files.len(), &self.versions).hash(&mut hasher);
         // The comments are laid out again when the colors of their code are there.
         view.store.is_result_missing(&self.read_key(view)).hash(&mut hasher);
         for (note, words) in reactions.iter().flat_map(|(note, line)| line.iter().map(move |(words, _)| (note, words)))
@@ -227,6 +233,7 @@ impl Source<'_> {
                 drafts: self.drafts.to_vec(),
                 files: self.files.to_vec(),
                 head: self.head.to_owned(),
+                current: self.current.to_owned(),
                 whole: self.whole,
                 complete: self.complete,
                 shown: self.shown.clone(),
@@ -253,7 +260,7 @@ impl Derive for ThreadLayoutWork {
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Arc<ThreadLayout> {
-        let changed_paths = ChangedPaths::new(&self.files, &self.head, self.whole);
+        let changed_paths = ChangedPaths::new(&self.files, &self.head, &self.current, self.whole);
         let mut layout = ThreadLayout::default();
         let mut with_thread: BTreeSet<usize> = BTreeSet::new();
         for (index, thread) in self.rendered.threads.iter().enumerate() {
@@ -261,10 +268,7 @@ impl Derive for ThreadLayoutWork {
                 break;
             }
             let thread_position = changed_paths.find(&thread.position);
-            if thread_position == ThreadPosition::Gone {
-                continue;
-            }
-            *layout.counts.entry(thread.position.path.clone()).or_default() += thread.comments.len();
+            let Some(file) = changed_paths.file(&thread.position) else { continue };
             let own = |(_, drafted): &(usize, &LaidOutDraft)| match &drafted.draft.thread {
                 Some(DraftThread::Reply { discussion, .. }) => thread.discussion.as_ref() == Some(discussion),
                 Some(DraftThread::New { .. }) => false,
@@ -273,7 +277,7 @@ impl Derive for ThreadLayoutWork {
             let drafts: Vec<(usize, &LaidOutDraft)> = self.drafts.iter().enumerate().filter(own).collect();
             with_thread.extend(drafts.iter().map(|(at, _)| *at));
             let drafts: Vec<&LaidOutDraft> = drafts.into_iter().map(|(_, drafted)| drafted).collect();
-            self.thread(&mut layout, index, thread, thread_position, &drafts);
+            self.thread(&mut layout, index, thread, (file.key(), thread_position), &drafts);
         }
         for (index, drafted) in self.drafts.iter().enumerate() {
             let Some(position) = drafted.draft.position.as_ref() else { continue };
@@ -300,6 +304,7 @@ impl Derive for ThreadLayoutWork {
                 ThreadPosition::Hidden | ThreadPosition::Outdated => At::File,
                 ThreadPosition::Gone => continue,
             };
+            let Some(file) = changed_paths.file(position) else { continue };
             if !with_thread.contains(&index) {
                 let mut lines = vec![self.rule(true, self.draft_heading(drafted, thread_position))];
                 if thread_position == ThreadPosition::Outdated {
@@ -309,7 +314,7 @@ impl Derive for ThreadLayoutWork {
                 lines.push(self.rule(false, Vec::new()));
                 let key = format!("draft {}", drafted.key);
                 layout.parts.insert(key.clone(), vec![(0, InsetPart::Draft(drafted.key.clone()))]);
-                layout.insets.push(Inset { key, path: position.path.clone(), at, lines: Arc::new(lines) });
+                layout.insets.push(Inset { key, file: file.key(), at, lines: Arc::new(lines) });
             }
         }
         Arc::new(layout)
@@ -322,7 +327,7 @@ impl ThreadLayoutWork {
         layout: &mut ThreadLayout,
         index: usize,
         thread: &Thread,
-        thread_position: ThreadPosition,
+        (file, thread_position): (FileKey, ThreadPosition),
         drafts: &[&LaidOutDraft],
     ) {
         let at = if let ThreadPosition::At(at) = thread_position { at } else { At::File };
@@ -370,7 +375,7 @@ impl ThreadLayoutWork {
             lines.push(self.rule(false, Vec::new()));
         }
         layout.parts.insert(key.clone(), parts);
-        layout.insets.push(Inset { key, path: position.path.clone(), at, lines: Arc::new(lines) });
+        layout.insets.push(Inset { key, file, at, lines: Arc::new(lines) });
     }
 
     fn span(&self, words: impl Into<Cow<'static, str>>, role: Role) -> (Cow<'static, str>, Style) {

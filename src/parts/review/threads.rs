@@ -2,10 +2,12 @@
 
 use crate::api::Time;
 use crate::api::commits::CommitComment;
-use crate::api::notes::{LineRangeEnd, Note, Position};
+use crate::api::notes::{LineRangeEnd, Note, Position, Suggestion};
 use crate::api::users::User;
 use crate::app::outbox::DiffPosition;
-use crate::ui::diff::{At, FileDiff, Kind, Side};
+use crate::parts::review::suggestions;
+use crate::ui::diff::{At, FileDiff, FileKey, Kind, Side};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -22,6 +24,8 @@ pub struct Comment {
     pub is_resolved: bool,
     /// The Markdown text, without the line that names the position.
     pub body: String,
+    /// The suggestions in the text that the server knows.
+    pub suggestions: Vec<Suggestion>,
 }
 
 /// Comments on the same lines.
@@ -58,6 +62,14 @@ pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
         Some((position, rest)) => (Some(position), rest),
         None => (positioned(note), &note.body),
     }
+}
+
+/// Returns the text of a note as it is shown: without the line that names the position, and with the lines that its
+/// suggestions replace.
+pub fn shown_body(note: &Note) -> Cow<'_, str> {
+    let (position, body) = place(note);
+    let quote = position.as_ref().map(|position| position.quote.as_slice()).unwrap_or_default();
+    suggestions::with_replaced_lines(body, note.suggestions.as_deref().unwrap_or_default(), quote)
 }
 
 /// Returns the point in an image that a note is on.
@@ -197,6 +209,7 @@ fn comment(note: &Note, body: &str) -> Comment {
         is_edited: note.is_edited(),
         is_resolved: note.resolved == Some(true),
         body: body.to_owned(),
+        suggestions: note.suggestions.clone().unwrap_or_default(),
     }
 }
 
@@ -217,7 +230,8 @@ pub enum ThreadPosition {
     At(At),
     /// The file is changed, but the diff does not show the line.
     Hidden,
-    /// The file is changed, but the lines no longer exist or have another text.
+    /// The file is changed, but the lines no longer exist or have another text. Lines of the current version are never
+    /// outdated, even if only some of the changes are shown.
     Outdated,
     /// The file is not among the changes.
     Gone,
@@ -225,44 +239,62 @@ pub enum ThreadPosition {
 
 /// The changed files by path.
 pub struct ChangedPaths<'a> {
-    by_path: HashMap<&'a str, &'a FileDiff>,
-    /// The commit that the changes lead to.
+    /// The files by the path that they have on a side.
+    by_path: HashMap<(&'a str, Side), &'a FileDiff>,
+    /// The commit that the shown changes lead to.
     head: &'a str,
+    /// The commit that all changes lead to.
+    current: &'a str,
     /// Whether the old lines are those before all of the changes, so that line numbers of positions apply to them.
     whole: bool,
     /// A cache of the lines of each side, because there may be many threads on one file.
-    sides: RefCell<HashMap<(&'a str, Side), LineNumbers<'a>>>,
+    sides: RefCell<HashMap<(FileKey, Side), LineNumbers<'a>>>,
 }
 
 /// Lines with their numbers, in ascending order.
 type LineNumbers<'a> = Rc<Vec<(u32, &'a str)>>;
 
 impl<'a> ChangedPaths<'a> {
-    /// Creates the lookup for the changes that lead to `head`: all of them if `whole`, or only some.
-    pub fn new(files: &'a [Arc<FileDiff>], head: &'a str, whole: bool) -> ChangedPaths<'a> {
+    /// Creates the lookup for the changes that lead to `head`: all of them if `whole`, or only some. All changes lead to
+    /// `current`.
+    pub fn new(files: &'a [Arc<FileDiff>], head: &'a str, current: &'a str, whole: bool) -> ChangedPaths<'a> {
         let mut by_path = HashMap::new();
-        for file in files {
-            by_path.entry(file.source.old_path.as_str()).or_insert(file.as_ref());
+        // A path may belong to several files: the one of a deleted and an added file, or the old one of a renamed file
+        // and the new one of another. The file that has the path on the side comes first.
+        for file in files.iter().filter(|file| !file.source.is_new) {
+            by_path.entry((file.source.old_path.as_str(), Side::Old)).or_insert(file.as_ref());
         }
-        for file in files {
-            by_path.insert(file.path(), file.as_ref());
+        for file in files.iter().filter(|file| !file.source.is_deleted) {
+            by_path.entry((file.path(), Side::New)).or_insert(file.as_ref());
         }
-        ChangedPaths { by_path, head, whole, sides: RefCell::default() }
+        for path in [|file: &'a FileDiff| file.path(), |file: &'a FileDiff| file.source.old_path.as_str()] {
+            for (file, side) in files.iter().flat_map(|file| [(file, Side::Old), (file, Side::New)]) {
+                by_path.entry((path(file), side)).or_insert(file.as_ref());
+            }
+        }
+        ChangedPaths { by_path, head, current, whole, sides: RefCell::default() }
     }
 
     /// Returns the lines of one side that the diff shows.
     fn side_of(&self, file: &'a FileDiff, side: Side) -> LineNumbers<'a> {
         let mut sides = self.sides.borrow_mut();
-        sides.entry((file.path(), side)).or_insert_with(|| Rc::new(side_of(file, side))).clone()
+        sides.entry((file.key(), side)).or_insert_with(|| Rc::new(side_of(file, side))).clone()
+    }
+
+    /// Returns the changed file that a position is in.
+    pub fn file(&self, position: &DiffPosition) -> Option<&'a FileDiff> {
+        self.by_path.get(&(position.path.as_str(), side_of_position(position))).copied()
     }
 
     /// Finds a position: by line number in the same changes, by its quoted text in others.
     pub fn find(&self, position: &DiffPosition) -> ThreadPosition {
-        let Some(file) = self.by_path.get(position.path.as_str()) else { return ThreadPosition::Gone };
+        let Some(file) = self.file(position) else { return ThreadPosition::Gone };
         let Some(last) = position.line() else { return ThreadPosition::At(At::File) };
-        let side = if position.old { Side::Old } else { Side::New };
-        let same = self.head.starts_with(&position.sha) || position.sha.starts_with(self.head);
+        let side = side_of_position(position);
+        let is_at = |head: &str| head.starts_with(&position.sha) || position.sha.starts_with(head);
+        let same = is_at(self.head);
         let known = !position.sha.is_empty() && !self.head.is_empty();
+        let is_current = !position.sha.is_empty() && !self.current.is_empty() && is_at(self.current);
         // If the server names no commit, a line without its text can only be found by number.
         let by_number = if known { same } else { position.quote.is_empty() };
         let lines = self.side_of(file, side);
@@ -272,13 +304,14 @@ impl<'a> ChangedPaths<'a> {
         }
         match position.find_moved_line(&lines) {
             Some(line) => ThreadPosition::At(At::Line(side, line)),
+            None if is_current => ThreadPosition::Hidden,
             None => ThreadPosition::Outdated,
         }
     }
 
     /// Returns up to two lines before and after a position.
     pub fn around(&self, path: &str, side: Side, first: u32, last: u32) -> (Vec<String>, Vec<String>) {
-        let Some(file) = self.by_path.get(path) else { return Default::default() };
+        let Some(file) = self.by_path.get(&(path, side)) else { return Default::default() };
         let lines = self.side_of(file, side);
         let within = |from: u32, to: u32| {
             let fitting = lines.iter().filter(|(number, _)| (from..to).contains(number));
@@ -286,6 +319,10 @@ impl<'a> ChangedPaths<'a> {
         };
         (within(first.saturating_sub(2), first), within(last.saturating_add(1), last.saturating_add(3)))
     }
+}
+
+fn side_of_position(position: &DiffPosition) -> Side {
+    if position.old { Side::Old } else { Side::New }
 }
 
 fn side_of(file: &FileDiff, side: Side) -> Vec<(u32, &str)> {
@@ -339,7 +376,7 @@ mod tests {
         let source =
             Source { old_path: "a.rs".into(), new_path: "a.rs".into(), diff: diff.into(), ..Source::default() };
         let files = [Arc::new(parse(source))];
-        let changed_paths = ChangedPaths::new(&files, HEAD, true);
+        let changed_paths = ChangedPaths::new(&files, HEAD, HEAD, true);
         let mut position = DiffPosition {
             path: "a.rs".into(),
             sha: BEFORE.into(),
@@ -374,7 +411,60 @@ mod tests {
             quote,
             ..DiffPosition::default()
         };
-        assert_eq!(ChangedPaths::new(&files, HEAD, true).find(&position), ThreadPosition::At(At::Line(Side::Old, 2)));
-        assert_eq!(ChangedPaths::new(&files, HEAD, false).find(&position), ThreadPosition::Outdated);
+        assert_eq!(
+            ChangedPaths::new(&files, HEAD, HEAD, true).find(&position),
+            ThreadPosition::At(At::Line(Side::Old, 2))
+        );
+        let partial = ChangedPaths::new(&files, HEAD, HEAD, false);
+        assert_eq!(partial.find(&position), ThreadPosition::Hidden, "it is a line of the current version");
+        let before = DiffPosition { sha: BEFORE.into(), ..position };
+        assert_eq!(partial.find(&before), ThreadPosition::Outdated);
+    }
+
+    #[test]
+    fn a_file_that_becomes_a_link_is_found_on_its_side() {
+        let of = |is_deleted: bool, diff: &str| {
+            let (old_path, new_path) = ("a.rs".to_owned(), "a.rs".to_owned());
+            let source =
+                Source { old_path, new_path, is_deleted, is_new: !is_deleted, diff: diff.into(), ..Source::default() };
+            Arc::new(parse(source))
+        };
+        let (gone, link) = (of(true, "@@ -1,2 +0,0 @@\n-a\n-b\n"), of(false, "@@ -0,0 +1 @@\n+target\n"));
+        let on = |old: bool, line: Option<u32>| DiffPosition {
+            path: "a.rs".into(),
+            sha: HEAD.into(),
+            old,
+            lines: line.map(|line| (line, line)),
+            ..DiffPosition::default()
+        };
+        for files in [[gone.clone(), link.clone()], [link, gone]] {
+            let changed_paths = ChangedPaths::new(&files, HEAD, HEAD, true);
+            let is_deleted = |position: &DiffPosition| changed_paths.file(position).map(|file| file.source.is_deleted);
+            assert_eq!(changed_paths.find(&on(true, Some(2))), ThreadPosition::At(At::Line(Side::Old, 2)));
+            assert_eq!(changed_paths.find(&on(false, Some(1))), ThreadPosition::At(At::Line(Side::New, 1)));
+            assert_eq!([is_deleted(&on(true, Some(2))), is_deleted(&on(false, Some(1)))], [Some(true), Some(false)]);
+            assert_eq!(is_deleted(&on(false, None)), Some(false), "a comment on the whole file");
+        }
+    }
+
+    #[test]
+    fn lines_of_the_current_version_are_not_outdated_in_one_commit() {
+        let diff = "@@ -1,2 +1,3 @@\n one line\n+put in\n second line\n";
+        let source =
+            Source { old_path: "a.rs".into(), new_path: "a.rs".into(), diff: diff.into(), ..Source::default() };
+        let files = [Arc::new(parse(source))];
+        let commit = "3333333300112233445566778899aabbccddeeff";
+        let changed_paths = ChangedPaths::new(&files, commit, HEAD, false);
+        let at = |sha: &str, old: bool| DiffPosition {
+            path: "a.rs".into(),
+            sha: sha.into(),
+            old,
+            lines: Some((2, 2)),
+            ..DiffPosition::default()
+        };
+        assert_eq!(changed_paths.find(&at(HEAD, false)), ThreadPosition::Hidden);
+        assert_eq!(changed_paths.find(&at(HEAD, true)), ThreadPosition::Hidden);
+        assert_eq!(changed_paths.find(&at(commit, false)), ThreadPosition::At(At::Line(Side::New, 2)));
+        assert_eq!(changed_paths.find(&at(BEFORE, false)), ThreadPosition::Outdated);
     }
 }

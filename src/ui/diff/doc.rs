@@ -3,7 +3,7 @@
 use super::inset::{At, Inset, Side};
 use super::rows::{Base, Rows, Slot};
 use super::styles::PIECE_LINES;
-use super::{FileDiff, HunkStyles, Moved, pairs};
+use super::{FileDiff, FileKey, HunkStyles, Moved, pairs};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -215,7 +215,8 @@ impl DiffDoc {
     fn arrange(&mut self, at: usize) {
         let Some(file) = self.files.get(at).cloned() else { return };
         let mut rows = self.rows_of(at);
-        let insets = self.insets.iter().enumerate().filter(|(_, inset)| is_of(&file, inset));
+        let key = file.key();
+        let insets = self.insets.iter().enumerate().filter(|(_, inset)| inset.file == key);
         self.place_insets(&mut rows, at, insets);
         for slot in self.inset_files.iter_mut().filter(|slot| **slot == Some(at)) {
             *slot = None;
@@ -289,18 +290,13 @@ impl DiffDoc {
         self.insets = insets;
         self.names = self.insets.iter().enumerate().map(|(at, inset)| (inset.key.clone(), at)).collect();
         self.inset_files = vec![None; self.insets.len()];
-        let mut by_path: HashMap<&str, Vec<(usize, &Inset)>> = HashMap::new();
+        let mut by_file: HashMap<&FileKey, Vec<(usize, &Inset)>> = HashMap::new();
         for (index, inset) in self.insets.iter().enumerate() {
-            by_path.entry(&inset.path).or_default().push((index, inset));
+            by_file.entry(&inset.file).or_default().push((index, inset));
         }
         let mut changed = Vec::new();
         for (at, file) in self.files.iter().enumerate() {
-            let (old, new) = (file.source.old_path.as_str(), file.source.new_path.as_str());
-            let mut here = by_path.get(new).cloned().unwrap_or_default();
-            if old != new {
-                here.extend(by_path.get(old).into_iter().flatten().copied().filter(|(_, inset)| is_of(file, inset)));
-                here.sort_by_key(|(index, _)| *index);
-            }
+            let here = by_file.get(&file.key()).cloned().unwrap_or_default();
             if here.is_empty() && !touched.remove(&at) {
                 continue;
             }
@@ -565,13 +561,6 @@ impl DiffDoc {
         };
         rows.set(insets.iter().filter_map(|(at, inset)| Some((base(inset)?, *at, inset.lines.len()))).collect());
     }
-}
-
-/// Returns whether an inset belongs to a file: by the file's new path, or by its old path unless the inset is on the
-/// new side.
-fn is_of(file: &FileDiff, inset: &Inset) -> bool {
-    let source = &file.source;
-    inset.path == source.new_path || inset.path == source.old_path && !matches!(inset.at, At::Line(Side::New, _))
 }
 
 /// Returns the first number below `len` for which `holds` is true. It must be true for all following numbers.

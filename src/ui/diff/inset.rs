@@ -1,5 +1,6 @@
 //! Insets: rows inserted into a diff below one of its lines, which show comments.
 
+use super::FileKey;
 use crate::ui::doc::DocLine;
 use std::sync::Arc;
 
@@ -25,8 +26,7 @@ pub enum At {
 pub struct Inset {
     /// The identity of the inset, by which the cursor stays on it while rows change.
     pub key: String,
-    /// The new or the old path of the file.
-    pub path: String,
+    pub file: FileKey,
     pub at: At,
     /// The rendered rows over the full width. Empty for an inset that takes no space.
     pub lines: Arc<Vec<DocLine<'static>>>,

@@ -182,7 +182,8 @@ fn adjacent_hunks_have_no_separator() {
 
 fn inset(key: &str, at: At, rows: usize) -> Inset {
     let lines = (0..rows).map(|row| DocLine::new(format!("{key} {row}"), Style::new())).collect();
-    Inset { key: key.into(), path: "src/t.rs".into(), at, lines: Arc::new(lines) }
+    let file = FileKey { path: "src/t.rs".into(), is_deleted: false };
+    Inset { key: key.into(), file, at, lines: Arc::new(lines) }
 }
 
 #[test]
@@ -635,18 +636,30 @@ fn an_omitted_diff_is_not_a_binary_file() {
 }
 
 #[test]
-fn the_note_on_a_renamed_file_is_shown_beside_it() {
-    let source = Source { old_path: "was.rs".into(), new_path: "is.rs".into(), is_renamed: true, ..Source::default() };
-    let mut doc = DiffDoc::new(vec![Arc::new(parse(Source { diff: NEW.into(), ..source }))]);
-    let of = |key: &str, path: &str, at: At| Inset { path: path.into(), ..inset(key, at, 1) };
+fn two_files_of_one_path_have_their_own_insets() {
+    let of = |is_deleted: bool, diff: &str| {
+        let (old_path, new_path) = ("src/t.rs".to_owned(), "src/t.rs".to_owned());
+        Arc::new(parse(Source {
+            old_path,
+            new_path,
+            is_deleted,
+            is_new: !is_deleted,
+            diff: diff.into(),
+            ..Source::default()
+        }))
+    };
+    let files = vec![of(true, "@@ -1,2 +0,0 @@\n-a\n-b\n"), of(false, "@@ -0,0 +1 @@\n+target\n")];
+    let mut doc = DiffDoc::new(files.clone());
+    let on = |key: &str, file: usize, at: At| Inset { file: files[file].key(), ..inset(key, at, 1) };
     doc.set_insets(Arc::new(vec![
-        of("old line", "was.rs", At::Line(Side::Old, 11)),
-        of("new line", "is.rs", At::Line(Side::New, 13)),
-        of("file", "was.rs", At::File),
-        of("of another", "was.rs", At::Line(Side::New, 13)),
+        on("old line", 0, At::Line(Side::Old, 2)),
+        on("new line", 1, At::Line(Side::New, 1)),
+        on("whole", 1, At::File),
     ]));
-    let found = ["old line", "new line", "file", "of another"].map(|key| doc.inset(key).is_some());
-    assert_eq!(found, [true, true, true, false]);
+    let at = |key: &str| doc.inset(key).map(RowContent::file);
+    assert_eq!([at("old line"), at("new line"), at("whole")], [Some(0), Some(1), Some(1)]);
+    let insets = (0..doc.len()).filter(|row| matches!(doc.content(*row), Some(RowContent::Inset { .. }))).count();
+    assert_eq!(insets, 3, "each is shown once");
 }
 
 #[test]
