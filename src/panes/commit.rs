@@ -20,7 +20,7 @@ use crate::parts::commit_view::CommitView;
 use crate::parts::facts::Details;
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
-use crate::parts::{cherry_pick, commit_details, forms, list, project};
+use crate::parts::{cherry_pick, commit_details, forms, list, project, secondary};
 use crate::store::{Load, Want};
 use crate::ui::panels::Panels;
 use crate::ui::state;
@@ -315,6 +315,7 @@ impl Pane for CommitPane {
         if self.tab == CHANGES {
             let body = if area.height >= 30 { MAX_MESSAGE_LINES } else { 0 };
             let rest = self.shown.draw_head(view, area, buf, body);
+            let rest = secondary::draw_line(view, rest, buf, &self.changes_reads(view));
             return self.shown.draw_changes(view, rest, buf);
         }
         match self.details.is_empty() {

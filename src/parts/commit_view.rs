@@ -86,6 +86,11 @@ impl CommitView {
         wants
     }
 
+    /// Returns whether the server has more files than are loaded.
+    pub fn has_more_files(&self, view: &View) -> bool {
+        self.diff_rows(view).is_cut(MAX_PAGES)
+    }
+
     /// Returns the changed files with their identity.
     pub fn input(&self) -> Option<Input> {
         self.files.as_ref().map(|(_, input)| input.clone())

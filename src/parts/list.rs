@@ -494,11 +494,18 @@ pub fn at_least(count: usize, more: bool) -> String {
 
 /// Draws an error in the bottom line, with the content above it; returns the area that is left.
 pub fn draw_error_line(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::api::Error>) -> Rect {
-    let Some(error) = error else { return area };
+    match error {
+        Some(error) => draw_error_of(view, area, buf, "", error),
+        None => area,
+    }
+}
+
+/// Draws an error like [`draw_error_line`]; `prefix` names what failed.
+pub fn draw_error_of(view: &View, area: Rect, buf: &mut Buffer, prefix: &str, error: &crate::api::Error) -> Rect {
     let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
     // The key is more useful than the end of the message.
     let hint = format!("{}{}", glyph::separator(), view.with_keys("‹refresh› retries"));
-    let words = format!(" {}: {}", error.title(), text::sanitize(&error.message()));
+    let words = format!(" {prefix}{}: {}", error.title(), text::sanitize(&error.message()));
     let words = text::fit(&words, usize::from(area.width).saturating_sub(text::width(&hint)));
     line::draw(buf, at, &[(format!("{words}{hint}"), view.theme.style(Role::Failed))]);
     Rect { height: area.height.saturating_sub(1), ..area }

@@ -8,7 +8,7 @@ use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, MergeR
 use crate::api::{Endpoint, ExtraValue, Id, Reply};
 use crate::app::view::View;
 use crate::parts::review::threads;
-use crate::parts::{label_colors, request_limit};
+use crate::parts::{label_colors, request_limit, secondary};
 use crate::store::{Load, Value, Want};
 use crate::ui::table::Cell;
 use crate::ui::theme::Role;
@@ -170,11 +170,20 @@ impl<'a> Details<'a> {
         loads
     }
 
+    /// Returns the cell of a value whose request may have failed.
+    fn missing(&self, request: &Request) -> Cell {
+        secondary::cell(self.view.store.error_of(request))
+    }
+
     /// Returns the status of the pipeline.
     pub fn pipeline(&self) -> Cell {
         let full = self.is_open().then(|| self.full()).flatten();
         let pipeline = full.and_then(MergeRequest::pipeline).or(self.merge_request.pipeline());
-        pipeline.map_or(Cell::empty(), |pipeline| glyph::status(pipeline.status.as_str()).into())
+        match pipeline {
+            Some(pipeline) => glyph::status(pipeline.status.as_str()).into(),
+            None if self.is_open() => self.missing(&self.single().request()),
+            None => Cell::empty(),
+        }
     }
 
     /// Returns the labels in their colors.
@@ -189,10 +198,11 @@ impl<'a> Details<'a> {
 
     /// Returns the number of approvals, and of required ones if there are any.
     pub fn approvals(&self) -> Cell {
-        let approvals: Option<&Approvals> = self.view.store.get(&self.approvals_of()).value;
-        let Some(approvals) = approvals.filter(|_| self.shown.approvals && self.is_open()) else {
+        if !self.shown.approvals || !self.is_open() {
             return Cell::empty();
-        };
+        }
+        let approvals: Option<&Approvals> = self.view.store.get(&self.approvals_of()).value;
+        let Some(approvals) = approvals else { return self.missing(&self.approvals_of().request()) };
         let given = approvals.by().count();
         match (approvals.approvals_required.unwrap_or(0), approvals.approvals_left.unwrap_or(0)) {
             (0, _) if given == 0 => Cell::empty(),
@@ -206,8 +216,11 @@ impl<'a> Details<'a> {
 
     /// Returns the number of unresolved threads.
     pub fn threads(&self) -> Cell {
-        let count: Option<&ThreadCount> = self.view.store.read_as(&self.threads_of().1);
-        let Some(count) = count.filter(|_| self.shown.threads && self.is_open()) else { return Cell::empty() };
+        if !self.has_threads() || !self.is_open() {
+            return Cell::empty();
+        }
+        let request = self.threads_of().1;
+        let Some(count) = self.view.store.read_as::<ThreadCount>(&request) else { return self.missing(&request) };
         match (count.unresolved, count.cut) {
             (0, _) => Cell::empty(),
             (unresolved, true) => (format!("{unresolved}+ threads"), Role::Warning).into(),
@@ -217,7 +230,13 @@ impl<'a> Details<'a> {
 
     /// Returns the number of changed files and lines.
     pub fn size(&self) -> Cell {
-        let Some(files) = self.files().filter(|_| self.shown.size && self.is_open()) else { return Cell::empty() };
+        if !self.shown.size || !self.is_open() {
+            return Cell::empty();
+        }
+        let Some(files) = self.files() else {
+            let is_read = self.full().is_some();
+            return if is_read { Cell::empty() } else { self.missing(&self.single().request()) };
+        };
         let files = match files.parse() {
             Ok(files) => text::count_noun(files, "file"),
             Err(_) => format!("{} files", text::sanitize(files)),
@@ -227,7 +246,11 @@ impl<'a> Details<'a> {
             Some(LineCount(Some((added, removed)))) => {
                 cell.and(format!(" +{added}"), Role::Added).and(format!(" −{removed}"), Role::Removed)
             }
-            _ => cell,
+            Some(_) => cell,
+            None => match secondary::word(self.view.store.error_of(&self.changes_of().1)) {
+                Some(word) => cell.and(format!(" lines {word}"), Role::Failed),
+                None => cell,
+            },
         }
     }
 }

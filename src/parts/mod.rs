@@ -42,6 +42,7 @@ pub mod ref_labels;
 pub mod rendered_markdown;
 pub mod request_limit;
 pub mod review;
+pub mod secondary;
 pub mod sidebar;
 pub mod staging_area;
 pub mod test_report;

@@ -97,10 +97,9 @@ struct Interface<'a> {
 }
 
 impl Interface<'_> {
-    async fn run(&mut self, first: Vec<Effect>, query_background: bool) -> io::Result<()> {
+    async fn run(&mut self, mut first: Vec<Effect>, query_background: bool) -> io::Result<()> {
         self.terminal.draw(self.sessions.app())?;
         self.sessions.app().take_dirty();
-        let mut first = first;
         first.extend(self.sessions.app().settle_frame().unwrap_or_default());
         if query_background {
             self.terminal.query_background()?;

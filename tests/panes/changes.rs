@@ -93,6 +93,19 @@ async fn changes_are_shown_side_by_side_if_there_is_room() {
 }
 
 #[tokio::test]
+async fn threads_that_cannot_be_read_are_not_silently_missing() {
+    for (status, words) in [(403, "Threads: Not allowed"), (404, "Threads: Not found"), (500, "Threads: Server error")]
+    {
+        let mut harness = open(120, 30).await;
+        harness.expect_no("Threads:").fail(&format!("{MR}/notes"), status, "it failed").settle().await;
+        harness.expect(words).expect("let new = 2;");
+    }
+    let mut harness = open(120, 30).await;
+    harness.unreachable(&format!("{MR}/notes")).settle().await;
+    harness.expect("Threads: Server unreachable").expect("let new = 2;");
+}
+
+#[tokio::test]
 async fn on_a_narrow_screen_the_diff_is_below_a_short_file_list() {
     let mut harness = open(80, 24).await;
     harness.expect("Files 4").expect("lock file (folded)");

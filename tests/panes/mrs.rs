@@ -314,6 +314,31 @@ async fn detailed(width: u16) -> Harness {
 }
 
 #[tokio::test]
+async fn details_that_cannot_be_read_say_why_in_their_column() {
+    let mut harness = Begin::at(place()).size(160, 24).open();
+    let rows: Vec<Value> = (1..=4).map(|iid| merge_request(iid, &format!("Request {iid}"), "opened")).collect();
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), &rows);
+    for (iid, row) in (1..).zip(&rows) {
+        harness.reply(&format!("{LIST}/{iid}?include_rebase_in_progress=true"), row);
+        harness.reply(&format!("{LIST}/{iid}/approvals"), json!({}));
+        harness.reply(&format!("{LIST}/{iid}/changes"), row);
+    }
+    harness.fail(&format!("{LIST}/1/discussions"), 403, "403 Forbidden");
+    harness.fail(&format!("{LIST}/2/discussions"), 404, "404 Not found");
+    harness.fail(&format!("{LIST}/3/discussions"), 500, "it failed");
+    harness.unreachable(&format!("{LIST}/4/discussions"));
+    harness.settle().await;
+    for _ in 0..20 {
+        harness.pass(1).settle().await;
+    }
+    for (title, word) in
+        [("Request 1", "denied"), ("Request 2", "missing"), ("Request 3", "failed"), ("Request 4", "offline")]
+    {
+        assert!(harness.line_with(title).contains(word), "{title}: no {word} in\n{}", harness.picture());
+    }
+}
+
+#[tokio::test]
 async fn details_of_the_first_rows_are_requested_without_a_key_press() {
     let mut harness = Begin::at(place()).size(80, 24).open();
     harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [merge_request(1, "Request 1", "opened")]);

@@ -16,6 +16,7 @@ use crate::parts::review::diff_comments::{self, position_of, quoted_position_of}
 use crate::parts::review::drafts::CommentTarget;
 use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
 use crate::parts::review::threads::{self, CommitComments};
+use crate::parts::secondary::SecondaryRead;
 use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -47,6 +48,17 @@ impl CommitPane {
             wants.extend(self.with_source(view, &drafted, &self.diff_comments.shown, |source| source.wants(view)));
         }
         wants
+    }
+
+    /// Returns the requests for what is shown in the changes besides the first files.
+    pub(super) fn changes_reads<'a>(&self, view: &View<'a>) -> Vec<SecondaryRead<'a>> {
+        let comments = self.comments(view).map(|rows| SecondaryRead {
+            name: "Comments",
+            error: rows.error,
+            is_cut: rows.is_cut(MAX_PAGES),
+        });
+        let files = SecondaryRead { name: "Files", error: None, is_cut: self.shown.has_more_files(view) };
+        comments.into_iter().chain([files]).collect()
     }
 
     /// Calls `run` with the data that the comment rows of the diff are built from.

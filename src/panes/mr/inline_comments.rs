@@ -12,6 +12,7 @@ use crate::parts::rendered_markdown;
 use crate::parts::review::diff_comments;
 use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
 use crate::parts::review::threads::{self, CommitComments};
+use crate::parts::secondary::SecondaryRead;
 use crate::store::{Load, Revision, Rows, Want};
 
 /// The `noteable_type` of a note that is a comment on a commit.
@@ -177,6 +178,25 @@ impl Mr {
             wants.extend(self.with_source(view, &drafted, &self.diff_comments.shown, |source| source.wants(view)));
         }
         wants
+    }
+
+    /// Returns the requests for what is shown among the lines of the changes.
+    pub(super) fn inline_reads<'a>(&self, view: &View<'a>) -> [SecondaryRead<'a>; 4] {
+        let notes = self.notes(view);
+        let commented = self.commented(view);
+        let drafts = self.stored_noteable(view).list_draft_notes().map(|list| view.store.list(&list));
+        let versions = view.store.list(&self.versions_of());
+        let error = commented.iter().find_map(|(_, rows)| rows.error);
+        [
+            SecondaryRead { name: "Threads", error: notes.error, is_cut: notes.is_cut(MAX_NOTE_PAGES) },
+            SecondaryRead {
+                name: "Comments on commits",
+                error,
+                is_cut: commented.iter().any(|(_, rows)| rows.is_cut(1)),
+            },
+            SecondaryRead { name: "Draft comments", error: drafts.and_then(|rows| rows.error), is_cut: false },
+            SecondaryRead { name: "Versions", error: versions.error, is_cut: false },
+        ]
     }
 
     /// Updates the comment rows of the diff.

@@ -38,7 +38,7 @@ use crate::parts::list::{self, Listing, age, draw_error};
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::threads;
-use crate::parts::{breadcrumbs, forms, label_colors, last_seen, rendered_markdown, review, sidebar};
+use crate::parts::{breadcrumbs, forms, label_colors, last_seen, rendered_markdown, review, secondary, sidebar};
 use crate::store::{Load, Rows, Want};
 use crate::ui::diff::FileDiff;
 use crate::ui::panels::Panels;
@@ -669,6 +669,10 @@ impl Pane for Mr {
                 let overflows = all && self.known(view).is_some_and(MergeRequest::is_overflowing);
                 let (note, body) =
                     if !all || overflows && input.is_some() { foot(area) } else { (Rect::default(), area) };
+                let body = match input {
+                    Some(_) => secondary::draw_line(view, body, buf, &self.inline_reads(view)),
+                    None => body,
+                };
                 self.changes.draw(view, body, buf, input.as_ref(), self.scope_error(view));
                 let left_out = "‹mr.ends› shows the full diff.";
                 let words = self.scope_words(view).unwrap_or_else(|| {

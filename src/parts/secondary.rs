@@ -1,0 +1,51 @@
+//! Data of further requests that is shown among other data: where it is missing, the reason is shown in its place.
+
+use crate::api::{Error, Fault};
+use crate::app::view::View;
+use crate::parts::list::draw_error_of;
+use crate::ui::table::Cell;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, line};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// A part of a place that is read by a request of its own.
+pub struct SecondaryRead<'a> {
+    /// The data, in the plural: `Threads`.
+    pub name: &'static str,
+    /// The error of the last attempt.
+    pub error: Option<&'a Error>,
+    /// Whether the server has more than was read.
+    pub is_cut: bool,
+}
+
+/// Returns why data is missing as one word; `None` if there is no error, or if the server does not have such data.
+pub fn word(error: Option<&Error>) -> Option<&'static str> {
+    match error?.fault {
+        Fault::Unsupported(_) => None,
+        Fault::Denied(_) | Fault::Unauthorized(_) | Fault::Scope(_) => Some("denied"),
+        Fault::Missing(_) => Some("missing"),
+        Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_) => Some("offline"),
+        _ => Some("failed"),
+    }
+}
+
+/// Returns the cell of data that is not known: why it is missing, or nothing while it is loading.
+pub fn cell(error: Option<&Error>) -> Cell {
+    word(error).map_or_else(Cell::empty, |word| (word, Role::Failed).into())
+}
+
+/// Draws in the bottom line which of `reads` failed or is incomplete, with the content above it; returns the area that is
+/// left.
+pub fn draw_line(view: &View, area: Rect, buf: &mut Buffer, reads: &[SecondaryRead<'_>]) -> Rect {
+    let failed = reads.iter().find_map(|read| Some((read.name, read.error.filter(|_| word(read.error).is_some())?)));
+    if let Some((name, error)) = failed {
+        return draw_error_of(view, area, buf, &format!("{name}: "), error);
+    }
+    let Some(cut) = reads.iter().find(|read| read.is_cut).filter(|_| area.height > 2) else { return area };
+    let at = Rect { y: area.bottom() - 1, height: 1, ..area };
+    let words =
+        format!(" {} {}: only the first ones are shown, because there are too many", glyph::ellipsis(), cut.name);
+    line::draw(buf, at, &[(words, view.theme.style(Role::Warning))]);
+    Rect { height: area.height - 1, ..area }
+}
