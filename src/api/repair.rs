@@ -127,7 +127,7 @@ fn repair(value: &mut Value, path: &[Step], kind: Kind, expected: Expected) {
     };
     match (step, value) {
         (Step::Key(key), Value::Object(fields)) => {
-            if !fields.get_mut(key).is_none_or(keep) {
+            if fields.get_mut(key).is_some_and(|value| !keep(value)) {
                 fields.remove(key);
             }
         }

@@ -118,6 +118,9 @@ pub struct Rank {
     pub query: String,
 }
 
+/// A matching file with its rank: the score, the length of the path, the position in the tree, and the SHA and path.
+type Scored<'a> = (Reverse<u32>, usize, usize, (&'a str, &'a str));
+
 impl Derive for Rank {
     type Output = Ranked;
 
@@ -151,8 +154,7 @@ impl Derive for Rank {
         let pattern = Pattern::parse(query, CaseMatching::Smart, Normalization::Smart);
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
         let mut buffer = Vec::new();
-        // The score, the length of the path, and the position in the tree, which decides among equals.
-        let mut scored: Vec<(Reverse<u32>, usize, usize, (&str, &str))> = Vec::new();
+        let mut scored: Vec<Scored> = Vec::new();
         let mut files = 0;
         for entry in entries() {
             files += 1;
