@@ -128,11 +128,10 @@ pub fn without_terminal(command: &mut Command) {
 
 #[cfg(test)]
 mod tests {
-    #![cfg(unix)]
-
     use super::*;
 
     /// Runs a command and returns the lines that it prints.
+    #[cfg(unix)]
     fn printed(mut command: Command) -> Vec<String> {
         command.env("LABSCOPE_TEST_NAME", "a b").env("HOME", "/home/ada");
         let output = command.output().expect("it runs");
@@ -140,6 +139,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn command_lines_are_interpreted_and_their_arguments_are_not() {
         let hostile = "/tmp/a b;id'\"$(id)`id`*.rs";
         for (line, words) in [
@@ -158,6 +158,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn browsers_are_a_list_with_places_for_the_address() {
         let address = "https://h/a?b=c&d='$(id)'";
         let opened = |preferred: &str| browsers(preferred, address).next().map(printed).unwrap_or_default();
