@@ -7,11 +7,13 @@ mod moved_projects;
 mod oauth;
 mod pages;
 mod payload;
+mod tls;
 mod transfer;
 
 use crate::api::endpoint::{Endpoint, Method, Request};
 use crate::api::error::{Error, Fault};
 use crate::api::page::PageInfo;
+use crate::api::proxy::is_loopback;
 use bytes::Bytes;
 pub use clock::Clock;
 pub use exchange::ByteRange;
@@ -20,9 +22,10 @@ use moved_projects::MovedProjects;
 pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use payload::Payload;
 use secrecy::SecretString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+pub use tls::TlsFiles;
 pub use transfer::{Download, OnProgress, Progress};
 use url::{Url, form_urlencoded};
 
@@ -37,8 +40,8 @@ pub struct Server {
     pub oauth: bool,
     /// The source of tokens that are renewed; used instead of `token`.
     pub renewal: Option<TokenSource>,
-    /// A PEM file with certificate authorities to trust in addition to the system's.
-    pub ca_cert: Option<PathBuf>,
+    /// The files with certificates.
+    pub tls: TlsFiles,
     /// Whether writes are refused before they are sent.
     pub read_only: bool,
     /// The timeouts of requests.
@@ -53,7 +56,7 @@ impl Server {
             token: None,
             oauth: false,
             renewal: None,
-            ca_cert: None,
+            tls: TlsFiles::default(),
             read_only: false,
             timeouts: Timeouts::default(),
         }
@@ -118,17 +121,9 @@ impl Client {
         if is_loopback(&server.base_url) {
             builder = builder.no_proxy();
         }
-        if let Some(path) = &server.ca_cert {
-            let name = path.display();
-            let tried = format!("read {name}");
-            let fault = |why: String| Error { tried: tried.clone(), fault: Fault::Tls(why) };
-            let pem = std::fs::read(path).map_err(|e| fault(format!("cannot read the CA certificate file: {e}")))?;
-            let authorities = reqwest::Certificate::from_pem_bundle(&pem).ok().filter(|found| !found.is_empty());
-            let Some(authorities) = authorities else {
-                return Err(fault(format!("{name} contains no PEM certificate")));
-            };
-            builder = builder.tls_certs_merge(authorities);
-        }
+        let tls = server.tls.config();
+        let tls = tls.map_err(|why| Error { tried: "set up TLS".into(), fault: Fault::Tls(why) })?;
+        builder = builder.tls_backend_preconfigured(tls);
         let tried = format!("connect to {}", server.base_url);
         let http = builder.build().map_err(|e| {
             // The outer errors only say that the builder failed.
@@ -233,32 +228,5 @@ impl Client {
             return Err(call.error(Fault::Refused(400, "a name of only dots cannot be requested".into())));
         }
         Ok(call)
-    }
-}
-
-/// Returns whether the URL's host is this machine, which must not be accessed through a proxy.
-pub fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn loopback_bypasses_the_proxy() {
-        for (url, own) in [
-            ("http://127.0.0.1:1/", true),
-            ("http://[::1]/", true),
-            ("http://localhost/gitlab", true),
-            ("https://git.example.org", false),
-        ] {
-            assert_eq!(is_loopback(&Url::parse(url).unwrap()), own, "{url}");
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! The errors of calls, described in terms of the user.
 
+use crate::api::proxy::Proxy;
 use reqwest::StatusCode;
 use serde_json::Value;
 use std::error::Error as StdError;
@@ -24,6 +25,8 @@ pub enum Fault {
     Offline(String),
     /// The connection is not trusted: a certificate or protocol error.
     Tls(String),
+    /// The server is configured with `http://` and redirects to this `https://` address; nothing more is sent in the clear.
+    NeedsHttps(String),
     /// No reply within this time.
     Timeout(Duration),
     /// 401: the token is missing, wrong, expired or revoked. Contains the server's message.
@@ -87,6 +90,7 @@ impl Error {
         match &self.fault {
             Fault::Offline(_) => "Server unreachable",
             Fault::Tls(_) => "Untrusted connection",
+            Fault::NeedsHttps(_) => "Unencrypted address",
             Fault::Timeout(_) => "Timed out",
             Fault::Unauthorized(_) => "Not signed in",
             Fault::Denied(_) => "Not allowed",
@@ -116,6 +120,9 @@ impl Error {
             Fault::Offline(why) | Fault::Tls(why) | Fault::Cut(why) | Fault::TooLarge(why) | Fault::Disk(why) => {
                 why.clone()
             }
+            Fault::NeedsHttps(address) => {
+                format!("the server redirects to {address}; a token sent to the http address can be read on the way")
+            }
             Fault::Timeout(after) => format!("no answer within {} s", after.as_secs()),
             Fault::Unauthorized(message)
             | Fault::Denied(message)
@@ -138,7 +145,10 @@ impl Error {
     pub fn advice(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host name, then press r to retry.",
-            Fault::Tls(_) => "Check the host's certificate; use --ca-cert FILE to trust a private CA.",
+            Fault::Tls(_) => "See --ca-cert, and ca_cert, client_cert and client_key of the host in the configuration.",
+            Fault::NeedsHttps(_) => {
+                "Use the https address: with --host, LABSCOPE_HOST, or as url in the configuration."
+            }
             Fault::Timeout(_) | Fault::Cut(_) => "Press r to retry.",
             Fault::Unauthorized(_) => "Set a valid token: LABSCOPE_TOKEN, --token-file, or labscope auth login.",
             Fault::Denied(message) => advice_by_reason(message).unwrap_or_else(|| match reason(message) {
@@ -364,6 +374,8 @@ pub fn missing_scopes(body: &[u8]) -> Option<Vec<String>> {
 const MAX_SCOPES: usize = 5;
 /// The maximum number of bytes of an error body that are searched for a message.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
+/// The maximum number of names of a certificate to list.
+const MAX_NAMES: usize = 5;
 /// The maximum length of a server's message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
@@ -439,13 +451,19 @@ fn title_of(page: &str) -> String {
 
 /// Describes a network error to the user. `waited` is the timeout that applied.
 pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration) -> Fault {
+    let proxy = Proxy::of(url, &|name| std::env::var(name).ok()).filter(|_| error.is_connect());
+    let proxy = proxy.map(|Proxy { variable, place }| format!("the proxy {place} (set by {variable})"));
     if error.is_timeout() {
-        return Fault::Timeout(waited);
+        return match proxy {
+            Some(proxy) => Fault::Offline(format!("no answer from {proxy} within {} s", waited.as_secs())),
+            None => Fault::Timeout(waited),
+        };
     }
     let host = url.host_str().unwrap_or_default();
-    let place = match url.port() {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
+    let place = match (proxy.as_ref(), url.port()) {
+        (Some(proxy), _) => proxy.clone(),
+        (None, Some(port)) => format!("{host}:{port}"),
+        (None, None) => host.to_owned(),
     };
     let mut last = String::new();
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
@@ -472,7 +490,8 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
         }
         // The libraries have no types for these errors.
         if last.starts_with("dns error") {
-            return Fault::Offline(format!("cannot resolve host {host}"));
+            let name = proxy.unwrap_or_else(|| format!("host {host}"));
+            return Fault::Offline(format!("cannot resolve {name}"));
         }
         if last.starts_with("invalid HTTP") {
             let reason = format!("{place} does not speak HTTP");
@@ -492,11 +511,20 @@ fn tls_inside(io: &std::io::Error) -> Option<&rustls::Error> {
     inner.downcast_ref().or_else(|| tls_inside(inner.downcast_ref()?))
 }
 
+/// Returns whether a certificate was refused only because it is one of an authority.
+pub(crate) fn is_authority_as_server(error: &rustls::Error) -> bool {
+    use rustls::{CertificateError, Error};
+    // The verifier's error type is not public.
+    matches!(error, Error::InvalidCertificate(CertificateError::Other(inner)) if inner.to_string().contains("CaUsedAsEndEntity"))
+}
+
 fn tls_message(error: &rustls::Error, host: &str) -> String {
-    use rustls::{CertificateError as Bad, Error};
+    use rustls::{AlertDescription, CertificateError as Bad, Error};
     match error {
         Error::InvalidCertificate(Bad::UnknownIssuer) => {
-            format!("the certificate of {host} is signed by an unknown authority")
+            format!(
+                "the certificate of {host} is signed by an unknown authority; trust it with --ca-cert FILE or ca_cert"
+            )
         }
         Error::InvalidCertificate(Bad::Expired | Bad::ExpiredContext { .. }) => {
             format!("the certificate of {host} has expired")
@@ -504,14 +532,30 @@ fn tls_message(error: &rustls::Error, host: &str) -> String {
         Error::InvalidCertificate(Bad::NotValidYet | Bad::NotValidYetContext { .. }) => {
             format!("the certificate of {host} is not valid yet")
         }
+        Error::InvalidCertificate(Bad::NotValidForNameContext { presented, .. }) if !presented.is_empty() => {
+            let names: Vec<&str> = presented.iter().take(MAX_NAMES).map(String::as_str).collect();
+            format!("the certificate is not for {host}, but for {}", error_message(names.join(", ").as_bytes()))
+        }
         Error::InvalidCertificate(Bad::NotValidForName | Bad::NotValidForNameContext { .. }) => {
             format!("the certificate is not for {host}")
         }
         Error::InvalidCertificate(Bad::Revoked) => format!("the certificate of {host} is revoked"),
-        // The verifier's error type is not public.
-        Error::InvalidCertificate(Bad::Other(inner)) if inner.to_string().contains("CaUsedAsEndEntity") => {
-            format!("the certificate of {host} is a self-signed CA certificate, which cannot be a host certificate")
+        error if is_authority_as_server(error) => {
+            format!("the certificate of {host} is self-signed; trust it with --ca-cert FILE or ca_cert")
         }
+        Error::AlertReceived(AlertDescription::CertificateRequired) => {
+            format!("{host} requires a client certificate; set client_cert and client_key of the host")
+        }
+        Error::AlertReceived(alert @ (AlertDescription::HandshakeFailure | AlertDescription::BadCertificate)) => {
+            format!(
+                "{host} ended the handshake ({alert:?}); it may require a client certificate: client_cert and client_key of the host"
+            )
+        }
+        Error::AlertReceived(
+            alert @ (AlertDescription::UnknownCA
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::CertificateExpired),
+        ) => format!("{host} refuses the client certificate ({alert:?}); see client_cert of the host"),
         Error::InvalidMessage(_) => format!("{host} does not use TLS here; did you mean http://"),
         other => format!("{host}: {other}"),
     }

@@ -33,6 +33,7 @@ pub mod page;
 pub mod pipelines;
 pub mod projects;
 pub mod protected_branches;
+pub mod proxy;
 pub mod releases;
 pub mod repair;
 pub mod reply_limits;

@@ -32,6 +32,15 @@ pub fn below(text: &str, root: &str) -> Option<String> {
     (url.origin() == root.origin()).then(|| format!("{path}{query}{fragment}"))
 }
 
+/// Removes the path of the server's root from the part of a URL after the host: `gitlab/group/project` on a server at
+/// `https://host/gitlab`.
+fn without_root<'a>(text: &'a str, web_url: &str) -> &'a str {
+    let root = web_url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+    let root = root.trim_matches('/');
+    let below = text.trim_start_matches('/').strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
+    below.filter(|rest| !root.is_empty() && rest.contains('/')).unwrap_or(text)
+}
+
 /// Parses a target as one of `places`; `web_url` is the root of the server's pages, or empty to accept any host.
 pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, TargetError> {
     let text = text.trim();
@@ -41,7 +50,7 @@ pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, T
             let host = text.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
             TargetError::OtherHost(host, web_url.trim_end_matches('/').to_owned())
         })?,
-        None => text.to_owned(),
+        None => without_root(text, web_url).to_owned(),
     };
     let (rest, fragment) = match rest.split_once('#') {
         // The name of a ref may contain one.
@@ -149,6 +158,18 @@ mod tests {
         {
             assert_eq!(project(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn the_path_of_the_server_is_not_part_of_a_project() {
+        let read = |text: &str| parse(&places(PANES), text, "http://h:1/gitlab").expect(text).project;
+        for text in
+            ["/gitlab/acme/web", "gitlab/acme/web", "gitlab/acme/web!1", "acme/web", "http://h:1/gitlab/acme/web"]
+        {
+            assert_eq!(read(text), Some("acme/web".into()), "{text}");
+        }
+        assert_eq!(read("gitlab/web"), Some("gitlab/web".into()));
+        assert_eq!(read("gitlab-tools/acme/web"), Some("gitlab-tools/acme/web".into()));
     }
 
     fn read(text: &str) -> Place {

@@ -11,8 +11,8 @@ use super::rejection::Rejection;
 use super::stop::Stop;
 use super::stream::Stream;
 use crate::api::repository::*;
+use crate::system::files;
 use git2::Oid;
-use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ fn raw_file(call: &ReadCall, input: GetRawFile) -> Outcome<Stream> {
     let stored = lfs::path(git.repo().commondir(), &bytes).filter(|_| input.lfs == Some(true));
     let Some(path) = stored else { return Ok(inline(call, id, bytes)) };
     let missing = |_| Rejection::record_not_found();
-    let mut file = File::open(path).map_err(missing)?;
+    let mut file = files::open_regular(&path).map_err(missing)?;
     let length = file.metadata().map_err(missing)?.len();
     // The pointer determines the content, and its blob ID the pointer.
     let tag = format!("\"lfs {id}\"");

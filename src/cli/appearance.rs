@@ -3,6 +3,7 @@
 use super::args::Global;
 use super::failure::Failure;
 use crate::config::Config;
+use crate::system::files;
 use crate::ui::glyph::Alphabet;
 use crate::ui::theme::{BUILT_IN, Background, Depth, Theme};
 use std::path::Path;
@@ -64,7 +65,9 @@ fn named(name: &str, folder: Option<&Path>) -> Result<Theme, String> {
     }
     let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
     let file = folder.filter(|_| plain).map(|folder| folder.join("themes").join(format!("{name}.toml")));
-    let Some((file, text)) = file.and_then(|file| Some((file.clone(), std::fs::read_to_string(file).ok()?))) else {
+    let Some((file, text)) =
+        file.and_then(|file| Some((file.clone(), files::read_text(&file, files::MAX_SETTINGS).ok()?)))
+    else {
         let known: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
         return Err(format!(
             "there is no theme \"{name}\"; use {}, or a file themes/NAME.toml in the configuration folder",

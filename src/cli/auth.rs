@@ -37,12 +37,12 @@ fn login(global: &Global, config: &Config, server: &KnownServer) -> Result<(), F
     let name = server.host().name().to_owned();
     let is_interactive = io::stdin().is_terminal();
     if is_interactive {
-        show_token_page(global, server)?;
+        show_token_page(global, config, server)?;
     }
     let (text, username) = loop {
         let text = input::read_token(&name)?;
         let text = text.trim();
-        match verify_token(global, server, text) {
+        match verify_token(global, config, server, text) {
             Ok(username) => break (text.to_owned(), username),
             // The user can try again after a typo, or cancel.
             Err(failure) if is_interactive => failure.report(),
@@ -58,7 +58,12 @@ fn login(global: &Global, config: &Config, server: &KnownServer) -> Result<(), F
 }
 
 /// Returns the username of the token's owner, according to the server; `None` under `--offline`.
-fn verify_token(global: &Global, server: &KnownServer, token: &str) -> Result<Option<String>, Failure> {
+fn verify_token(
+    global: &Global,
+    config: &Config,
+    server: &KnownServer,
+    token: &str,
+) -> Result<Option<String>, Failure> {
     if token.is_empty() {
         return Err(Failure::failed("no token given; nothing was stored"));
     }
@@ -66,7 +71,7 @@ fn verify_token(global: &Global, server: &KnownServer, token: &str) -> Result<Op
         return Ok(None);
     }
     let token = Some(SecretString::from(token.to_owned()));
-    let server = Server { token, ..server::anonymous(global, server) };
+    let server = Server { token, ..server::anonymous(global, config, server) };
     async_runtime()?.block_on(async { identity::username(&Client::new(server)?).await }).map(Some)
 }
 
@@ -76,7 +81,7 @@ fn login_device(global: &Global, config: &Config, server: &KnownServer) -> Resul
     }
     let Some(client_id) = config.client_id(server) else { return Err(Failure::usage(device::no_client(server))) };
     // Signing in changes nothing else, so it is allowed with --read-only.
-    let anonymous = Server { read_only: false, ..server::anonymous(global, server) };
+    let anonymous = Server { read_only: false, ..server::anonymous(global, config, server) };
     let (sign_in, username) = async_runtime()?.block_on(device::sign_in(client_id, anonymous))?;
     let location_message = store(config, server, &sign_in.to_text())?;
     write_stdout(format!("Signed in to {} as {username}.\n{location_message}\n", server.host().name()).as_bytes())
@@ -96,12 +101,12 @@ fn store(config: &Config, server: &KnownServer, text: &str) -> Result<String, Fa
 }
 
 /// Prints the URL of the page that creates a token, and opens it in the browser.
-fn show_token_page(global: &Global, server: &KnownServer) -> Result<(), Failure> {
+fn show_token_page(global: &Global, config: &Config, server: &KnownServer) -> Result<(), Failure> {
     if global.offline {
         return announce(&identity::current_token_page(&server.url));
     }
     async_runtime()?.block_on(async {
-        let page = identity::token_page(server::anonymous(global, server)).await?;
+        let page = identity::token_page(server::anonymous(global, config, server)).await?;
         announce(&page)?;
         // The URL was printed above, in case no browser can be opened.
         let _ = browser(page.as_str()).await;

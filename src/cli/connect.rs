@@ -162,7 +162,7 @@ pub fn connection(options: &Options, server: KnownServer, secret: LazyToken) -> 
             return Err(self::offline(server.url.as_str()));
         }
         let token = secret.get().map_err(token_error)?;
-        Client::new(server::with_token(&config, &server, server::anonymous(&global, &server), token))
+        Client::new(server::with_token(&config, &server, server::anonymous(&global, &config, &server), token))
     };
     let replies = move || {
         if use_cache { reply_folder(&cache_key, cache_secret.get().ok()?.as_ref()) } else { None }

@@ -14,8 +14,8 @@ use crate::api::client::Client;
 use crate::api::endpoint::{Method, encode};
 use crate::api::identity::{GetMetadata, GetOwnToken};
 use crate::api::{Error, Fault};
+use crate::config::Config;
 use crate::config::host::{FoundHost, KnownServer};
-use crate::config::{Config, remote};
 use environment::{Environment, has_program};
 use jiff::Timestamp;
 use report::{Check, Report};
@@ -48,7 +48,7 @@ fn report(global: &Global) -> Result<Report, Failure> {
     });
     let found = server::search(global, &config);
     describe_configuration(&mut configuration, global, &config);
-    let mut checks = vec![configuration, clone(found.as_ref().ok().and_then(Option::as_ref))];
+    let mut checks = vec![configuration, clone(&config, found.as_ref().ok().and_then(Option::as_ref))];
     let found = match found {
         Ok(Some(found)) => Some(found),
         Ok(None) => {
@@ -103,15 +103,21 @@ fn describe_configuration(check: &mut Check, global: &Global, config: &Config) {
 }
 
 /// Describes the clone in the current folder, and the project of each of its remotes on the server.
-fn clone(found: Option<&FoundHost>) -> Check {
+fn clone(config: &Config, found: Option<&FoundHost>) -> Check {
     let mut check = Check::new("clone");
-    let remotes = std::env::current_dir().map(|folder| remote::Remote::all(&folder)).unwrap_or_default();
+    let remotes = match server::clone() {
+        Ok(clone) => clone.remotes,
+        Err(why) => {
+            check.problem(format!("The clone in this folder was not read: {why}."), "Repair or remove that file.");
+            return check;
+        }
+    };
     if remotes.is_empty() {
         check.fact("remotes", "none: the current folder is no clone, or has no remotes");
         return check;
     }
     for remote in &remotes {
-        let project = found.and_then(|found| remote.project_on(&found.server.url));
+        let project = found.and_then(|found| remote.project_on(&found.server.url, &config.ssh_hosts(&found.server)));
         let words = project.map_or("not on this server".to_owned(), |project| format!("the project {project}"));
         check.fact("remote", format!("{}: {words}", remote.name));
     }
@@ -131,7 +137,7 @@ async fn connection(global: &Global, config: &Config, found: &FoundHost) -> Vec<
     if let Some(table) = &known.table {
         server_check.fact("table", format!("hosts.{table}"));
     }
-    let certificates = certificates(global);
+    let certificates = certificates(global, config, known);
     let server = token(&mut token_check, global, config, known);
     if global.offline {
         server_check.fact("connection", "not tried because of --offline");
@@ -144,15 +150,19 @@ async fn connection(global: &Global, config: &Config, found: &FoundHost) -> Vec<
     vec![certificates, server_check, token_check]
 }
 
-fn certificates(global: &Global) -> Check {
+fn certificates(global: &Global, config: &Config, known: &KnownServer) -> Check {
     let mut check = Check::new("certificates");
+    let tls = server::anonymous(global, config, known).tls;
     check.fact(
         "trusted",
-        match &global.ca_cert {
+        match &tls.ca_cert {
             Some(path) => format!("those of the system, and {}", path.display()),
             None => "those of the system".to_owned(),
         },
     );
+    if let Some(path) = &tls.client_cert {
+        check.fact("presented", path.display().to_string());
+    }
     for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {
         if let Some(path) = server::var(name) {
             check.fact(name, path);
@@ -176,7 +186,7 @@ fn token(check: &mut Check, global: &Global, config: &Config, known: &KnownServe
         }
         Err(failure) => {
             check.problem(failure.message, advice());
-            server::anonymous(global, known)
+            server::anonymous(global, config, known)
         }
     }
 }

@@ -25,12 +25,13 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         None if text.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal() => {
             return welcome::run(global, &preferences);
         }
-        None => return Err(Failure::usage(unknown_server(text).unwrap_or_else(|| server::NO_SERVER.to_owned()))),
+        None => return Err(Failure::usage(unknown_server(text).unwrap_or_else(server::no_server))),
     };
     let config = &preferences.config;
     let token = token::locate(&server::token_sources(global, config), &found.server).map_err(Failure::usage)?;
     let place = place(&found, text, token.is_some())?;
     interface::require_terminal()?;
+    let clone = server::clone();
     let session = Session {
         server: found.server.host().name().to_owned(),
         web_url: found.server.host().web_url().to_owned(),
@@ -39,11 +40,12 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         offline: global.offline,
         signed_in: token.is_some(),
         others: connect::others(config, &found.server),
-        clone: clone_folder(&found.server),
+        clone: clone_folder(config, &found.server, clone.as_ref().cloned().unwrap_or_default()),
         ..Session::default()
     };
     let drafts = server::drafts_folder(&session.server);
     let warning = server::withheld(global, config, &found.server);
+    let warning = warning.or(clone.err().map(|why| format!("The clone in this folder was not read: {why}")));
     let secret = LazyToken::new(token, found.server.clone());
     let connection = connect::connection(&Options::new(global, config), found.server, secret);
     let (dial, open) = (connect::server_dialer(global, config), connect::server_opener(global, config, &session));
@@ -92,15 +94,14 @@ fn named_by_target(config: &Config, text: &str) -> Option<KnownServer> {
 }
 
 /// Returns the clone that contains the current folder, if it has remotes on the server.
-fn clone_folder(server: &KnownServer) -> Option<CloneFolder> {
-    let here = std::env::current_dir().ok()?;
-    let remotes = remote::Remote::all(&here).into_iter();
-    let of_server = |remote: remote::Remote| {
-        let project = remote.project_on(&server.url)?;
+fn clone_folder(config: &Config, server: &KnownServer, clone: remote::LocalClone) -> Option<CloneFolder> {
+    let ssh_hosts = config.ssh_hosts(server);
+    let on_server = |remote: remote::Remote| {
+        let project = remote.project_on(&server.url, &ssh_hosts)?;
         Some(CloneRemote { name: remote.name, url: remote.url, project })
     };
-    let remotes: Vec<_> = remotes.filter_map(of_server).collect();
-    let folder = remote::Remote::working_tree(&here).filter(|_| !remotes.is_empty())?;
+    let remotes: Vec<_> = clone.remotes.into_iter().filter_map(on_server).collect();
+    let folder = clone.work_tree.filter(|_| !remotes.is_empty())?;
     Some(CloneFolder { folder, remotes })
 }
 

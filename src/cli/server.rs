@@ -3,16 +3,18 @@
 use super::args::Global;
 use super::failure::Failure;
 use super::renewal;
-use crate::api::client::Server;
+use crate::api::client::{Server, TlsFiles};
 use crate::api::endpoint::encode;
 use crate::config::host::KnownServer;
 use crate::config::token::Token;
 use crate::config::token_source::Source;
 use crate::config::{Config, host, remote, token};
+use crate::system::ssh;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// The message if no server is configured.
-pub const NO_SERVER: &str = "\
+const NO_SERVER: &str = "\
 No server configured. To get started:
 
   labscope demo                     explore demo data, without an account or a network
@@ -28,9 +30,27 @@ LABSCOPE_HOST, or `host` in the configuration, sets the server permanently. labs
 /// # Errors
 /// Returns a failure that names an invalid server.
 pub fn search(global: &Global, config: &Config) -> Result<Option<host::FoundHost>, Failure> {
-    let remotes = std::env::current_dir().map(|folder| remote::Remote::all(&folder)).unwrap_or_default();
+    let remotes = clone().unwrap_or_default().remotes;
     let sources = host::Sources { option: global.host.as_deref(), var: &var, config, remotes };
     host::find(&sources).map_err(Failure::usage)
+}
+
+/// Reads the clone that contains the current folder, once.
+///
+/// # Errors
+/// Returns a message if it cannot be read.
+pub fn clone() -> Result<remote::LocalClone, String> {
+    static CLONE: OnceLock<Result<remote::LocalClone, String>> = OnceLock::new();
+    let read = |folder: PathBuf| remote::LocalClone::read(&folder).map(|clone| clone.with_aliases(ssh::host_name));
+    CLONE.get_or_init(|| std::env::current_dir().map_or_else(|_| Ok(remote::LocalClone::default()), read)).clone()
+}
+
+/// Returns the message if no server was found; a clone that could not be read may be the reason.
+pub fn no_server() -> String {
+    match clone() {
+        Ok(_) => NO_SERVER.to_owned(),
+        Err(why) => format!("the clone in this folder was not read: {why}\n{NO_SERVER}"),
+    }
 }
 
 /// Finds the server like [`search`], but fails if there is none.
@@ -38,7 +58,7 @@ pub fn search(global: &Global, config: &Config) -> Result<Option<host::FoundHost
 /// # Errors
 /// Returns a failure if there is no server, or if it is invalid.
 pub fn require(global: &Global, config: &Config) -> Result<host::FoundHost, Failure> {
-    search(global, config)?.ok_or_else(|| Failure::usage(NO_SERVER))
+    search(global, config)?.ok_or_else(|| Failure::usage(no_server()))
 }
 
 /// Returns the value of an environment variable.
@@ -60,8 +80,10 @@ pub fn withheld(global: &Global, config: &Config, server: &KnownServer) -> Optio
 }
 
 /// Returns a server without its token.
-pub fn anonymous(global: &Global, server: &KnownServer) -> Server {
-    Server { ca_cert: global.ca_cert.clone(), read_only: global.read_only, ..Server::new(server.url.clone()) }
+pub fn anonymous(global: &Global, config: &Config, server: &KnownServer) -> Server {
+    let tls = config.tls(server);
+    let tls = TlsFiles { ca_cert: global.ca_cert.clone().or(tls.ca_cert), ..tls };
+    Server { tls, read_only: global.read_only, ..Server::new(server.url.clone()) }
 }
 
 /// Returns a server with its token, and the source of the token.
@@ -71,7 +93,7 @@ pub fn anonymous(global: &Global, server: &KnownServer) -> Server {
 pub fn server(global: &Global, config: &Config, server: &KnownServer) -> Result<(Server, Option<String>), Failure> {
     let token = token::find(&token_sources(global, config), server).map_err(Failure::usage)?;
     let origin = token.as_ref().map(|token| token.origin.clone());
-    Ok((with_token(config, server, anonymous(global, server), token), origin))
+    Ok((with_token(config, server, anonymous(global, config, server), token), origin))
 }
 
 /// Returns `anonymous` with a token.

@@ -1,6 +1,7 @@
 //! Reads servers and tokens from glab's configuration, so that they need not be configured twice.
 
 use super::address::parse_address;
+use crate::system::files;
 use secrecy::SecretString;
 use std::path::PathBuf;
 use url::Url;
@@ -8,6 +9,8 @@ use url::Url;
 /// A server in glab's configuration.
 #[derive(Clone, Debug)]
 pub struct GlabHost {
+    /// The name of its section: the host in remotes of clones.
+    pub name: String,
     /// The base URL of the web interface.
     pub url: Url,
     /// The token, if the file contains it.
@@ -24,7 +27,7 @@ pub fn hosts() -> Vec<GlabHost> {
         std::env::var_os("XDG_CONFIG_HOME").filter(|v| !v.is_empty()).map(|dir| PathBuf::from(dir).join("glab-cli"));
     let home = dirs::home_dir().map(|home| home.join(".config/glab-cli"));
     let folder = own.or(xdg).or(home);
-    let text = folder.and_then(|folder| std::fs::read_to_string(folder.join("config.yml")).ok());
+    let text = folder.and_then(|folder| files::read_text(&folder.join("config.yml"), files::MAX_SETTINGS).ok());
     text.map(|text| parse(&text)).unwrap_or_default()
 }
 
@@ -60,9 +63,14 @@ pub fn parse(text: &str) -> Vec<GlabHost> {
             let host = get("api_host").unwrap_or(name);
             let url = parse_address(&format!("{}://{host}", get("api_protocol").unwrap_or("https"))).ok()?;
             let token = get("token").map(|token| SecretString::from(token.to_owned()));
-            Some(GlabHost { url, token, oauth: get("is_oauth2") == Some("true") })
+            Some(GlabHost { name: host_of(name).to_owned(), url, token, oauth: get("is_oauth2") == Some("true") })
         })
         .collect()
+}
+
+/// Returns the host of a section's name, without its port and path.
+fn host_of(name: &str) -> &str {
+    name.split(['/', ':']).next().unwrap_or(name)
 }
 
 /// Parses a plain or quoted scalar, without comments and without the `!!null` tag that glab may write before tokens.

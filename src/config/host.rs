@@ -63,13 +63,16 @@ pub fn find(sources: &Sources) -> Result<Option<FoundHost>, String> {
         .find_map(|(origin, text)| Some((origin, text.filter(|t| !t.trim().is_empty())?)));
     if let Some((origin, text)) = named {
         let server = sources.config.server(text.trim()).map_err(|why| format!("{origin}: {why}"))?;
-        let project = sources.remotes.iter().find_map(|remote| remote.project_on(&server.url));
+        let ssh_hosts = sources.config.ssh_hosts(&server);
+        let project = sources.remotes.iter().find_map(|remote| remote.project_on(&server.url, &ssh_hosts));
         return Ok(Some(FoundHost { server, origin: origin.to_owned(), project }));
     }
     let servers = if sources.remotes.is_empty() { Vec::new() } else { known(sources.config) };
+    let with_names = |server: KnownServer| (sources.config.ssh_hosts(&server), server);
+    let servers: Vec<_> = servers.into_iter().map(with_names).collect();
     for remote in &sources.remotes {
-        for server in &servers {
-            if let Some(project) = remote.project_on(&server.url) {
+        for (ssh_hosts, server) in &servers {
+            if let Some(project) = remote.project_on(&server.url, ssh_hosts) {
                 let origin = format!("the git remote {}", remote.name);
                 return Ok(Some(FoundHost { server: server.clone(), origin, project: Some(project) }));
             }

@@ -12,6 +12,8 @@ pub mod sign_in;
 pub mod token;
 pub mod token_source;
 
+use crate::api::client::TlsFiles;
+use crate::system::files;
 use host::KnownServer;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -83,6 +85,14 @@ pub struct Host {
     pub url: Spanned<String>,
     /// A file whose first line is the token.
     pub token_file: Option<Spanned<PathBuf>>,
+    /// A PEM file with certificates to trust in addition to the system's.
+    pub ca_cert: Option<PathBuf>,
+    /// A PEM file with the certificate that labscope presents to the server, followed by its chain.
+    pub client_cert: Option<PathBuf>,
+    /// A PEM file with the private key of `client_cert`, if that file does not contain it.
+    pub client_key: Option<PathBuf>,
+    /// The name of the SSH host in remotes, if it differs from the one of the web interface.
+    pub ssh_host: Option<String>,
     /// The ID of an OAuth application, for `auth login --device`.
     pub client_id: Option<String>,
     /// Whether Home lists the items of this server while another server is open (default: true).
@@ -102,7 +112,7 @@ impl Config {
                 None => return Ok(Config::default()),
             },
         };
-        match std::fs::read_to_string(&path) {
+        match files::read_text(&path, files::MAX_SETTINGS) {
             Ok(text) => Config::parse(&path, text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => {
                 Ok(Config { source: Source { path, text: String::new() }, ..Config::default() })
@@ -139,6 +149,24 @@ impl Config {
     /// Returns the table that describes a server.
     pub fn table(&self, server: &KnownServer) -> Option<&Host> {
         self.hosts.get(server.table.as_ref()?)
+    }
+
+    /// Returns the files with certificates of a server.
+    pub fn tls(&self, server: &KnownServer) -> TlsFiles {
+        let table = self.table(server);
+        let file = |of: fn(&Host) -> &Option<PathBuf>| table.and_then(|host| of(host).as_deref()).map(expand);
+        TlsFiles {
+            ca_cert: file(|host| &host.ca_cert),
+            client_cert: file(|host| &host.client_cert),
+            client_key: file(|host| &host.client_key),
+        }
+    }
+
+    /// Lists the other names of a server's SSH host: `ssh_host` of its table, and its name in glab's configuration.
+    pub fn ssh_hosts(&self, server: &KnownServer) -> Vec<String> {
+        let own = self.table(server).and_then(|host| host.ssh_host.clone());
+        let glab = glab::hosts().into_iter().filter(|host| host.url == server.url).map(|host| host.name);
+        own.into_iter().chain(glab).collect()
     }
 
     /// Returns the configured ID of the OAuth application on a server.

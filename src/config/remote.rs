@@ -1,6 +1,7 @@
 //! Git remotes of a folder: the server and the project that it was cloned from.
 
-use git2::Repository;
+use crate::system::{git_config, git_folder};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use url::Url;
 
@@ -12,50 +13,118 @@ pub struct Remote {
     /// The address that it is fetched from, after git's `url.*.insteadOf`.
     pub url: String,
     host: String,
-    /// The port, only for web URLs: an SSH port says nothing about the web server's port.
-    port: Option<u16>,
+    /// The port, only for web URLs: an SSH port says nothing about the web server's port. The default port of either
+    /// scheme is `None`, because servers redirect one to the other.
+    web_port: Option<Option<u16>>,
+    /// The host behind `host`, if that is an alias of the user's SSH configuration.
+    alias_of: Option<String>,
     path: String,
 }
 
-impl Remote {
-    /// Lists the remotes of the repository that contains `folder`, `origin` first.
-    pub fn all(folder: &Path) -> Vec<Remote> {
-        let Ok(repository) = Repository::discover(folder) else { return Vec::new() };
-        let Ok(names) = repository.remotes() else { return Vec::new() };
-        let mut names: Vec<&str> = names.iter().filter_map(|name| name.ok().flatten()).collect();
-        names.sort_by_key(|name| *name != "origin");
-        let Ok(config) = repository.config() else { return Vec::new() };
-        let parsed = |name: &&str| {
-            // Git fetches from the first address of a remote, and pushes to all of them.
-            let mut urls = config.multivar(&format!("remote.{name}.url"), None).ok()?;
-            let first = urls.next()?.ok()?.value().ok()?.to_owned();
-            let remote = Remote::parse(repository.remote_anonymous(&first).ok()?.url().ok()?)?;
-            Some(Remote { name: (*name).to_owned(), ..remote })
+/// The maximum number of remotes that are read; `origin` is always among them.
+const MAX_REMOTES: usize = 1000;
+
+/// The maximum number of hosts that are looked up in the user's SSH configuration.
+const MAX_ALIASES: usize = 5;
+
+/// The clone that contains a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocalClone {
+    /// The root of its working tree; a bare repository has none.
+    pub work_tree: Option<PathBuf>,
+    /// Its remotes, `origin` first.
+    pub remotes: Vec<Remote>,
+}
+
+impl LocalClone {
+    /// Reads the clone that contains `folder`; without one, there are no remotes. Only the configuration is read, so the
+    /// format of the repository does not matter, and nothing in it is executed.
+    ///
+    /// # Errors
+    /// Returns a message with the path of a file that is not a regular one, too large, or not readable.
+    pub fn read(folder: &Path) -> Result<LocalClone, String> {
+        let Some(found) = git_folder::discover(folder)? else { return Ok(LocalClone::default()) };
+        let own = found.config()?;
+        let mut all = Vec::new();
+        for path in user_files() {
+            // A mistake in the user's own files affects no clone.
+            all.extend(git_config::read(&path, &found.git).unwrap_or_default());
+        }
+        all.extend(own);
+        Ok(LocalClone { work_tree: found.work_tree, remotes: remotes(&all) })
+    }
+}
+
+impl LocalClone {
+    /// Looks up the hosts behind aliases of SSH, each once; `host_name` returns the host of an alias.
+    pub fn with_aliases(mut self, host_name: impl Fn(&str) -> Option<String>) -> LocalClone {
+        let mut known: HashMap<String, Option<String>> = HashMap::new();
+        for remote in self.remotes.iter_mut().filter(|remote| remote.web_port.is_none()) {
+            if known.len() >= MAX_ALIASES && !known.contains_key(&remote.host) {
+                continue;
+            }
+            remote.alias_of = known.entry(remote.host.clone()).or_insert_with(|| host_name(&remote.host)).clone();
+        }
+        self
+    }
+}
+
+/// Lists the configuration files of git that apply to every clone.
+fn user_files() -> Vec<PathBuf> {
+    let var = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let system = var("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
+    let mut all = if var("GIT_CONFIG_NOSYSTEM").is_some() { Vec::new() } else { vec![system] };
+    let home = dirs::home_dir();
+    let folder = var("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+    match var("GIT_CONFIG_GLOBAL") {
+        Some(file) => all.push(file),
+        None => {
+            all.extend(folder.map(|folder| folder.join("git/config")));
+            all.extend(home.map(|home| home.join(".gitconfig")));
+        }
+    }
+    all
+}
+
+/// Returns the remotes of a configuration, `origin` first. Of several addresses of a remote, git fetches the first.
+fn remotes(config: &[git_config::Entry]) -> Vec<Remote> {
+    let prefixes: Vec<(&str, &str)> = config
+        .iter()
+        .filter(|entry| entry.section == "url" && entry.key == "insteadof" && !entry.value.is_empty())
+        .map(|entry| (entry.value.as_str(), entry.subsection.as_str()))
+        .take(MAX_REMOTES)
+        .collect();
+    let mut seen = HashSet::new();
+    let is_url = |entry: &&git_config::Entry| entry.section == "remote" && entry.key == "url";
+    let mut urls: Vec<_> = config.iter().filter(is_url).filter(|entry| seen.insert(&entry.subsection)).collect();
+    urls.sort_by_key(|entry| entry.subsection != "origin");
+    let parsed = |entry: &git_config::Entry| {
+        let url = entry.value.as_str();
+        let prefix =
+            prefixes.iter().filter(|(prefix, _)| url.starts_with(prefix)).max_by_key(|(prefix, _)| prefix.len());
+        let url = match prefix.and_then(|(prefix, base)| Some((base, url.strip_prefix(prefix)?))) {
+            Some((base, rest)) => format!("{base}{rest}"),
+            None => url.to_owned(),
         };
-        names.iter().filter_map(parsed).collect()
-    }
+        Some(Remote { name: entry.subsection.clone(), ..Remote::parse(&url)? })
+    };
+    urls.into_iter().take(MAX_REMOTES).filter_map(parsed).collect()
+}
 
-    /// Returns the working tree of the repository that contains `folder`, if it also contains `folder`: the
-    /// configuration of a clone can name any other folder.
-    pub fn working_tree(folder: &Path) -> Option<PathBuf> {
-        let repository = Repository::discover(folder).ok()?;
-        let tree = repository.workdir()?;
-        let is_inside = folder.canonicalize().ok()?.starts_with(tree.canonicalize().ok()?);
-        is_inside.then(|| tree.to_owned())
-    }
-
+impl Remote {
     /// Parses `https://host/group/project.git`, `ssh://git@host:22/group/project.git`, `git@host:group/project.git`.
     pub fn parse(text: &str) -> Option<Remote> {
         let text = text.trim();
         if text.contains("://") {
-            let url = Url::parse(text).ok()?;
-            let web = matches!(url.scheme(), "http" | "https");
-            if !web && !matches!(url.scheme(), "ssh" | "git" | "git+ssh") {
+            let parsed = Url::parse(text).ok()?;
+            let web = matches!(parsed.scheme(), "http" | "https");
+            if !web && !matches!(parsed.scheme(), "ssh" | "git" | "git+ssh") {
                 return None;
             }
-            let port = url.port_or_known_default().filter(|_| web);
-            let (name, host) = (String::new(), url.host_str()?.to_owned());
-            return Some(Remote { name, url: text.to_owned(), host, port, path: project_path(url.path()) });
+            let web_port = web.then(|| parsed.port());
+            let (name, host) = (String::new(), parsed.host_str()?.to_owned());
+            let url = text.to_owned();
+            return Some(Remote { name, url, host, web_port, alias_of: None, path: project_path(parsed.path()) });
         }
         let (host, path) = text.split_once(':')?;
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
@@ -67,23 +136,36 @@ impl Remote {
         if host.starts_with('-') {
             return None;
         }
-        let (name, url) = (String::new(), text.to_owned());
-        Some(Remote { name, url, host: host.to_owned(), port: None, path: project_path(path) })
+        Some(Remote {
+            name: String::new(),
+            url: text.to_owned(),
+            host: host.to_owned(),
+            web_port: None,
+            alias_of: None,
+            path: project_path(path),
+        })
     }
 
-    /// Returns the full path of the project if the remote is on the server at `url`.
-    pub fn project_on(&self, url: &Url) -> Option<String> {
-        if !url.host_str()?.eq_ignore_ascii_case(&self.host) {
-            return None;
-        }
-        if self.port.is_some_and(|port| url.port_or_known_default() != Some(port)) {
+    /// Returns the full path of the project if the remote is on the server at `url`. `ssh_hosts` are the other names of
+    /// its SSH host.
+    pub fn project_on(&self, url: &Url, ssh_hosts: &[String]) -> Option<String> {
+        let hosts = [Some(&self.host), self.alias_of.as_ref().filter(|_| self.web_port.is_none())];
+        let is = |name: &str| hosts.iter().flatten().any(|host| name.eq_ignore_ascii_case(host));
+        let host = url.host_str()?;
+        let Some(port) = self.web_port else {
+            // SSH over port 443 has a host of its own.
+            let is_alternative = is(&format!("altssh.{host}"));
+            let is_there = is(host) || is_alternative || ssh_hosts.iter().any(|name| is(name));
+            // An SSH path is relative to the root of the server, a web path to the base URL.
+            return Some(self.path.clone()).filter(|path| is_there && path.contains('/'));
+        };
+        if !is(host) || port != url.port() {
             return None;
         }
         let root = url.path().trim_matches('/');
-        let path = match self.port {
-            // An SSH path is relative to the server's root, a web path to the base URL.
-            Some(_) if !root.is_empty() => self.path.strip_prefix(root)?.trim_start_matches('/'),
-            _ => &self.path,
+        let path = match root {
+            "" => self.path.as_str(),
+            root => self.path.strip_prefix(root)?.strip_prefix('/')?,
         };
         path.contains('/').then(|| path.to_owned())
     }
@@ -109,7 +191,7 @@ mod tests {
             "ssh://git@git.example.com:2222/acme/tools/cli.git",
         ] {
             let remote = Remote::parse(text).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!(remote.project_on(&server).as_deref(), Some("acme/tools/cli"), "{text}");
+            assert_eq!(remote.project_on(&server, &[]).as_deref(), Some("acme/tools/cli"), "{text}");
         }
         for text in ["/srv/git/cli.git", "../cli", "C:\\git\\cli", "file:///srv/cli.git", ""] {
             assert_eq!(Remote::parse(text), None, "{text}");
@@ -119,7 +201,7 @@ mod tests {
     /// Creates a clone with these lines in its configuration.
     fn clone_with(config: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a folder");
-        let repository = Repository::init(folder.path()).expect("a repository");
+        let repository = git2::Repository::init(folder.path()).expect("a repository");
         let path = repository.path().join("config");
         let mut text = std::fs::read_to_string(&path).expect("it is there");
         text.push_str(config);
@@ -132,7 +214,7 @@ mod tests {
         let two =
             "[remote \"origin\"]\nurl = https://evil.example/a/b.git\nurl = https://git.example.com/acme/cli.git\n";
         let clone = clone_with(two);
-        let remotes = Remote::all(clone.path());
+        let remotes = LocalClone::read(clone.path()).expect("reads").remotes;
         assert_eq!(
             remotes.iter().map(|remote| remote.url.as_str()).collect::<Vec<_>>(),
             ["https://evil.example/a/b.git"]
@@ -140,7 +222,7 @@ mod tests {
         let replaced =
             "[url \"git@git.example.com:\"]\ninsteadOf = work:\n[remote \"origin\"]\nurl = work:acme/cli.git\n";
         let clone = clone_with(replaced);
-        let remotes = Remote::all(clone.path());
+        let remotes = LocalClone::read(clone.path()).expect("reads").remotes;
         assert_eq!(remotes.first().map(|remote| remote.url.as_str()), Some("git@git.example.com:acme/cli.git"));
         assert_eq!(Remote::parse("-oProxyCommand=id:acme/cli"), None);
     }
@@ -148,21 +230,89 @@ mod tests {
     #[test]
     fn a_working_tree_contains_the_folder_that_names_it() {
         let other = tempfile::tempdir().expect("a folder");
-        let clone = clone_with("");
-        assert!(Remote::working_tree(clone.path()).is_some());
         let hostile = clone_with(&format!("[core]\nworktree = {}\n", other.path().display()));
-        assert_eq!(Remote::working_tree(hostile.path()), None);
+        let clone = LocalClone::read(hostile.path()).expect("reads");
+        assert_eq!(clone.work_tree, hostile.path().canonicalize().ok());
     }
 
     #[test]
     fn another_host_or_port_is_another_server() {
         let remote = Remote::parse("http://127.0.0.1:8080/acme/cli.git").expect("a remote");
-        let on = |url: &str| remote.project_on(&Url::parse(url).expect("an address"));
+        let on = |url: &str| remote.project_on(&Url::parse(url).expect("an address"), &[]);
         assert_eq!(on("http://127.0.0.1:8080/").as_deref(), Some("acme/cli"));
         assert_eq!(on("http://127.0.0.1:8081/"), None);
         assert_eq!(on("https://git.example.com/"), None);
         let below = Remote::parse("https://example.com/gitlab/acme/cli").expect("a remote");
         let url = Url::parse("https://example.com/gitlab/").expect("an address");
-        assert_eq!(below.project_on(&url).as_deref(), Some("acme/cli"));
+        assert_eq!(below.project_on(&url, &[]).as_deref(), Some("acme/cli"));
+    }
+
+    #[test]
+    fn other_names_of_the_ssh_host_and_other_schemes_are_the_same_server() {
+        let on = |remote: &str, url: &str, ssh_hosts: &[String]| {
+            Remote::parse(remote).expect(remote).project_on(&Url::parse(url).expect("an address"), ssh_hosts)
+        };
+        let (web, below) = ("https://gitlab.com/", "https://h.example/gitlab/");
+        let ssh = ["ssh.h.example".to_owned()];
+        for (remote, url, path) in [
+            ("ssh://git@altssh.gitlab.com:443/acme/web.git", web, Some("acme/web")),
+            ("git@altssh.gitlab.com:acme/web.git", web, Some("acme/web")),
+            ("http://gitlab.com/acme/web.git", web, Some("acme/web")),
+            ("https://gitlab.com:443/acme/web", "http://gitlab.com/", Some("acme/web")),
+            ("https://gitlab.com:8443/acme/web", web, None),
+            ("https://altssh.gitlab.com/acme/web", web, None),
+            ("git@ssh.h.example:acme/web.git", below, Some("acme/web")),
+            ("https://ssh.h.example/acme/web.git", below, None),
+            ("https://h.example/gitlab/acme/web.git", below, Some("acme/web")),
+            ("https://h.example/gitlab-tools/acme/web.git", below, None),
+            ("git@h.example:/gitlab-tools/web.git", below, Some("gitlab-tools/web")),
+        ] {
+            assert_eq!(on(remote, url, &ssh).as_deref(), path, "{remote} on {url}");
+        }
+    }
+
+    #[test]
+    fn the_first_address_of_a_remote_counts_with_the_prefixes_that_git_replaces() {
+        let text = "[remote \"up\"]\nurl = gl:up/web\n[remote \"origin\"]\nurl = work:acme/web\nurl = git@other.example:x/y\n\
+                    [url \"https://h.example/\"]\ninsteadOf = gl:\n[url \"git@ssh.example:\"]\ninsteadOf = work:\ninsteadOf = wo\n";
+        let all: Vec<_> = remotes(&git_config::parse(text)).into_iter().map(|r| (r.name, r.host, r.path)).collect();
+        let is = |name: &str, host: &str, path: &str| (name.to_owned(), host.to_owned(), path.to_owned());
+        assert_eq!(all, [is("origin", "ssh.example", "acme/web"), is("up", "h.example", "up/web")]);
+    }
+
+    #[test]
+    fn clones_in_formats_that_libraries_refuse_still_have_remotes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let git = folder.path().join(".git");
+        std::fs::create_dir_all(git.join("objects")).expect("created");
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/.invalid\n").expect("written");
+        let text = "[core]\nrepositoryformatversion = 1\n[extensions]\nobjectformat = sha256\nrefstorage = reftable\n\
+                    partialclone = origin\n[remote \"origin\"]\nurl = git@h.example:acme/web.git\n";
+        std::fs::write(git.join("config"), text).expect("written");
+        let clone = LocalClone::read(folder.path()).expect("reads");
+        assert_eq!(clone.remotes.first().map(|remote| remote.path.as_str()), Some("acme/web"));
+        assert_eq!(clone.work_tree, folder.path().canonicalize().ok());
+        let many: String = (0..200_000).map(|at| format!("[remote \"r{at}\"]\nurl = hh:a/b\n")).collect();
+        std::fs::write(git.join("config"), format!("{}{text}", many.get(..5 << 20).expect("long"))).expect("written");
+        let clone = LocalClone::read(folder.path()).expect("reads");
+        assert_eq!(clone.remotes.len(), MAX_REMOTES);
+        assert_eq!(clone.remotes.first().map(|remote| remote.name.as_str()), Some("origin"));
+    }
+
+    #[test]
+    fn aliases_of_ssh_are_looked_up_once_each() {
+        let entries: String =
+            (0..9).map(|at| format!("[remote \"r{at}\"]\nurl = git@alias{}:a/b\n", at / 2 * 2)).collect();
+        let asked = std::cell::RefCell::new(Vec::new());
+        let clone = LocalClone { work_tree: None, remotes: remotes(&git_config::parse(&entries)) };
+        let clone = clone.with_aliases(|alias| {
+            asked.borrow_mut().push(alias.to_owned());
+            (alias == "alias2").then(|| "git.example.com".to_owned())
+        });
+        assert_eq!(asked.into_inner(), ["alias0", "alias2", "alias4", "alias6", "alias8"]);
+        let url = Url::parse("https://git.example.com/").expect("an address");
+        let on: Vec<&str> =
+            clone.remotes.iter().filter(|r| r.project_on(&url, &[]).is_some()).map(|r| r.name.as_str()).collect();
+        assert_eq!(on, ["r2", "r3"]);
     }
 }

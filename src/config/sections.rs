@@ -26,7 +26,7 @@ pub struct Section {
 /// Returns a message if the file cannot be read or written, or if its sections are not `[[sections]]` tables.
 pub fn write(path: &Path, name: &str, section: Option<&Section>) -> Result<(), String> {
     let io_message = |error: std::io::Error| format!("{}: {error}", path.display());
-    let before = match std::fs::read_to_string(path) {
+    let before = match files::read_text(path, files::MAX_SETTINGS) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(io_message(error)),

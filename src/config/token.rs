@@ -14,6 +14,8 @@ use token_source::{Facts, HostVariable, Source};
 
 /// The name of the token file in the configuration folder.
 const FILE: &str = "tokens.toml";
+/// The maximum size of a file with one token, in bytes.
+const MAX_TOKEN: u64 = 64 << 10;
 
 /// A token and its origin.
 #[derive(Clone, Debug)]
@@ -124,7 +126,8 @@ pub fn locate(sources: &Sources, server: &KnownServer) -> Result<Option<FoundTok
     let plain = |secret, origin| Token { secret, oauth: false, sign_in: None, origin };
     match (source(sources, server), sources.option) {
         (Source::Option, Some(path)) => {
-            let secret = from_file(path).map_err(|reason| format!("--token-file: {reason}"))?;
+            let text = files::read_argument(path, MAX_TOKEN);
+            let secret = first_line(path, text).map_err(|reason| format!("--token-file: {reason}"))?;
             Ok(Some(FoundToken::Token(plain(secret, format!("the file {}", path.display())))))
         }
         (Source::Variable(name), _) => {
@@ -150,7 +153,8 @@ fn configured(config: &Config, server: &KnownServer) -> Result<Option<FoundToken
     if let Some(name) = &server.table
         && let Some(path) = config.table(server).and_then(|host| host.token_file.as_ref())
     {
-        let secret = from_file(&expand(path.get_ref()))
+        let file = expand(path.get_ref());
+        let secret = first_line(&file, files::read_text(&file, MAX_TOKEN))
             .map_err(|reason| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &reason))?;
         let origin = format!("hosts.{name}.token_file in the configuration");
         return Ok(Some(FoundToken::Token(Token { secret, oauth: false, sign_in: None, origin })));
@@ -207,8 +211,8 @@ fn from_glab(server: &KnownServer) -> Option<Token> {
     Some(Token { secret: host.token?, oauth: host.oauth, sign_in: None, origin })
 }
 
-fn from_file(path: &Path) -> Result<SecretString, String> {
-    let text = fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+fn first_line(path: &Path, text: io::Result<String>) -> Result<SecretString, String> {
+    let text = text.map_err(|e| format!("cannot read {}: {e}", path.display()))?;
     match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
         Some(line) => Ok(line.to_owned().into()),
         None => Err(format!("no token on the first line of {}", path.display())),
@@ -230,7 +234,7 @@ fn places(config: &Config) -> BTreeMap<String, TokenPlace> {
 
 /// Reads the token file; returns an empty map if it does not exist.
 fn read(path: &Path) -> io::Result<BTreeMap<String, TokenPlace>> {
-    let text = match fs::read_to_string(path) {
+    let text = match files::read_text(path, files::MAX_SETTINGS) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         text => text?,
     };

@@ -3,6 +3,7 @@
 
 use crate::api::client::Response;
 use crate::api::endpoint::Request;
+use crate::system::files;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -120,9 +121,12 @@ impl Cache {
     }
 }
 
+/// The maximum size of a file with a reply, in bytes: the largest reply that is kept in memory, and its description.
+const MAX_FILE: u64 = 513 << 20;
+
 /// Reads the reply to `request` from the file `path`, if it exists and is valid.
 pub fn read(path: &Path, request: &Request) -> Option<CachedReply> {
-    let bytes = Bytes::from(fs::read(path).ok()?);
+    let bytes = Bytes::from(files::read(path, MAX_FILE).ok()?);
     let end = bytes.iter().position(|b| *b == b'\n')?;
     let head: Head = serde_json::from_slice(bytes.get(..end)?).ok()?;
     if head.request != request.line() {

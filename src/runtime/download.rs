@@ -31,7 +31,7 @@ impl PartNames {
         let Some(folder) = folder else { return PartNames(*NUMBER) };
         // The leading dot distinguishes it from saved texts in the same folder.
         let path = folder.join(".parts");
-        let known = std::fs::read_to_string(&path).ok();
+        let known = files::read_text(&path, 1 << 10).ok();
         if let Some(number) = known.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()) {
             return PartNames(number);
         }

@@ -238,7 +238,7 @@ fn sync_file(folder: &Path, name: &str) -> io::Result<()> {
     let _ = fs::remove_file(&link);
     // On a file system without links, the file itself is synced.
     let linked = fs::hard_link(&path, &link).is_ok();
-    let outcome = fs::File::open(if linked { &link } else { &path }).and_then(|file| file.sync_all());
+    let outcome = files::open_regular(if linked { &link } else { &path }).and_then(|file| file.sync_all());
     match (linked, &outcome) {
         (true, Ok(())) => fs::rename(&link, &last)?,
         (true, Err(_)) => _ = fs::remove_file(&link),
@@ -304,7 +304,7 @@ fn claim(folder: &Path, key: &str, claimed: &mut ClaimedTexts) -> Claim {
             }
         }
     }
-    match fs::read_to_string(folder.join(&name)) {
+    match files::read_text(&folder.join(&name), MAX_FILE) {
         Ok(content) => Claim::Ours(read(&content).map(|(_, text)| text.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             release(folder, key, claimed);
@@ -314,6 +314,8 @@ fn claim(folder: &Path, key: &str, claimed: &mut ClaimedTexts) -> Claim {
     }
 }
 
+/// The maximum size of a file that is read, in bytes.
+const MAX_FILE: u64 = 64 << 20;
 /// The prefix of the name of a file that is being written.
 const UNFINISHED: &str = ".draft-";
 /// The age at which no program can be writing such a file any more.
@@ -426,7 +428,7 @@ fn remove_leftover(entry: &fs::DirEntry) {
 
 /// Returns the key and the text of the file at `path`, if it is undamaged.
 fn read_file(path: &Path) -> Option<(String, String)> {
-    let content = fs::read_to_string(path).ok()?;
+    let content = files::read_text(path, MAX_FILE).ok()?;
     read(&content).map(|(key, text)| (key.to_owned(), text.to_owned()))
 }
 

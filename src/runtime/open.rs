@@ -8,7 +8,7 @@ use crate::app::action::PagerText;
 use crate::app::clone::CloneFile;
 use crate::app::custom::RunSpec;
 use crate::app::keymap::Key;
-use crate::system::{git, programs};
+use crate::system::{files, git, programs};
 use crate::ui::text::sanitize;
 use crossterm::event::{Event, KeyCode, KeyEventKind};
 use std::ffi::OsString;
@@ -280,7 +280,7 @@ fn create_text_file(text: &str, suffix: &str) -> io::Result<NamedTempFile> {
 fn read_content(file: &mut NamedTempFile) -> io::Result<Vec<u8>> {
     let mut written = Vec::new();
     // Editors that save by renaming leave the old file behind our handle, so the path is read again.
-    match std::fs::File::open(file.path()) {
+    match files::open_regular(file.path()) {
         Ok(mut fresh) => fresh.read_to_end(&mut written)?,
         Err(_) => {
             file.seek(SeekFrom::Start(0))?;

@@ -3,5 +3,8 @@
 
 pub mod files;
 pub mod git;
+pub mod git_config;
+pub mod git_folder;
 pub mod panics;
 pub mod programs;
+pub mod ssh;

@@ -53,6 +53,39 @@ fn configuration_errors_name_the_file_line_and_key() {
 }
 
 #[test]
+fn pipes_and_devices_in_place_of_files_are_refused_at_once() {
+    let home = Home::new();
+    let made = std::process::Command::new("mkfifo").arg(home.path("pipe")).status().expect("it starts");
+    assert!(made.success());
+    let (git, tokens) = (home.path("work/.git"), home.path("config/labscope/tokens.toml"));
+    std::fs::create_dir_all(git.join("objects")).expect("a folder");
+    std::fs::create_dir_all(git.join("refs")).expect("a folder");
+    home.write("work/.git/HEAD", "ref: refs/heads/main\n");
+    let link = |target: &std::path::Path, at: &std::path::Path| {
+        let _ = std::fs::remove_file(at);
+        std::os::unix::fs::symlink(target, at).expect("linked");
+    };
+    for target in [home.path("pipe"), "/dev/zero".into()] {
+        link(&target, &git.join("config"));
+        link(&target, &tokens);
+        let clone = home.run(&["api", "GET", "user"]);
+        assert!(clone.err.contains(".git/config: it is not a regular file"), "{clone:?}");
+        let local = home.run(&["local", "."]);
+        assert!(local.err.contains("it is not a regular file"), "{local:?}");
+        let target = target.to_str().expect("a path");
+        for (arguments, says) in [
+            (["--config", target, "keys"], "cannot read the configuration"),
+            (["--ca-cert", target, "api"], "certificate file"),
+        ] {
+            let more: &[&str] =
+                if arguments[2] == "api" { &["--host", "http://127.0.0.1:9", "GET", "user"] } else { &[] };
+            let ended = home.run(&[&arguments[..], more].concat());
+            assert!(ended.err.contains(says) && ended.err.contains("it is not a regular file"), "{ended:?}");
+        }
+    }
+}
+
+#[test]
 fn arguments_that_do_not_exist_are_reported() {
     let home = Home::new();
     for (arguments, code, says) in [

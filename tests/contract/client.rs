@@ -2,7 +2,7 @@
 
 use crate::scripted::{Scripted, answer};
 use labscope::api::branches::{CreateBranch, DeleteBranch, ListBranches};
-use labscope::api::client::{Client, Server, Timeouts};
+use labscope::api::client::{Client, Server, Timeouts, TlsFiles};
 use labscope::api::commits::{CommitAction, CreateCommit};
 use labscope::api::endpoint::Method;
 use labscope::api::jobs::GetTrace;
@@ -187,6 +187,25 @@ async fn a_write_follows_a_project_only_on_the_same_server() {
 }
 
 #[tokio::test]
+async fn a_redirect_to_https_stops_and_names_the_address() {
+    for (place, address) in [
+        ("https://127.0.0.1/api/v4/projects/acme%2Fweb", "https://127.0.0.1"),
+        ("https://127.0.0.1/users/sign_in", "https://127.0.0.1"),
+    ] {
+        let redirect = || answer(301, "").with("location", place);
+        let server = Scripted::start([redirect(), redirect()]).await;
+        let read = client(&server).call(&project()).await.unwrap_err();
+        let write = client(&server).call(&create_branch()).await.unwrap_err();
+        for error in [read, write] {
+            assert_eq!(error.fault, Fault::NeedsHttps(address.into()), "{error}");
+            assert!(error.to_string().contains(&format!("redirects to {address};")), "{error}");
+            assert!(error.to_string().contains("--host, LABSCOPE_HOST, or as url in the configuration"), "{error}");
+        }
+        assert_eq!(server.asked().len(), 2, "nothing more is sent");
+    }
+}
+
+#[tokio::test]
 async fn a_redirect_loop_ends() {
     let server = Scripted::start((0..20).map(|_| answer(302, "").with("location", "/api/v4/again"))).await;
     let error = client(&server).call(&project()).await.unwrap_err();
@@ -298,11 +317,11 @@ async fn https_to_a_server_without_tls_fails() {
 #[test]
 fn an_invalid_ca_file_is_named() {
     let url = Url::parse("https://h.invalid").expect("an address");
-    let server = Server { ca_cert: Some("/nonexistent/ca.pem".into()), ..Server::new(url.clone()) };
+    let tls = |path: &str| TlsFiles { ca_cert: Some(path.into()), ..TlsFiles::default() };
+    let server = Server { tls: tls("/nonexistent/ca.pem"), ..Server::new(url.clone()) };
     let error = Client::new(server).unwrap_err();
-    assert!(matches!(error.fault, Fault::Tls(_)) && error.tried.contains("/nonexistent/ca.pem"), "{error}");
-    let server =
-        Server { ca_cert: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml").into()), ..Server::new(url) };
+    assert!(matches!(error.fault, Fault::Tls(_)) && error.message().contains("/nonexistent/ca.pem"), "{error}");
+    let server = Server { tls: tls(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")), ..Server::new(url) };
     assert!(Client::new(server).unwrap_err().message().contains("contains no PEM certificate"));
 }
 

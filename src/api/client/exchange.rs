@@ -223,6 +223,9 @@ impl Client {
             let Some(place) = place.filter(|place| matches!(place.scheme(), "http" | "https")) else {
                 return Ok(reply);
             };
+            if let Some(address) = https_redirect(&url, reply.headers()) {
+                return Err(call.error(Fault::NeedsHttps(address)));
+            }
             if !call.is_read() {
                 let host = place.host_str().unwrap_or_default();
                 let message = format!("the server redirects writes to {host}; pass it with --host");
@@ -319,6 +322,31 @@ impl Client {
         let reply = self.exchange(call).await?;
         self.read_whole(reply, call).await
     }
+}
+
+/// Returns the `https://` address of the server if a reply redirects to it from the `http://` address.
+pub(super) fn https_redirect(from: &Url, headers: &HeaderMap) -> Option<String> {
+    let place = headers.get(LOCATION)?.to_str().ok()?;
+    let place = from.join(place).ok().filter(|place| is_upgrade(from, place))?;
+    Some(https_address(&place))
+}
+
+/// Returns whether a redirect leads from the `http://` address of a server to its `https://` address, and not to a
+/// storage.
+fn is_upgrade(from: &Url, to: &Url) -> bool {
+    let is_same_host = from.host() == to.host() && to.port().is_none();
+    from.scheme() == "http" && to.scheme() == "https" && (is_same_host || from.path() == to.path())
+}
+
+/// Returns the address of the server from the place to which it redirects a request.
+fn https_address(place: &Url) -> String {
+    let mut address = place.clone();
+    address.set_query(None);
+    address.set_fragment(None);
+    let path = address.path().split("/api/v4").next().unwrap_or_default().trim_end_matches('/').to_owned();
+    // A server that redirects everything to one page does not say where its API is.
+    address.set_path(if place.path().contains("/api/v4") { &path } else { "" });
+    address.as_str().trim_end_matches('/').to_owned()
 }
 
 /// Returns whether the token was refused because it expired or was revoked. The status alone is not enough: a 401 can

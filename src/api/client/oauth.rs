@@ -1,5 +1,6 @@
 //! OAuth outside the REST API: the device grant, the renewal of tokens, and their scopes.
 
+use super::exchange::https_redirect;
 use super::{Client, Response, Server};
 use crate::api::Time;
 use crate::api::endpoint::{Endpoint, JSON, Request};
@@ -234,6 +235,9 @@ impl Client {
             failed(tried, network_fault(&error, &self.server.base_url, after))
         };
         let mut reply = request.header(ACCEPT, JSON).send().await.map_err(send_error)?;
+        if let Some(address) = https_redirect(reply.url(), reply.headers()) {
+            return Err(failed(tried, Fault::NeedsHttps(address)));
+        }
         let mut body = Vec::new();
         while let Some(chunk) = reply.chunk().await.map_err(send_error)? {
             body.extend_from_slice(&chunk);

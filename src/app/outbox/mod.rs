@@ -372,6 +372,7 @@ impl Outbox {
                 vec![Step::Keep(key, State::Kept), Step::Say(Tone::Warning, words)]
             }
             Fault::Tls(_)
+            | Fault::NeedsHttps(_)
             | Fault::Unauthorized(_)
             | Fault::Denied(_)
             | Fault::Scope(_)

@@ -11,6 +11,7 @@ pub mod script;
 pub mod season;
 
 use super::world::World;
+use crate::system::files;
 use schema::{WorldError, WorldFile};
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,9 @@ const DEMO: &[(&str, &str)] = &[
 ];
 
 const EMPTY: &str = include_str!("../../../assets/world/empty.toml");
+
+/// The maximum size of a world file, in bytes.
+const MAX_WORLD: u64 = 64 << 20;
 
 /// The initial world of a server, as selected by `--world`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,7 +83,7 @@ pub fn build(choice: &WorldKind, repositories: &Path) -> Result<World, WorldErro
         WorldKind::Empty => load::load("empty", &WorldFile::parse("empty.toml", EMPTY)?, repositories),
         WorldKind::File(path) => {
             let file = path.display().to_string();
-            let text = std::fs::read_to_string(path)
+            let text = files::read_text(path, MAX_WORLD)
                 .map_err(|e| WorldError { file: file.clone(), what: format!("cannot be read: {e}") })?;
             load::load(&file, &WorldFile::parse(&file, &text)?, repositories)
         }

@@ -3,8 +3,9 @@
 
 use super::pack_index;
 use super::refs::FileFingerprint;
+use crate::system::files;
 use git2::Oid;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -196,8 +197,7 @@ impl CommitGraph {
 
 impl Layer {
     fn read(path: &Path, start: u32, bytes_left: &mut u64) -> Option<Layer> {
-        // Opening a pipe would wait for a writer.
-        let mut file = fs::metadata(path).ok().filter(|found| found.is_file()).and_then(|_| File::open(path).ok())?;
+        let mut file = files::open_regular(path).ok()?;
         let mut head = [0; 8];
         file.read_exact(&mut head).ok()?;
         // Version 1, with 20-byte hashes.

@@ -7,6 +7,8 @@
 use super::refs::end_of;
 use super::{Git, GitRef, lossy, memory};
 use crate::backend::rejection::Rejection;
+use crate::system::files;
+use crate::system::git_folder::{self, GitFolder};
 use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -162,36 +164,30 @@ fn open(path: &Path) -> Result<Repository, LocalError> {
         return Err(LocalError::Missing(path.display().to_string()));
     }
     memory::limit();
-    let whole = path.canonicalize().map_err(|why| unreadable(path, why))?;
-    let folders = whole.ancestors().flat_map(|folder| [folder.join(".git"), folder.to_owned()]);
-    for folder in folders {
-        check_files(path, &folder)?;
-        // libgit2 looks no further.
-        if folder.join("HEAD").exists() || folder.is_file() {
-            break;
-        }
-    }
-    let opened = Repository::open_ext(path, RepositoryOpenFlags::CROSS_FS, &[] as &[&OsStr]).map_err(|error| {
+    let found = git_folder::discover(path).map_err(|why| unreadable(path, why))?;
+    found.as_ref().map_or(Ok(()), GitFolder::check).map_err(|why| unreadable(path, why))?;
+    Repository::open_ext(path, RepositoryOpenFlags::CROSS_FS, &[] as &[&OsStr]).map_err(|error| {
         if error.code() == ErrorCode::NotFound {
             LocalError::NotARepository(path.display().to_string())
         } else {
-            unreadable(path, error.message())
+            // The library names only the setting.
+            unreadable(path, found.as_ref().and_then(unsupported_format).unwrap_or(error.message()))
         }
-    })?;
-    check_files(path, opened.path())?;
-    check_files(path, opened.commondir())?;
-    Ok(opened)
+    })
 }
 
-/// Checks that the files of a repository are regular files: reading a pipe or a device would never end.
-fn check_files(path: &Path, folder: &Path) -> Result<(), LocalError> {
-    let names = ["", "HEAD", "config", "packed-refs", "shallow", "commondir", "gitdir", "objects/info/alternates"];
-    for file in names.map(|name| if name.is_empty() { folder.to_owned() } else { folder.join(name) }) {
-        if fs::metadata(&file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-            return Err(unreadable(path, format!("{} is not a regular file", file.display())));
+/// Returns why the format of a repository is not supported, or `None` if it is.
+fn unsupported_format(found: &GitFolder) -> Option<&'static str> {
+    let config = found.config().ok()?;
+    let extensions = config.iter().filter(|entry| entry.section == "extensions");
+    extensions.rev().find_map(|entry| match (entry.key.as_str(), entry.value.as_str()) {
+        ("objectformat", "sha256") => Some("its objects have SHA-256 names; labscope can read only SHA-1"),
+        ("refstorage", "reftable") => {
+            Some("its refs are in a reftable; git refs migrate --ref-format=files changes that")
         }
-    }
-    Ok(())
+        ("partialclone", _) => Some("it is a partial clone, in which objects are missing; clone it without --filter"),
+        _ => None,
+    })
 }
 
 /// An error whose message is shown to the user.
@@ -208,7 +204,7 @@ fn create_with_alternate(source: &Repository, target: &Path) -> Result<LocalRepo
     let objects = common.join("objects");
     fs::write(target.join("objects/info/alternates"), [objects.as_os_str().as_encoded_bytes(), b"\n"].concat())?;
     if common.join("shallow").exists() {
-        fs::copy(common.join("shallow"), target.join("shallow"))?;
+        fs::write(target.join("shallow"), files::read(&common.join("shallow"), super::MAX_SHALLOW)?)?;
     }
     drop(bare);
 

@@ -41,6 +41,7 @@ use super::stop::Stop;
 use crate::api::Time;
 use crate::api::commits::{Commit as CommitView, Stats};
 use crate::backend::ref_updates::{self, RefUpdates};
+use crate::system::files;
 use commit_graph::CommitGraph;
 use git2::{ObjectType, Oid, Reference, Repository};
 use jiff::Timestamp;
@@ -51,6 +52,9 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Once};
+
+/// The maximum size of the list of the commits at which a shallow clone ends, in bytes.
+const MAX_SHALLOW: u64 = 64 << 20;
 
 /// An open repository.
 pub struct Git {
@@ -162,7 +166,7 @@ impl Git {
         memory::limit();
         let packs = pack_index::check(&path.join("objects"))?;
         let repo = Repository::open_bare(path)?;
-        let shallow = std::fs::read_to_string(path.join("shallow")).unwrap_or_default();
+        let shallow = files::read_text(&path.join("shallow"), MAX_SHALLOW).unwrap_or_default();
         let shallow = shallow.lines().filter_map(|id| Oid::from_str(id).ok()).collect();
         let default_branch = default_branch.map(str::to_owned);
         let commit_graph = OnceCell::new();

@@ -6,6 +6,7 @@
 use super::{Git, GitRef, TagRef, lossy};
 use crate::backend::cache::{Cache, CacheTable, Weight};
 use crate::backend::rejection::Rejection;
+use crate::system::files;
 use git2::{ErrorCode, Oid, Reference, ReferenceType};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -88,6 +89,9 @@ impl RefsState {
     }
 }
 
+/// The maximum size of a loose ref, in bytes.
+const MAX_REF: u64 = 4 << 10;
+
 /// Adds the loose refs below a folder. Returns `None` if one is symbolic, invalid or not readable.
 fn read_loose_refs(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
     let entries = match fs::read_dir(folder) {
@@ -101,7 +105,7 @@ fn read_loose_refs(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
         if kind.is_dir() {
             read_loose_refs(&path, out)?;
         } else if !path.as_os_str().as_encoded_bytes().ends_with(b".lock") {
-            let text = kind.is_file().then(|| fs::read(&path).ok()).flatten()?;
+            let text = kind.is_file().then(|| files::read(&path, MAX_REF).ok()).flatten()?;
             let id = Oid::from_str(std::str::from_utf8(text.trim_ascii()).ok()?).ok()?;
             out.push((path, id));
         }

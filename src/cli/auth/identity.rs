@@ -41,7 +41,9 @@ pub async fn token_page(server: Server) -> Result<Url, Error> {
     let answer = Client::new(server)?.raw(Method::GET, "metadata", &[]).await;
     let path = match answer {
         Ok(reply) if matches!(reply.status, 404 | 405) => PAGES[1],
-        Err(error) if matches!(error.fault, Fault::Offline(_) | Fault::Tls(_) | Fault::Timeout(_)) => {
+        Err(error)
+            if matches!(error.fault, Fault::Offline(_) | Fault::Tls(_) | Fault::NeedsHttps(_) | Fault::Timeout(_)) =>
+        {
             return Err(error);
         }
         _ => PAGES[0],

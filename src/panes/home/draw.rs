@@ -155,6 +155,7 @@ impl Home {
             Fault::Unauthorized(_) => ("rejects the token", Role::Warning),
             Fault::Denied(_) => ("refuses", Role::Warning),
             Fault::Tls(_) => ("is not trusted", Role::Warning),
+            Fault::NeedsHttps(_) => ("is not encrypted", Role::Warning),
             Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_) => ("did not answer", Role::Dim),
             _ => ("could not load your work", Role::Dim),
         };
