@@ -127,7 +127,8 @@ fn repair(value: &mut Value, path: &[Step], kind: Kind, expected: Expected) {
     };
     match (step, value) {
         (Step::Key(key), Value::Object(fields)) => {
-            if fields.get_mut(key).is_some_and(|value| !keep(value)) {
+            let is_refused = fields.get_mut(key).is_some_and(|value| !keep(value));
+            if is_refused {
                 fields.remove(key);
             }
         }
