@@ -106,7 +106,8 @@ fn check_out(checkout: &Checkout, clone: &GitClone) -> Result<CheckoutOutcome, E
     Ok(CheckoutOutcome::Done(format!("Checked out {branch}{ahead_note}{stash_note}")))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "checkout/tests.rs"]
 mod hostile;
 
