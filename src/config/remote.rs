@@ -50,8 +50,14 @@ impl LocalClone {
             // A mistake in the user's own files affects no clone.
             all.extend(git_config::read(&path, &found.git).unwrap_or_default());
         }
+        // The configuration of a clone can name any other folder.
+        let named = own.iter().rev().find(|entry| entry.section == "core" && entry.key == "worktree");
+        let work_tree = match named.map(|entry| found.git.join(&entry.value).canonicalize()) {
+            Some(tree) => tree.ok().filter(|tree| folder.canonicalize().is_ok_and(|folder| folder.starts_with(tree))),
+            None => found.work_tree,
+        };
         all.extend(own);
-        Ok(LocalClone { work_tree: found.work_tree, remotes: remotes(&all) })
+        Ok(LocalClone { work_tree, remotes: remotes(&all) })
     }
 }
 
@@ -122,8 +128,7 @@ impl Remote {
                 return None;
             }
             let web_port = web.then(|| parsed.port());
-            let (name, host) = (String::new(), parsed.host_str()?.to_owned());
-            let url = text.to_owned();
+            let (name, host, url) = (String::new(), parsed.host_str()?.to_owned(), text.to_owned());
             return Some(Remote { name, url, host, web_port, alias_of: None, path: project_path(parsed.path()) });
         }
         let (host, path) = text.split_once(':')?;
@@ -136,14 +141,8 @@ impl Remote {
         if host.starts_with('-') {
             return None;
         }
-        Some(Remote {
-            name: String::new(),
-            url: text.to_owned(),
-            host: host.to_owned(),
-            web_port: None,
-            alias_of: None,
-            path: project_path(path),
-        })
+        let (name, url) = (String::new(), text.to_owned());
+        Some(Remote { name, url, host: host.to_owned(), web_port: None, alias_of: None, path: project_path(path) })
     }
 
     /// Returns the full path of the project if the remote is on the server at `url`. `ssh_hosts` are the other names of
@@ -180,6 +179,7 @@ fn project_path(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use git2::Repository;
 
     #[test]
     fn all_forms_of_a_remote_are_parsed() {
@@ -201,7 +201,7 @@ mod tests {
     /// Creates a clone with these lines in its configuration.
     fn clone_with(config: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a folder");
-        let repository = git2::Repository::init(folder.path()).expect("a repository");
+        let repository = Repository::init(folder.path()).expect("a repository");
         let path = repository.path().join("config");
         let mut text = std::fs::read_to_string(&path).expect("it is there");
         text.push_str(config);
@@ -230,9 +230,10 @@ mod tests {
     #[test]
     fn a_working_tree_contains_the_folder_that_names_it() {
         let other = tempfile::tempdir().expect("a folder");
+        let clone = clone_with("");
+        assert!(LocalClone::read(clone.path()).expect("reads").work_tree.is_some());
         let hostile = clone_with(&format!("[core]\nworktree = {}\n", other.path().display()));
-        let clone = LocalClone::read(hostile.path()).expect("reads");
-        assert_eq!(clone.work_tree, hostile.path().canonicalize().ok());
+        assert_eq!(LocalClone::read(hostile.path()).expect("reads").work_tree, None);
     }
 
     #[test]
