@@ -53,7 +53,7 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     let runtime = async_runtime()?;
     let ended = interface::run(preferences, ui_options, &runtime);
     // A keyring that waits for the user must not delay the exit.
-    runtime.shutdown_timeout(Duration::from_secs(1));
+    runtime.shutdown_timeout(Duration::from_millis(200));
     ended
 }
 

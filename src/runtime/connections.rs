@@ -10,6 +10,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The time that cached replies get to reach the disk when the program ends.
+const MAX_FINISH_WAIT: Duration = Duration::from_millis(200);
 
 /// A function that creates the client of a server. Called on a worker thread, because it may read certificates, query a
 /// keyring, or start the server.
@@ -129,7 +133,7 @@ impl Connections {
         connection
     }
 
-    /// Waits until all scheduled replies are on disk.
+    /// Waits until all scheduled replies are on disk, but not for a disk that does not answer.
     pub async fn finish(&self) {
         let caches: Vec<_> = {
             let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,7 +144,7 @@ impl Connections {
                 cache.lock().unwrap_or_else(PoisonError::into_inner).finish();
             }
         };
-        let _ = tokio::task::spawn_blocking(finish).await;
+        let _ = tokio::time::timeout(MAX_FINISH_WAIT, tokio::task::spawn_blocking(finish)).await;
     }
 }
 

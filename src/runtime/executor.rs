@@ -36,6 +36,8 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 /// The size in bytes above which a body is parsed on a worker thread.
 const LARGE_BODY_BYTES: usize = 64 * 1024;
+/// The time that texts get to reach the disk when the program ends.
+const MAX_FINISH_WAIT: Duration = Duration::from_millis(500);
 /// Maximum time for which a frame waits for typed text to be written.
 const MAX_WRITE_WAIT: Duration = Duration::from_millis(200);
 
@@ -266,7 +268,9 @@ impl Executor {
     /// Waits until texts are on disk, and briefly for writes to be answered.
     pub async fn finish(&mut self) {
         if let Some(journal) = self.journal.take() {
-            let _ = tokio::task::spawn_blocking(move || journal.finish()).await;
+            // A disk that does not answer must not keep the program from ending.
+            let finish = tokio::task::spawn_blocking(move || journal.finish());
+            let _ = tokio::time::timeout(MAX_FINISH_WAIT, finish).await;
         }
         let writes = std::mem::take(&mut self.writes);
         let _ = tokio::time::timeout(Duration::from_secs(3), futures::future::join_all(writes)).await;

@@ -49,6 +49,8 @@ pub struct ApplySuggestions {
     project: Id,
     branch: String,
     files: Vec<FileChanges>,
+    /// Whether they are applied by the operation for several suggestions, however many there are.
+    is_batch: bool,
     state: State,
     scroll: DocState,
 }
@@ -63,8 +65,8 @@ impl FileChanges {
 }
 
 impl ApplySuggestions {
-    /// Applies `changes` to the head of a branch.
-    pub fn new(project: Id, branch: String, changes: Vec<Change>) -> ApplySuggestions {
+    /// Applies `changes` to the head of a branch; `is_batch` if they are all that the merge request has.
+    pub fn new(project: Id, branch: String, changes: Vec<Change>, is_batch: bool) -> ApplySuggestions {
         let mut files: Vec<FileChanges> = Vec::new();
         for change in changes {
             let path = change.position.path.clone();
@@ -74,7 +76,7 @@ impl ApplySuggestions {
             }
         }
         let scroll = DocState { cursor_line: false, ..DocState::new() };
-        ApplySuggestions { project, branch, files, state: State::Reading, scroll }
+        ApplySuggestions { project, branch, files, is_batch, state: State::Reading, scroll }
     }
 
     fn changes(&self) -> impl Iterator<Item = &Change> {
@@ -185,8 +187,13 @@ impl ApplySuggestions {
         let count = self.changes().count();
         if let Some(ids) = self.on_server(texts) {
             let write = match ids.as_slice() {
-                [id] => Write::new(&ApplySuggestion { id: *id, commit_message: None }, "apply the suggestion"),
-                _ => Write::new(&ApplyBatch { ids, commit_message: None }, format!("apply {count} suggestions")),
+                [id] if !self.is_batch => {
+                    Write::new(&ApplySuggestion { id: *id, commit_message: None }, "apply the suggestion")
+                }
+                _ => Write::new(
+                    &ApplyBatch { ids, commit_message: None },
+                    format!("apply {}", text::count_noun(count as u64, "suggestion")),
+                ),
             };
             return cx.act(Action::Send(write));
         }

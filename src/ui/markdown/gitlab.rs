@@ -1,4 +1,4 @@
-//! What GitLab reads in Markdown beyond CommonMark: front matter, quotes between `>>>` lines, comments that are not shown,
+//! The extensions of GitLab to Markdown: front matter, quotes between `>>>` lines, comments that are not shown,
 //! and names of emoji.
 
 use crate::ui::emoji;
