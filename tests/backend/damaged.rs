@@ -167,7 +167,16 @@ async fn read_all(of: &Prepared, what: &str) -> usize {
     let mut failures = 0;
     for read in reads(of) {
         let began = Instant::now();
-        let reply = server.get("ada", &format!("/projects/{project}{read}")).await;
+        let sent = server.call("ada", reqwest::Method::GET, &format!("/projects/{project}{read}")).send().await;
+        let reply = match sent {
+            Ok(reply) => reply,
+            // An archive is written while it is sent, so all that a reader can see of damage is that it ends early.
+            Err(_) if read.contains("/archive.") => {
+                failures += 1;
+                continue;
+            }
+            Err(error) => panic!("{what}, {read}: {error}"),
+        };
         let status = reply.status().as_u16();
         // A stream that breaks off has no other way to fail.
         let text = reply.bytes().await.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
