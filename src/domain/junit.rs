@@ -4,7 +4,7 @@
 //! Declarations of a document type are ignored: custom entities are never expanded.
 
 use crate::api::test_reports::{TestCase, TestReport};
-use crate::ui::text;
+use crate::domain::text;
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};

@@ -3,7 +3,7 @@
 //! The `zip` crate, which the local server uses, needs the whole archive and keeps only one of several entries with the
 //! same name. This module lists every entry as the archive declares it, with its anomaly if it has one.
 
-use crate::store::{Canceled, Parts, Step};
+use crate::domain::parts::{Parts, Step};
 use bytes::Bytes;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
@@ -180,12 +180,12 @@ fn corrupt<T>(why: &'static str) -> Outcome<T> {
 }
 
 /// Reads the central directory of an archive.
-pub fn list(parts: &Parts, canceled: Canceled<'_>) -> Outcome<List> {
+pub fn list(parts: &Parts, canceled: &dyn Fn() -> bool) -> Outcome<List> {
     read_list(parts, canceled).unwrap_or_else(|step| step)
 }
 
 /// Like [`list`], but returns an early result as an `Err`, for the `?` operator.
-fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Outcome<List>> {
+fn read_list(parts: &Parts, canceled: &dyn Fn() -> bool) -> Result<Outcome<List>, Outcome<List>> {
     let not_zip = || Step::Done(Err(Refusal::NotZip));
     let total = parts.total();
     if total < EOCD_BYTES as u64 {

@@ -1,6 +1,8 @@
 //! Commits of a ref, of a path or of all refs, newest first, with their graph; on a wide screen with the changes of the
 //! selected commit.
 
+mod log_query;
+
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
 use crate::app::action::{Action, Answer};
@@ -15,7 +17,6 @@ use crate::app::pointer::Pointer;
 use crate::app::query;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::domain::commit_query::LogQuery;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::commit_history::History;
 use crate::parts::commit_view::CommitView;
@@ -31,6 +32,7 @@ use crate::ui::panels::{self, PanelRequest};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
+use log_query::LogQuery;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;

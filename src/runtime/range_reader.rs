@@ -6,7 +6,8 @@ use crate::api::client::{ByteRange, Client, Download, Progress};
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault};
 use crate::app::action::{Msg, Outcome};
-use crate::store::{AnyRangeRead, Parts, Step};
+use crate::domain::parts::{Parts, Step};
+use crate::store::AnyRangeRead;
 use std::io::{Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
 

@@ -1,13 +1,13 @@
 //! The store of data from the server: replies with their age, growing documents, and results of computations.
 
-pub mod parts;
+pub mod range_read;
 pub mod want;
 
 use crate::api::client::Progress;
 use crate::api::endpoint::Request;
 use crate::api::{Endpoint, Error, Fault, Host};
 use jiff::Timestamp;
-pub use parts::{AnyRangeRead, Parts, RangeRead, Step};
+pub use range_read::{AnyRangeRead, RangeRead};
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};

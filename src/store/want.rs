@@ -1,6 +1,6 @@
 //! The needs of a pane, as data: the app compares them with the store, and starts or cancels requests accordingly.
 
-use super::parts::AnyRangeRead;
+use super::range_read::AnyRangeRead;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::reply_limits;

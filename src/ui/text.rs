@@ -3,6 +3,7 @@
 
 mod variation;
 
+pub use crate::domain::text::head_bytes;
 use crate::ui::glyph;
 use ratatui::buffer::CellWidth;
 use std::borrow::Cow;
@@ -296,12 +297,6 @@ pub fn head(text: &str, width: usize) -> String {
         out.push_str(&piece.symbol);
     }
     out
-}
-
-/// Returns at most `bytes` bytes of the start of `text`, cut at a character boundary.
-pub fn head_bytes(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    text.get(..end).unwrap_or_default()
 }
 
 /// Sanitizes `text` and cuts its end with `…` to fit into `width` columns.

@@ -1,6 +1,6 @@
 //! Actions on artifacts: opening, browsing, saving, unpacking and choosing them by branch or tag.
 
-use super::{ArtifactSource, Artifacts, FILE, archive, ci, refused};
+use super::{ArtifactSource, Artifacts, FILE, archive, ci, refused, unpack};
 use crate::api::Endpoint;
 use crate::api::jobs::GetRefArtifacts;
 use crate::app::action::Action;
@@ -12,7 +12,6 @@ use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
-use crate::domain::unpack;
 use crate::domain::zip::Entry;
 use crate::parts::test_report;
 use ci::JobAction;

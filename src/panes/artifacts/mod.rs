@@ -5,6 +5,7 @@ mod actions;
 mod archive;
 mod draw;
 mod tree;
+mod unpack;
 
 use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, Job, ListJobs};
 use crate::api::pipelines::resources::Status;

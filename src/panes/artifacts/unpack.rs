@@ -1,9 +1,9 @@
 //! Unpacks an archive, or a folder of it, into a new folder. Entries with paths outside of it, links, zip bombs and
 //! damaged entries are skipped and reported.
 
-use super::zip::{self, Entry, ExtractError};
 use crate::app::transfer::{OnUnpackProgress, Unpacked, plain_name};
-use crate::store::{Parts, Step};
+use crate::domain::parts::{Parts, Step};
+use crate::domain::zip::{self, Entry, ExtractError};
 use crate::ui::text;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
