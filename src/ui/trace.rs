@@ -99,6 +99,7 @@ struct Pause {
     last_state: SgrState,
     escapes_only: bool,
     bytes_since_checkpoint: usize,
+    stamps: usize,
     sections: Arc<Sections>,
 }
 
@@ -120,7 +121,8 @@ impl Trace {
 
     /// Returns the number of lines that cannot change any more.
     pub fn final_lines(&self) -> usize {
-        self.ended().saturating_sub(1)
+        let last = self.ended().saturating_sub(1);
+        self.pause.as_ref().map_or(last, |pause| last.min(self.open.first + pause.lines))
     }
 
     /// Returns the number of bytes, as counted by the server.
@@ -219,7 +221,8 @@ impl Trace {
         let is_same = header.stream == self.entries.stream;
         if std::mem::take(&mut self.entries.has_ended) && !(is_same && header.continues) {
             let line = self.open.bytes.get(self.tail..).unwrap_or_default();
-            let kept = if is_same { line.len() } else { self.entries.hold(line) };
+            let time = self.stamps.last().map(|(_, stamp)| *stamp).unwrap_or_default();
+            let kept = if is_same { line.len() } else { self.entries.hold(line, time) };
             let is_held = kept == 0 && !line.is_empty();
             Arc::make_mut(&mut self.open).bytes.truncate(self.tail + kept);
             if !is_held {
@@ -271,7 +274,8 @@ impl Trace {
         self.close_block();
     }
 
-    /// Ends the incomplete last line for the time being: the next entry may still continue it.
+    /// Ends the incomplete last line for the time being: the next entry may still continue it. What other streams have
+    /// not finished follows as lines of its own.
     fn pause(&mut self) {
         let last = self.open.bytes.len();
         let at = self.shorten(Some(last)).unwrap_or(last);
@@ -284,11 +288,21 @@ impl Trace {
             last_state: self.last_state,
             escapes_only: self.escapes_only,
             bytes_since_checkpoint: self.bytes_since_checkpoint,
+            stamps: self.stamps.len(),
             sections: self.sections.clone(),
         }));
-        Arc::make_mut(&mut self.open).bytes.push(b'\n');
-        self.end_line(at);
-        self.tail = at + 1;
+        let mut at = at;
+        let mut held = self.entries.held().to_vec().into_iter();
+        loop {
+            Arc::make_mut(&mut self.open).bytes.push(b'\n');
+            self.end_line(at);
+            self.tail = at + 1;
+            let Some(next) = held.next() else { break };
+            self.stamps.push((self.tail, next.time));
+            let bytes = &mut Arc::make_mut(&mut self.open).bytes;
+            bytes.extend(next.text);
+            at = bytes.len();
+        }
     }
 
     /// Undoes [`pause`](Trace::pause).
@@ -299,6 +313,7 @@ impl Trace {
         block.starts.truncate(pause.lines);
         block.times.truncate(pause.lines);
         block.styles.truncate(pause.styles);
+        self.stamps.truncate(pause.stamps);
         (self.tail, self.state, self.last_state) = (pause.tail, pause.state, pause.last_state);
         (self.escapes_only, self.bytes_since_checkpoint) = (pause.escapes_only, pause.bytes_since_checkpoint);
         if !Arc::ptr_eq(&self.sections, &pause.sections) {

@@ -130,22 +130,34 @@ pub struct Entries {
     pub has_ended: bool,
     /// The stream of the current entry.
     pub stream: Stream,
-    /// The unfinished section marker at the end of other streams' last entries.
-    held: Vec<(Stream, Vec<u8>)>,
+    held: Vec<Held>,
+}
+
+/// The unfinished section marker at the end of the last entry of a stream, after which another stream followed.
+#[derive(Clone, Debug)]
+pub struct Held {
+    stream: Stream,
+    pub time: Stamp,
+    pub text: Vec<u8>,
 }
 
 impl Entries {
     /// Takes the unfinished marker of a stream.
     pub fn take_held(&mut self, stream: Stream) -> Option<Vec<u8>> {
-        let at = self.held.iter().position(|(held, _)| *held == stream)?;
-        Some(self.held.swap_remove(at).1)
+        let at = self.held.iter().position(|held| held.stream == stream)?;
+        Some(self.held.remove(at).text)
+    }
+
+    /// Returns the unfinished markers, in the order in which they were written.
+    pub fn held(&self) -> &[Held] {
+        &self.held
     }
 
     /// Returns how many bytes of `line`, the last of the current stream, are shown now that another stream follows: an
     /// unfinished marker at its end is held until its own stream continues.
-    pub fn hold(&mut self, line: &[u8]) -> usize {
+    pub fn hold(&mut self, line: &[u8], time: Stamp) -> usize {
         let Some(at) = marker::unfinished(line).filter(|_| self.held.len() < MAX_HELD) else { return line.len() };
-        self.held.push((self.stream, line.get(at..).unwrap_or_default().to_vec()));
+        self.held.push(Held { stream: self.stream, time, text: line.get(at..).unwrap_or_default().to_vec() });
         at
     }
 }

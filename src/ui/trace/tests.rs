@@ -674,3 +674,75 @@ fn the_last_line_is_shown_before_it_is_known_to_be_complete() {
     assert_eq!(push("2026-05-22T12:43:46.962646Z 00O+verdict"), (shown.clone(), vec![None]));
     assert_eq!(push("\n"), (shown, vec![Some(2)]));
 }
+
+#[test]
+fn text_like_an_unfinished_marker_is_never_lost() {
+    let mut trace = Trace::default();
+    let mut folds = Folds::default();
+    let mut push = |text: &str| {
+        trace.push(text.as_bytes());
+        folds.refresh(&trace);
+        let times = trace.view(0..9, &folds).into_iter().filter_map(|row| row.time).map(|time| time.0 % 1000);
+        (times.collect::<Vec<_>>(), shown(&trace, &folds), trace.sections().len())
+    };
+    let lines = |all: &[&str]| all.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    push("2026-05-22T12:43:46.000001Z 01O $ echo section_end:1:a\n");
+    let ended = push("2026-05-22T12:43:46.000002Z 00O Cleaning up\n");
+    assert_eq!(ended, (vec![1, 2, 1], lines(&["$ echo ", "Cleaning up", "section_end:1:a"]), 0));
+    // It is the marker of a section if its stream completes it.
+    push("2026-05-22T12:43:46.000003Z 00O section_start:1:a\r\n");
+    let between = push("2026-05-22T12:43:46.000004Z 01O+!\n").1;
+    assert_eq!(between, ["$ echo ", "Cleaning up", "section_end:1:a!", "section_start:1:a"]);
+    let (_, all, sections) = push("2026-05-22T12:43:46.000005Z 00O+\x1b[0Khead\n");
+    assert_eq!((all, sections), (lines(&["$ echo ", "Cleaning up", "section_end:1:a!", "head"]), 1));
+}
+
+#[test]
+fn no_text_is_lost_between_streams() {
+    let mut noise = Noise(77);
+    for round in 0..100 {
+        let mut stampers = ["00O", "00E", "01O", "01E"].map(|name| Stamper::new(name, round % 2 == 0));
+        let mut open: [Vec<usize>; 4] = Default::default();
+        let (mut out, mut words) = (Vec::new(), Vec::new());
+        for number in 0..20 {
+            let at = noise.below(4);
+            let word = format!("w{number}");
+            let piece = match (noise.below(7), open[at].pop()) {
+                (0, open_one) => {
+                    open[at].extend(open_one.into_iter().chain([number]));
+                    format!("section_start:{number}:s{number}\r\x1b[0K{word}\n")
+                }
+                (1, Some(open)) => format!("section_end:{number}:s{open}\r\x1b[0K"),
+                (kind, open_one) => {
+                    open[at].extend(open_one);
+                    let text = ["\n", " section_", " section_start:1:zz", " ", "\x1b[31m\n", "\r\n", "\n"][kind];
+                    format!("{word}.{text}")
+                }
+            };
+            words.extend(piece.contains(&word).then_some(word));
+            let longest = [1, 4, 100][noise.below(3)];
+            for part in pieces(&mut noise, piece.as_bytes(), longest) {
+                stampers[at].write(&part);
+                out.append(&mut stampers[at].out);
+            }
+        }
+        out.extend(stampers.into_iter().flat_map(Stamper::close));
+        let text = String::from_utf8_lossy(&out).into_owned();
+        let mut trace = Trace::default();
+        let mut folds = Folds::default();
+        let mut last: Vec<String> = Vec::new();
+        for piece in pieces(&mut noise, &out, 50) {
+            trace.push(&piece);
+            folds.refresh(&trace);
+            let next: Vec<String> = (0..trace.final_lines()).filter_map(|line| trace.text(line)).collect();
+            let common = last.len().min(next.len());
+            assert_eq!(last[..common], next[..common], "{text:?}");
+            last.extend_from_slice(&next[common..]);
+        }
+        let all = (0..trace.len_lines()).filter_map(|line| trace.text(line)).collect::<Vec<_>>().join("\n");
+        for word in words {
+            assert!(all.contains(&word), "{word} of {text:?} in {all:?}");
+        }
+        assert_eq!(all.matches("zz").count(), text.matches("zz").count(), "{text:?} in {all:?}");
+    }
+}
