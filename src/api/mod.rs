@@ -24,6 +24,7 @@ pub mod jobs;
 pub mod json;
 pub mod labels;
 pub mod license;
+pub mod loose_json;
 pub mod members;
 pub mod merge_requests;
 pub mod milestones;

@@ -5,6 +5,7 @@
 //! parsed, and is compiled once for all types.
 
 use super::error_path::{FieldPath, Step, path_at};
+use super::loose_json;
 use serde_json::{Error, Number, Result, Value};
 
 /// The text that stands for one that cannot be read.
@@ -26,7 +27,8 @@ const MAX_ATTEMPTS: usize = 500;
 /// fields.
 pub fn parse_repaired(body: &[u8], error: Error, parse: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     // Of a key that occurs twice, the last value remains.
-    let Ok(mut reply) = serde_json::from_slice::<Value>(body) else { return Err(error) };
+    let parsed = serde_json::from_slice(body).or_else(|_| serde_json::from_slice(&loose_json::to_strict(body)));
+    let Ok::<Value, _>(mut reply) = parsed else { return Err(error) };
     let mut parsed = 0_usize;
     for _ in 0..MAX_ATTEMPTS {
         let text = serde_json::to_vec(&reply)?;
@@ -48,7 +50,8 @@ pub fn parse_repaired(body: &[u8], error: Error, parse: &mut dyn FnMut(&[u8]) ->
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     Text,
-    Number,
+    /// A number within these bounds, of a type for whole numbers, or any number.
+    Number(Option<(i128, i128)>),
     Bool,
     Object,
     Array,
@@ -63,7 +66,13 @@ impl Expected {
         let begins = |words: &[&str]| words.iter().any(|word| expected.starts_with(word));
         match () {
             () if begins(&["a string", "a borrowed string", "string"]) => Expected::Text,
-            () if begins(&["u64", "u32", "u16", "u8", "i64", "i32", "f64", "usize"]) => Expected::Number,
+            () if begins(&["u64", "usize"]) => Expected::Number(Some((0, u64::MAX.into()))),
+            () if begins(&["u32"]) => Expected::Number(Some((0, u32::MAX.into()))),
+            () if begins(&["u16"]) => Expected::Number(Some((0, u16::MAX.into()))),
+            () if begins(&["u8"]) => Expected::Number(Some((0, u8::MAX.into()))),
+            () if begins(&["i64"]) => Expected::Number(Some((i64::MIN.into(), i64::MAX.into()))),
+            () if begins(&["i32"]) => Expected::Number(Some((i32::MIN.into(), i32::MAX.into()))),
+            () if begins(&["f64"]) => Expected::Number(None),
             () if begins(&["a boolean"]) => Expected::Bool,
             () if begins(&["struct", "a map", "map"]) => Expected::Object,
             () if begins(&["a sequence", "a tuple"]) => Expected::Array,
@@ -77,8 +86,8 @@ impl Expected {
 enum Kind {
     Null,
     Bool,
-    /// A whole number. If numbers are expected, this one is too small or too large.
-    Whole(i128),
+    /// A whole number. If numbers are expected, this one is within their bounds.
+    Whole(bool),
     Fraction,
     Text,
     Array,
@@ -91,7 +100,10 @@ impl Kind {
             Value::Null => Kind::Null,
             Value::Bool(_) => Kind::Bool,
             Value::Number(number) => match number.as_i128() {
-                Some(whole) => Kind::Whole(if expected == Expected::Number { whole } else { 0 }),
+                Some(whole) => Kind::Whole(match expected {
+                    Expected::Number(Some((least, greatest))) => (least..=greatest).contains(&whole),
+                    _ => true,
+                }),
                 None => Kind::Fraction,
             },
             Value::String(_) => Kind::Text,
@@ -144,18 +156,18 @@ fn repaired(value: Value, expected: Expected) -> Option<Value> {
         (Value::Number(number), Expected::Text) => Value::String(number.to_string()),
         (Value::Bool(is_set), Expected::Text) => Value::String(is_set.to_string()),
         (Value::Object(_) | Value::Array(_), Expected::Text) => Value::String(UNREADABLE.to_owned()),
-        (Value::String(text), Expected::Number | Expected::Bool) => scalar(text.trim()),
+        (Value::String(text), Expected::Number(_) | Expected::Bool) => scalar(text.trim()),
         (Value::Number(number), Expected::Bool) => match number.as_u64() {
             Some(bit @ (0 | 1)) => Value::Bool(bit == 1),
             _ => Value::Null,
         },
-        (Value::Number(number), Expected::Number) if number.is_f64() => whole(&number),
+        (Value::Number(number), Expected::Number(_)) if number.is_f64() => whole(&number),
         (Value::Null, Expected::Object) => {
             Value::Object(HEADINGS.iter().map(|name| ((*name).to_owned(), UNREADABLE.into())).collect())
         }
         (Value::Null, Expected::Array) => Value::Array(Vec::new()),
         (Value::Null, Expected::Text) => Value::String(String::new()),
-        (Value::Null, Expected::Number) => Value::from(0),
+        (Value::Null, Expected::Number(_)) => Value::from(0),
         (Value::Null, Expected::Bool) => Value::Bool(false),
         (Value::Null, Expected::Other) => return None,
         _ => Value::Null,
@@ -247,6 +259,26 @@ mod tests {
     }
 
     #[test]
+    fn text_that_is_nearly_json_leaves_the_others_as_they_are() {
+        let deep = format!(r#"{{"id": "2", "more": {}1{}}}"#, "[".repeat(300), "]".repeat(300));
+        for (odd, title) in [
+            (&br#"{"title": "b", "count": 1e999, "ratio": -1E+400}"#[..], "b"),
+            (br#"{"title": "b", "count": 007, "ratio": NaN, "x": -Infinity}"#, "b"),
+            (br#"{"title": "b\ud83d"}"#, "b\u{fffd}"),
+            (br#"{"title": "\uDE00\ud83d\ude00\ud83d\n\\\""}"#, "\u{fffd}\u{1f600}\u{fffd}\n\\\""),
+            (b"{\"title\": \"caf\xe9\"}", "caf\u{fffd}"),
+            (b"{\"title\": \"a\tb\nc\x07\", \"a\nb\": 1}", "a\tb\nc\u{7}"),
+            (br#"{"title": "a\'b\x"}"#, "a'bx"),
+            (deep.as_bytes(), ""),
+        ] {
+            let parts: [&[u8]; 3] = [b"\xef\xbb\xbf[{\"id\": 1}, ", odd, b", {\"id\": 3}]"];
+            let read: Vec<Thing> = from_reply(&parts.concat()).unwrap_or_else(|error| panic!("{odd:?}: {error}"));
+            let ids: Vec<u64> = read.iter().map(|thing| thing.id).collect();
+            assert_eq!((read[1].title.as_str(), ids[0], ids[2], ids.len()), (title, 1, 3, 3), "{odd:?}");
+        }
+    }
+
+    #[test]
     fn a_reply_of_another_type_is_an_error() {
         for text in ["{}", "null", "7", "\"text\"", "[{\"id\": \"x\"", "", "<html>"] {
             assert!(from_reply::<Vec<Thing>>(text.as_bytes()).is_err(), "{text}");
@@ -257,14 +289,15 @@ mod tests {
 
     #[test]
     fn many_odd_elements_cost_as_little_as_one() {
-        let text = format!("[{}]", vec![r#"{"id": "7", "x": "1", "tags": [1, 2]}"#; 20_000].join(","));
+        let odd = |n| format!(r#"{{"id": "7", "x": "1", "tags": [1, 2], "count": -{n}}}"#);
+        let text = format!("[{}]", (1..20_000).map(odd).collect::<Vec<_>>().join(","));
         let mut attempts = 0;
         let error = serde_json::from_str::<Vec<Thing>>(&text).expect_err("the numbers are text");
         let repaired = super::parse_repaired(text.as_bytes(), error, &mut |text| {
             attempts += 1;
             serde_json::from_slice::<Vec<Thing>>(text).map(drop)
         });
-        assert!(repaired.is_ok() && attempts <= 5, "{attempts} attempts");
+        assert!(repaired.is_ok() && attempts <= 6, "{attempts} attempts");
     }
 
     #[test]
