@@ -146,12 +146,12 @@ impl Parser {
         match self.pending.as_slice() {
             _ if self.paste.is_some() => None,
             [] => begun.then_some(ANSWER_PAUSE),
-            [0x1b] if begun => Some(SEQUENCE_PAUSE),
+            [0x1b] if begun => Some(ANSWER_PAUSE),
             [0x1b] if expected => Some(ESC_PAUSE_BEFORE_ANSWER),
             [0x1b] => Some(ESC_PAUSE),
-            [0x1b, b']'] if expected => Some(SEQUENCE_PAUSE),
             [0x1b, b']', ..] if matches!(self.answer, Answer::Expected(_)) => Some(ANSWER_PAUSE),
             [0x1b, b'[', b'?', ..] => Some(ANSWER_PAUSE),
+            [b']', b'1', ..] if self.has_escaped => Some(ANSWER_PAUSE),
             [0x1b, _] => Some(ALT_PAUSE),
             _ => Some(SEQUENCE_PAUSE),
         }
@@ -182,7 +182,7 @@ impl Parser {
     fn step(&mut self, rest: &[u8]) -> Step {
         if let Answer::Begun(text) = &mut self.answer {
             match rest {
-                [c @ (b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' | b'/' | b':' | b'r' | b'g'), ..]
+                [c @ (b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' | b'/' | b':' | b'r' | b'g' | b'#'), ..]
                     if text.len() < MAX_SEQUENCE =>
                 {
                     text.push(char::from(*c));
@@ -212,8 +212,8 @@ impl Parser {
             [0x1b] => Step::More,
             [0x1b, b'[', sequence @ ..] => self.control(sequence),
             [0x1b, b'O'] => Step::More,
-            [0x1b, b'O', c, ..] => match functional(*c) {
-                Some(code) => Step::Done(3, Some(Sent::Event(Event::Key(code.into())))),
+            [0x1b, b'O', c, ..] => match application(*c) {
+                Some(key) => Step::Done(3, Some(Sent::Event(Event::Key(key)))),
                 None => Step::Done(2, Some(alt(KeyEvent::new(KeyCode::Char('O'), KeyModifiers::SHIFT)))),
             },
             [0x1b, b']', body @ ..] => match &self.answer {
@@ -255,12 +255,16 @@ impl Parser {
             [b'M', ..] => return Step::More,
             _ => {}
         }
-        let Some(end) = sequence.iter().position(|c| !matches!(c, 0x20..=0x3f)) else {
+        let is_parameter = |c: &u8| matches!(c, b'0'..=b'9' | b';' | b':');
+        // In rxvt, a dollar sign ends the sequence of a key that is pressed with Shift.
+        let is_rxvt = |at: usize| sequence.get(..at).is_some_and(|before| at > 0 && before.iter().all(is_parameter));
+        let ends = |(at, c): (usize, &u8)| !matches!(c, 0x20..=0x3f) || (*c == b'$' && is_rxvt(at));
+        let Some(end) = sequence.iter().enumerate().position(ends) else {
             return if sequence.len() > MAX_SEQUENCE { Step::Done(sequence.len() + 2, None) } else { Step::More };
         };
         let (parameters, len) = (sequence.get(..end).unwrap_or_default(), end + 3);
         let last = sequence.get(end).copied().unwrap_or_default();
-        if !matches!(last, 0x40..=0x7e) {
+        if !matches!(last, b'$' | 0x40..=0x7e) {
             // Another sequence begins before this one ends.
             return Step::Done(end + 2, None);
         }
@@ -395,6 +399,11 @@ fn control(parameters: &str, last: u8) -> Option<Sent> {
             return code_key(fields.next()?, modifiers);
         }
         b'~' => (numbered(first.parse().ok()?)?, fields.next()),
+        // The keys of rxvt.
+        b'$' => (numbered(first.parse().ok()?)?, Some("2")),
+        b'^' => (numbered(first.parse().ok()?)?, Some("5")),
+        b'@' => (numbered(first.parse().ok()?)?, Some("6")),
+        b'a'..=b'd' => (functional(last.to_ascii_uppercase())?, Some("2")),
         b'Z' => (KeyCode::BackTab, fields.next()),
         c => (functional(c)?, fields.next()),
     };
@@ -515,6 +524,16 @@ fn functional(last: u8) -> Option<KeyCode> {
     })
 }
 
+/// Returns the key of a sequence `ESC O` and a letter: of the keypad in its application mode, or of rxvt with Ctrl.
+fn application(last: u8) -> Option<KeyEvent> {
+    Some(match last {
+        b'a'..=b'd' => KeyEvent::new(functional(last.to_ascii_uppercase())?, KeyModifiers::CONTROL),
+        b'j'..=b'o' | b'p'..=b'y' => KeyCode::Char(char::from(last - b'j' + b'*')).into(),
+        b'X' => KeyCode::Char('=').into(),
+        _ => functional(last)?.into(),
+    })
+}
+
 /// Interprets a mouse report. The upper left cell has the number 1, or one more than `offset`.
 fn mouse(button: u16, x: u16, y: u16, offset: u16, is_release: bool) -> Option<Sent> {
     let name = match button & 0b11 {
@@ -615,6 +634,15 @@ mod tests {
             ("\x1b\x1b[D", "M-Left"),
             ("\x1b[3~", "Delete"),
             ("\x1b[15~", "F5"),
+            ("\x1b[57400;129u", "1"),
+            ("\x1b[1;133C", "C-Right"),
+            ("\x1b[3$", "S-Delete"),
+            ("\x1b[5^", "C-PageUp"),
+            ("\x1b[a", "S-Up"),
+            ("\x1bOd", "C-Left"),
+            ("\x1bOp", "0"),
+            ("\x1bOk", "+"),
+            ("\x1bOM", "Enter"),
             ("\x1b[1;2R", "S-F3"),
             ("\x1b[57414u", "Enter"),
             ("\r", "Enter"),
@@ -669,7 +697,7 @@ mod tests {
     #[test]
     fn answers_are_never_typed_however_they_are_split() {
         let answer = b"\x1b]11;rgb:ffff/ffff/f0f0\x1b\\";
-        for end in [&answer[..], b"\x1b]11;rgb:ffff/ffff/f0f0\x07"] {
+        for end in [&answer[..], b"\x1b]11;rgb:ffff/ffff/f0f0\x07", b"\x1b]11;rgba:ff/ff/ff/ff\x07"] {
             for first in 1..end.len() {
                 for second in first..end.len() {
                     let mut parser = Parser::new(true);
@@ -677,8 +705,9 @@ mod tests {
                     let mut all = Vec::new();
                     for piece in pieces {
                         all.extend(parser.feed(piece));
-                        // A pause of less than a second.
-                        if parser.timeout().is_some_and(|limit| limit < SEQUENCE_PAUSE) {
+                        // A pause of some seconds; after Esc and a bracket, of less than one.
+                        let pause = if piece == b"]" { SEQUENCE_PAUSE } else { ANSWER_PAUSE };
+                        if parser.timeout().is_some_and(|limit| limit < pause) {
                             all.extend(parser.expire());
                         }
                     }
@@ -690,6 +719,8 @@ mod tests {
                 }
             }
         }
+        let mut parser = Parser::new(true);
+        assert_eq!(names(&feed_all(&mut parser, &[b"\x1b]11;#1e1e", b"2e\x1b\\j"])), ["j"]);
         // Keys that are typed meanwhile are keys.
         let mut parser = Parser::new(true);
         let all = feed_all(&mut parser, &[b"\x1b]11;rgb:00", b"k", b"00/0000", b"\x1b[A", b"/0000\x1b\\q"]);
