@@ -1,7 +1,7 @@
 //! Git remotes of a folder: the server and the project that it was cloned from.
 
 use crate::system::{git_config, git_folder};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use url::Url;
 
@@ -13,6 +13,8 @@ pub struct Remote {
     /// The address that it is fetched from, after git's `url.*.insteadOf`.
     pub url: String,
     host: String,
+    /// The user who logs in to the host.
+    user: Option<String>,
     /// The port, only for web URLs: an SSH port says nothing about the web server's port. The default port of either
     /// scheme is `None`, because servers redirect one to the other.
     web_port: Option<Option<u16>>,
@@ -62,14 +64,17 @@ impl LocalClone {
 }
 
 impl LocalClone {
-    /// Looks up the hosts behind aliases of SSH, each once; `host_name` returns the host of an alias.
+    /// Looks up the hosts behind aliases of SSH, each once; `host_name` returns the host of an alias, which the user may
+    /// precede: `git@work`.
     pub fn with_aliases(mut self, host_name: impl Fn(&str) -> Option<String>) -> LocalClone {
         let mut known: HashMap<String, Option<String>> = HashMap::new();
         for remote in self.remotes.iter_mut().filter(|remote| remote.web_port.is_none()) {
-            if known.len() >= MAX_ALIASES && !known.contains_key(&remote.host) {
+            let alias =
+                remote.user.iter().map(|user| format!("{user}@")).chain([remote.host.clone()]).collect::<String>();
+            if known.len() >= MAX_ALIASES && !known.contains_key(&alias) {
                 continue;
             }
-            remote.alias_of = known.entry(remote.host.clone()).or_insert_with(|| host_name(&remote.host)).clone();
+            remote.alias_of = known.entry(alias).or_insert_with_key(|alias| host_name(alias)).clone();
         }
         self
     }
@@ -100,10 +105,15 @@ fn remotes(config: &[git_config::Entry]) -> Vec<Remote> {
         .map(|entry| (entry.value.as_str(), entry.subsection.as_str()))
         .take(MAX_REMOTES)
         .collect();
-    let mut seen = HashSet::new();
     let is_url = |entry: &&git_config::Entry| entry.section == "remote" && entry.key == "url";
-    let mut urls: Vec<_> = config.iter().filter(is_url).filter(|entry| seen.insert(&entry.subsection)).collect();
-    urls.sort_by_key(|entry| entry.subsection != "origin");
+    let mut first: HashMap<&str, (usize, Option<&git_config::Entry>)> = HashMap::new();
+    for (at, entry) in config.iter().filter(is_url).enumerate() {
+        let (_, url) = first.entry(&entry.subsection).or_insert((at, None));
+        // An empty address removes those before it.
+        *url = if entry.value.is_empty() { None } else { url.or(Some(entry)) };
+    }
+    let mut urls: Vec<_> = first.into_values().filter_map(|(at, url)| Some((at, url?))).collect();
+    urls.sort_by_key(|(at, entry)| (entry.subsection != "origin", *at));
     let parsed = |entry: &git_config::Entry| {
         let url = entry.value.as_str();
         let prefix =
@@ -114,7 +124,7 @@ fn remotes(config: &[git_config::Entry]) -> Vec<Remote> {
         };
         Some(Remote { name: entry.subsection.clone(), ..Remote::parse(&url)? })
     };
-    urls.into_iter().take(MAX_REMOTES).filter_map(parsed).collect()
+    urls.into_iter().take(MAX_REMOTES).filter_map(|(_, entry)| parsed(entry)).collect()
 }
 
 impl Remote {
@@ -124,15 +134,15 @@ impl Remote {
         if text.contains("://") {
             let parsed = Url::parse(text).ok()?;
             let web = matches!(parsed.scheme(), "http" | "https");
-            if !web && !matches!(parsed.scheme(), "ssh" | "git" | "git+ssh") {
+            if !web && !matches!(parsed.scheme(), "ssh" | "git" | "git+ssh" | "ssh+git") {
                 return None;
             }
             let web_port = web.then(|| parsed.port());
             let (name, host, url) = (String::new(), parsed.host_str()?.to_owned(), text.to_owned());
-            return Some(Remote { name, url, host, web_port, alias_of: None, path: project_path(parsed.path()) });
+            let user = Some(parsed.username().to_owned()).filter(|user| !user.is_empty());
+            return Some(Remote { name, url, host, user, web_port, alias_of: None, path: project_path(parsed.path()) });
         }
-        let (host, path) = text.split_once(':')?;
-        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        let (user, host, path) = split_scp(text)?;
         // A slash before the colon means a file path, and a single letter is a Windows drive.
         if host.contains('/') || host.len() < 2 {
             return None;
@@ -141,8 +151,16 @@ impl Remote {
         if host.starts_with('-') {
             return None;
         }
-        let (name, url) = (String::new(), text.to_owned());
-        Some(Remote { name, url, host: host.to_owned(), web_port: None, alias_of: None, path: project_path(path) })
+        let (name, url, user) = (String::new(), text.to_owned(), user.map(str::to_owned));
+        Some(Remote {
+            name,
+            url,
+            host: host.to_owned(),
+            user,
+            web_port: None,
+            alias_of: None,
+            path: project_path(path),
+        })
     }
 
     /// Returns the full path of the project if the remote is on the server at `url`. `ssh_hosts` are the other names of
@@ -170,6 +188,29 @@ impl Remote {
     }
 }
 
+/// Splits `git@host:path` into user, host and path. In brackets are an IPv6 address, `git@[::1]:path`, which keeps them,
+/// or a host with its port, `[git@host:22]:path`.
+fn split_scp(text: &str) -> Option<(Option<&str>, &str, &str)> {
+    let split_user = |host| match str::rsplit_once(host, '@') {
+        Some((user, host)) => (Some(user), host),
+        None => (None, host),
+    };
+    let Some((before, inner)) = text.split_once('[').filter(|(user, _)| user.is_empty() || user.ends_with('@')) else {
+        let (host, path) = text.split_once(':')?;
+        let (user, host) = split_user(host);
+        return Some((user, host, path));
+    };
+    let (host, path) = inner.split_once("]:")?;
+    let outer = before.strip_suffix('@');
+    match host.bytes().filter(|byte| *byte == b':').count() {
+        0 | 1 => {
+            let (user, host) = split_user(host);
+            Some((outer.or(user), host.split(':').next()?, path))
+        }
+        _ => Some((outer, text.get(before.len()..text.len() - path.len() - 1)?, path)),
+    }
+}
+
 fn project_path(path: &str) -> String {
     let path = path.trim_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
@@ -189,11 +230,31 @@ mod tests {
             "https://me@git.example.com/acme/tools/cli",
             "git@git.example.com:acme/tools/cli.git",
             "ssh://git@git.example.com:2222/acme/tools/cli.git",
+            "ssh+git://git@git.example.com/acme/tools/cli.git/",
+            "[git@git.example.com:2222]:acme/tools/cli.git",
+            "git@[git.example.com]:/acme/tools/cli.git",
         ] {
             let remote = Remote::parse(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(remote.project_on(&server, &[]).as_deref(), Some("acme/tools/cli"), "{text}");
         }
-        for text in ["/srv/git/cli.git", "../cli", "C:\\git\\cli", "file:///srv/cli.git", ""] {
+        let server = Url::parse("http://[2001:db8::7]:8080/").expect("an address");
+        for text in ["git@[2001:db8::7]:acme/cli.git", "[2001:db8::7]:acme/cli", "ssh://git@[2001:DB8::7]:22/acme/cli"]
+        {
+            let remote = Remote::parse(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(remote.project_on(&server, &[]).as_deref(), Some("acme/cli"), "{text}");
+        }
+        for text in [
+            "[-oProxyCommand=id:22]:acme/cli",
+            "[::1:acme/cli",
+            "[::1]acme/cli",
+            "[]:acme/cli",
+            "/a[b]:c/d",
+            "/srv/git/cli.git",
+            "../cli",
+            "C:\\git\\cli",
+            "file:///srv/cli.git",
+            "",
+        ] {
             assert_eq!(Remote::parse(text), None, "{text}");
         }
     }
@@ -225,6 +286,9 @@ mod tests {
         let remotes = LocalClone::read(clone.path()).expect("reads").remotes;
         assert_eq!(remotes.first().map(|remote| remote.url.as_str()), Some("git@git.example.com:acme/cli.git"));
         assert_eq!(Remote::parse("-oProxyCommand=id:acme/cli"), None);
+        let reset = "[remote \"origin\"]\nurl = h.example:a/b\nurl =\nurl = h.example:c/d\n[remote \"b\"]\nurl = h.example:e/f\nurl =\n";
+        let urls: Vec<_> = super::remotes(&git_config::parse(reset)).into_iter().map(|remote| remote.url).collect();
+        assert_eq!(urls, ["h.example:c/d"]);
     }
 
     #[test]
@@ -308,9 +372,9 @@ mod tests {
         let clone = LocalClone { work_tree: None, remotes: remotes(&git_config::parse(&entries)) };
         let clone = clone.with_aliases(|alias| {
             asked.borrow_mut().push(alias.to_owned());
-            (alias == "alias2").then(|| "git.example.com".to_owned())
+            (alias == "git@alias2").then(|| "git.example.com".to_owned())
         });
-        assert_eq!(asked.into_inner(), ["alias0", "alias2", "alias4", "alias6", "alias8"]);
+        assert_eq!(asked.into_inner(), ["git@alias0", "git@alias2", "git@alias4", "git@alias6", "git@alias8"]);
         let url = Url::parse("https://git.example.com/").expect("an address");
         let on: Vec<&str> =
             clone.remotes.iter().filter(|r| r.project_on(&url, &[]).is_some()).map(|r| r.name.as_str()).collect();
