@@ -18,7 +18,9 @@ pub const NOT_FOUND: i32 = 127;
 /// necessary: quotes, options, `~` and variables. Arguments that are added are not interpreted.
 pub fn command_line(line: &str) -> Command {
     let line = line.trim();
-    if cfg!(unix) && line.contains(|c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[#~=%".contains(c)) {
+    let is_shell = |c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[#~=%".contains(c);
+    // A colon does nothing in a shell, and is no program.
+    if cfg!(unix) && (line == ":" || line.contains(is_shell)) {
         return shell(&format!("{line} \"$@\""));
     }
     let mut words = line.split_whitespace();
@@ -75,31 +77,36 @@ fn browser(line: &str, address: &str) -> Command {
     let line = line.trim_end_matches(['&', ' ']);
     let mut script = String::new();
     let mut has_address = false;
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once('%') {
-        let (placed, quotes) = match after.chars().next() {
-            Some('s') => ("\"$1\"", true),
-            Some('c') => (":", false),
-            Some('%') => ("%", false),
+    // The quote that is open, and the text after it.
+    let mut quote: Option<(char, &str)> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (c, chars.as_str().chars().next()) {
+            ('%', Some('s')) => {
+                has_address = true;
+                script.push_str(match quote {
+                    None => "\"$1\"",
+                    Some(('"', _)) => "$1",
+                    // Blanks are a sign of a script for another shell, which must not read the address as a part of it.
+                    Some((quote, word)) if !word.split(quote).next().unwrap_or_default().contains(' ') => "'\"$1\"'",
+                    Some(_) => "\"$1\"",
+                });
+            }
+            ('%', Some('c')) => script.push(':'),
+            ('%', Some('%')) => script.push('%'),
+            ('\\', Some(next)) if quote.is_none_or(|(quote, _)| quote == '"') => script.extend([c, next]),
             _ => {
-                script.push_str(before);
-                script.push('%');
-                rest = after;
+                quote = match quote {
+                    Some((open, _)) if open == c => None,
+                    None if matches!(c, '\'' | '"') => Some((c, chars.as_str())),
+                    quote => quote,
+                };
+                script.push(c);
                 continue;
             }
-        };
-        let (mut before, mut after) = (before, after.get(1..).unwrap_or_default());
-        for quote in ['\'', '"'] {
-            if let (true, Some(left), Some(right)) = (quotes, before.strip_suffix(quote), after.strip_prefix(quote)) {
-                (before, after) = (left, right);
-            }
         }
-        has_address |= quotes;
-        script.push_str(before);
-        script.push_str(placed);
-        rest = after;
+        chars.next();
     }
-    script.push_str(rest);
     let mut command = if has_address { shell(&script) } else { command_line(&script) };
     command.arg(address);
     command
@@ -155,6 +162,8 @@ mod tests {
             assert_eq!(printed(command), [words, vec![hostile]].concat(), "{line}");
         }
         assert_eq!(command_line(" vi ").get_program(), "vi");
+        let mut nothing = command_line(":");
+        assert!(nothing.arg(hostile).status().is_ok_and(|status| status.success()));
     }
 
     #[test]
@@ -165,6 +174,11 @@ mod tests {
         for line in ["printf '%%s\\n'", "printf '%%s\\n' %s", "printf '%%s\\n' '%s'", "printf '%%s\\n' \"%s\" &"] {
             assert_eq!(opened(line), [address], "{line}");
         }
+        let with_option = format!("--url={address}#");
+        for line in ["'--url=%s#'", "\"--url=%s#\"", "--url=%s\\#", "\"-\"-url='%s#'"] {
+            assert_eq!(opened(&format!("printf '%%s\\n' {line}")), [with_option.as_str()], "{line}");
+        }
+        assert_eq!(opened("sh -c 'printf \"%%s.\\n\" %s'"), ["."], "another shell does not read the address");
         assert_eq!(opened("printf '%%s\\n' -new-tab%c %s -x"), ["-new-tab:", address, "-x"]);
         let all: Vec<_> = browsers("one: :two --new", address).take(2).collect();
         assert_eq!(all[0].get_program(), "one");
