@@ -1,7 +1,6 @@
 //! Emoji reactions to merge requests, issues and notes.
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
-use super::emoji::emoji;
 use super::mount::Mount;
 use super::notes::{self, NoteTarget};
 use super::records::{self, Noteable};
@@ -10,6 +9,7 @@ use super::world::World;
 use crate::api::NoContent;
 use crate::api::award_emoji::*;
 use crate::backend::presenters::time;
+use crate::domain::emoji;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -165,7 +165,7 @@ fn create(call: &mut WriteCall, target: &NoteTarget, note: Option<u64>, name: &s
         .filter(|_| !is_system)
         .ok_or_else(|| Rejection::not_found("Award Emoji"))?;
     let refuse = |why: &str| Rejection::not_found(&format!("Award Emoji {why}"));
-    let name = emoji(name).ok_or_else(|| refuse("Name is not a valid emoji name"))?;
+    let name = emoji::find(name).ok_or_else(|| refuse("Name is not a valid emoji name"))?.name;
     let now = call.now;
     let id = call
         .world

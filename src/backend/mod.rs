@@ -16,7 +16,6 @@ mod deployments;
 mod discussions;
 pub mod door;
 mod draft_notes;
-mod emoji;
 pub mod engine;
 mod environments;
 mod forks;

@@ -1,7 +1,6 @@
 //! Notes on issues, snippets, merge requests and epics: the same operations on four kinds of objects.
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
-use super::emoji::lone_emoji;
 use super::mount::Mount;
 use super::records::{self, NoteKind, Noteable, level};
 use super::rejection::Rejection;
@@ -10,6 +9,7 @@ use super::world::World;
 use crate::api::notes::*;
 use crate::api::{Id, NoContent};
 use crate::backend::presenters::{optional_time, parse_time, time};
+use crate::domain::emoji;
 use jiff::Timestamp;
 use serde_json::json;
 use std::ops::Deref;
@@ -275,10 +275,10 @@ fn create(call: &mut WriteCall, target: NoteTarget, body: String, at: Option<Tim
         return Err(Rejection::bad_request(json!({ "note": ["can't be blank"] })));
     }
     let now = at.unwrap_or(call.now);
-    if let Some(emoji) = lone_emoji(&body)
+    if let Some(emoji) = emoji::find_alone(&body)
         && matches!(target.noteable, Noteable::MergeRequest(_) | Noteable::Issue(_))
     {
-        call.world.react(target.noteable, None, emoji, author, now);
+        call.world.react(target.noteable, None, emoji.name, author, now);
         call.world.mark_todos_done(target.noteable, author);
         return ok(NoteReply::Object(Box::new(NoteObject {
             id: 0,

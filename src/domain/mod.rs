@@ -1,6 +1,7 @@
-//! Rules and parsers that neither draw nor know the interface: archives, test reports, public keys, Git LFS pointers, edits
-//! of lines.
+//! Rules and parsers that neither draw nor know the interface: archives, test reports, public keys, Git LFS pointers, names of
+//! emoji, edits of lines.
 
+pub mod emoji;
 pub mod junit;
 pub mod lfs;
 pub mod line_edits;

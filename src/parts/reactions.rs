@@ -8,11 +8,13 @@ use crate::app::context::Cx;
 use crate::app::outbox::Noteable;
 use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
+use crate::domain::emoji;
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::theme::Role;
-use crate::ui::{emoji, glyph, text};
+use crate::ui::{glyph, text};
 use ratatui::style::Style;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// The number of pages of reactions that are loaded.
@@ -87,8 +89,8 @@ struct Given<'a> {
 
 /// Returns the emoji character if it is known and can be drawn, or else the name between colons.
 fn sign(name: &str) -> Cow<'static, str> {
-    match emoji::sign(name).filter(|_| !glyph::is_ascii()) {
-        Some(sign) => sign.into(),
+    match emoji::find(name).filter(|_| !glyph::is_ascii()) {
+        Some(found) => found.sign.into(),
         None => format!(":{}:", text::fit(name, NAME_WIDTH)).into(),
     }
 }
@@ -207,13 +209,14 @@ impl Reactions {
 struct Choices(Reactions);
 
 impl Choices {
-    /// Returns the typed text as the name of an unknown emoji: between colons, or if no known name contains it.
+    /// Returns the typed text as the name of another emoji: between colons, or if no name or alias contains it.
     fn typed_name(typed: &str) -> Option<&str> {
         let typed = typed.trim();
         let bare = typed.strip_prefix(':').and_then(|rest| rest.strip_suffix(':'));
-        let name =
-            bare.or_else(|| Some(typed).filter(|name| emoji::NAMES.iter().all(|(known, _)| !known.contains(name))))?;
+        let is_known = || emoji::all().iter().any(|one| one.has_name_with(typed));
+        let name = bare.or_else(|| Some(typed).filter(|_| !is_known()))?;
         let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '+');
+        let name = emoji::find(name).map_or(name, |found| found.name);
         (!name.is_empty() && name.chars().all(fits)).then_some(name)
     }
 }
@@ -229,23 +232,26 @@ impl Source for Choices {
         }
         let given = self.0.given(view);
         let mut names: Vec<&str> = given.iter().map(|one| one.name).collect();
-        let others = emoji::NAMES.iter().map(|(name, _)| *name).filter(|_| !typed.trim().is_empty());
+        let others = emoji::all().iter().map(|one| one.name).filter(|_| !typed.trim().is_empty());
+        let mut seen: HashSet<&str> = names.iter().copied().collect();
         for name in COMMON.iter().copied().chain(others).chain(Self::typed_name(typed)) {
-            if !names.contains(&name) {
+            if seen.insert(name) {
                 names.push(name);
             }
         }
         let item = |name: &&str| {
             let known = given.iter().find(|one| one.name == *name);
             let own = known.and_then(|one| one.own);
-            let label = match emoji::sign(name).filter(|_| !glyph::is_ascii()) {
-                Some(sign) => format!("{sign}  {name}"),
+            let emoji = emoji::find(name);
+            let label = match emoji.filter(|_| !glyph::is_ascii()) {
+                Some(emoji) => format!("{}  {name}", emoji.sign),
                 None => format!(":{name}:"),
             };
+            let aliases = emoji.map_or(&[][..], |emoji| &emoji.aliases);
             let detail = if own.is_some() { "yours: Enter removes it" } else { "" };
             let count = known.map(|one| text::count(one.count as u64)).unwrap_or_default();
             let write = self.0.write(name, own)?;
-            Some(Item::act(label, Action::Send(write)).detail(detail).note(count))
+            Some(Item::act(label, Action::Send(write)).detail(detail).note(count).synonyms(aliases))
         };
         names.iter().filter_map(item).collect()
     }
@@ -276,6 +282,6 @@ mod tests {
 
     #[test]
     fn the_common_emoji_are_known() {
-        assert!(COMMON.iter().all(|name| emoji::sign(name).is_some()));
+        assert!(COMMON.iter().all(|name| emoji::find(name).is_some_and(|found| found.name == *name)));
     }
 }

@@ -10,7 +10,6 @@ pub mod diff;
 pub mod doc;
 pub mod drawn;
 pub mod edits;
-pub mod emoji;
 pub mod form;
 pub mod glyph;
 pub mod graph;

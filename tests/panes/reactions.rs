@@ -67,6 +67,9 @@ async fn a_reaction_can_be_added_and_your_own_removed() {
     harness.reply_raw(&format!("DELETE {ISSUE}/award_emoji/1"), "");
     harness.press("* Enter").settle().await;
     harness.expect("Removed your 🎉 from #7");
+    // Every emoji of GitLab is offered, also by its aliases.
+    harness.press("*").type_text("face_with_rolling").expect("🙄  rolling_eyes");
+    harness.press("C-u").type_text("melting").expect("🫠  melting_face").press("Esc");
     // An unknown emoji is sent under the typed name.
     harness.press("]").reply(&format!("POST {ISSUE}/notes/1/award_emoji"), award(10, "party_parrot", 5));
     harness.press("*").expect("React to a note on #7").type_text("party_parrot").press("Enter").settle().await;

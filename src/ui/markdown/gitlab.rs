@@ -1,7 +1,7 @@
 //! The extensions of GitLab to Markdown: front matter, quotes between `>>>` lines, comments that are not shown,
 //! and names of emoji.
 
-use crate::ui::emoji;
+use crate::domain::emoji;
 use std::borrow::Cow;
 
 /// Maximum number of quotes between `>>>` lines inside each other. The marks of deeper ones are text.
@@ -139,9 +139,9 @@ pub fn with_emoji(text: &str) -> Cow<'_, str> {
         let Some(after) = after.filter(|after| !before.is_some_and(is_beside) && !after.starts_with(is_beside)) else {
             continue;
         };
-        let Some(sign) = rest.get(..length).and_then(emoji::sign) else { continue };
+        let Some(found) = rest.get(..length).and_then(emoji::find) else { continue };
         out.push_str(text.get(copied..start - 1).unwrap_or_default());
-        out.push_str(sign);
+        out.push_str(found.sign);
         copied = text.len() - after.len();
         at = copied;
     }

@@ -153,6 +153,7 @@ fn comments_are_not_shown() {
 #[test]
 fn names_of_emoji_become_emoji() {
     assert_eq!(shown("done :tada: :+1:, (:rocket:)", 40), ["done 🎉 👍, (🚀)"]);
+    assert_eq!(shown(":melting_face: :thumbsup_tone3: :flag_fr: :slightly_smiling_face:", 40), ["🫠 👍🏽 🇫🇷 🙂"]);
     for text in ["at 10:30:45", "a:tada:b", ":no_such_name:", "::tada::", "`:tada:`"] {
         assert_eq!(shown(text, 40), [text.trim_matches('`')]);
     }

@@ -6,8 +6,8 @@ use crate::api::projects::ListProjectUsers;
 use crate::api::search::{Hit, SearchProject};
 use crate::app::outbox::Noteable;
 use crate::app::view::View;
+use crate::domain::emoji;
 use crate::store::{Load, Want};
-use crate::ui::emoji;
 use crate::ui::form::{self, Suggestion};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -181,8 +181,8 @@ impl Completer {
                 }
             }
             _ => {
-                let found = emoji::NAMES.iter().filter(|(name, _)| name.contains(typed.as_str()));
-                names.extend(found.map(|(name, sign)| Name { text: format!(":{name}:"), beside: (*sign).to_owned() }));
+                let found = emoji::all().iter().filter(|one| one.has_name_with(&typed));
+                names.extend(found.map(|one| Name { text: format!(":{}:", one.name), beside: one.sign.to_owned() }));
                 names.sort_by_key(|name| !name.text.get(1..).is_some_and(|name| name.starts_with(&typed)));
             }
         }
