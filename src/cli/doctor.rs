@@ -46,11 +46,18 @@ fn report(global: &Global) -> Result<Report, Failure> {
         configuration.problem(failure.message, "Correct the file, or choose another one with --config.");
         Config::default()
     });
+    let is_read = configuration.problems.is_empty();
     let found = server::search(global, &config);
     describe_configuration(&mut configuration, global, &config);
     let mut checks = vec![configuration, clone(&config, found.as_ref().ok().and_then(Option::as_ref))];
     let found = match found {
         Ok(Some(found)) => Some(found),
+        Ok(None) if !is_read => {
+            let mut check = Check::new("server");
+            check.fact("address", "unknown, because the configuration was not read");
+            checks.push(check);
+            None
+        }
         Ok(None) => {
             let mut check = Check::new("server");
             let advice = "Sign in with labscope auth login --host HOST, or try labscope demo.";
@@ -84,8 +91,12 @@ fn describe_configuration(check: &mut Check, global: &Global, config: &Config) {
         None => config.path().display().to_string(),
     };
     if !path.is_empty() {
-        let is_there = std::path::Path::new(&path).exists();
-        check.fact("file", if is_there { path } else { format!("{path} (not there; none is needed)") });
+        let state = match std::path::Path::new(&path).exists() {
+            true => "",
+            false if global.config.is_some() => " (not there)",
+            false => " (not there; none is needed)",
+        };
+        check.fact("file", path + state);
     }
     check.fact(
         "servers",
@@ -119,7 +130,7 @@ fn clone(config: &Config, found: Option<&FoundHost>) -> Check {
     for remote in &remotes {
         let project = found.and_then(|found| remote.project_on(&found.server.url, &config.ssh_hosts(&found.server)));
         let words = project.map_or("not on this server".to_owned(), |project| format!("the project {project}"));
-        check.fact("remote", format!("{}: {words}", remote.name));
+        check.fact("remote", format!("{}: {words} (on {})", remote.name, remote.host_words()));
     }
     if found.is_none_or(|found| found.project.is_none()) {
         let advice =

@@ -163,6 +163,15 @@ impl Remote {
         })
     }
 
+    /// Describes the host of the remote, and the host behind it if it is an alias.
+    pub fn host_words(&self) -> String {
+        let port = self.web_port.flatten().map(|port| format!(":{port}")).unwrap_or_default();
+        match &self.alias_of {
+            Some(name) => format!("{}, which is {name} in the configuration of SSH", self.host),
+            None => format!("{}{port}", self.host),
+        }
+    }
+
     /// Returns the full path of the project if the remote is on the server at `url`. `ssh_hosts` are the other names of
     /// its SSH host.
     pub fn project_on(&self, url: &Url, ssh_hosts: &[String]) -> Option<String> {

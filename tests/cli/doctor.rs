@@ -13,10 +13,12 @@ fn a_working_setup_has_no_problems() {
     home.write("config/labscope/config.toml", &config);
     let repository = git2::Repository::init(home.path("work")).expect("a repository");
     repository.remote("origin", &format!("{}/acme/web.git", served.url())).expect("a remote");
+    repository.remote("old", "https://oauth2:s3cret@old.example/acme/web.git?token=s3cret").expect("a remote");
     let found = home.run(&["doctor"]);
     for line in [
         "Configuration: ok",
-        "origin: the project acme/web",
+        "origin: the project acme/web (on 127.0.0.1:",
+        "old: not on this server (on old.example)",
         "the git remote origin",
         "hosts.here.token_file",
         "root",
@@ -26,7 +28,8 @@ fn a_working_setup_has_no_problems() {
     ] {
         assert!(found.out.contains(line), "{line}: {found:?}");
     }
-    assert!(!found.out.contains(served.token("root")), "the report has the token: {found:?}");
+    let secrets = [served.token("root"), "s3cret"];
+    assert!(!secrets.iter().any(|secret| found.out.contains(secret)), "the report has a secret: {found:?}");
 }
 
 #[test]
@@ -56,6 +59,12 @@ fn each_problem_is_told_with_what_to_do() {
         gone.code == Some(1) && gone.out.contains("Server: problem") && gone.out.contains("127.0.0.1:1"),
         "{gone:?}"
     );
+    // What is unknown because of another problem is no problem of its own.
+    let broken = home.run(&["doctor"]);
+    assert!(broken.out.contains("because the configuration was not read"), "{broken:?}");
+    assert!(!broken.out.contains("No server is configured."), "{broken:?}");
+    let missing = home.run(&["--config", "/nowhere.toml", "doctor"]);
+    assert!(missing.out.contains("/nowhere.toml (not there)\n"), "{missing:?}");
     let none = Home::new().run(&["doctor"]);
     assert!(none.code == Some(1) && none.out.contains("No server is configured."), "{none:?}");
 }

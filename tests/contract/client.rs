@@ -188,11 +188,15 @@ async fn a_write_follows_a_project_only_on_the_same_server() {
 
 #[tokio::test]
 async fn a_redirect_to_https_stops_and_names_the_address() {
-    for (place, address) in [
-        ("https://127.0.0.1/api/v4/projects/acme%2Fweb", "https://127.0.0.1"),
-        ("https://127.0.0.1/users/sign_in", "https://127.0.0.1"),
+    let there = "https://127.0.0.1";
+    for (status, place, address) in [
+        (301, "https://127.0.0.1/api/v4/projects/acme%2Fweb", there),
+        (302, "https://127.0.0.1/users/sign_in", there),
+        (303, "https://127.0.0.1:8443/users/sign_in", "https://127.0.0.1:8443"),
+        (307, "HTTPS://me:pw@127.0.0.1/gitlab/api/v4/projects/acme%2Fweb?a=b#c", "https://127.0.0.1/gitlab"),
+        (308, "https://127.0.0.1:443/", there),
     ] {
-        let redirect = || answer(301, "").with("location", place);
+        let redirect = || answer(status, "").with("location", place);
         let server = Scripted::start([redirect(), redirect()]).await;
         let read = client(&server).call(&project()).await.unwrap_err();
         let write = client(&server).call(&create_branch()).await.unwrap_err();
@@ -203,6 +207,11 @@ async fn a_redirect_to_https_stops_and_names_the_address() {
         }
         assert_eq!(server.asked().len(), 2, "nothing more is sent");
     }
+    // Another host that has the same path is the server, too.
+    let place = "https://git.example/api/v4/projects/a%2Fb";
+    let server = Scripted::start([answer(301, "").with("location", place)]).await;
+    let error = client(&server).call(&project()).await.unwrap_err();
+    assert_eq!(error.fault, Fault::NeedsHttps("https://git.example".into()), "{error}");
 }
 
 #[tokio::test]

@@ -223,7 +223,7 @@ impl Client {
             let Some(place) = place.filter(|place| matches!(place.scheme(), "http" | "https")) else {
                 return Ok(reply);
             };
-            if let Some(address) = https_redirect(&url, reply.headers()) {
+            if let Some(address) = https_redirect(&url, reply.headers(), call.accept == JSON) {
                 return Err(call.error(Fault::NeedsHttps(address)));
             }
             if !call.is_read() {
@@ -324,17 +324,18 @@ impl Client {
     }
 }
 
-/// Returns the `https://` address of the server if a reply redirects to it from the `http://` address.
-pub(super) fn https_redirect(from: &Url, headers: &HeaderMap) -> Option<String> {
+/// Returns the `https://` address of the server if a reply redirects to it from the `http://` address. A storage has
+/// files only, `is_data` means that something else was requested.
+pub(super) fn https_redirect(from: &Url, headers: &HeaderMap, is_data: bool) -> Option<String> {
     let place = headers.get(LOCATION)?.to_str().ok()?;
-    let place = from.join(place).ok().filter(|place| is_upgrade(from, place))?;
+    let place = from.join(place).ok().filter(|place| is_upgrade(from, place, is_data))?;
     Some(https_address(&place))
 }
 
 /// Returns whether a redirect leads from the `http://` address of a server to its `https://` address, and not to a
 /// storage.
-fn is_upgrade(from: &Url, to: &Url) -> bool {
-    let is_same_host = from.host() == to.host() && to.port().is_none();
+fn is_upgrade(from: &Url, to: &Url, is_data: bool) -> bool {
+    let is_same_host = from.host() == to.host() && (to.port().is_none() || is_data);
     from.scheme() == "http" && to.scheme() == "https" && (is_same_host || from.path() == to.path())
 }
 
@@ -343,6 +344,8 @@ fn https_address(place: &Url) -> String {
     let mut address = place.clone();
     address.set_query(None);
     address.set_fragment(None);
+    // Neither fails for an address with a host.
+    let _ = address.set_username("").and_then(|()| address.set_password(None));
     let path = address.path().split("/api/v4").next().unwrap_or_default().trim_end_matches('/').to_owned();
     // A server that redirects everything to one page does not say where its API is.
     address.set_path(if place.path().contains("/api/v4") { &path } else { "" });

@@ -235,7 +235,7 @@ impl Client {
             failed(tried, network_fault(&error, &self.server.base_url, after))
         };
         let mut reply = request.header(ACCEPT, JSON).send().await.map_err(send_error)?;
-        if let Some(address) = https_redirect(reply.url(), reply.headers()) {
+        if let Some(address) = https_redirect(reply.url(), reply.headers(), true) {
             return Err(failed(tried, Fault::NeedsHttps(address)));
         }
         let mut body = Vec::new();
