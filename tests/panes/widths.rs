@@ -33,6 +33,12 @@ const LINES: &[&str] = &[
     "",
     "│ ├── ✓ ✗ ● ▸ … table",
     "end at the edge of the screen 👩‍💻",
+    "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} tags, 1\u{20e3} keycap, a\u{20dd} circle",
+    "\u{1112}\u{1161}\u{11ab}\u{1100}\u{1173}\u{11af} jamo, \u{115f}\u{1161} filler \u{3164}",
+    "ন্ত্র ক্ষ্ম്മ ക്ഷ க்ஷ ກຳ ស្ត្រី မြန်မာ",
+    "葛\u{e0100} 齒\u{fe00} selected, \u{ad}soft, zero\u{200b}width\u{2060} a\u{fe0e}b\u{fe0f}",
+    "\u{301}first, ☎\u{fe0e}\u{fe0f} ❤\u{fe0e}\u{200d}🔥 🧑🏽\u{200d}🤝\u{200d}🧑🏿 1\u{fe0e}\u{20e3}",
+    "﷽ ꧅ 𒐫 ⸻ 🀄 🃏 ㊗️ ㊙ 〰️ ‼️ ⁉",
 ];
 
 const KINDS: &[Widths] =

@@ -53,6 +53,9 @@ pub fn merge(base: &str, mine: &str, theirs: &str, name: &str) -> Merged {
     let [base, mine, theirs] = [base, mine, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let (in_mine, in_theirs) = (same(&base, &mine), same(&base, &theirs));
     let mut merged = Merged { text: String::new(), conflicts: 0 };
+    // Markers end as the other lines do: the editor would take a file with other lines for one with mixed line endings.
+    let first = [&base, &mine, &theirs].into_iter().find_map(|lines| lines.first().filter(|line| line.ends_with('\n')));
+    let end = if first.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
     // The positions in the three texts. Each iteration handles lines that nobody changed, or one change.
     let (mut b, mut m, mut t) = (0, 0, 0);
     while b < base.len() || m < mine.len() || t < theirs.len() {
@@ -72,22 +75,22 @@ pub fn merge(base: &str, mine: &str, theirs: &str, name: &str) -> Merged {
             merged.text.extend(their.iter().copied());
         } else {
             merged.conflicts += 1;
-            mark(&mut merged.text, my, their, name);
+            mark(&mut merged.text, my, their, name, end);
         }
         (b, m, t) = (next_b, next_m, next_t);
     }
     merged
 }
 
-fn mark(text: &mut String, mine: &[&str], theirs: &[&str], name: &str) {
+fn mark(text: &mut String, mine: &[&str], theirs: &[&str], name: &str, end: &str) {
     let name = format!(">>>>>>> {name}");
     for (head, lines) in [("<<<<<<< mine", mine), ("=======", theirs), (name.as_str(), &[])] {
         // A last line without a line ending must not run into a marker.
         if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
+            text.push_str(end);
         }
         text.push_str(head);
-        text.push('\n');
+        text.push_str(end);
         text.extend(lines.iter().copied());
     }
 }
@@ -116,6 +119,8 @@ mod tests {
         let (text, conflicts) = merged("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n");
         assert_eq!(text, "a\n<<<<<<< mine\nmine\n=======\ntheirs\n>>>>>>> main\nc\n");
         assert_eq!(conflicts, 1);
+        let (text, _) = merged("a\r\nb", "a\r\nmine", "a\r\ntheirs");
+        assert_eq!(text, "a\r\n<<<<<<< mine\r\nmine\r\n=======\r\ntheirs\r\n>>>>>>> main\r\n");
         let (text, _) = merged("", "mine", "theirs");
         assert_eq!(text, "<<<<<<< mine\nmine\n=======\ntheirs\n>>>>>>> main\n");
     }
