@@ -122,9 +122,10 @@ fn status(global: &Global, config: &Config, server: &KnownServer) -> Result<(), 
     let host = server.host();
     let name = host.name();
     let withheld = server::withheld(global, config, server);
+    let option = server.option();
     let (server, origin) = server::server(global, config, server)?;
     let Some(origin) = origin else {
-        let none = || format!("no token for {name}; sign in with labscope auth login");
+        let none = || format!("no token for {name}; sign in with labscope auth login --host {option}");
         return Err(Failure::failed(withheld.unwrap_or_else(none)));
     };
     if global.offline {

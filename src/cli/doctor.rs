@@ -184,7 +184,7 @@ fn certificates(global: &Global, config: &Config, known: &KnownServer) -> Check 
 
 /// Describes the source of the token, and returns the server with it.
 fn token(check: &mut Check, global: &Global, config: &Config, known: &KnownServer) -> crate::api::Server {
-    let advice = || format!("Sign in with labscope auth login --host {}.", known.host().name());
+    let advice = || format!("Sign in with labscope auth login --host {}.", known.option());
     match server::server(global, config, known) {
         Ok((server, Some(origin))) => {
             check.fact("from", origin);

@@ -1,6 +1,6 @@
 //! Selects the server from the options, the environment, the git remotes of the current folder, and the configuration.
 
-use super::address::parse_address;
+use super::address::{display_name, parse_address};
 use super::{Config, glab, remote, token};
 use crate::api;
 use url::Url;
@@ -21,6 +21,18 @@ impl KnownServer {
     /// Returns the server as requests name it.
     pub fn host(&self) -> api::Host {
         api::Host::with_account(self.url.as_str(), self.account.as_deref())
+    }
+
+    /// Returns the value of `--host` that selects the server, quoted for a shell if necessary: the name of its table, else
+    /// its address.
+    pub fn option(&self) -> String {
+        let name = match &self.table {
+            Some(name) => name.clone(),
+            None if self.url.scheme() == "https" => display_name(&self.url),
+            None => self.url.as_str().trim_end_matches('/').to_owned(),
+        };
+        let is_plain = name.chars().all(|c| c.is_alphanumeric() || "-._:/".contains(c));
+        if is_plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
     }
 
     /// Returns the key of what is stored for the server: its URL, with the account as its fragment.
@@ -123,6 +135,12 @@ mod tests {
         assert_eq!(key(&config, "one"), is("one", "https://h.example/"));
         assert_eq!(key(&config, "bis"), is("bis", "https://h.example/#bis"));
         assert_eq!(key(&config, "h.example"), is("one", "https://h.example/"), "the first in the file");
+        let option = |text: &str| config.server(text).map(|server| server.option()).unwrap_or_default();
+        assert_eq!(["bis", "h.example", "other.example/gitlab"].map(option), ["bis", "one", "other.example/gitlab"]);
+        assert_eq!(
+            ["http://h.example:80/", "http://[::1]:8080"].map(option),
+            ["http://h.example", "'http://[::1]:8080'"]
+        );
         assert_eq!(key(&read(&format!("host = \"bis\"\n{tables}")), "h.example"), is("bis", "https://h.example/#bis"));
         let names: Vec<String> = known(&config).iter().map(|server| server.host().name().to_owned()).collect();
         assert!(names.starts_with(&["h.example".to_owned(), "h.example (bis)".to_owned()]), "{names:?}");

@@ -103,7 +103,10 @@ impl Withheld {
             Some(owner) => format!("{variable} is for {}", owner.host().name()),
             None => format!("it is unknown which server {variable} is for"),
         };
-        format!("no token for {name}: {because}. Set LABSCOPE_HOST to use it for {name}, or labscope auth login")
+        let option = server.option();
+        format!(
+            "no token for {name}: {because}. Set LABSCOPE_HOST={option} to use it, or labscope auth login --host {option}"
+        )
     }
 }
 

@@ -116,7 +116,8 @@ fn a_token_of_the_environment_never_reaches_a_server_that_it_is_not_for() {
         // With no token of its own, the server is asked without one, and the reason is told.
         configure("host = \"a\"\n", "");
         let (out, err) = run(&[(name, "for-a")], status);
-        let why = format!("{name} is for 127.0.0.1:9. Set LABSCOPE_HOST to use it for 127.0.0.1:");
+        let why =
+            format!("{name} is for 127.0.0.1:9. Set LABSCOPE_HOST=here to use it, or labscope auth login --host here");
         assert!(out.is_empty() && err.contains(&why), "{out}{err}");
         let (out, err) = run(&[(name, "for-a")], user);
         assert!(out.contains("401") && err.contains("returned 401") && err.contains(&why), "{out}{err}");
@@ -148,6 +149,9 @@ fn two_hosts_with_one_address_keep_their_tokens_apart() {
     assert!(user("zero").out.contains("\"root\"") && user(served.url()).out.contains("\"root\""));
     assert!(user("one").out.contains("\"ada\""), "{:?}", user("one"));
     assert!(user("third").err.contains("returned 401"), "it has no token: {:?}", user("third"));
+    let advice = "auth login --host third";
+    assert!(home.run(&["--host", "third", "auth", "status"]).err.contains(advice));
+    assert!(home.run(&["--host", "third", "doctor"]).out.contains(advice));
     // A stored token belongs to one of them, too.
     let login = home.run_with(&["--host", "third", "auth", "login"], &format!("{}\n", served.token("bo")));
     assert!(login.out.contains(" (third) as bo."), "{login:?}");
