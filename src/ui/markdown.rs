@@ -1,9 +1,12 @@
 //! Markdown rendered as styled lines of a given width, in one pass over the parser's events; nesting in the text does
 //! not deepen the call stack. Rendering is worth caching, because it highlights code blocks.
 
+mod color;
 mod flow;
 mod gitlab;
+mod html;
 mod table;
+mod tags;
 
 use crate::ui::code::{Budget, Language, highlight_lines, layer};
 use crate::ui::doc::DocLine;
@@ -20,6 +23,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use table::Table;
+use tags::{Mark, Opened};
 
 /// Maximum number of bytes rendered. The rest is replaced by a line that says so.
 const MAX_BYTES: usize = 1 << 20;
@@ -35,6 +39,8 @@ const MAX_FOOTNOTE_WIDTH: usize = 24;
 const MAX_CODE_BYTES: usize = 16 * 1024;
 /// The info string of a code block that replaces lines, with their signs as in a diff.
 pub const REPLACEMENT: &str = "suggestion-diff";
+/// Where to read what is not shown.
+const REST: &str = "see the source or the web page";
 /// Maximum nesting depth of lists and quotes up to which text is indented.
 const MAX_DEPTH: usize = 12;
 
@@ -63,10 +69,14 @@ pub fn render(markdown: &str, width: usize, theme: &Theme, colors: &Budget) -> R
 /// Renders at most `bytes` bytes of `markdown` to a width of `width` columns.
 pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, colors: &Budget) -> Rendered {
     let read = text::head_bytes(markdown, bytes.min(MAX_BYTES));
+    let whole = read.len() == markdown.len();
+    let read = read.trim_start_matches('\u{feff}');
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_DEFINITION_LIST
+        | Options::ENABLE_MATH
         | Options::ENABLE_GFM;
     let mut renderer = Renderer::new(width.max(1), theme, colors);
     renderer.budget = (MIN_BUDGET + 2 * read.len()).min(MAX_BUDGET);
@@ -77,6 +87,9 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, c
         body = front.rest;
     }
     let body = gitlab::mark_quotes(body);
+    if gitlab::has_contents_mark(&body) {
+        renderer.headings = headings(Parser::new_ext(&body, options));
+    }
     for event in TextMergeStream::new(Parser::new_ext(&body, options)) {
         renderer.event(event);
         if renderer.budget == 0 {
@@ -84,11 +97,11 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, c
         }
     }
     renderer.flush();
-    if renderer.budget == 0 || read.len() < markdown.len() {
+    if renderer.budget == 0 || !whole {
         renderer =
             Renderer { out: renderer.out, gap: true, budget: MIN_BUDGET, ..Renderer::new(width.max(1), theme, colors) };
         renderer.block();
-        renderer.word(&format!("{} truncated", glyph::ellipsis()), theme.style(Role::Dim));
+        renderer.word(&format!("{} truncated: {REST}", glyph::ellipsis()), theme.style(Role::Dim));
         renderer.flush();
     }
     renderer.out
@@ -126,6 +139,25 @@ struct Renderer<'t> {
     code: Option<(Option<String>, String)>,
     /// The current block of HTML so far.
     html_block: String,
+    /// Whether HTML is within a text.
+    is_inline: bool,
+    /// The changes of style by HTML and by GitLab's syntax in the current block.
+    marks: Vec<Mark>,
+    /// The containers that HTML has opened.
+    opened: Vec<Opened>,
+    /// The next number of each open list of HTML, or `None` for bullets.
+    html_lists: Vec<Option<u64>>,
+    /// The number of cells so far in the current row of a table of HTML.
+    html_cells: usize,
+    /// The file of the current image, and the index of its text, for an image without a text.
+    image_name: String,
+    image_at: usize,
+    /// Whether an image has just ended, whose size may follow.
+    after_image: bool,
+    /// Whether a quote has just started, whose kind may follow.
+    is_quote_start: bool,
+    /// The levels and texts of the headings, if the text has a table of contents.
+    headings: Vec<(HeadingLevel, String)>,
     code_budget: usize,
     table: Option<Table>,
     /// The number of lines and spans that may still be written.
@@ -148,6 +180,16 @@ impl<'t> Renderer<'t> {
             gap: false,
             code: None,
             html_block: String::new(),
+            is_inline: false,
+            marks: Vec::new(),
+            opened: Vec::new(),
+            html_lists: Vec::new(),
+            html_cells: 0,
+            image_name: String::new(),
+            image_at: 0,
+            after_image: false,
+            is_quote_start: false,
+            headings: Vec::new(),
             code_budget: MAX_CODE_BYTES,
             table: None,
             budget: 0,
@@ -155,54 +197,118 @@ impl<'t> Renderer<'t> {
     }
 
     fn event(&mut self, event: Event<'_>) {
+        let after_image = std::mem::take(&mut self.after_image);
+        let is_quote_start = std::mem::take(&mut self.is_quote_start);
         match event {
-            Event::Start(tag) => self.start(tag),
+            Event::Start(tag) => {
+                self.is_quote_start = is_quote_start && tag == Tag::Paragraph;
+                self.start(tag);
+            }
             Event::End(tag) => self.end(tag),
             Event::Text(text) => match &mut self.code {
                 Some((_, code)) => code.push_str(&text),
-                None => self.text(&text),
+                None => {
+                    let mut text = text.as_ref();
+                    if after_image {
+                        text = gitlab::without_size(text);
+                    }
+                    if is_quote_start && let Some((kind, title)) = gitlab::alert_title(text) {
+                        let style = self.theme.style(alert(kind).1).add_modifier(Modifier::BOLD);
+                        self.mark_block(ALERT, style);
+                        text = title;
+                    }
+                    if self.pieces.is_empty()
+                        && let Some(task) = self.inapplicable(text)
+                    {
+                        text = task;
+                    }
+                    self.text(text);
+                }
             },
-            Event::Code(code) => self.word(&code, self.style().patch(self.theme.style(Role::SyntaxString))),
-            Event::InlineHtml(html) if html.trim_end_matches([' ', '/', '>']).eq_ignore_ascii_case("<br") => {
-                self.pieces.push(Piece::Break);
-            }
+            Event::Code(code) => self.inline_code(&code),
             Event::InlineHtml(html) if html.starts_with("<!--") => {}
-            Event::InlineHtml(html) => self.html(&html),
+            Event::InlineHtml(html) => self.html(&html, true),
             Event::Html(html) => self.html_block.push_str(&html),
-            Event::InlineMath(math) | Event::DisplayMath(math) => {
-                self.word(&math, self.theme.style(Role::SyntaxString))
+            Event::InlineMath(math) => {
+                let math = math.strip_prefix('`').and_then(|math| math.strip_suffix('`')).unwrap_or(&math);
+                self.word(&format!("${math}$"), self.style().patch(self.theme.style(Role::SyntaxString)));
             }
-            Event::FootnoteReference(name) => self.word(&format!("[^{name}]"), self.theme.style(Role::Link)),
-            Event::SoftBreak => self.word(" ", self.style()),
-            Event::HardBreak => self.pieces.push(Piece::Break),
-            Event::Rule => {
-                self.block();
-                let room = self.room();
-                self.word(&glyph::rule().repeat(room), self.theme.style(Role::Faint));
-                self.flush();
-                self.gap = true;
-            }
-            Event::TaskListMarker(done) => {
-                let mark = match (done, glyph::is_ascii()) {
-                    (true, false) => "☑ ",
-                    (false, false) => "☐ ",
-                    (true, true) => "[x] ",
-                    (false, true) => "[ ] ",
-                };
-                let is_numbered = matches!(self.lists.last(), Some(Some(_)));
-                match self.containers.last_mut() {
-                    Some(Container::Item { mark: Some(number), columns }) if is_numbered => {
-                        number.push_str(mark);
-                        *columns = text::width(number);
+            Event::DisplayMath(math) => {
+                let math = format!("$${math}$$");
+                for (at, line) in math.lines().enumerate() {
+                    if at > 0 {
+                        self.pieces.push(Piece::Break);
                     }
-                    Some(Container::Item { mark: Some(bullet), columns }) => {
-                        *bullet = mark.into();
-                        *columns = text::width(mark);
-                    }
-                    _ => self.word(mark, self.theme.style(Role::Accent)),
+                    self.word(line, self.style().patch(self.theme.style(Role::SyntaxString)));
                 }
             }
+            Event::FootnoteReference(name) => self.word(&format!("[^{name}]"), self.theme.style(Role::Link)),
+            Event::SoftBreak if self.end_mark(ALERT) => self.pieces.push(Piece::Break),
+            Event::SoftBreak => self.word(" ", self.style()),
+            Event::HardBreak => self.pieces.push(Piece::Break),
+            Event::Rule => self.rule(),
+            Event::TaskListMarker(done) => self.task(check_box(Some(done))),
         }
+    }
+
+    /// Puts the box of a task in place of the bullet, or after the number.
+    fn task(&mut self, mark: &str) {
+        let is_numbered = matches!(self.lists.last(), Some(Some(_)));
+        match self.containers.last_mut() {
+            Some(Container::Item { mark: Some(number), columns }) if is_numbered => {
+                number.push_str(mark);
+                *columns = text::width(number);
+            }
+            Some(Container::Item { mark: Some(bullet), columns }) => {
+                *bullet = mark.into();
+                *columns = text::width(mark);
+            }
+            _ => self.word(mark, self.theme.style(Role::Accent)),
+        }
+    }
+
+    /// Starts a task that does not apply, and returns its text.
+    fn inapplicable<'a>(&mut self, text: &'a str) -> Option<&'a str> {
+        let is_item = matches!(self.containers.last(), Some(Container::Item { mark: Some(_), .. }));
+        let task = text.strip_prefix("[~] ").filter(|_| is_item && !self.lists.is_empty())?;
+        self.task(check_box(None));
+        self.mark_block("task", Style::new().add_modifier(Modifier::CROSSED_OUT));
+        Some(task)
+    }
+
+    fn rule(&mut self) {
+        self.block();
+        self.underline();
+        self.gap = true;
+    }
+
+    fn underline(&mut self) {
+        let room = self.room();
+        self.word(&glyph::rule().repeat(room), self.theme.style(Role::Faint));
+        self.flush();
+    }
+
+    /// Adds code within a text, and the color that it names.
+    fn inline_code(&mut self, code: &str) {
+        // A backslash before a color says that it is none.
+        let escaped = code.strip_prefix('\\').filter(|code| color::parse(code).is_some());
+        self.word(escaped.unwrap_or(code), self.style().patch(self.theme.style(Role::SyntaxString)));
+        let chip = color::parse(code).and_then(|color| self.theme.pixel(color)).filter(|_| !glyph::is_ascii());
+        if let Some(color) = chip {
+            self.word(" ■", self.style().fg(color));
+        }
+    }
+
+    /// Adds an image, or another file that is shown in place.
+    fn image(&mut self, kind: &str, source: Option<&str>, label: Option<&str>) {
+        let label =
+            label.filter(|label| !label.trim().is_empty()).or_else(|| source.map(file_name)).unwrap_or_default();
+        let link = self.current_link().or_else(|| Some(self.add_target(source?)));
+        self.pieces.push(Piece::Text {
+            text: text::sanitize(&format!("[{kind}: {label}]")).into_owned(),
+            style: self.style().patch(self.theme.style(Role::Dim)),
+            link,
+        });
     }
 
     fn start(&mut self, tag: Tag<'_>) {
@@ -217,14 +323,9 @@ impl<'t> Renderer<'t> {
             Tag::BlockQuote(kind) => {
                 self.block();
                 self.enter(Container::Quote);
+                self.is_quote_start = kind.is_none();
                 if let Some(kind) = kind {
-                    let (name, role) = match kind {
-                        BlockQuoteKind::Note => ("Note", Role::Accent),
-                        BlockQuoteKind::Tip => ("Tip", Role::Success),
-                        BlockQuoteKind::Important => ("Important", Role::Accent),
-                        BlockQuoteKind::Warning => ("Warning", Role::Warning),
-                        BlockQuoteKind::Caution => ("Caution", Role::Failed),
-                    };
+                    let (name, role) = alert(kind);
                     self.word(name, self.theme.style(role).add_modifier(Modifier::BOLD));
                     self.flush();
                 }
@@ -252,23 +353,13 @@ impl<'t> Renderer<'t> {
                 if std::mem::take(&mut self.gap) {
                     self.blank();
                 }
-                let mark = match self.lists.last_mut() {
-                    Some(Some(number)) => {
-                        let mark = format!("{number}. ");
-                        *number = number.saturating_add(1);
-                        mark
-                    }
-                    _ if glyph::is_ascii() => "- ".into(),
-                    _ => "• ".into(),
-                };
+                let mark = item_mark(self.lists.last_mut().and_then(Option::as_mut));
                 self.enter(Container::Item { columns: text::width(&mark), mark: Some(mark) });
             }
             Tag::FootnoteDefinition(name) => {
                 self.block();
-                self.enter(Container::Item {
-                    mark: Some(format!("[^{}] ", text::fit(&name, MAX_FOOTNOTE_WIDTH))),
-                    columns: 4,
-                });
+                let mark = format!("[^{}] ", text::fit(&name, MAX_FOOTNOTE_WIDTH));
+                self.enter(Container::Item { columns: text::width(&mark), mark: Some(mark) });
             }
             Tag::Table(alignments) => {
                 self.block();
@@ -291,10 +382,23 @@ impl<'t> Renderer<'t> {
             }
             Tag::Image { dest_url, .. } => {
                 self.push_style(Role::Dim);
-                self.target(&dest_url);
+                let link = self.current_link().unwrap_or_else(|| self.add_target(&dest_url));
+                self.link.push(link);
                 self.word("[image: ", self.style());
+                self.image_name = file_name(&dest_url).to_owned();
+                self.image_at = self.pieces.len();
             }
-            Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => self.block(),
+            Tag::DefinitionList => self.block(),
+            Tag::DefinitionListTitle => {
+                self.gap = true;
+                self.block();
+                self.push_style(Role::SyntaxStrong);
+            }
+            Tag::DefinitionListDefinition => {
+                self.flush();
+                self.gap = false;
+                self.enter(Container::Item { mark: None, columns: 2 });
+            }
             Tag::TableCell | Tag::Superscript | Tag::Subscript | Tag::MetadataBlock(_) => {}
         }
     }
@@ -303,30 +407,38 @@ impl<'t> Renderer<'t> {
         match tag {
             TagEnd::HtmlBlock => {
                 let html = gitlab::without_comments(&std::mem::take(&mut self.html_block));
-                if !html.trim().is_empty() {
-                    self.block();
-                    self.html(html.trim_matches('\n'));
-                    self.flush();
-                    self.gap = true;
-                }
+                let before = self.out.lines.len();
+                self.html(&html, false);
+                self.end_block(false);
+                self.gap |= self.out.lines.len() > before;
             }
-            TagEnd::Paragraph | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {
+            TagEnd::Paragraph => {
+                if self.is_contents_mark() {
+                    self.contents();
+                }
                 self.flush();
                 self.gap = true;
             }
+            TagEnd::DefinitionListTitle => {
+                self.styles.pop();
+                self.flush();
+            }
+            TagEnd::DefinitionListDefinition => {
+                self.flush();
+                self.leave_markdown();
+            }
+            TagEnd::DefinitionList => self.gap = true,
             TagEnd::Heading(level) => {
                 self.styles.pop();
                 self.flush();
                 if level == HeadingLevel::H1 {
-                    let room = self.room();
-                    self.word(&glyph::rule().repeat(room), self.theme.style(Role::Faint));
-                    self.flush();
+                    self.underline();
                 }
                 self.gap = true;
             }
             TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
                 self.flush();
-                self.containers.pop();
+                self.leave_markdown();
                 self.gap = true;
             }
             TagEnd::CodeBlock => {
@@ -344,10 +456,10 @@ impl<'t> Renderer<'t> {
                 if matches!(self.containers.last(), Some(Container::Item { mark: Some(_), .. })) {
                     self.line(Vec::new(), &[]);
                 }
-                self.containers.pop();
+                self.leave_markdown();
             }
             TagEnd::TableCell => {
-                let pieces = std::mem::take(&mut self.pieces);
+                let pieces = self.take_pieces();
                 if let Some(table) = &mut self.table {
                     table.push_cell(pieces);
                 }
@@ -371,21 +483,53 @@ impl<'t> Renderer<'t> {
                 self.link.pop();
             }
             TagEnd::Image => {
+                if self.image_at == self.pieces.len() {
+                    let name = std::mem::take(&mut self.image_name);
+                    self.word(&name, self.style());
+                }
                 self.word("]", self.style());
                 self.styles.pop();
                 self.link.pop();
+                self.after_image = true;
             }
             TagEnd::TableHead
             | TagEnd::TableRow
-            | TagEnd::DefinitionList
             | TagEnd::Superscript
             | TagEnd::Subscript
             | TagEnd::MetadataBlock(_) => {}
         }
     }
 
+    /// Returns whether the current paragraph stands for the table of contents.
+    fn is_contents_mark(&self) -> bool {
+        let text = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Text { text, .. } => Some(text.as_str()),
+            Piece::Break => None,
+        });
+        !self.headings.is_empty() && self.pieces.len() < 6 && gitlab::is_contents_mark(&text.collect::<String>())
+    }
+
+    /// Writes the table of contents in place of the current paragraph.
+    fn contents(&mut self) {
+        self.pieces.clear();
+        let headings = std::mem::take(&mut self.headings);
+        let first = headings.iter().map(|(level, _)| *level as usize).min().unwrap_or_default();
+        for (level, title) in &headings {
+            if self.budget == 0 {
+                break;
+            }
+            let mark = format!("{}{}", "  ".repeat(*level as usize - first), bullet());
+            self.enter(Container::Item { columns: text::width(&mark), mark: Some(mark) });
+            self.text(title);
+            self.flush();
+            self.containers.pop();
+        }
+        self.headings = headings;
+    }
+
     fn style(&self) -> Style {
-        self.styles.last().copied().unwrap_or_else(|| self.theme.style(Role::Text))
+        let style = self.styles.last().copied().unwrap_or_else(|| self.theme.style(Role::Text));
+        self.marks.iter().fold(style, |style, mark| style.patch(mark.style))
     }
 
     fn push_style(&mut self, role: Role) {
@@ -394,40 +538,52 @@ impl<'t> Renderer<'t> {
     }
 
     fn target(&mut self, target: &str) {
-        self.link.push(self.targets.len());
+        let link = self.add_target(target);
+        self.link.push(link);
+    }
+
+    fn add_target(&mut self, target: &str) -> usize {
         self.targets.push(text::sanitize(target).into());
+        self.targets.len() - 1
+    }
+
+    /// Returns the link that text belongs to.
+    fn current_link(&self) -> Option<usize> {
+        self.link.last().copied().or_else(|| self.marks.iter().rev().find_map(|mark| mark.link))
     }
 
     fn enter(&mut self, container: Container) {
         let deep = self.containers.len() >= MAX_DEPTH || self.room() < container.columns() + MIN_TEXT_WIDTH;
+        if let (true, Container::Item { mark: Some(mark), .. }) = (deep, &container) {
+            self.word(mark, self.theme.style(Role::Accent));
+        }
         self.containers.push(if deep { Container::TooDeep } else { container });
     }
 
     /// Adds text as is.
     fn word(&mut self, text: &str, style: Style) {
-        self.pieces.push(Piece::Text {
-            text: text::sanitize(text).into_owned(),
-            style,
-            link: self.link.last().copied(),
-        });
+        self.pieces.push(Piece::Text { text: text::sanitize(text).into_owned(), style, link: self.current_link() });
     }
 
-    /// Adds HTML as its source.
-    fn html(&mut self, html: &str) {
-        for (at, line) in html.split('\n').enumerate() {
-            if at > 0 {
-                self.pieces.push(Piece::Break);
-            }
-            self.word(line, self.theme.style(Role::Dim));
+    /// Adds text, links the references in it, and shows emoji for their names, and the colors of changes within it.
+    fn text(&mut self, text: &str) {
+        if let Some(script) = self.marks.iter().rev().find_map(|mark| mark.script) {
+            return self.word(&script.write(text), self.style());
+        }
+        let named = if glyph::is_ascii() { Cow::Borrowed(text) } else { gitlab::with_emoji(text) };
+        for (change, part) in gitlab::changes(&named) {
+            let role = match change {
+                None => None,
+                Some(gitlab::Change::Added) => Some(Role::Added),
+                Some(gitlab::Change::Removed) => Some(Role::Removed),
+            };
+            let style = role.map_or(Style::new(), |role| self.theme.style(role));
+            self.text_with_references(part, self.style().patch(style));
         }
     }
 
-    /// Adds text, links the references in it, and shows emoji for their names.
-    fn text(&mut self, text: &str) {
-        let named = if glyph::is_ascii() { Cow::Borrowed(text) } else { gitlab::with_emoji(text) };
-        let text = named.as_ref();
-        let style = self.style();
-        let Some(references) = REFERENCES.as_ref().filter(|_| self.link.is_empty()) else {
+    fn text_with_references(&mut self, text: &str, style: Style) {
+        let Some(references) = REFERENCES.as_ref().filter(|_| self.current_link().is_none()) else {
             self.word(text, style);
             return;
         };
@@ -477,7 +633,7 @@ impl<'t> Renderer<'t> {
 
     /// Writes the text of the current block.
     fn flush(&mut self) {
-        let pieces = std::mem::take(&mut self.pieces);
+        let pieces = self.take_pieces();
         for words in flow::lines(&pieces, self.room()) {
             if self.budget == 0 {
                 break;
@@ -560,6 +716,72 @@ impl<'t> Renderer<'t> {
             self.line(line, &[]);
         }
     }
+}
+
+/// The name of the change of style of an alert's title.
+const ALERT: &str = "alert";
+
+/// Returns the name and the role of a kind of alert.
+fn alert(kind: BlockQuoteKind) -> (&'static str, Role) {
+    match kind {
+        BlockQuoteKind::Note => ("Note", Role::Accent),
+        BlockQuoteKind::Tip => ("Tip", Role::Success),
+        BlockQuoteKind::Important => ("Important", Role::Accent),
+        BlockQuoteKind::Warning => ("Warning", Role::Warning),
+        BlockQuoteKind::Caution => ("Caution", Role::Failed),
+    }
+}
+
+/// Returns the box of a task that is done, open, or does not apply.
+fn check_box(is_done: Option<bool>) -> &'static str {
+    match (is_done, glyph::is_ascii()) {
+        (Some(true), false) => "☑ ",
+        (Some(false), false) => "☐ ",
+        (None, false) => "⊟ ",
+        (Some(true), true) => "[x] ",
+        (Some(false), true) => "[ ] ",
+        (None, true) => "[~] ",
+    }
+}
+
+fn bullet() -> &'static str {
+    if glyph::is_ascii() { "- " } else { "• " }
+}
+
+/// Returns the mark of a list item, and counts the items of a numbered list.
+fn item_mark(number: Option<&mut u64>) -> String {
+    let Some(number) = number else { return bullet().into() };
+    let mark = format!("{number}. ");
+    *number = number.saturating_add(1);
+    mark
+}
+
+/// Returns the name of the file at an address.
+fn file_name(address: &str) -> &str {
+    let path = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(address)
+}
+
+/// Returns the levels and texts of the headings.
+fn headings<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<(HeadingLevel, String)> {
+    let mut headings = Vec::new();
+    let mut is_open = false;
+    for event in events {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                headings.push((level, String::new()));
+                is_open = true;
+            }
+            Event::End(TagEnd::Heading(_)) => is_open = false,
+            Event::Text(text) | Event::Code(text) if is_open => {
+                if let Some((_, title)) = headings.last_mut() {
+                    title.push_str(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+    headings
 }
 
 impl Container {

@@ -1,7 +1,8 @@
-//! The extensions of GitLab to Markdown: front matter, quotes between `>>>` lines, comments that are not shown,
-//! and names of emoji.
+//! The extensions of GitLab to Markdown: front matter, quotes between `>>>` lines, titles of alerts, changes within a
+//! text, tables of contents, sizes of images, comments that are not shown, and names of emoji.
 
 use crate::domain::emoji;
+use pulldown_cmark::BlockQuoteKind;
 use std::borrow::Cow;
 
 /// Maximum number of quotes between `>>>` lines inside each other. The marks of deeper ones are text.
@@ -60,16 +61,25 @@ pub fn mark_quotes(markdown: &str) -> Cow<'_, str> {
         let indentation = (line.len() - text.len()).saturating_sub(outer);
         let signs = text.trim_end();
         let is_mark = fence.is_none() && indentation < 4 && signs.len() >= 3 && signs.bytes().all(|b| b == b'>');
+        // An opening mark may be followed by the kind of an alert.
+        let alert = (fence.is_none() && indentation < 4).then(|| signs.strip_prefix(">>>")).flatten();
+        let alert = alert.map(|rest| rest.trim_start_matches('>').trim()).filter(|title| alert_title(title).is_some());
         let closes = is_mark && quotes.last().is_some_and(|(open, _)| signs.len() >= *open);
         if closes {
             quotes.pop();
         }
-        if closes || (is_mark && quotes.len() < MAX_QUOTES) {
+        if closes || ((is_mark || alert.is_some()) && quotes.len() < MAX_QUOTES) {
             // An empty line separates the quote from the paragraph around it.
             prefix(&mut out, &quotes, "");
             out.push('\n');
             if !closes {
-                quotes.push((signs.len(), indentation));
+                let length = signs.len() - signs.trim_start_matches('>').len();
+                quotes.push((length, indentation));
+                if let Some(title) = alert {
+                    prefix(&mut out, &quotes, "");
+                    out.push_str(title);
+                    out.push('\n');
+                }
             }
             continue;
         }
@@ -150,4 +160,73 @@ pub fn with_emoji(text: &str) -> Cow<'_, str> {
     }
     out.push_str(text.get(copied..).unwrap_or_default());
     Cow::Owned(out)
+}
+
+/// Splits the kind of an alert and its own title from the first line of a quote: `[!warning] Data loss`.
+pub fn alert_title(text: &str) -> Option<(BlockQuoteKind, &str)> {
+    let (kind, title) = text.strip_prefix("[!")?.split_once(']')?;
+    let kind = match kind.to_ascii_lowercase().as_str() {
+        "note" => BlockQuoteKind::Note,
+        "tip" => BlockQuoteKind::Tip,
+        "important" => BlockQuoteKind::Important,
+        "warning" => BlockQuoteKind::Warning,
+        "caution" => BlockQuoteKind::Caution,
+        _ => return None,
+    };
+    Some((kind, title.trim_start()))
+}
+
+/// A change within a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    Added,
+    Removed,
+}
+
+/// Splits a text at its changes: `{+ added +}`, `[- removed -]`. They keep their marks, for terminals without colors.
+pub fn changes(text: &str) -> Vec<(Option<Change>, &str)> {
+    const MARKS: [(&str, &str, Change); 4] = [
+        ("{+", "+}", Change::Added),
+        ("[+", "+]", Change::Added),
+        ("{-", "-}", Change::Removed),
+        ("[-", "-]", Change::Removed),
+    ];
+    let mut parts = Vec::new();
+    // The marks that may still follow with an end.
+    let mut marks: Vec<_> = MARKS.iter().filter(|(open, ..)| text.contains(open)).collect();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(start) = text.get(at..).and_then(|rest| rest.find(['{', '['])).map(|found| at + found) {
+        at = start + 1;
+        let rest = text.get(start..).unwrap_or_default();
+        let Some(kind) = marks.iter().position(|(open, ..)| rest.starts_with(open)) else { continue };
+        let Some((_, close, change)) = marks.get(kind).copied() else { continue };
+        let Some(length) = rest.get(2..).and_then(|inner| inner.find(close)) else {
+            marks.remove(kind);
+            continue;
+        };
+        let end = start + 2 + length + close.len();
+        parts.push((None, text.get(copied..start).unwrap_or_default()));
+        parts.push((Some(*change), text.get(start..end).unwrap_or_default()));
+        (copied, at) = (end, end);
+    }
+    parts.push((None, text.get(copied..).unwrap_or_default()));
+    parts.retain(|(_, part)| !part.is_empty());
+    parts
+}
+
+/// Returns the text after the size of an image: `{width=100 height=50%}`.
+pub fn without_size(text: &str) -> &str {
+    let split = text.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+    let is_size = |word: &str| word.split_once('=').is_some_and(|(key, _)| matches!(key, "width" | "height"));
+    split.filter(|(size, _)| size.split_whitespace().all(is_size)).map_or(text, |(_, rest)| rest)
+}
+
+/// Returns whether a paragraph stands for the table of contents: `[[_TOC_]]` or `[TOC]`, without its emphasis.
+pub fn is_contents_mark(paragraph: &str) -> bool {
+    matches!(paragraph.trim(), "[[TOC]]" | "[[_TOC_]]" | "[TOC]")
+}
+
+/// Returns whether a document may have a table of contents.
+pub fn has_contents_mark(document: &str) -> bool {
+    document.contains("[[_TOC_]]") || document.contains("[TOC]")
 }

@@ -46,7 +46,7 @@ impl Table {
         let omitted = self.alignments.len() - kept;
         let note =
             move |note: String| lines(&[Piece::Text { text: note, style: theme.style(Role::Dim), link: None }], width);
-        let end = (omitted > 0).then(|| note(format!("{} {omitted} more columns", glyph::ellipsis())));
+        let end = (omitted > 0).then(|| note(format!("{} {omitted} more columns: {}", glyph::ellipsis(), super::REST)));
         let parts = self.parts(kept, width);
         let several = parts.len() > 1;
         let parts = parts.into_iter().flat_map(move |columns| {
@@ -96,7 +96,20 @@ impl Table {
         let rule_style = theme.style(Role::Faint);
         let span = |text: String, style: Style| Word { text, style, link: None };
         let room = width.saturating_sub(GAP * (columns.len().saturating_sub(1))).max(1);
-        let widths = limited(self.needed(columns.clone(), room), room);
+        let needed = self.needed(columns.clone(), room + 1);
+        let is_broken = |row: &Vec<Vec<Piece>>| {
+            row.iter().skip(columns.start).take(columns.len()).any(|cell| cell.contains(&Piece::Break))
+        };
+        let widths = limited(needed.clone(), room);
+        // Where rows take several lines, lines separate them.
+        let is_tall =
+            needed.iter().zip(&widths).any(|(needed, width)| needed > width) || self.rows.iter().any(is_broken);
+        let cross = if glyph::is_ascii() { "-+-" } else { "─┼─" };
+        let rules: Vec<String> = widths.iter().map(|width| glyph::rule().repeat(*width)).collect();
+        let rule = move || match glyph::is_accessible() {
+            true => Vec::new(),
+            false => vec![span(rules.join(cross), rule_style)],
+        };
         self.rows.iter().enumerate().flat_map(move |(row_index, row)| {
             let mut cells: Vec<_> = widths
                 .iter()
@@ -107,6 +120,9 @@ impl Table {
                 .collect();
             let height = cells.iter().map(ExactSizeIterator::len).max().unwrap_or(0).max(1);
             let mut out = Vec::with_capacity(height + 1);
+            if row_index > 1 && is_tall {
+                out.push(rule());
+            }
             for _ in 0..height {
                 let mut line = Vec::new();
                 for (at, (cell, width)) in cells.iter_mut().zip(&widths).enumerate() {
@@ -134,9 +150,7 @@ impl Table {
                 out.push(line);
             }
             if row_index == 0 && !glyph::is_accessible() {
-                let cross = if glyph::is_ascii() { "-+-" } else { "─┼─" };
-                let rules: Vec<String> = widths.iter().map(|width| glyph::rule().repeat(*width)).collect();
-                out.push(vec![span(rules.join(cross), rule_style)]);
+                out.push(rule());
             }
             out
         })

@@ -100,8 +100,16 @@ fn tables_are_aligned_and_wrapped() {
     );
     assert_eq!(
         shown(table, 13),
-        ["name     |  n", "---------+---", "one      |  1", "a much   | 12", "longer   | ", "one      | "]
-            .map(|line| line.replace('|', "│").replace("-+-", "─┼─").replace('-', "─"))
+        [
+            "name     |  n",
+            "---------+---",
+            "one      |  1",
+            "---------+---",
+            "a much   | 12",
+            "longer   | ",
+            "one      | "
+        ]
+        .map(|line| line.replace('|', "│").replace("-+-", "─┼─").replace('-', "─"))
     );
     assert!(shown("| a | b | c |\n|-|-|-|\n| 1 | 2 | 3 |", 4).iter().all(|line| text::width(line) <= 4));
 }
@@ -125,7 +133,8 @@ fn columns_that_do_not_fit_follow_below() {
         ]
     );
     let wide = format!("{}|\n{}|\n{}|\n", "|a".repeat(300), "|-".repeat(300), "|b".repeat(300));
-    assert_eq!(shown(&wide, 40).last().map(String::as_str), Some("… 44 more columns"));
+    let lines = shown(&wide, 60);
+    assert_eq!(lines.last().map(String::as_str), Some("… 44 more columns: see the source or the web page"));
 }
 
 #[test]
@@ -145,7 +154,7 @@ fn front_matter_is_only_at_the_start() {
 fn comments_are_not_shown() {
     assert_eq!(shown("one\n\n<!-- two\n\nthree -->\n\nfour <!-- five\nsix --> seven", 40), ["one", "", "four seven"]);
     assert_eq!(shown("<!-- a --> b\n<!-- c -->\n\n- <!-- d -->\n- e", 40), ["b", "", "• ", "• e"]);
-    assert_eq!(shown("<div>\n<!-- a -->\nb</div>", 40), ["<div>", "", "b</div>"]);
+    assert_eq!(shown("<div>\n<!-- a -->\nb</div>", 40), ["b"]);
     assert_eq!(shown("`<!-- a -->`", 40), ["<!-- a -->"]);
     assert_eq!(shown("<!-- no end", 40), ["<!-- no end"]);
 }
@@ -176,6 +185,153 @@ fn quotes_between_marks_are_quotes() {
 fn tasks_of_numbered_lists_keep_their_numbers() {
     assert_eq!(shown("1. [x] one\n2. [ ] two\n   more", 40), ["1. ☑ one", "2. ☐ two more"]);
     assert_eq!(shown("9. a\n\n   - [x] b", 40).last().map(String::as_str), Some("   ☑ b"));
+}
+
+#[test]
+fn wrapped_rows_are_separated() {
+    let rows = |table: &str, width| shown(table, width).iter().filter(|line| line.starts_with('─')).count();
+    assert_eq!(rows("|a|b|\n|-|-|\n|1|2|\n|3|4|\n|5|6|", 40), 1, "nothing is wrapped");
+    assert_eq!(rows("|a|b|\n|-|-|\n|1|two words|\n|3|4|\n|5|6|", 12), 3);
+    assert_eq!(rows("|a|b|\n|-|-|\n|1|x<br>y|\n|3|4|", 40), 2);
+    assert_eq!(rows("|a|\n|-|\n|aaaa bbbb|\n|c|", 6), 2, "a column alone");
+}
+
+#[test]
+fn tasks_that_do_not_apply_are_struck_through() {
+    assert_eq!(
+        shown("- [~] one\n- [x] two\n  - [~] three\n\n1. [~] four", 40),
+        ["⊟ one", "☑ two", "  ⊟ three", "", "1. ⊟ four"]
+    );
+    assert!(style_of("- [~] one", "one").add_modifier.contains(Modifier::CROSSED_OUT));
+    assert!(!style_of("- [~] one\n- two", "two").add_modifier.contains(Modifier::CROSSED_OUT));
+    assert_eq!(shown("[~] no item\n\n- a [~] b", 40), ["[~] no item", "", "• a [~] b"]);
+}
+
+#[test]
+fn alerts_have_titles() {
+    assert_eq!(shown("> [!note]\n> text", 40), ["│ Note", "│ text"]);
+    assert_eq!(shown("> [!WARNING] Data `loss`\n> text\n> more", 40), ["│ Data loss", "│ text more"]);
+    assert_eq!(shown(">>> [!tip] Things\nto do\n\n1. a\n>>>\nb", 40), ["│ Things", "│ to do", "│", "│ 1. a", "", "b"]);
+    assert_eq!(shown("> [!flag] x\n> y", 40), ["│ [!flag] x y"]);
+    assert!(style_of("> [!caution] Stop\n> text", "Stop").add_modifier.contains(Modifier::BOLD));
+    assert!(!style_of("> [!caution] Stop\n> text", "text").add_modifier.contains(Modifier::BOLD));
+}
+
+#[test]
+fn changes_within_a_text_have_colors_and_keep_their_marks() {
+    let theme = theme();
+    assert_eq!(style_of("a {+ b +} c", "{+ b +}").fg, theme.style(Role::Added).fg);
+    assert_eq!(style_of("a [- b -] c", "[- b -]").fg, theme.style(Role::Removed).fg);
+    for text in ["{+ a +]", "[- a -}", "{+ a", "{+}"] {
+        assert_eq!(style_of(text, text).fg, theme.style(Role::Text).fg);
+    }
+    assert_eq!(shown("{+ a +}{- b -}[+c+] {+ d", 40), ["{+ a +}{- b -}[+c+] {+ d"]);
+}
+
+#[test]
+fn colors_have_a_chip() {
+    assert_eq!(shown("`#F00` `\\#FF0000` `#12`", 40), ["#F00 ■ #FF0000 #12"]);
+    assert_eq!(style_of("`#F00`", " ■").fg, theme().pixel([255, 0, 0]));
+}
+
+#[test]
+fn math_keeps_its_source() {
+    assert_eq!(shown("is $`a_1 * b_2`$ or $\\{a_b_c\\}$", 40), ["is $a_1 * b_2$ or $\\{a_b_c\\}$"]);
+    assert_eq!(shown("$$\na^2 \\\\\nb\n$$", 40), ["$$", "a^2 \\\\", "b", "$$"]);
+    assert_eq!(shown("costs $5, then $6", 40), ["costs $5, then $6"]);
+}
+
+#[test]
+fn a_table_of_contents_lists_the_headings() {
+    assert_eq!(shown("[[_TOC_]]\n\n## One\n### Two `a`\n## Three\n", 40)[..4], ["• One", "  • Two a", "• Three", ""]);
+    assert_eq!(shown("a\n\n[TOC]\n\n# b", 40)[..4], ["a", "", "• b", ""]);
+    assert_eq!(shown("[[_TOC_]]", 40), ["[[_TOC_]]".replace('_', "")], "without headings");
+    assert_eq!(shown("see [TOC] here\n\n# b", 40)[0], "see [TOC] here");
+}
+
+#[test]
+fn descriptions_follow_their_terms() {
+    assert_eq!(
+        shown("Fruits\n: apple\n: orange\n\nVegetables\n\n: kale\n\nend", 40),
+        ["Fruits", "  apple", "  orange", "", "Vegetables", "  kale", "", "end"]
+    );
+}
+
+#[test]
+fn long_names_of_footnotes_take_no_room_from_their_text() {
+    for line in shown("a[^footnote-42]\n\n[^footnote-42]: a b c d e f g h i j k l m n o p", 24) {
+        assert!(text::width(&line) <= 24, "{line}");
+    }
+    assert_eq!(shown("a[^1]\n\n[^1]: b", 24), ["a[^1]", "", "[^1] b"]);
+}
+
+#[test]
+fn images_have_names_and_no_sizes() {
+    assert_eq!(shown("![](img/a.png) ![b](c.png){width=75% height=100px}, d", 60), ["[image: a.png] [image: b], d"]);
+    assert_eq!(shown("![b](c.png){x}", 60), ["[image: b]{x}"]);
+    let rendered = render("[![Build](a.svg)](https://ci)", 60, &theme(), &colors());
+    assert_eq!(rendered.lines[0].links.iter().map(|(_, target)| target.as_ref()).collect::<Vec<_>>(), ["https://ci"]);
+}
+
+#[test]
+fn html_is_shown_as_what_it_means() {
+    for (html, lines) in [
+        ("Press <kbd>Enter</kbd>, H<sub>2</sub>O, mc<sup>2</sup>, 9<sup>th</sup>", vec!["Press Enter, H₂O, mc², 9^th"]),
+        ("a<br>b<br/>c<BR />d", vec!["a", "b", "c", "d"]),
+        (
+            "<p align=\"center\">\n  <b>Title</b>\n</p>\n<p>&lt;text&gt; &amp; more</p>",
+            vec!["Title", "", "<text> & more"],
+        ),
+        (
+            "<h1>Big</h1>\n\ntext",
+            vec!["Big", "────────────────────────────────────────────────────────────", "", "text"],
+        ),
+        ("<img src='a/logo.png' width=10> <img src=b.png alt=\"B\">", vec!["[image: logo.png] [image: B]"]),
+        (
+            "<ul>\n<li>one\n<li>two <i>x</i></li>\n</ul>\n<ol start=3><li>a</li><li>b</li></ol>",
+            vec!["• one", "• two x", "", "3. a", "4. b"],
+        ),
+        (
+            "<details>\n<summary>Click</summary>\n\nThese **are** hidden\n\n<pre><code>LOG &lt;x&gt;\n  two</code></pre>\n\n</details>\nend",
+            vec!["▾ Click", "", "These are hidden", "", "│ LOG <x>", "│   two", "", "end"],
+        ),
+        ("<details>\n<summary>\n\nClick _to_\n\n</summary>\n\nbody\n\n</details>", vec!["▾ Click to", "", "body"]),
+        (
+            "<dl>\n<dt>Term</dt>\n<dd>What it is</dd>\n<dt>B</dt><dd>C</dd></dl>",
+            vec!["Term", "  What it is", "B", "  C"],
+        ),
+        (
+            "<table><tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td></td><td>3</td></tr></table>",
+            vec!["a │ b", "1 │ │ 3"],
+        ),
+        ("<blockquote>\nquoted\n</blockquote>\n\nnot", vec!["│ quoted", "", "not"]),
+        ("| a |\n|-|\n| <ul><li>x</li><li>y</li></ul> |", vec!["a", "───", "• x", "• y"]),
+        ("<input type=checkbox checked> done", vec!["☑ done"]),
+        ("<hr>\n\na", vec!["────────────────────────────────────────────────────────────", "", "a"]),
+        ("<video src=\"a.mp4\"></video>", vec!["[video: a.mp4]"]),
+    ] {
+        assert_eq!(shown(html, 60), lines, "{html}");
+    }
+    assert_eq!(style_of("a <strong>b</strong>", "b"), style_of("a **b**", "b"));
+    assert_eq!(style_of("a <b>b</b> c", " c").add_modifier, Modifier::empty());
+    let rendered = render("<a href=\"https://x\">here</a> there", 60, &theme(), &colors());
+    assert_eq!(rendered.lines[0].links, [(0..4, "https://x".into())]);
+}
+
+#[test]
+fn tags_that_mean_nothing_are_shown() {
+    for text in [
+        "git clone <url> <dir>",
+        "Map<K, V> and Vec<T>",
+        "cp <source> <b>",
+        "a </b> c </i>",
+        "<script>alert(1)</script>",
+        "x <a> y",
+        "1 < 2 > 0",
+    ] {
+        assert_eq!(shown(text, 60), [text], "{text}");
+    }
+    assert_eq!(shown("- a <li> b\n\nc", 60), ["• a", "  • b", "", "c"]);
 }
 
 #[test]
@@ -230,6 +386,27 @@ fn hostile_markdown_neither_panics_nor_reaches_the_terminal() {
         b"---\n",
         b"[^1]",
         b"word ",
+        b"<blockquote>\n",
+        b"</blockquote>\n",
+        b"<li>",
+        b"</li>\n",
+        b"<ul>",
+        b"<summary>",
+        b"<details>\n",
+        b"<table><tr><td>",
+        b"<img src=x>",
+        b"<pre>",
+        b"</p>",
+        b"<sup>",
+        b": x\n",
+        b"$$",
+        b"{+",
+        b"+}",
+        b"[~] ",
+        b"[TOC]\n",
+        b"[!note] ",
+        b">>>\n",
+        b"&#x1b;",
     ];
     let mut noise = Noise(3);
     for round in 0..400 {
@@ -268,6 +445,19 @@ fn rendering_costs_are_linear() {
         ("marks", format!("a{}", many("\u{301}"))),
         ("a footnote", format!("[^{0}]: x\n\ny[^{0}]", "a".repeat(size / 2))),
         ("raw HTML", many("<b>\n")),
+        ("bold HTML", many("a <b>b</b> ")),
+        ("open HTML", many("<blockquote>")),
+        ("lists of HTML", many("<ul><li>")),
+        ("cells of HTML", format!("<table><tr>{}", many("<td>"))),
+        ("tags without an end", many("<a \"<b '")),
+        ("tags in a block without an end", format!("<div>\n{}", many("<a \"<b '"))),
+        ("changes without an end", many("{+ @a [- ")),
+        ("math", many("$a$ $")),
+        ("descriptions", many("a\n: b\n\n")),
+        ("a table of contents", format!("[TOC]\n\n{}", many("# a\n"))),
+        ("tables of contents", format!("{}{}", "# a\n".repeat(2000), many("[TOC]\n\n"))),
+        ("alerts", many(">>> [!note] a\n")),
+        ("references to characters", many("<p>&amp")),
     ];
     for (name, text) in texts {
         for width in [9, 80] {
@@ -291,7 +481,7 @@ fn rendering_costs_are_linear() {
 fn too_many_lines_are_truncated_and_marked() {
     let text = format!("{}\n{}\n{}", "|a".repeat(60), "|-".repeat(60), "|a\n".repeat(20_000));
     let rendered = render(&text, 200, &theme(), &colors());
-    assert!(plain(rendered.lines.last().unwrap()).ends_with("truncated"));
+    assert!(plain(rendered.lines.last().unwrap()).ends_with("truncated: see the source or the web page"));
     assert!(rendered.lines.len() < 20_000, "{} lines", rendered.lines.len());
     assert!(shown(&"a\n\n".repeat(1000), 80).len() > 1990, "what is not hostile is whole");
 }

@@ -1,0 +1,305 @@
+//! HTML in Markdown: what its tags mean is shown. Tags that mean nothing here are shown as they are written, and so is
+//! formatting that does not end: placeholders such as `<name>` look like tags.
+
+use super::flow::Piece;
+use super::html::{self, Tag, Token};
+use super::{Container, Renderer};
+use crate::ui::glyph;
+use crate::ui::theme::Role;
+use ratatui::style::{Modifier, Style};
+
+/// Maximum number of elements inside each other that change the style. The tags of deeper ones are shown.
+const MAX_MARKS: usize = 16;
+
+/// A change of style up to the end of an element, at the latest up to the end of the block.
+pub struct Mark {
+    /// The name of the element.
+    name: String,
+    pub style: Style,
+    /// The target of a link.
+    pub link: Option<usize>,
+    pub script: Option<Script>,
+    /// The piece that shows the tag if the element does not end, and the tag.
+    source: Option<(usize, String)>,
+}
+
+/// The position of raised or lowered text.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Script {
+    Super,
+    Sub,
+}
+
+/// A container that an HTML element has opened: its index, its name, and the number of open HTML lists around it.
+pub struct Opened {
+    at: usize,
+    name: String,
+    lists: usize,
+}
+
+impl Script {
+    /// Returns text as raised or lowered characters, or with a sign in front if not all of it has such.
+    pub fn write(self, text: &str) -> String {
+        let digits = match self {
+            Script::Super => "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ",
+            Script::Sub => "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙ",
+        };
+        let of = |c: char| {
+            let at = "0123456789+-=()n".find(c)?;
+            digits.chars().nth(at)
+        };
+        let written = text.trim().chars().map(of).collect::<Option<String>>().filter(|_| !glyph::is_ascii());
+        let sign = if self == Script::Super { "^" } else { "_" };
+        written.unwrap_or_else(|| format!("{sign}{text}"))
+    }
+}
+
+impl Renderer<'_> {
+    /// Adds HTML: one tag within a text, or a whole block.
+    pub fn html(&mut self, html: &str, is_inline: bool) {
+        self.is_inline = is_inline;
+        let mut code: Option<String> = None;
+        for token in html::tokens(html) {
+            match (token, &mut code) {
+                (Token::Tag(tag), Some(_)) if tag.is_end && tag.name == "pre" => {
+                    self.preformatted(&code.take().unwrap_or_default());
+                }
+                (Token::Tag(tag), Some(code)) if !is_known(&tag.name) => code.push_str(tag.source),
+                (Token::Tag(_), Some(_)) => {}
+                (Token::Tag(tag), None) if tag.name == "pre" => {
+                    self.end_block(true);
+                    code = (!tag.is_end).then(String::new);
+                }
+                (Token::Tag(tag), None) => self.tag(&tag),
+                (Token::Text(text), Some(code)) => code.push_str(&html::decode(text)),
+                (Token::Text(text), None) => self.text(&html::decode(&text.replace(['\n', '\r', '\t'], " "))),
+            }
+        }
+        if let Some(code) = code.filter(|code| !code.is_empty()) {
+            self.preformatted(&code);
+        }
+    }
+
+    fn preformatted(&mut self, code: &str) {
+        self.block();
+        self.code_block(None, code.trim_matches('\n'));
+        self.gap = true;
+    }
+
+    fn tag(&mut self, tag: &Tag<'_>) {
+        let accent = self.theme.style(Role::Accent);
+        let source = tag.attribute("src").filter(|_| !tag.is_end);
+        match tag.name.as_str() {
+            "br" => self.pieces.push(Piece::Break),
+            "hr" => {
+                self.end_block(true);
+                self.rule();
+            }
+            "img" if source.is_some() => self.image("image", source.as_deref(), tag.attribute("alt").as_deref()),
+            "video" | "audio" | "iframe" | "embed" => match &source {
+                Some(source) => self.image(&tag.name, Some(source), tag.attribute("title").as_deref()),
+                None => {}
+            },
+            "source" if source.is_some() => self.image("source", source.as_deref(), None),
+            "source" if tag.attribute("srcset").is_some() => {}
+            "input" if tag.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) => {
+                self.word(super::check_box(Some(tag.attribute("checked").is_some())), accent);
+            }
+            // In the middle of a text, only the line ends: the element may have no end.
+            "li" | "dd" | "blockquote" | "summary" if self.is_inline || self.table.is_some() => {
+                self.end_block(false);
+                match tag.name.as_str() {
+                    "li" if !tag.is_end => self.word(super::bullet(), accent),
+                    "summary" if !tag.is_end => self.word(&format!("{} ", glyph::unfolded()), accent),
+                    _ => {}
+                }
+            }
+            "li" | "dd" | "blockquote" | "summary" => {
+                self.end_block(tag.name == "blockquote");
+                self.leave(&tag.name);
+                if !tag.is_end {
+                    self.enter_html(&tag.name);
+                } else if tag.name == "summary" {
+                    self.gap = true;
+                }
+            }
+            "ul" | "ol" | "menu" | "dl" => {
+                self.end_block(self.html_lists.is_empty());
+                if tag.is_end {
+                    self.leave(if tag.name == "dl" { "dd" } else { "li" });
+                    self.html_lists.pop();
+                } else {
+                    let first = tag.attribute("start").and_then(|start| start.parse().ok()).unwrap_or(1);
+                    self.html_lists.push((tag.name == "ol").then_some(first));
+                }
+            }
+            "tr" => {
+                self.end_block(false);
+                self.html_cells = 0;
+            }
+            "td" | "th" => {
+                if !tag.is_end {
+                    if self.html_cells > 0 {
+                        let divider = format!(" {} ", glyph::or_word(glyph::divider(), "|"));
+                        self.word(&divider, self.theme.style(Role::Faint));
+                    }
+                    self.html_cells += 1;
+                }
+                if tag.name == "th" {
+                    self.mark(tag, self.theme.style(Role::SyntaxStrong), None);
+                }
+            }
+            "dt" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                let is_heading = tag.name != "dt";
+                self.end_block(is_heading);
+                if tag.is_end {
+                    if tag.name == "h1" {
+                        self.underline();
+                    }
+                } else {
+                    self.leave("dd");
+                    let role = match tag.name.as_str() {
+                        "dt" => Role::SyntaxStrong,
+                        "h1" | "h2" => Role::Title,
+                        _ => Role::SyntaxHeading,
+                    };
+                    self.mark(tag, self.theme.style(role), None);
+                }
+            }
+            "p" | "table" | "details" | "figure" => self.end_block(true),
+            "div" | "center" | "thead" | "tbody" | "tfoot" | "caption" | "figcaption" => self.end_block(false),
+            "span" | "font" | "small" | "big" | "abbr" | "picture" | "nobr" | "wbr" | "colgroup" | "col" => {}
+            "a" if !tag.is_end && tag.source.len() > "<a>".len() => {
+                let link = tag.attribute("href").map(|address| self.add_target(&address));
+                let style = if link.is_some() { self.theme.style(Role::Link) } else { Style::new() };
+                self.mark(tag, style, None);
+                if let Some(mark) = self.marks.last_mut() {
+                    mark.link = link;
+                }
+            }
+            name => {
+                let style = |role| self.theme.style(role);
+                let (style, script) = match name {
+                    "b" | "strong" => (style(Role::SyntaxStrong), None),
+                    "i" | "em" | "cite" | "var" | "dfn" => (style(Role::SyntaxEmphasis), None),
+                    "code" | "kbd" | "samp" | "tt" => (style(Role::SyntaxString), None),
+                    "s" | "del" | "strike" => (Style::new().add_modifier(Modifier::CROSSED_OUT), None),
+                    "u" | "ins" | "mark" => (Style::new().add_modifier(Modifier::UNDERLINED), None),
+                    "sup" => (Style::new(), Some(Script::Super)),
+                    "sub" => (Style::new(), Some(Script::Sub)),
+                    "a" if tag.is_end => (Style::new(), None),
+                    _ => return self.word(tag.source, style(Role::Dim)),
+                };
+                self.mark(tag, style, script);
+            }
+        }
+    }
+
+    /// Starts or ends a change of style. A tag without the other one is shown if it is part of a text.
+    fn mark(&mut self, tag: &Tag<'_>, style: Style, script: Option<Script>) {
+        let is_block = matches!(tag.name.as_str(), "th" | "dt" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6");
+        let dim = self.theme.style(Role::Dim);
+        if tag.is_end {
+            match self.marks.iter().rposition(|mark| mark.name == tag.name) {
+                Some(at) => _ = self.marks.remove(at),
+                None if is_block => {}
+                None => self.word(tag.source, dim),
+            }
+            return;
+        }
+        if self.marks.len() >= MAX_MARKS {
+            return self.word(tag.source, dim);
+        }
+        let source = (!is_block).then(|| (self.pieces.len(), tag.source.to_owned()));
+        // The place for the tag, if the element does not end.
+        self.word("", dim);
+        self.marks.push(Mark { name: tag.name.clone(), style, link: None, script, source });
+    }
+
+    /// Changes the style up to the end of the block.
+    pub fn mark_block(&mut self, name: &str, style: Style) {
+        self.marks.push(Mark { name: name.into(), style, link: None, script: None, source: None });
+    }
+
+    /// Ends a change of style that `mark_block` began. Returns whether there was one.
+    pub fn end_mark(&mut self, name: &str) -> bool {
+        let at = self.marks.iter().position(|mark| mark.name == name);
+        at.map(|at| self.marks.remove(at)).is_some()
+    }
+
+    /// Returns the text of the current block, with the tags that have no end.
+    pub fn take_pieces(&mut self) -> Vec<Piece> {
+        let dim = self.theme.style(Role::Dim);
+        for mark in std::mem::take(&mut self.marks) {
+            let Some((at, source)) = mark.source else { continue };
+            if let Some(piece) = self.pieces.get_mut(at) {
+                *piece = Piece::Text { text: crate::ui::text::sanitize(&source).into_owned(), style: dim, link: None };
+            }
+        }
+        std::mem::take(&mut self.pieces)
+    }
+
+    /// Ends a block of HTML, with an empty line after it if `gap`. In the cell of a table, only the line ends.
+    pub fn end_block(&mut self, gap: bool) {
+        if self.table.is_some() {
+            if !matches!(self.pieces.last(), None | Some(Piece::Break)) {
+                self.pieces.push(Piece::Break);
+            }
+            return;
+        }
+        let pieces = self.take_pieces();
+        let is_blank = |piece: &Piece| match piece {
+            Piece::Break => true,
+            Piece::Text { text, .. } => text.trim().is_empty(),
+        };
+        if !pieces.iter().all(is_blank) {
+            if std::mem::take(&mut self.gap) {
+                self.blank();
+            }
+            self.pieces = pieces;
+            self.flush();
+        }
+        self.gap |= gap;
+    }
+
+    fn enter_html(&mut self, name: &str) {
+        let item = |mark: String| Container::Item { columns: crate::ui::text::width(&mark), mark: Some(mark) };
+        let container = match name {
+            "blockquote" => Container::Quote,
+            "summary" => item(format!("{} ", glyph::unfolded())),
+            "dd" => Container::Item { mark: None, columns: 2 },
+            _ => item(super::item_mark(self.html_lists.last_mut().and_then(Option::as_mut))),
+        };
+        if name != "dd" && std::mem::take(&mut self.gap) {
+            self.blank();
+        }
+        self.opened.push(Opened { at: self.containers.len(), name: name.into(), lists: self.html_lists.len() });
+        self.enter(container);
+        if name == "summary" {
+            self.mark_block(name, self.theme.style(Role::SyntaxStrong));
+        }
+    }
+
+    /// Leaves the innermost container if such an element of the current list has opened it.
+    fn leave(&mut self, name: &str) {
+        let is_innermost = |opened: &mut Opened| {
+            opened.at + 1 == self.containers.len() && opened.name == name && opened.lists == self.html_lists.len()
+        };
+        if self.opened.pop_if(is_innermost).is_some() {
+            self.containers.pop();
+        }
+    }
+
+    /// Leaves the container that a Markdown element has opened, and those that HTML opened in it.
+    pub fn leave_markdown(&mut self) {
+        while self.opened.pop_if(|opened| opened.at + 1 == self.containers.len()).is_some() {
+            self.containers.pop();
+        }
+        self.containers.pop();
+    }
+}
+
+/// Returns whether a tag has a meaning here.
+fn is_known(name: &str) -> bool {
+    matches!(name, "code" | "span" | "b" | "strong" | "i" | "em" | "kbd" | "samp" | "var" | "a" | "br" | "u" | "font")
+}
