@@ -25,7 +25,7 @@ pub enum Body {
 
 /// An operation of the API: a struct whose fields are its inputs, including those in the path.
 ///
-/// A slot `{name}` of [`Endpoint::ROUTE`] is replaced by the field of that name; `{*name}` is replaced by a path whose
+/// A slot `{name}` of [`Endpoint::TAIL`] is replaced by the field of that name; `{*name}` is replaced by a path whose
 /// slashes are kept. The other fields are sent as [`Endpoint::BODY`] specifies. Declared with
 /// [`endpoints!`](crate::endpoints).
 pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
@@ -33,32 +33,61 @@ pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
     const NAME: &'static str;
     /// The HTTP method.
     const METHOD: Method;
-    /// The path below `/api/v4`, with its slots.
-    const ROUTE: &'static str;
+    /// The routes: one, or one for each kind of subject that has the operation.
+    const ROUTES: &'static [Route];
+    /// The part of the routes that follows the subject; the whole route if there is none.
+    const TAIL: &'static str;
+    /// The name of the field with the [`Subject`], if the operation has one.
+    const SUBJECT: Option<&'static str>;
     /// The encoding of the inputs that are not in the path.
     const BODY: Body;
     /// The section of the specification that contains the operation.
     const SECTION: &'static str;
     /// The routes whose replies become stale when this write succeeds.
-    const TOUCHES: &'static [&'static str];
+    const TOUCHES: &'static [&'static [Route]];
     /// The nested resources that a reply contains with fewer fields.
     const VIEWS: Views;
     /// The slot of the route that makes the reply immutable if its value is a full hash.
     const IMMUTABLE_BY: Option<&'static str>;
-    /// All inputs, including those in the path, in the order of declaration.
+    /// All inputs except the subject, including those in the path, in the order of declaration.
     const INPUTS: &'static [Input];
-    /// Whether the operation is missing from the specification, as most operations of newer servers are.
-    const IS_UNSPECIFIED: bool;
     /// The reply.
     type Output: Reply;
 
     /// Returns the values of [`Endpoint::INPUTS`]; absent ones are null.
     fn values(&self) -> Vec<Value>;
 
+    /// Returns the kind of the subject and its path.
+    fn subject(&self) -> Option<(usize, String)> {
+        None
+    }
+
+    /// Returns the route of this kind of subject.
+    fn route(&self) -> &'static str {
+        route_of(Self::ROUTES, self.subject().map_or(0, |(kind, _)| kind))
+    }
+
     /// Returns the request as data; for a list, without a page.
     fn request(&self) -> Request {
         Request::new(self)
     }
+}
+
+/// A route of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The path below `/api/v4`, with its slots.
+    pub path: &'static str,
+    /// The kind of subject, as [`Subject::kind`] returns it; 0 for operations without one.
+    pub kind: usize,
+    /// Whether the route is missing from the specification, as most routes of newer servers are.
+    pub is_unspecified: bool,
+}
+
+/// Returns the path of the route for a kind of subject. A kind that does not have the operation gets the first one; its
+/// request is still sent to the path of the subject, where the server says that there is nothing.
+fn route_of(routes: &[Route], kind: usize) -> &'static str {
+    routes.iter().find(|route| route.kind == kind).or(routes.first()).map_or("", |route| route.path)
 }
 
 /// The description of an input: enough to create a form field or a query key from it.
@@ -138,16 +167,14 @@ pub struct Description {
     pub name: &'static str,
     /// [`Endpoint::METHOD`].
     pub method: Method,
-    /// [`Endpoint::ROUTE`].
-    pub route: &'static str,
+    /// [`Endpoint::ROUTES`].
+    pub routes: &'static [Route],
     /// [`Endpoint::SECTION`].
     pub section: &'static str,
     /// [`Endpoint::INPUTS`].
     pub inputs: &'static [Input],
     /// [`Endpoint::TOUCHES`].
-    pub touches: &'static [&'static str],
-    /// [`Endpoint::IS_UNSPECIFIED`].
-    pub is_unspecified: bool,
+    pub touches: &'static [&'static [Route]],
 }
 
 /// The `Accept` header for JSON replies.
@@ -258,14 +285,16 @@ impl Request {
     pub fn new<E: Endpoint>(endpoint: &E) -> Request {
         let output = TypeId::of::<E::Output>();
         let values = (E::INPUTS, endpoint.values());
-        Request::build(method_name(&E::METHOD), E::ROUTE, E::BODY, E::Output::ACCEPT, output, values)
+        let (kind, subject) = endpoint.subject().unwrap_or_default();
+        let route = route_of(E::ROUTES, kind);
+        Request::build(method_name(&E::METHOD), (route, subject, E::TAIL), E::BODY, E::Output::ACCEPT, output, values)
     }
 
     /// Implements the part of [`Request::new`] that does not depend on the endpoint type. Each frame makes requests to
     /// look up their replies, so this must be fast.
     fn build(
         method: &'static str,
-        route: &'static str,
+        (route, subject, tail): (&'static str, String, &str),
         body: Body,
         accept: &'static str,
         output: TypeId,
@@ -273,7 +302,7 @@ impl Request {
     ) -> Request {
         let named = inputs.iter().map(|input| input.name).zip(values);
         let mut inputs: Vec<(&str, Value)> = named.filter(|(_, value)| !value.is_null()).collect();
-        let path = fill(route, &mut inputs);
+        let path = fill(subject, tail, &mut inputs);
         inputs.sort_unstable_by_key(|(name, _)| *name);
         let (fields, json) = match body {
             Body::Json => {
@@ -354,10 +383,10 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-/// Builds the path from `route`, and moves the values of its slots out of `inputs`.
-fn fill(route: &str, inputs: &mut Vec<(&str, Value)>) -> String {
-    let mut path = String::with_capacity(route.len() + 16);
-    for segment in route.split('/').skip(1) {
+/// Appends `tail` to `path`, and moves the values of its slots out of `inputs`.
+fn fill(mut path: String, tail: &str, inputs: &mut Vec<(&str, Value)>) -> String {
+    path.reserve(tail.len() + 16);
+    for segment in tail.split('/').skip(1) {
         path.push('/');
         match segment.strip_prefix('{').and_then(|s| s.strip_suffix('}')) {
             None => path.push_str(segment),
@@ -437,6 +466,16 @@ pub const fn input_name(field: &'static str) -> &'static str {
 /// their method. Every input that is not required is an `Option`; all endpoints implement `Default`, so callers can use
 /// `..Default::default()`.
 ///
+/// An operation that several kinds of objects have is declared once. `of` names the field with the object, its type, and
+/// the kinds that have the operation; the route is what follows the object's own path. A kind whose route is not in the
+/// specification is marked:
+///
+/// ```text
+///     /// Lists the badges of a project or group.
+///     GET "/badges" of scope: Scope [project, group: unspecified] => Vec<Badge>;
+///     struct ListBadges { name: Option<String> }
+/// ```
+///
 /// Inputs that several operations of an area share are declared once, before the first operation, and are included in
 /// every struct that ends in `..`:
 ///
@@ -472,7 +511,8 @@ macro_rules! endpoints {
         @area $section:literal $unspecified:literal $common:tt
         $(
             $(#[$meta:meta])*
-            $($verb:ident)+ $route:literal => $output:ty
+            $($verb:ident)+ $tail:literal
+            $(of $subject:ident: $subject_type:ident [$($kind:ident $(: $flag:ident)?),* $(,)?])? => $output:ty
             $(, touches [$($touched:ty),* $(,)?])?
             $(, views [$($at:literal: $fields:ident),* $(,)?])?
             $(, immutable by $hash:ident)?;
@@ -480,25 +520,34 @@ macro_rules! endpoints {
         )*
     ) => {
         $(
-            $crate::endpoints!(@struct [$(#[$meta])*] $name $common $inputs);
+            $crate::endpoints!(@struct [$(#[$meta])*] $name { $($subject: $subject_type)? } $common $inputs);
             $crate::endpoints!(@common $name $common $inputs);
 
             impl $crate::api::Endpoint for $name {
                 const NAME: &'static str = stringify!($name);
                 const METHOD: $crate::api::endpoint::Method = $crate::endpoints!(@method $($verb)+);
-                const ROUTE: &'static str = $route;
+                const ROUTES: &'static [$crate::api::endpoint::Route] = $crate::endpoints!(
+                    @routes ($unspecified || $crate::endpoints!(@unspecified $($verb)+)) $tail
+                    $([$($kind $(: $flag)?),*])?
+                );
+                const TAIL: &'static str = $tail;
+                const SUBJECT: Option<&'static str> = [$(Some(stringify!($subject)),)? None][0];
                 const BODY: $crate::api::Body = $crate::endpoints!(@body $($verb)+);
                 const SECTION: &'static str = $section;
-                const TOUCHES: &'static [&'static str] = &[$($(<$touched as $crate::api::Endpoint>::ROUTE),*)?];
+                const TOUCHES: &'static [&'static [$crate::api::endpoint::Route]] =
+                    &[$($(<$touched as $crate::api::Endpoint>::ROUTES),*)?];
                 const VIEWS: $crate::api::views::Views = &[$($(($at, $fields)),*)?];
                 const IMMUTABLE_BY: Option<&'static str> = [$(Some(stringify!($hash)),)? None][0];
                 const INPUTS: &'static [$crate::api::endpoint::Input] = $crate::endpoints!(@inputs $common $inputs);
-                const IS_UNSPECIFIED: bool = $unspecified || $crate::endpoints!(@unspecified $($verb)+);
                 type Output = $output;
 
                 fn values(&self) -> Vec<serde_json::Value> {
                     $crate::endpoints!(@values self $common $inputs)
                 }
+
+                $(fn subject(&self) -> Option<(usize, String)> {
+                    Some(($crate::api::Subject::kind(&self.$subject), self.$subject.to_string()))
+                })?
             }
         )*
 
@@ -507,27 +556,32 @@ macro_rules! endpoints {
             $($crate::api::Description {
                 name: stringify!($name),
                 method: $crate::endpoints!(@method $($verb)+),
-                route: $route,
+                routes: <$name as $crate::api::Endpoint>::ROUTES,
                 section: $section,
                 inputs: <$name as $crate::api::Endpoint>::INPUTS,
                 touches: <$name as $crate::api::Endpoint>::TOUCHES,
-                is_unspecified: <$name as $crate::api::Endpoint>::IS_UNSPECIFIED,
             }),*
         ];
     };
     (
-        @struct [$($meta:tt)*] $name:ident $common:tt
+        @struct [$($meta:tt)*] $name:ident { $($subject:ident: $subject_type:ident)? } $common:tt
         { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }
     ) => {
         $($meta)*
         #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
-        pub struct $name { $($(#[doc = $doc])* pub $field: $type),* }
+        pub struct $name {
+            $(
+                /// The object that the operation is about.
+                pub $subject: $crate::api::$subject_type,
+            )?
+            $($(#[doc = $doc])* pub $field: $type),*
+        }
     };
     (
-        @struct $meta:tt $name:ident { $($common:tt)* }
+        @struct $meta:tt $name:ident $subject:tt { $($common:tt)* }
         { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }
     ) => {
-        $crate::endpoints!(@struct $meta $name {} { $($(#[doc = $doc])* $field: $type,)* $($common)* });
+        $crate::endpoints!(@struct $meta $name $subject {} { $($(#[doc = $doc])* $field: $type,)* $($common)* });
     };
     (
         @common $name:ident { $($(#[doc = $doc:literal])* $common:ident: $type:ty),* }
@@ -558,6 +612,24 @@ macro_rules! endpoints {
     };
     (@values $self:ident { $($common:tt)* } { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }) => {
         $crate::endpoints!(@values $self {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
+    };
+    (@routes $unspecified:tt $path:literal) => {
+        &[$crate::api::endpoint::Route { path: $path, kind: 0, is_unspecified: $unspecified }]
+    };
+    (@routes $unspecified:tt $tail:literal [$($kind:ident $(: $flag:ident)?),*]) => {
+        &[$($crate::endpoints!(@route $unspecified $tail $kind $($flag)?)),*]
+    };
+    (@route $unspecified:tt $tail:literal $kind:ident unspecified) => {
+        $crate::endpoints!(@route true $tail $kind)
+    };
+    (@route $unspecified:tt $tail:literal project) => {
+        $crate::endpoints!(@route $unspecified 0, "/projects/{id}", $tail)
+    };
+    (@route $unspecified:tt $tail:literal group) => {
+        $crate::endpoints!(@route $unspecified 1, "/groups/{id}", $tail)
+    };
+    (@route $unspecified:tt $kind:literal, $head:literal, $tail:literal) => {
+        $crate::api::endpoint::Route { path: concat!($head, $tail), kind: $kind, is_unspecified: $unspecified }
     };
     (@unspecified UNSPECIFIED $($verb:ident)+) => { true };
     (@unspecified $($verb:ident)+) => { false };

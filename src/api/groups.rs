@@ -3,7 +3,7 @@
 use crate::api::projects::{GetProject, ListProjects, Project, Visibility};
 use crate::api::users::{CustomAttribute, ListUserProjects};
 use crate::api::views::OWNER;
-use crate::api::{Id, NoContent, Time};
+use crate::api::{Id, NoContent, Scope, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -90,6 +90,14 @@ impl GroupOrProject {
         match self {
             GroupOrProject::Group(_) => None,
             GroupOrProject::Project(project) => Some(project),
+        }
+    }
+
+    /// Returns the group or project by its ID.
+    pub fn scope(&self) -> Scope {
+        match self {
+            GroupOrProject::Group(group) => Scope::Group(group.id.into()),
+            GroupOrProject::Project(project) => Scope::Project(project.id.into()),
         }
     }
 

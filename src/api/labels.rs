@@ -1,8 +1,8 @@
 //! Labels of projects and groups. Not in the specification, although servers of that version support those of projects.
 
+use crate::api::NoContent;
 use crate::api::issues::{GetIssue, ListGroupIssues, ListIssues, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListMergeRequests, ListProjectMergeRequests};
-use crate::api::{Id, NoContent};
 
 crate::resource! {
     /// A label.
@@ -32,10 +32,9 @@ crate::resource! {
 crate::endpoints! {
     unspecified section "Labels";
 
-    /// Lists the labels of a project, sorted by name.
-    GET "/projects/{id}/labels" => Vec<Label>;
+    /// Lists the labels, sorted by name.
+    GET "/labels" of scope: Scope [project, group] => Vec<Label>;
     struct ListLabels {
-        id: Id,
         /// Whether to count issues and merge requests.
         with_counts: Option<bool>,
         /// Whether to include labels of ancestor groups (default: yes).
@@ -44,24 +43,25 @@ crate::endpoints! {
         search: Option<String>,
     }
 
-    /// Creates a label in a project.
-    POST "/projects/{id}/labels" => Label,
+    /// Creates a label.
+    POST "/labels" of scope: Scope [project, group] => Label,
     touches [ListLabels];
     struct CreateLabel {
-        id: Id,
         name: String,
         /// `#rgb`, `#rrggbb`, or a CSS color name.
         color: String,
         description: Option<String>,
-        /// Lower values are more important.
+        /// Lower values are more important; only in projects.
         priority: Option<u64>,
     }
 
-    /// Updates a label of a project; group labels are updated in their group.
-    PUT "/projects/{id}/labels/{label_id}" => Label,
-    touches [ListLabels, ListIssues, ListProjectIssues, GetIssue, ListMergeRequests, ListProjectMergeRequests, GetMergeRequest];
+    /// Updates a label. Labels of a group are updated in the group.
+    PUT "/labels/{label_id}" of scope: Scope [project, group] => Label,
+    touches [
+        ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListMergeRequests,
+        ListProjectMergeRequests, GetMergeRequest,
+    ];
     struct UpdateLabel {
-        id: Id,
         /// ID or name of the label.
         label_id: String,
         /// Current name of the label, by which servers before 12.4 identify it.
@@ -70,64 +70,17 @@ crate::endpoints! {
         /// `#rgb`, `#rrggbb`, or a CSS color name.
         color: Option<String>,
         description: Option<String>,
-        /// Lower values are more important.
+        /// Lower values are more important; only in projects.
         priority: Option<u64>,
     }
 
-    /// Deletes a label of a project, and removes it from all issues and merge requests.
-    DELETE "/projects/{id}/labels/{label_id}" => NoContent,
-    touches [ListLabels, ListIssues, ListProjectIssues, GetIssue, ListMergeRequests, ListProjectMergeRequests, GetMergeRequest];
+    /// Deletes a label, and removes it from all issues and merge requests.
+    DELETE "/labels/{label_id}" of scope: Scope [project, group] => NoContent,
+    touches [
+        ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListMergeRequests,
+        ListProjectMergeRequests, GetMergeRequest,
+    ];
     struct DeleteLabel {
-        id: Id,
-        /// ID or name of the label.
-        label_id: String,
-        /// Current name of the label, by which servers before 12.4 identify it.
-        name: Option<String>,
-    }
-
-    /// Lists the labels of a group, sorted by name.
-    GET "/groups/{id}/labels" => Vec<Label>;
-    struct ListGroupLabels {
-        id: Id,
-        /// Whether to count issues and merge requests.
-        with_counts: Option<bool>,
-        /// Whether to include labels of ancestor groups (default: yes).
-        include_ancestor_groups: Option<bool>,
-        /// Part of the name or description.
-        search: Option<String>,
-    }
-
-    /// Creates a label in a group.
-    POST "/groups/{id}/labels" => Label,
-    touches [ListGroupLabels, ListLabels];
-    struct CreateGroupLabel {
-        id: Id,
-        name: String,
-        /// `#rgb`, `#rrggbb`, or a CSS color name.
-        color: String,
-        description: Option<String>,
-    }
-
-    /// Updates a label of a group.
-    PUT "/groups/{id}/labels/{label_id}" => Label,
-    touches [ListGroupLabels, ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue];
-    struct UpdateGroupLabel {
-        id: Id,
-        /// ID or name of the label.
-        label_id: String,
-        /// Current name of the label, by which servers before 12.4 identify it.
-        name: Option<String>,
-        new_name: Option<String>,
-        /// `#rgb`, `#rrggbb`, or a CSS color name.
-        color: Option<String>,
-        description: Option<String>,
-    }
-
-    /// Deletes a label of a group, and removes it from all issues and merge requests.
-    DELETE "/groups/{id}/labels/{label_id}" => NoContent,
-    touches [ListGroupLabels, ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue];
-    struct DeleteGroupLabel {
-        id: Id,
         /// ID or name of the label.
         label_id: String,
         /// Current name of the label, by which servers before 12.4 identify it.

@@ -42,6 +42,7 @@ pub mod repository;
 pub mod runners;
 pub mod search;
 pub mod snippets;
+pub mod subject;
 pub mod tags;
 pub mod test_reports;
 pub mod todos;
@@ -51,13 +52,14 @@ pub mod versions;
 pub mod views;
 
 pub use client::{Client, Server};
-pub use endpoint::{Body, Description, Endpoint, InputKind, NoContent, Raw, Reply, Request};
+pub use endpoint::{Body, Description, Endpoint, InputKind, NoContent, Raw, Reply, Request, Route};
 pub use error::{Error, Fault};
 pub use host::Host;
 pub use page::{Page, PageInfo};
+pub use subject::{Scope, Subject};
 pub use types::{Extra, ExtraValue, Id, Named, Time};
 
-/// All operations that the client supports, by area.
+/// The endpoints of all operations that the client supports, by area.
 pub const AREAS: &[(&str, &[Description])] = &[
     ("award_emoji", award_emoji::ALL),
     ("branches", branches::ALL),
@@ -95,3 +97,9 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("users", users::ALL),
     ("versions", versions::ALL),
 ];
+
+/// Iterates over all operations: each endpoint with each of its routes.
+pub fn operations() -> impl Iterator<Item = (&'static Description, &'static Route)> {
+    let endpoints = AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter());
+    endpoints.flat_map(|endpoint| endpoint.routes.iter().map(move |route| (endpoint, route)))
+}

@@ -1,6 +1,6 @@
 //! Email notification settings of the user: global, by group, and by project (specification, "Notification settings").
 
-use crate::api::{Id, Named};
+use crate::api::Named;
 
 crate::open_enum! {
     /// A notification level.
@@ -76,29 +76,14 @@ crate::endpoints! {
         ..
     }
 
-    /// Gets the settings of a group.
-    GET "/groups/{id}/notification_settings" => NotificationSettings;
-    struct GetGroupNotifications { id: Id }
+    /// Gets the settings for a project or group.
+    GET "/notification_settings" of scope: Scope [project, group] => NotificationSettings;
+    struct GetScopedNotifications {}
 
-    /// Updates the settings of a group.
-    PUT "/groups/{id}/notification_settings" => NotificationSettings,
-    touches [GetGroupNotifications];
-    struct UpdateGroupNotifications {
-        id: Id,
-        /// `disabled`, `participating`, `watch`, `global`, `mention` or `custom`.
-        level: Option<String>,
-        ..
-    }
-
-    /// Gets the settings of a project.
-    GET "/projects/{id}/notification_settings" => NotificationSettings;
-    struct GetProjectNotifications { id: Id }
-
-    /// Updates the settings of a project.
-    PUT "/projects/{id}/notification_settings" => NotificationSettings,
-    touches [GetProjectNotifications];
-    struct UpdateProjectNotifications {
-        id: Id,
+    /// Updates the settings for a project or group.
+    PUT "/notification_settings" of scope: Scope [project, group] => NotificationSettings,
+    touches [GetScopedNotifications];
+    struct UpdateScopedNotifications {
         /// `disabled`, `participating`, `watch`, `global`, `mention` or `custom`.
         level: Option<String>,
         ..

@@ -1,6 +1,5 @@
 //! Search in all projects, in a group, and in a project (specification, "Search").
 
-use crate::api::Id;
 use crate::api::commits::resources::Commit;
 use crate::api::issues::Issue;
 use crate::api::json;
@@ -123,20 +122,10 @@ crate::endpoints! {
         search: String,
     }
 
-    /// Searches a group.
-    GET "/groups/{id}/-/search" => Vec<Hit>;
-    struct SearchGroup {
-        id: Id,
-        /// One of [`GROUP_SCOPES`].
-        scope: String,
-        search: String,
-    }
-
-    /// Searches a project.
-    GET "/projects/{id}/-/search" => Vec<Hit>;
-    struct SearchProject {
-        id: Id,
-        /// One of [`PROJECT_SCOPES`].
+    /// Searches a project or group.
+    GET "/-/search" of within: Scope [project, group] => Vec<Hit>;
+    struct SearchWithin {
+        /// One of [`PROJECT_SCOPES`] or [`GROUP_SCOPES`].
         scope: String,
         search: String,
     }

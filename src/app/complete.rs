@@ -10,10 +10,10 @@ use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, Me
 use crate::api::milestones::ListMilestones;
 use crate::api::projects::{GetProject, ListProjectUsers, ListProjects};
 use crate::api::repository::{ListContributors, ListTree, TreeEntry};
-use crate::api::search::{Hit, SearchProject};
+use crate::api::search::{Hit, SearchWithin};
 use crate::api::tags::ListTags;
 use crate::api::users::ListUsers;
-use crate::api::{Endpoint, ExtraValue, Id};
+use crate::api::{Endpoint, ExtraValue, Id, Scope};
 use crate::app::view::View;
 use crate::store::{Load, Rows, Want};
 use crate::ui::text;
@@ -123,15 +123,20 @@ fn projects(typed: &str) -> ListProjects {
 }
 
 fn labels(project: &Id) -> ListLabels {
-    ListLabels { id: project.clone(), ..ListLabels::default() }
+    ListLabels { scope: Scope::Project(project.clone()), ..ListLabels::default() }
 }
 
 fn all_milestones(project: &Id) -> ListMilestones {
-    ListMilestones { id: project.clone(), include_ancestors: Some(true), ..ListMilestones::default() }
+    ListMilestones {
+        scope: Scope::Project(project.clone()),
+        include_ancestors: Some(true),
+        ..ListMilestones::default()
+    }
 }
 
-fn milestones(project: &Id, typed: &str) -> SearchProject {
-    SearchProject { id: project.clone(), scope: "milestones".into(), search: typed.trim().to_owned() }
+fn milestones(project: &Id, typed: &str) -> SearchWithin {
+    let within = Scope::Project(project.clone());
+    SearchWithin { within, scope: "milestones".into(), search: typed.trim().to_owned() }
 }
 
 /// The latest merge requests, from which labels and milestones are collected: older servers do not list those.

@@ -5,7 +5,7 @@
 
 use super::params::Inputs;
 use super::records::{
-    Group, Issue, Job, Membership, Namespace, Project, ProtectedBranch, Snippet, Status, Token, Visibility, level,
+    Group, Issue, Job, Namespace, Project, ProtectedBranch, Scope, Snippet, Status, Token, Visibility, level,
 };
 use super::rejection::Rejection;
 use super::world::World;
@@ -203,8 +203,8 @@ impl Rights {
         }
         for member in world.members.iter().filter(|member| member.user == user) {
             let (levels, id) = match member.place {
-                Membership::Group(id) => (&mut rights.groups, id),
-                Membership::Project(id) => (&mut rights.projects, id),
+                Scope::Group(id) => (&mut rights.groups, id),
+                Scope::Project(id) => (&mut rights.projects, id),
             };
             let level = levels.entry(id).or_default();
             *level = (*level).max(member.level);
@@ -344,12 +344,7 @@ mod tests {
         }
         let top = world.groups.add(Group { path: "top".into(), ..Group::default() });
         let sub = world.groups.add(Group { path: "sub".into(), parent: Some(top), ..Group::default() });
-        world.members.add(Member {
-            place: Membership::Group(top),
-            user: 2,
-            level: level::DEVELOPER,
-            ..Member::default()
-        });
+        world.members.add(Member { place: Scope::Group(top), user: 2, level: level::DEVELOPER, ..Member::default() });
         world.projects.add(Project { namespace: Namespace::Group(sub), ..Project::default() });
         let share = Share { group: top, level: level::GUEST };
         world.projects.add(Project { namespace: Namespace::User(1), shared_with: vec![share], ..Project::default() });

@@ -6,13 +6,13 @@ use super::deliveries::Event;
 use super::git::Git;
 use super::page::{ListSize, Pagination};
 use super::params::Inputs;
-use super::records::{Group, Project, User, level};
+use super::records::{Group, Project, Scope, User, level};
 use super::rejection::Rejection;
 use super::stop::Stop;
 use super::store::repository_path;
 use super::world::World;
-use crate::api::Id;
 use crate::api::views::Fields;
+use crate::api::{self, Id};
 use crate::backend::ref_updates::RefUpdates;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::Timestamp;
@@ -223,6 +223,28 @@ impl<W: Deref<Target = World>> Call<W> {
             None => self.world.group_at(id.as_str()),
         };
         found.filter(|group| self.rights.can_see_group(&self.world, group)).ok_or_else(|| Rejection::not_found("Group"))
+    }
+
+    /// Returns the project or group that an operation is about.
+    ///
+    /// # Errors
+    /// Fails with 404 if it does not exist or is not visible to the caller.
+    pub fn scope(&self, scope: &api::Scope) -> Result<Scope, Rejection> {
+        Ok(match scope {
+            api::Scope::Project(id) => Scope::Project(self.project(id)?.id),
+            api::Scope::Group(id) => Scope::Group(self.group(id)?.id),
+        })
+    }
+
+    /// Returns the project or group if the caller's access level in it is at least `least`.
+    ///
+    /// # Errors
+    /// Fails as [`Call::project_as`] does.
+    pub fn scope_as(&self, scope: &api::Scope, least: u8) -> Result<Scope, Rejection> {
+        Ok(match scope {
+            api::Scope::Project(id) => Scope::Project(self.project_as(id, least)?.id),
+            api::Scope::Group(id) => Scope::Group(self.group_as(id, least)?.id),
+        })
     }
 
     /// Returns the group if the caller's access level in it is at least `least`.

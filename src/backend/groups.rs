@@ -5,7 +5,7 @@ use super::mount::Mount;
 use super::params::is_path;
 use super::presenters::attributes;
 use super::projects::{Filter, filter};
-use super::records::{self, DirectoryLink, Group, Member, Membership, Namespace, Project, Visibility, level};
+use super::records::{self, DirectoryLink, Group, Member, Namespace, Project, Scope, Visibility, level};
 use super::rejection::Rejection;
 use super::views::BRIEF_GROUP;
 use super::world::World;
@@ -200,7 +200,7 @@ fn create(call: &mut WriteCall, input: CreateGroup) -> Outcome<GroupView> {
     };
     check(call.world, &group)?;
     let id = call.world.groups.add(group.clone());
-    let place = Membership::Group(id);
+    let place = Scope::Group(id);
     call.world.members.add(Member {
         place,
         user: caller.id,
@@ -272,8 +272,8 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
         world.remove_orphans();
         world.labels.remove_where(|label| label.group == Some(id));
         world.milestones.remove_where(|milestone| milestone.group == Some(id));
-        world.members.remove_where(|member| member.place == Membership::Group(id));
-        world.notification_settings.remove_where(|setting| setting.place == Some(Membership::Group(id)));
+        world.members.remove_where(|member| member.place == Scope::Group(id));
+        world.notification_settings.remove_where(|setting| setting.place == Some(Scope::Group(id)));
         world.groups.remove(id);
     }
     let shared = |p: &&Project| p.shared_with.iter().any(|share| groups.contains(&share.group));

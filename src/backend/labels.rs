@@ -2,7 +2,7 @@
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
-use super::records::{self, Namespace, Project, Record, State, level};
+use super::records::{self, Namespace, Project, Record, Scope, State, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::NoContent;
@@ -34,71 +34,42 @@ const COLORS: &[(&str, &str)] = &[
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read_signed_in::<ListLabels>(of_project)
+        .read_signed_in::<ListLabels>(list)
         .write::<CreateLabel>(|call, e| {
-            let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
-            create(call, owner, &e.name, &e.color, e.description, e.priority)
+            let owner = call.scope_as(&e.scope, level::REPORTER)?;
+            create(call, owner, e)
         })
-        .write::<UpdateLabel>(update_of_project)
-        .also_write("/projects/{id}/labels", BY_NAME, update_of_project)
-        .write::<DeleteLabel>(delete_of_project)
-        .also_write("/projects/{id}/labels", BY_NAME, delete_of_project)
-        .read_signed_in::<ListGroupLabels>(of_group)
-        .write::<CreateGroupLabel>(|call, e| {
-            let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
-            create(call, owner, &e.name, &e.color, e.description, None)
-        })
-        .write::<UpdateGroupLabel>(update_of_group)
-        .also_write("/groups/{id}/labels", BY_NAME, update_of_group)
-        .write::<DeleteGroupLabel>(delete_of_group)
-        .also_write("/groups/{id}/labels", BY_NAME, delete_of_group)
+        .write::<UpdateLabel>(update)
+        .also_write("/labels", BY_NAME, update)
+        .write::<DeleteLabel>(delete)
+        .also_write("/labels", BY_NAME, delete)
 }
 
 /// The path parameter that names a label, and the input that does so at the paths of servers before 12.4.
 const BY_NAME: (&str, &str) = ("label_id", "name");
 
-fn update_of_project(call: &mut WriteCall, e: UpdateLabel) -> Outcome<Label> {
-    let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
-    let change = Change { name: e.new_name, color: e.color, description: e.description, priority: e.priority };
-    update(call, owner, &e.label_id, change)
-}
-
-fn update_of_group(call: &mut WriteCall, e: UpdateGroupLabel) -> Outcome<Label> {
-    let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
-    let change = Change { name: e.new_name, color: e.color, description: e.description, priority: None };
-    update(call, owner, &e.label_id, change)
-}
-
-fn delete_of_project(call: &mut WriteCall, e: DeleteLabel) -> Outcome<NoContent> {
-    let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
-    delete(call, owner, &e.label_id)
-}
-
-fn delete_of_group(call: &mut WriteCall, e: DeleteGroupLabel) -> Outcome<NoContent> {
-    let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
-    delete(call, owner, &e.label_id)
-}
-
-/// The owner of labels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Owner {
-    Project(u64),
-    Group(u64),
-}
-
-impl Owner {
-    fn has(self, label: &records::Label) -> bool {
+impl Scope {
+    /// Returns whether a label belongs to it.
+    fn has_label(self, label: &records::Label) -> bool {
         match self {
-            Owner::Project(id) => label.group.is_none() && label.project == id,
-            Owner::Group(id) => label.group == Some(id),
+            Scope::Project(id) => label.group.is_none() && label.project == id,
+            Scope::Group(id) => label.group == Some(id),
+        }
+    }
+
+    /// Returns the groups of the project, or the group itself and its ancestors.
+    pub fn groups(self, world: &World) -> Vec<u64> {
+        match self {
+            Scope::Project(id) => world.projects.get(id).map(|project| world.groups_above(project)).unwrap_or_default(),
+            Scope::Group(id) => world.group_chain(id).iter().map(|group| group.id).collect(),
         }
     }
 
     /// Returns whether its labels are available in a project.
     fn reaches(self, world: &World, project: &Project) -> bool {
         match self {
-            Owner::Project(id) => project.id == id,
-            Owner::Group(id) => world.groups_above(project).contains(&id),
+            Scope::Project(id) => project.id == id,
+            Scope::Group(id) => world.groups_above(project).contains(&id),
         }
     }
 }
@@ -177,33 +148,23 @@ fn by_name<'a>(
     rows
 }
 
-fn of_project(call: &ReadCall, input: ListLabels) -> Outcome<Vec<Label>> {
-    let project = call.project(&input.id)?;
-    let mut groups = call.world.groups_above(project);
+fn list(call: &ReadCall, input: ListLabels) -> Outcome<Vec<Label>> {
+    let owner = call.scope(&input.scope)?;
+    let mut above = owner.groups(call.world);
     if input.include_ancestor_groups == Some(false) {
-        groups.clear();
+        above.clear();
     }
-    let own = Owner::Project(project.id);
-    let found = |label: &records::Label| own.has(label) || label.group.is_some_and(|group| groups.contains(&group));
-    let (counts, id) = (input.with_counts == Some(true), project.id);
-    call.page(by_name(call, input.search.as_deref(), found), |label| {
-        call.listed_label(label, counts, true, |project| project == id)
-    })
-}
-
-fn of_group(call: &ReadCall, input: ListGroupLabels) -> Outcome<Vec<Label>> {
-    let group = call.group(&input.id)?.id;
-    let above: Vec<u64> = call.world.group_chain(group).iter().map(|group| group.id).collect();
-    let is_meant = |id: u64| id == group || input.include_ancestor_groups != Some(false) && above.contains(&id);
-    let inside = |id: u64| {
+    let found =
+        |label: &records::Label| owner.has_label(label) || label.group.is_some_and(|group| above.contains(&group));
+    let is_counted = |id: u64| {
         let project = call.world.projects.get(id);
         project.is_some_and(|project| {
-            Owner::Group(group).reaches(call.world, project) && call.rights.can_see_project(call.world, project)
+            owner.reaches(call.world, project) && call.rights.can_see_project(call.world, project)
         })
     };
-    let counts = input.with_counts == Some(true);
-    call.page(by_name(call, input.search.as_deref(), |label| label.group.is_some_and(is_meant)), |label| {
-        call.listed_label(label, counts, false, inside)
+    let (counts, in_project) = (input.with_counts == Some(true), matches!(owner, Scope::Project(_)));
+    call.page(by_name(call, input.search.as_deref(), found), |label| {
+        call.listed_label(label, counts, in_project, is_counted)
     })
 }
 
@@ -219,83 +180,68 @@ fn color(text: &str) -> Result<String, Rejection> {
 }
 
 /// Checks that a label name is valid, and that no other available label has it.
-fn check_name(world: &World, owner: Owner, name: &str, but: Option<u64>) -> Result<(), Rejection> {
+fn check_name(world: &World, owner: Scope, name: &str, but: Option<u64>) -> Result<(), Rejection> {
     if name.trim().is_empty() || name.contains(',') {
         return Err(Rejection::bad_request(json!({ "title": ["is invalid"] })));
     }
-    let above = match owner {
-        Owner::Project(id) => world.projects.get(id).map(|project| world.groups_above(project)).unwrap_or_default(),
-        Owner::Group(id) => world.group_chain(id).iter().map(|group| group.id).collect(),
-    };
-    let at_hand = |label: &records::Label| owner.has(label) || label.group.is_some_and(|group| above.contains(&group));
+    let above = owner.groups(world);
+    let at_hand =
+        |label: &records::Label| owner.has_label(label) || label.group.is_some_and(|group| above.contains(&group));
     let taken = |label: &records::Label| label.name == name && Some(label.id) != but && at_hand(label);
     if world.labels.iter().any(taken) { Err(Rejection::conflict("Label already exists")) } else { Ok(()) }
 }
 
-fn create(
-    call: &mut WriteCall,
-    owner: Owner,
-    name: &str,
-    given: &str,
-    description: Option<String>,
-    priority: Option<u64>,
-) -> Outcome<Label> {
-    check_name(call.world, owner, name, None)?;
-    let (project, group) = match owner {
-        Owner::Project(id) => (id, None),
-        Owner::Group(id) => (0, Some(id)),
+fn create(call: &mut WriteCall, owner: Scope, input: CreateLabel) -> Outcome<Label> {
+    check_name(call.world, owner, &input.name, None)?;
+    let (project, group, priority) = match owner {
+        Scope::Project(id) => (id, None, input.priority),
+        Scope::Group(id) => (0, Some(id), None),
     };
     let id = call.world.labels.add(records::Label {
         project,
         group,
-        name: name.to_owned(),
-        color: color(given)?,
-        description: description.unwrap_or_default(),
+        name: input.name,
+        color: color(&input.color)?,
+        description: input.description.unwrap_or_default(),
         priority,
         ..records::Label::default()
     });
     answer(call, owner, id)
 }
 
-fn answer(call: &WriteCall, owner: Owner, id: u64) -> Outcome<Label> {
+fn answer(call: &WriteCall, owner: Scope, id: u64) -> Outcome<Label> {
     let label = call.world.labels.get(id).ok_or_else(|| Rejection::not_found("Label"))?;
     let reaches = |id: u64| call.world.projects.get(id).is_some_and(|project| owner.reaches(call.world, project));
-    ok(call.listed_label(label, true, matches!(owner, Owner::Project(_)), reaches))
+    ok(call.listed_label(label, true, matches!(owner, Scope::Project(_)), reaches))
 }
 
 /// Returns the ID of the label with an ID or, failing that, a name.
-fn find(call: &WriteCall, owner: Owner, which: &str) -> Result<u64, Rejection> {
+fn find(call: &WriteCall, owner: Scope, which: &str) -> Result<u64, Rejection> {
     let number = which.parse::<u64>().ok();
-    let own = || call.world.labels.iter().filter(|label| owner.has(label));
+    let own = || call.world.labels.iter().filter(|label| owner.has_label(label));
     let found = own().find(|label| Some(label.id) == number).or_else(|| own().find(|label| label.name == which));
     found.map(Record::id).ok_or_else(|| Rejection::not_found("Label"))
 }
 
-/// The fields to change.
-struct Change {
-    name: Option<String>,
-    color: Option<String>,
-    description: Option<String>,
-    priority: Option<u64>,
-}
-
-fn update(call: &mut WriteCall, owner: Owner, which: &str, change: Change) -> Outcome<Label> {
-    let id = find(call, owner, which)?;
+fn update(call: &mut WriteCall, input: UpdateLabel) -> Outcome<Label> {
+    let owner = call.scope_as(&input.scope, level::REPORTER)?;
+    let id = find(call, owner, &input.label_id)?;
     let given = ["new_name", "color", "description", "priority"];
     if !given.iter().any(|name| call.inputs.contains_key(*name)) {
         let why = format!("{} are missing, at least one parameter must be provided", given.join(", "));
         return Err(Rejection::error(400, why));
     }
-    let name = change.name.filter(|name| !name.is_empty());
+    let name = input.new_name.filter(|name| !name.is_empty());
     if let Some(name) = &name {
         check_name(call.world, owner, name, Some(id))?;
     }
-    let color = change.color.filter(|color| !color.is_empty()).map(|text| color(&text)).transpose()?;
+    let color = input.color.filter(|color| !color.is_empty()).map(|text| color(&text)).transpose()?;
     let clears = call.inputs.get("priority").is_some_and(|v| v.is_null() || v.as_str() == Some(""));
     let Some(label) = call.world.labels.get_mut(id) else { return Err(Rejection::not_found("Label")) };
     label.color = color.unwrap_or_else(|| label.color.clone());
-    label.description = change.description.unwrap_or_else(|| label.description.clone());
-    label.priority = if clears { None } else { change.priority.or(label.priority) };
+    label.description = input.description.unwrap_or_else(|| label.description.clone());
+    let priority = input.priority.filter(|_| matches!(owner, Scope::Project(_)));
+    label.priority = if clears { None } else { priority.or(label.priority) };
     if let Some(name) = name {
         let before = std::mem::replace(&mut label.name, name.clone());
         rename(call.world, owner, &before, Some(&name));
@@ -304,7 +250,7 @@ fn update(call: &mut WriteCall, owner: Owner, which: &str, change: Change) -> Ou
 }
 
 /// Renames a label in all issues and merge requests that have it, or removes it if there is no new name.
-fn rename(world: &mut World, owner: Owner, before: &str, after: Option<&str>) {
+fn rename(world: &mut World, owner: Scope, before: &str, after: Option<&str>) {
     let reached: Vec<u64> =
         world.projects.iter().filter(|project| owner.reaches(world, project)).map(|project| project.id).collect();
     let change = |labels: &mut Vec<String>| match after {
@@ -336,8 +282,9 @@ fn rename(world: &mut World, owner: Owner, before: &str, after: Option<&str>) {
     }
 }
 
-fn delete(call: &mut WriteCall, owner: Owner, which: &str) -> Outcome<NoContent> {
-    let id = find(call, owner, which)?;
+fn delete(call: &mut WriteCall, input: DeleteLabel) -> Outcome<NoContent> {
+    let owner = call.scope_as(&input.scope, level::REPORTER)?;
+    let id = find(call, owner, &input.label_id)?;
     if let Some(label) = call.world.labels.remove(id) {
         rename(call.world, owner, &label.name, None);
     }

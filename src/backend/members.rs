@@ -4,11 +4,11 @@ use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::milestones::day;
 use super::mount::Mount;
 use super::presenters::{contains_ignore_case, date, time};
-use super::records::{self, Membership, Namespace, Project, level};
+use super::records::{self, Namespace, Project, Scope, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::members::*;
-use crate::api::{Id, NoContent};
+use crate::api::{self, NoContent};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
@@ -19,36 +19,20 @@ const LEVELS: &[u8] = &[5, 10, 15, 20, 30, 40, 50];
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read::<ListMembers>(|call, e| list(call, of_project(call.world, call.project(&e.id)?, false), e.query))
-        .read::<ListAllMembers>(|call, e| list(call, of_project(call.world, call.project(&e.id)?, true), e.query))
+        .read::<ListMembers>(|call, e| list(call, members_of(call, &e.scope, false)?, e.query))
+        .read::<ListAllMembers>(|call, e| list(call, members_of(call, &e.scope, true)?, e.query))
         .write::<AddMember>(|call, e| {
-            let manager = Manager::of_project(call, &e.id)?;
+            let manager = Manager::of(call, &e.scope)?;
             add(call, manager, e.user_id, e.access_level, e.expires_at)
         })
         .write::<UpdateMember>(|call, e| {
-            let manager = Manager::of_project(call, &e.id)?;
+            let manager = Manager::of(call, &e.scope)?;
             update(call, manager, e.user_id, e.access_level, e.expires_at)
         })
         .write::<RemoveMember>(|call, e| {
-            let place = Membership::Project(call.project(&e.id)?.id);
+            let place = call.scope(&e.scope)?;
             let is_self = call.require_user()?.id == e.user_id;
-            let manager = if is_self { None } else { Some(Manager::of_project(call, &e.id)?) };
-            remove(call, manager, place, e.user_id)
-        })
-        .read::<ListGroupMembers>(|call, e| list(call, of_group(call.world, call.group(&e.id)?.id, false), e.query))
-        .read::<ListAllGroupMembers>(|call, e| list(call, of_group(call.world, call.group(&e.id)?.id, true), e.query))
-        .write::<AddGroupMember>(|call, e| {
-            let manager = Manager::of_group(call, &e.id)?;
-            add(call, manager, e.user_id, e.access_level, e.expires_at)
-        })
-        .write::<UpdateGroupMember>(|call, e| {
-            let manager = Manager::of_group(call, &e.id)?;
-            update(call, manager, e.user_id, e.access_level, e.expires_at)
-        })
-        .write::<RemoveGroupMember>(|call, e| {
-            let place = Membership::Group(call.group(&e.id)?.id);
-            let is_self = call.require_user()?.id == e.user_id;
-            let manager = if is_self { None } else { Some(Manager::of_group(call, &e.id)?) };
+            let manager = if is_self { None } else { Some(Manager::of(call, &e.scope)?) };
             remove(call, manager, place, e.user_id)
         })
 }
@@ -56,21 +40,36 @@ pub fn mount(mount: Mount) -> Mount {
 /// A user who may manage members.
 #[derive(Clone, Copy)]
 struct Manager {
-    place: Membership,
+    place: Scope,
     /// The manager's own level, the maximum that they can assign or change.
     level: u8,
 }
 
 impl Manager {
-    fn of_project(call: &WriteCall, id: &Id) -> Result<Manager, Rejection> {
-        let project = call.project_as(id, level::MAINTAINER)?;
-        Ok(Manager { place: Membership::Project(project.id), level: call.rights.level(call.world, project) })
+    fn of(call: &WriteCall, scope: &api::Scope) -> Result<Manager, Rejection> {
+        match scope {
+            api::Scope::Project(id) => {
+                let project = call.project_as(id, level::MAINTAINER)?;
+                Ok(Manager { place: Scope::Project(project.id), level: call.rights.level(call.world, project) })
+            }
+            api::Scope::Group(id) => {
+                let group = call.group_as(id, level::OWNER)?.id;
+                Ok(Manager { place: Scope::Group(group), level: call.rights.group_level(call.world, group) })
+            }
+        }
     }
+}
 
-    fn of_group(call: &WriteCall, id: &Id) -> Result<Manager, Rejection> {
-        let group = call.group_as(id, level::OWNER)?.id;
-        Ok(Manager { place: Membership::Group(group), level: call.rights.group_level(call.world, group) })
-    }
+/// Returns the members by user ID, each with the highest membership.
+fn members_of(
+    call: &ReadCall,
+    scope: &api::Scope,
+    inherited: bool,
+) -> Result<BTreeMap<u64, records::Member>, Rejection> {
+    Ok(match scope {
+        api::Scope::Project(id) => of_project(call.world, call.project(id)?, inherited),
+        api::Scope::Group(id) => of_group(call.world, call.group(id)?.id, inherited),
+    })
 }
 
 /// Returns the highest membership of each user, by user ID.
@@ -88,7 +87,7 @@ fn highest<'a>(members: impl Iterator<Item = &'a records::Member>) -> BTreeMap<u
 /// Returns the members of a project by user ID, each with the highest membership. The owner of a user namespace counts
 /// as a member.
 pub fn of_project(world: &World, project: &Project, inherited: bool) -> BTreeMap<u64, records::Member> {
-    let own = Membership::Project(project.id);
+    let own = Scope::Project(project.id);
     let (owner, groups) = match project.namespace {
         Namespace::User(user) => {
             let (level, created_at) = (level::OWNER, project.created_at);
@@ -97,8 +96,7 @@ pub fn of_project(world: &World, project: &Project, inherited: bool) -> BTreeMap
         Namespace::Group(group) if inherited => (None, world.group_chain(group)),
         Namespace::Group(_) => (None, Vec::new()),
     };
-    let places: Vec<Membership> =
-        std::iter::once(own).chain(groups.iter().map(|group| Membership::Group(group.id))).collect();
+    let places: Vec<Scope> = std::iter::once(own).chain(groups.iter().map(|group| Scope::Group(group.id))).collect();
     highest(owner.iter().chain(world.members.iter().filter(|member| places.contains(&member.place))))
 }
 
@@ -106,7 +104,7 @@ pub fn of_project(world: &World, project: &Project, inherited: bool) -> BTreeMap
 fn of_group(world: &World, group: u64, inherited: bool) -> BTreeMap<u64, records::Member> {
     let chain = world.group_chain(group);
     let groups = chain.iter().filter(|above| inherited || above.id == group);
-    let places: Vec<Membership> = groups.map(|group| Membership::Group(group.id)).collect();
+    let places: Vec<Scope> = groups.map(|group| Scope::Group(group.id)).collect();
     highest(world.members.iter().filter(|member| places.contains(&member.place)))
 }
 
@@ -141,14 +139,14 @@ fn check_level(manager: Manager, access_level: u64) -> Result<u8, Rejection> {
     if level > manager.level { Err(Rejection::forbidden()) } else { Ok(level) }
 }
 
-fn find(world: &World, place: Membership, user: u64) -> Result<&records::Member, Rejection> {
+fn find(world: &World, place: Scope, user: u64) -> Result<&records::Member, Rejection> {
     let found = world.members.iter().find(|member| member.place == place && member.user == user);
     found.ok_or_else(Rejection::record_not_found)
 }
 
 /// Checks that the group of a member would still have an owner without that member.
 fn check_owners(world: &World, member: &records::Member) -> Result<(), Rejection> {
-    let Membership::Group(group) = member.place else { return Ok(()) };
+    let Scope::Group(group) = member.place else { return Ok(()) };
     let owners = of_group(world, group, true);
     let others = owners.values().filter(|other| other.user != member.user && other.level >= level::OWNER).count();
     if member.level >= level::OWNER && others == 0 { Err(Rejection::forbidden()) } else { Ok(()) }
@@ -166,8 +164,8 @@ fn add(
     call.world.users.get(user).ok_or_else(|| Rejection::not_found("User"))?;
     let place = manager.place;
     let owns = match place {
-        Membership::Project(id) => call.world.projects.get(id).map(|project| project.namespace),
-        Membership::Group(_) => None,
+        Scope::Project(id) => call.world.projects.get(id).map(|project| project.namespace),
+        Scope::Group(_) => None,
     };
     if owns == Some(Namespace::User(user)) || find(call.world, place, user).is_ok() {
         return Err(Rejection::conflict("Member already exists"));
@@ -202,7 +200,7 @@ fn update(
 }
 
 /// Removes a member; `manager` is `None` for users who leave by themselves.
-fn remove(call: &mut WriteCall, manager: Option<Manager>, place: Membership, user: u64) -> Outcome<NoContent> {
+fn remove(call: &mut WriteCall, manager: Option<Manager>, place: Scope, user: u64) -> Outcome<NoContent> {
     let member = find(call.world, place, user)?;
     if manager.is_some_and(|manager| member.level > manager.level) {
         return Err(Rejection::forbidden());

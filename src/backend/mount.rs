@@ -13,7 +13,7 @@ use super::rejection::Rejection;
 use super::stream::Stream;
 use super::views;
 use crate::api::views::{Fields, Views};
-use crate::api::{Endpoint, NoContent, Raw};
+use crate::api::{self, Endpoint, NoContent, Raw};
 use axum::http::Method;
 use serde::Serialize;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ type Rewrite = dyn Fn(&mut Inputs) + Send + Sync;
 #[derive(Default)]
 pub struct Mount {
     door: Door,
-    mounted: Vec<&'static str>,
+    mounted: Vec<(&'static str, &'static str)>,
     /// Whether to leave out endpoints that are not in the specification.
     only_specified: bool,
 }
@@ -78,7 +78,7 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount::<E>(Caller::Anyone, Purpose::Fields, read_handler(handler))
+        self.mount::<E>(Access::of(Caller::Anyone), Purpose::Fields, |head| read_handler(handler, head))
     }
 
     /// Mounts a read-only handler that requires a signed-in caller; this is checked before the inputs are validated.
@@ -86,7 +86,7 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount::<E>(Caller::Reader, Purpose::Fields, read_handler(handler))
+        self.mount::<E>(Access::of(Caller::Reader), Purpose::Fields, |head| read_handler(handler, head))
     }
 
     /// Also mounts a read-only handler for HEAD requests: the reply is 204, without a body or a content length.
@@ -98,16 +98,20 @@ impl Mount {
             handler(call, params::read(&call.inputs)?)?;
             Ok(Answer::new(None))
         };
-        self.route(Method::HEAD, E::ROUTE, Access::of(Caller::Anyone), Purpose::Fields, Run::Read(Box::new(run)));
+        self.route(Method::HEAD, E::TAIL, Access::of(Caller::Anyone), Purpose::Fields, Run::Read(Box::new(run)));
         self
     }
 
-    /// Mounts a read-only handler that requires a signed-in caller at an additional path.
-    pub fn also_read_signed_in<E: Endpoint>(mut self, route: &str, handler: ReadHandler<E>) -> Mount
+    /// Mounts a read-only handler that requires a signed-in caller at an additional path, or at one for each kind of
+    /// subject.
+    pub fn also_read_signed_in<E: Endpoint>(mut self, tail: &str, handler: ReadHandler<E>) -> Mount
     where
         E::Output: Render,
     {
-        self.route(E::METHOD, route, Access::of(Caller::Reader), Purpose::Fields, read_handler(handler));
+        for head in heads::<E>() {
+            let access = Access::of(Caller::Reader);
+            self.route(E::METHOD, &format!("{head}{tail}"), access, Purpose::Fields, read_handler(handler, head));
+        }
         self
     }
 
@@ -116,14 +120,14 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount::<E>(Caller::Writer, Purpose::Fields, write_handler(handler, None))
+        self.mount::<E>(Access::of(Caller::Writer), Purpose::Fields, |head| write_handler(handler, head, None))
     }
 
-    /// Mounts a handler that writes at an additional path, at which an input replaces a path parameter: `(parameter,
-    /// input)`.
+    /// Mounts a handler that writes at an additional path, or at one for each kind of subject. There, an input replaces a
+    /// path parameter: `(parameter, input)`.
     pub fn also_write<E: Endpoint>(
         mut self,
-        route: &str,
+        tail: &str,
         (parameter, input): (&'static str, &'static str),
         handler: WriteHandler<E>,
     ) -> Mount
@@ -136,9 +140,11 @@ impl Mount {
                 inputs.insert(parameter.to_owned(), value);
             }
         };
-        if !(self.only_specified && E::IS_UNSPECIFIED) {
-            let run = write_handler(handler, Some(Box::new(rewrite)));
-            self.route(E::METHOD, route, Access::of(Caller::Writer), Purpose::Fields, run);
+        if !(self.only_specified && E::ROUTES.iter().all(|route| route.is_unspecified)) {
+            for head in heads::<E>() {
+                let run = write_handler(handler, head, Some(Box::new(rewrite)));
+                self.route(E::METHOD, &format!("{head}{tail}"), Access::of(Caller::Writer), Purpose::Fields, run);
+            }
         }
         self
     }
@@ -148,24 +154,23 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount::<E>(Caller::Writer, Purpose::Files, write_handler(handler, None))
+        self.mount::<E>(Access::of(Caller::Writer), Purpose::Files, |head| write_handler(handler, head, None))
     }
 
     /// Mounts a read-only handler whose response is too large to be built in memory.
     pub fn stream<E: Endpoint<Output = Raw>>(self, handler: StreamHandler<E>) -> Mount {
-        self.mount::<E>(Caller::Anyone, Purpose::Fields, stream_handler(handler, None))
+        self.mount::<E>(Access::of(Caller::Anyone), Purpose::Fields, |head| stream_handler(handler, head, None))
     }
 
     /// Mounts a streaming handler that requires a signed-in caller.
     pub fn stream_signed_in<E: Endpoint<Output = Raw>>(self, handler: StreamHandler<E>) -> Mount {
-        self.mount::<E>(Caller::Reader, Purpose::Fields, stream_handler(handler, None))
+        self.mount::<E>(Access::of(Caller::Reader), Purpose::Fields, |head| stream_handler(handler, head, None))
     }
 
     /// Mounts a streaming handler that requires a signed-in caller and also accepts job tokens.
-    pub fn stream_to_jobs<E: Endpoint<Output = Raw>>(mut self, handler: StreamHandler<E>) -> Mount {
+    pub fn stream_to_jobs<E: Endpoint<Output = Raw>>(self, handler: StreamHandler<E>) -> Mount {
         let access = Access::of(Caller::Reader).and_jobs();
-        self.mount_with::<E>(access, Purpose::Fields, stream_handler(handler, None));
-        self
+        self.mount::<E>(access, Purpose::Fields, |head| stream_handler(handler, head, None))
     }
 
     /// Mounts a streaming handler at an additional path that implies the value of one input.
@@ -179,7 +184,7 @@ impl Mount {
         let rewrite = move |inputs: &mut Inputs| {
             inputs.insert(name.to_owned(), value.into());
         };
-        let run = stream_handler(handler, Some(Box::new(rewrite)));
+        let run = stream_handler(handler, "", Some(Box::new(rewrite)));
         self.route(E::METHOD, route, Access::of(caller), Purpose::Fields, run);
         self
     }
@@ -197,21 +202,19 @@ impl Mount {
             let parts: Vec<&str> = parts.iter().filter_map(|part| part.as_ref()?.as_str()).collect();
             inputs.insert(name.to_owned(), parts.join("/").into());
         };
-        let run = stream_handler(handler, Some(Box::new(rewrite)));
+        let run = stream_handler(handler, "", Some(Box::new(rewrite)));
         self.route(E::METHOD, route, Access::of(Caller::Reader).and_jobs(), Purpose::Fields, run);
         self
     }
 
-    fn mount<E: Endpoint>(mut self, caller: Caller, body: Purpose, run: Run) -> Mount {
-        self.mount_with::<E>(Access::of(caller), body, run);
-        self
-    }
-
-    fn mount_with<E: Endpoint>(&mut self, access: Access, body: Purpose, run: Run) {
-        if !(self.only_specified && E::IS_UNSPECIFIED) {
-            self.route(E::METHOD, E::ROUTE, access, body, run);
-            self.mounted.push(E::NAME);
+    /// Mounts a handler at each route of its endpoint. `run` gets the part of the route that names the subject.
+    fn mount<E: Endpoint>(mut self, access: Access, body: Purpose, run: impl Fn(&'static str) -> Run) -> Mount {
+        let only_specified = self.only_specified;
+        for route in E::ROUTES.iter().filter(|route| !(only_specified && route.is_unspecified)) {
+            self.route(E::METHOD, route.path, access, body, run(head::<E>(route)));
+            self.mounted.push((E::NAME, route.path));
         }
+        self
     }
 
     fn route(&mut self, method: Method, route: &str, access: Access, body: Purpose, run: Run) {
@@ -227,8 +230,8 @@ impl Mount {
         self
     }
 
-    /// Returns the names of the mounted endpoints.
-    pub fn mounted(&self) -> &[&'static str] {
+    /// Returns the mounted endpoints: their names and paths.
+    pub fn mounted(&self) -> &[(&'static str, &'static str)] {
         &self.mounted
     }
 
@@ -243,20 +246,36 @@ impl Mount {
     }
 }
 
-// Generic code is compiled for each endpoint, so these functions contain only what depends on it.
+// Generic code is compiled for each endpoint, so these functions contain only what depends on it. `head` is the part of the
+// route that names the subject; it is empty if the operation has none.
 
-fn read_handler<E: Endpoint>(handler: ReadHandler<E>) -> Run
+fn head<E: Endpoint>(route: &'static api::Route) -> &'static str {
+    route.path.strip_suffix(E::TAIL).unwrap_or_default()
+}
+
+fn heads<E: Endpoint>() -> impl Iterator<Item = &'static str> {
+    E::ROUTES.iter().map(head::<E>)
+}
+
+fn inputs<E: Endpoint>(inputs: &Inputs, head: &str) -> Result<E, Rejection> {
+    match E::SUBJECT {
+        Some(name) => params::read_about(inputs, name, head),
+        None => params::read(inputs),
+    }
+}
+
+fn read_handler<E: Endpoint>(handler: ReadHandler<E>, head: &'static str) -> Run
 where
     E::Output: Render,
 {
     Run::Read(Box::new(move |call| {
-        let inputs = params::read(&call.inputs)?;
+        let inputs = inputs(&call.inputs, head)?;
         call.pagination = Pagination::from_inputs(&call.inputs)?;
         render::<E>(handler(call, inputs)?)
     }))
 }
 
-fn write_handler<E: Endpoint>(handler: WriteHandler<E>, rewrite: Option<Box<Rewrite>>) -> Run
+fn write_handler<E: Endpoint>(handler: WriteHandler<E>, head: &'static str, rewrite: Option<Box<Rewrite>>) -> Run
 where
     E::Output: Render,
 {
@@ -264,16 +283,20 @@ where
         if let Some(rewrite) = &rewrite {
             rewrite(&mut call.inputs);
         }
-        render::<E>(handler(call, params::read(&call.inputs)?)?)
+        render::<E>(handler(call, inputs(&call.inputs, head)?)?)
     }))
 }
 
-fn stream_handler<E: Endpoint<Output = Raw>>(handler: StreamHandler<E>, rewrite: Option<Box<Rewrite>>) -> Run {
+fn stream_handler<E: Endpoint<Output = Raw>>(
+    handler: StreamHandler<E>,
+    head: &'static str,
+    rewrite: Option<Box<Rewrite>>,
+) -> Run {
     Run::Stream(Box::new(move |call| {
         if let Some(rewrite) = &rewrite {
             rewrite(&mut call.inputs);
         }
-        handler(call, params::read(&call.inputs)?)
+        handler(call, inputs(&call.inputs, head)?)
     }))
 }
 

@@ -2,7 +2,7 @@
 
 use super::call::{Call, Outcome, WriteCall, ok};
 use super::mount::Mount;
-use super::records::{Membership, NotificationSetting};
+use super::records::{NotificationSetting, Scope};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Endpoint;
@@ -19,20 +19,12 @@ pub fn mount(mount: Mount) -> Mount {
             let email = input.notification_email.clone();
             update(call, None, input.level.clone(), email, events(&input))
         })
-        .read_signed_in::<GetGroupNotifications>(|call, input| {
+        .read_signed_in::<GetScopedNotifications>(|call, input| {
             call.require_user()?;
-            ok(show(call, Some(Membership::Group(call.group(&input.id)?.id)))?)
+            ok(show(call, Some(call.scope(&input.scope)?))?)
         })
-        .write::<UpdateGroupNotifications>(|call, input| {
-            let place = Membership::Group(call.group(&input.id)?.id);
-            update(call, Some(place), input.level.clone(), None, events(&input))
-        })
-        .read_signed_in::<GetProjectNotifications>(|call, input| {
-            call.require_user()?;
-            ok(show(call, Some(Membership::Project(call.project(&input.id)?.id)))?)
-        })
-        .write::<UpdateProjectNotifications>(|call, input| {
-            let place = Membership::Project(call.project(&input.id)?.id);
+        .write::<UpdateScopedNotifications>(|call, input| {
+            let place = call.scope(&input.scope)?;
             update(call, Some(place), input.level.clone(), None, events(&input))
         })
 }
@@ -43,10 +35,7 @@ fn events<E: Endpoint>(input: &E) -> BTreeMap<String, bool> {
     inputs.filter_map(|(input, value)| Some((input.name.to_owned(), value.as_bool()?))).collect()
 }
 
-fn show<W: Deref<Target = World>>(
-    call: &Call<W>,
-    place: Option<Membership>,
-) -> Result<NotificationSettings, Rejection> {
+fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Scope>) -> Result<NotificationSettings, Rejection> {
     let user = call.require_user()?;
     let setting = call.world.notification_settings.iter().find(|s| s.user == user.id && s.place == place);
     let usual = if place.is_some() { "global" } else { "participating" };
@@ -69,7 +58,7 @@ fn show<W: Deref<Target = World>>(
 
 fn update(
     call: &mut WriteCall,
-    place: Option<Membership>,
+    place: Option<Scope>,
     level: Option<String>,
     email: Option<String>,
     events: BTreeMap<String, bool>,

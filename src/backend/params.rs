@@ -4,6 +4,7 @@
 //! a scalar stands for an array of one element, and an empty string for a number counts as absent.
 
 use super::rejection::Rejection;
+use crate::api::endpoint::encode;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
@@ -152,7 +153,39 @@ fn put(slot: &mut Value, keys: &[&str], value: Value) {
 /// # Errors
 /// Fails with 400 and lists all mistakes: `{"error": "title is missing, page is invalid"}`.
 pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Rejection> {
+    read_all(Attempt { given: named(inputs), flaws: Vec::new() })
+}
+
+/// Deserializes `inputs` as an `E` whose field `subject` is an object. `head` is the part of the route that names the
+/// object: a slot for its project or group, and further slots for numbers.
+///
+/// # Errors
+/// Fails as [`read`] does; a mistake in the path has the name of its slot.
+pub fn read_about<E: DeserializeOwned>(inputs: &Inputs, subject: &str, head: &str) -> Result<E, Rejection> {
     let mut attempt = Attempt { given: named(inputs), flaws: Vec::new() };
+    let mut path = String::new();
+    for segment in head.split('/').skip(1) {
+        path.push('/');
+        let Some(slot) = segment.strip_prefix('{').and_then(|slot| slot.strip_suffix('}')) else {
+            path.push_str(segment);
+            continue;
+        };
+        let value = inputs.get(slot).and_then(Value::as_str).unwrap_or_default();
+        let is_valid = if slot == "id" { !value.contains('\0') } else { value.trim().parse::<u64>().is_ok() };
+        if !is_valid {
+            attempt.flaws.push(InputError { field: slot.to_owned(), kind: Kind::Invalid });
+        }
+        path.push_str(&encode(value.trim()));
+        attempt.given.retain(|(name, _)| name != slot);
+    }
+    attempt.given.retain(|(name, _)| name != subject);
+    let path = Value::String(path);
+    let value = if attempt.flaws.is_empty() { Lenient::Value(&path) } else { Lenient::Anything };
+    attempt.given.push((Cow::Borrowed(subject), value));
+    read_all(attempt)
+}
+
+fn read_all<E: DeserializeOwned>(mut attempt: Attempt<'_>) -> Result<E, Rejection> {
     loop {
         match E::deserialize(Reader(attempt.given.clone())) {
             Ok(value) if attempt.flaws.is_empty() => return Ok(value),

@@ -5,7 +5,7 @@ use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::mount::Mount;
 use super::params::is_path;
 use super::presenters::attributes;
-use super::records::{self, Membership, Namespace, Project, State, User, Visibility, level};
+use super::records::{self, Namespace, Project, Scope, State, User, Visibility, level};
 use super::rejection::Rejection;
 use super::store::repository_path;
 use super::views::SIMPLE_PROJECT;
@@ -269,7 +269,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     fn permissions(&self, project: &Project) -> Permissions {
-        let access = |level: u8, place: Membership| {
+        let access = |level: u8, place: Scope| {
             let setting = self
                 .world
                 .notification_settings
@@ -280,10 +280,10 @@ impl<W: Deref<Target = World>> Call<W> {
             (level > 0).then_some(Access { access_level: level.into(), notification_level: Some(loud as u64) })
         };
         let group_access = match project.namespace {
-            Namespace::Group(group) => access(self.rights.in_group(&self.world, group), Membership::Group(group)),
+            Namespace::Group(group) => access(self.rights.in_group(&self.world, group), Scope::Group(group)),
             Namespace::User(_) => None,
         };
-        let project_access = access(self.rights.directly_in(project), Membership::Project(project.id));
+        let project_access = access(self.rights.directly_in(project), Scope::Project(project.id));
         Permissions { project_access, group_access }
     }
 
@@ -557,8 +557,8 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     world.deployments.remove_where(|row| row.project == project);
     world.commit_statuses.remove_where(|row| row.project == project);
     world.commit_comments.remove_where(|row| row.project == project);
-    world.members.remove_where(|member| member.place == Membership::Project(project));
-    world.notification_settings.remove_where(|setting| setting.place == Some(Membership::Project(project)));
+    world.members.remove_where(|member| member.place == Scope::Project(project));
+    world.notification_settings.remove_where(|setting| setting.place == Some(Scope::Project(project)));
     let serving: Vec<u64> =
         world.runners.iter().filter(|runner| runner.projects.contains(&project)).map(|runner| runner.id).collect();
     for id in serving {

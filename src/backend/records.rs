@@ -267,23 +267,23 @@ record! {
     }
 }
 
-/// The group or project of a membership.
+/// The project or group that a member, label, milestone or setting belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Membership {
+pub enum Scope {
     Group(u64),
     Project(u64),
 }
 
-impl Default for Membership {
-    fn default() -> Membership {
-        Membership::Project(0)
+impl Default for Scope {
+    fn default() -> Scope {
+        Scope::Project(0)
     }
 }
 
 record! {
     /// A member of a group or a project.
     Member {
-        place: Membership,
+        place: Scope,
         user: u64,
         /// The access level, one of [`level`].
         level: u8,
@@ -1069,7 +1069,7 @@ record! {
     NotificationSetting {
         user: u64,
         /// The group or project; `None` for the global setting.
-        place: Option<Membership>,
+        place: Option<Scope>,
         level: String,
         email: Option<String>,
         /// The enabled events of the level `custom`.

@@ -6,6 +6,7 @@ use super::mount::Mount;
 use super::page::ListSize;
 use super::records::{self, Namespace, Noteable, Project};
 use super::rejection::Rejection;
+use crate::api::Scope;
 use crate::api::search::*;
 use crate::backend::presenters::{contains_ignore_case, present};
 use serde_json::json;
@@ -25,11 +26,9 @@ const MAX_FILE_BYTES: usize = 1 << 20;
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<Search>(everywhere)
-        .read_signed_in::<SearchGroup>(in_group)
-        .read_signed_in::<SearchProject>(in_project)
+        .read_signed_in::<SearchWithin>(within)
         // The older spelling, which servers of all versions accept and other client libraries use.
-        .also_read_signed_in::<SearchGroup>("/groups/{id}/search", in_group)
-        .also_read_signed_in::<SearchProject>("/projects/{id}/search", in_project)
+        .also_read_signed_in::<SearchWithin>("/search", within)
 }
 
 fn everywhere(call: &ReadCall, input: Search) -> Outcome<Vec<Hit>> {
@@ -39,9 +38,15 @@ fn everywhere(call: &ReadCall, input: Search) -> Outcome<Vec<Hit>> {
     find(call, scope, &input.search, &projects)
 }
 
-fn in_group(call: &ReadCall, input: SearchGroup) -> Outcome<Vec<Hit>> {
+fn within(call: &ReadCall, input: SearchWithin) -> Outcome<Vec<Hit>> {
     call.require_user()?;
-    let group = call.group(&input.id)?.id;
+    match &input.within {
+        Scope::Project(id) => in_project(call, call.project(id)?, &input),
+        Scope::Group(id) => in_group(call, call.group(id)?.id, &input),
+    }
+}
+
+fn in_group(call: &ReadCall, group: u64, input: &SearchWithin) -> Outcome<Vec<Hit>> {
     let scope = scope(&input.scope, &GROUP_SCOPES)?;
     let inside = |project: &&Project| match project.namespace {
         Namespace::Group(id) => call.world.group_chain(id).iter().any(|above| above.id == group),
@@ -51,9 +56,7 @@ fn in_group(call: &ReadCall, input: SearchGroup) -> Outcome<Vec<Hit>> {
     find(call, scope, &input.search, &projects)
 }
 
-fn in_project(call: &ReadCall, input: SearchProject) -> Outcome<Vec<Hit>> {
-    call.require_user()?;
-    let project = call.project(&input.id)?;
+fn in_project(call: &ReadCall, project: &Project, input: &SearchWithin) -> Outcome<Vec<Hit>> {
     if !PROJECT_SCOPES.contains(&input.scope.as_str()) {
         return Err(Rejection::no_valid_value("scope"));
     }

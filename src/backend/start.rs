@@ -324,7 +324,7 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
                 created_at: now,
                 ..Group::default()
             });
-            let place = Membership::Group(group);
+            let place = Scope::Group(group);
             world.members.add(Member { place, user: owner, level: level::OWNER, created_at: now, ..Member::default() });
             group
         }

@@ -5,7 +5,7 @@ use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::mount::Mount;
 use super::params::is_path;
 use super::projects::{Filter, filter};
-use super::records::{Identity, Membership, Namespace, User, level};
+use super::records::{Identity, Namespace, Scope, User, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::NoContent;
@@ -319,8 +319,7 @@ fn delete(call: &mut WriteCall, input: DeleteUser) -> Outcome<NoContent> {
     let now = call.now;
     let world = &mut *call.world;
     let owns_alone = |group: u64| {
-        let mut owners =
-            world.members.iter().filter(|m| m.place == Membership::Group(group) && m.level == level::OWNER);
+        let mut owners = world.members.iter().filter(|m| m.place == Scope::Group(group) && m.level == level::OWNER);
         owners.next().is_some_and(|first| first.user == id) && owners.next().is_none()
     };
     let alone: Vec<u64> = world.groups.iter().map(|group| group.id).filter(|group| owns_alone(*group)).collect();

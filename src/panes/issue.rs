@@ -5,8 +5,8 @@ use crate::api::issues::{
     DeleteIssue, GetIssue, Issue, ListClosingMergeRequests, ListIssueParticipants, ListRelatedMergeRequests,
 };
 use crate::api::merge_requests::{MergeRequest, TimeStats};
-use crate::api::search::{Hit, SearchProject};
-use crate::api::{Fault, Id, Time};
+use crate::api::search::{Hit, SearchWithin};
+use crate::api::{Fault, Id, Scope, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
@@ -188,10 +188,11 @@ impl IssuePane {
     }
 
     /// Returns the searches that may find the issue: by its number, and by the words that found it before.
-    fn searches(&self) -> Vec<SearchProject> {
+    fn searches(&self) -> Vec<SearchWithin> {
         let (Some(id), Some(iid), false) = (&self.project, self.number, self.epic) else { return Vec::new() };
         let searches = [Some(format!("#{iid}")), self.words.clone()].into_iter().flatten();
-        searches.map(|search| SearchProject { id: id.clone(), scope: "issues".into(), search }).collect()
+        let within = Scope::Project(id.clone());
+        searches.map(|search| SearchWithin { within: within.clone(), scope: "issues".into(), search }).collect()
     }
 
     fn issue<'a>(&self, view: &View<'a>) -> Option<&'a Issue> {
@@ -213,7 +214,7 @@ impl IssuePane {
     }
 
     fn head_input(&self, view: &View) -> HeadInput {
-        let reply = |search: &SearchProject| {
+        let reply = |search: &SearchWithin| {
             let rows = view.store.list(search);
             (rows.revision, rows.is_loaded, rows.error.map(|error| error.message()))
         };

@@ -1,7 +1,7 @@
 //! The issues of a project, of a group or of the user, with tabs by state, and the description of the selected issue.
 
 use crate::api::issues::Issue;
-use crate::api::{Id, Time};
+use crate::api::{Id, Scope, Time};
 use crate::app::action::Action;
 use crate::app::command::Command;
 use crate::app::context::Cx;
@@ -11,13 +11,12 @@ use crate::app::place::Place;
 use crate::app::query;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::issue_query::IssueScope;
+use crate::parts::issue_query::IssueQuery;
 use crate::parts::list::age;
 use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
-use crate::parts::owner::Owner;
-use crate::parts::{forms, issues, rendered_markdown};
+use crate::parts::{forms, issues, rendered_markdown, scope};
 use crate::store::{ListQuery, Work};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -57,16 +56,16 @@ const COLUMNS: Columns<Issue> = Columns {
 
 /// The issues of a project or group, or those assigned to the user.
 pub struct IssueSource {
-    owner: Owner,
+    scope: Option<Scope>,
 }
 
 /// The list of issues.
 pub type Issues = ListPane<IssueSource>;
 
 impl IssueSource {
-    fn scope(&self, tab: usize, order: ServerOrder) -> IssueScope {
+    fn list(&self, tab: usize, order: ServerOrder) -> IssueQuery {
         let state = STATES.get(tab).copied().unwrap_or_default();
-        IssueScope { project: self.owner.project().cloned(), group: self.owner.group().cloned(), state, order }
+        IssueQuery { scope: self.scope.clone(), state, order }
     }
 
     /// Returns the index in [`STATES`] of the listed state: the one named by the filter, else that of the tab.
@@ -75,8 +74,13 @@ impl IssueSource {
         named.and_then(|named| STATES.iter().position(|state| *state == named)).unwrap_or(input.tab)
     }
 
+    /// Returns the project, if the list belongs to one.
+    fn project(&self) -> Option<&Id> {
+        self.scope.as_ref().and_then(Scope::project)
+    }
+
     fn project_of(&self, issue: &Issue, view: &View) -> Id {
-        self.owner.project().cloned().unwrap_or_else(|| issues::project(issue, view))
+        self.project().cloned().unwrap_or_else(|| issues::project(issue, view))
     }
 }
 
@@ -106,7 +110,7 @@ impl Issues {
     }
 
     fn create(&mut self, cx: &mut Cx) {
-        if let Some(project) = self.source.owner.project() {
+        if let Some(project) = self.source.project() {
             forms::issue::create(project).open(cx);
         }
     }
@@ -129,7 +133,7 @@ impl ListSource for IssueSource {
         Command::new("issues.create", &["+"], "Create issue…", Issues::create).writes().footer("new").when(
             |pane, view| {
                 forms::signed_in(view)?;
-                match pane.source.owner.project() {
+                match pane.source.project() {
                     Some(_) => Ok(()),
                     None => Err("select a project first".into()),
                 }
@@ -140,16 +144,16 @@ impl ListSource for IssueSource {
     ];
 
     fn open(place: &Place, _view: &View) -> IssueSource {
-        IssueSource { owner: Owner::of(place) }
+        IssueSource { scope: scope::of(place) }
     }
 
     fn place(&self) -> Place {
-        self.owner.place(Self::ID)
+        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let is_own = self.owner == Owner::User;
-        self.owner.breadcrumbs(view, if is_own { "issues assigned to you" } else { "issues" })
+        let title = if self.scope.is_none() { "issues assigned to you" } else { "issues" };
+        scope::breadcrumbs(self.scope.as_ref(), view, title)
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -170,11 +174,11 @@ impl ListSource for IssueSource {
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Issue>> {
-        self.scope(input.tab, order).query(input.filter, view)
+        self.list(input.tab, order).query(input.filter, view)
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Issue> {
-        Filter::Query(self.scope(0, None).grammar())
+        Filter::Query(self.list(0, None).grammar())
     }
 
     fn key(issue: &Issue) -> String {
@@ -182,7 +186,7 @@ impl ListSource for IssueSource {
     }
 
     fn row(&self, view: &View, _: usize, issue: &Issue) -> Row {
-        let project = match self.owner.project() {
+        let project = match self.project() {
             Some(_) => String::new(),
             None => issues::project(issue, view).as_str().to_owned(),
         };
@@ -215,13 +219,13 @@ impl ListSource for IssueSource {
     }
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        let is_own = self.owner == Owner::User;
+        let is_own = self.scope.is_none();
         match (input.filter.is_empty(), input.tab) {
             (false, _) => ("No issue matches the filter.", "‹seek› changes it, ‹escape› clears it"),
             (true, 0) if is_own => ("No open issue is assigned to you.", "‹seek› scope:all lists all that you can see"),
             (true, 0) => ("No issue is open.", "‹tab.2› shows the closed ones"),
             (true, 1) => ("No issue is closed.", "‹tab.1› shows the open ones, ‹tab.3› all"),
-            (true, _) if self.owner.project().is_some() => ("There are no issues here.", "‹issues.create› creates one"),
+            (true, _) if self.project().is_some() => ("There are no issues here.", "‹issues.create› creates one"),
             (true, _) => ("There are no issues here.", "‹palette› opens another place"),
         }
     }

@@ -1,7 +1,7 @@
 //! The labels of a project or group: their colors, and how many issues and merge requests have them.
 
-use crate::api::Id;
-use crate::api::labels::{DeleteGroupLabel, DeleteLabel, Label, ListGroupLabels, ListLabels, rgb};
+use crate::api::Scope;
+use crate::api::labels::{DeleteLabel, Label, ListLabels, rgb};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
@@ -12,10 +12,9 @@ use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::forms;
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
-use crate::parts::owner::Owner;
+use crate::parts::{forms, scope};
 use crate::store::{ListQuery, Rows, Want, Write};
 use crate::ui::glyph;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -52,21 +51,16 @@ const COLUMNS: Columns<Label> = Columns {
 
 /// The labels of a project or group.
 pub struct LabelSource {
-    owner: Owner,
+    scope: Option<Scope>,
 }
 
 /// The list of labels.
 pub type Labels = ListPane<LabelSource>;
 
 impl LabelSource {
-    /// Returns the ID of the project or group, and whether it is a group.
-    fn owner(&self) -> Option<(&Id, bool)> {
-        Some((self.owner.id()?, self.owner.group().is_some()))
-    }
-
     /// Returns whether a label of a project belongs to one of its groups.
     fn is_inherited(&self, label: &Label) -> bool {
-        self.owner.project().is_some() && label.is_project_label == Some(false)
+        matches!(self.scope, Some(Scope::Project(_))) && label.is_project_label == Some(false)
     }
 }
 
@@ -74,12 +68,12 @@ impl Labels {
     fn go(&mut self, pane: &str, cx: &mut Cx) {
         let Some(label) = self.current(&cx.view) else { return };
         let query = format!("label:\"{}\"", label.name.replace('"', ""));
-        cx.go(self.source.owner.place(pane).query(query));
+        cx.go(scope::place(self.source.scope.as_ref(), pane).query(query));
     }
 
     fn create(&mut self, cx: &mut Cx) {
-        if let Some((id, in_group)) = self.source.owner() {
-            forms::label::create(id, in_group).open(cx);
+        if let Some(scope) = &self.source.scope {
+            forms::label::create(scope).open(cx);
         }
     }
 
@@ -94,23 +88,20 @@ impl Labels {
     }
 
     fn edit(&mut self, cx: &mut Cx) {
-        if let (Some(label), Some((id, in_group))) = (self.current(&cx.view), self.source.owner()) {
-            forms::label::edit(id, in_group, label).open(cx);
+        if let (Some(label), Some(scope)) = (self.current(&cx.view), &self.source.scope) {
+            forms::label::edit(scope, label).open(cx);
         }
     }
 
     fn delete(&mut self, cx: &mut Cx) {
-        let (Some(label), Some((id, in_group))) = (self.current(&cx.view), self.source.owner()) else { return };
-        let (id, label_id, what) = (id.clone(), label.id.to_string(), format!("delete label {}", label.name));
-        let name = Some(label.name.clone());
+        let (Some(label), Some(scope)) = (self.current(&cx.view), self.source.scope.clone()) else { return };
         let question = format!(
-            "Delete the label {} of {id}? It is taken from all issues and merge requests. This cannot be undone.",
-            sanitize(&label.name)
+            "Delete the label {} of {}? It is taken from all issues and merge requests. This cannot be undone.",
+            sanitize(&label.name),
+            scope.id()
         );
-        let write = match in_group {
-            true => Write::new(&DeleteGroupLabel { id, label_id, name }, what),
-            false => Write::new(&DeleteLabel { id, label_id, name }, what),
-        };
+        let delete = DeleteLabel { scope, label_id: label.id.to_string(), name: Some(label.name.clone()) };
+        let write = Write::new(&delete, format!("delete label {}", label.name));
         cx.act(App::confirm("Delete a label", question, Action::Send(write)));
     }
 }
@@ -146,26 +137,21 @@ impl ListSource for LabelSource {
     ];
 
     fn open(place: &Place, _view: &View) -> LabelSource {
-        LabelSource { owner: Owner::of(place) }
+        LabelSource { scope: scope::of(place) }
     }
 
     fn place(&self) -> Place {
-        self.owner.place(Self::ID)
+        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        self.owner.breadcrumbs(view, "labels")
+        scope::breadcrumbs(self.scope.as_ref(), view, "labels")
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Label>> {
         let search = Some(input.filter.to_owned()).filter(|text| !text.is_empty());
-        let with_counts = Some(true);
-        Some(match self.owner()? {
-            (id, false) => ListQuery::new(&ListLabels { id: id.clone(), with_counts, search, ..ListLabels::default() }),
-            (id, true) => {
-                ListQuery::new(&ListGroupLabels { id: id.clone(), with_counts, search, ..ListGroupLabels::default() })
-            }
-        })
+        let (scope, with_counts) = (self.scope.clone()?, Some(true));
+        Some(ListQuery::new(&ListLabels { scope, with_counts, search, ..ListLabels::default() }))
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Label> {
@@ -217,7 +203,7 @@ impl ListSource for LabelSource {
     }
 
     fn wants(pane: &Labels, _view: &View) -> Vec<Want> {
-        pane.source.owner.wants()
+        scope::wants(pane.source.scope.as_ref())
     }
 
     fn answer(pane: &mut Labels, answer: Answer, _cx: &mut Cx) {
@@ -227,7 +213,7 @@ impl ListSource for LabelSource {
     }
 
     fn url(&self, view: &View, _: &Label) -> Option<String> {
-        self.owner.page(view, "/-/labels")
+        scope::page(self.scope.as_ref(), view, "/-/labels")
     }
 
     fn copies(&self, _view: &View, label: &Label) -> Vec<(&'static str, String)> {

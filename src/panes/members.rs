@@ -1,9 +1,7 @@
 //! The members of a project or group with their roles.
 
-use crate::api::Time;
-use crate::api::members::{
-    ListAllGroupMembers, ListAllMembers, ListGroupMembers, ListMembers, Member, RemoveGroupMember, RemoveMember,
-};
+use crate::api::members::{ListAllMembers, ListMembers, Member, RemoveMember};
+use crate::api::{Scope, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
@@ -17,8 +15,7 @@ use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{age, day};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
-use crate::parts::owner::Owner;
-use crate::parts::{forms, people, profile};
+use crate::parts::{forms, people, profile, scope};
 use crate::store::{ListQuery, Want, Write};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::sanitize;
@@ -55,7 +52,7 @@ fn at(time: Option<&Time>) -> Option<Timestamp> {
 
 /// The members of a project or group.
 pub struct MemberSource {
-    owner: Owner,
+    scope: Option<Scope>,
 }
 
 /// The list of members.
@@ -63,19 +60,11 @@ pub type Members = ListPane<MemberSource>;
 
 impl MemberSource {
     fn direct(&self, query: Option<String>) -> Option<ListQuery<Member>> {
-        let id = self.owner.id()?.clone();
-        Some(match self.owner {
-            Owner::Group(_) => ListQuery::new(&ListGroupMembers { id, query }),
-            _ => ListQuery::new(&ListMembers { id, query }),
-        })
+        Some(ListQuery::new(&ListMembers { scope: self.scope.clone()?, query }))
     }
 
     fn all(&self, query: Option<String>) -> Option<ListQuery<Member>> {
-        let id = self.owner.id()?.clone();
-        Some(match self.owner {
-            Owner::Group(_) => ListQuery::new(&ListAllGroupMembers { id, query }),
-            _ => ListQuery::new(&ListAllMembers { id, query }),
-        })
+        Some(ListQuery::new(&ListAllMembers { scope: self.scope.clone()?, query }))
     }
 
     /// Returns whether a member is inherited from a parent group; `false` while that is unknown.
@@ -102,27 +91,22 @@ impl Members {
     }
 
     fn add(&mut self, cx: &mut Cx) {
-        if let Some(form) = forms::member::add(&self.source.owner) {
-            form.open(cx);
+        if let Some(scope) = &self.source.scope {
+            forms::member::add(scope).open(cx);
         }
     }
 
     fn edit(&mut self, cx: &mut Cx) {
-        let form = self.current(&cx.view).and_then(|member| forms::member::edit(&self.source.owner, member));
-        if let Some(form) = form {
-            form.open(cx);
+        if let (Some(scope), Some(member)) = (&self.source.scope, self.current(&cx.view)) {
+            forms::member::edit(scope, member).open(cx);
         }
     }
 
     fn remove(&mut self, cx: &mut Cx) {
-        let (Some(member), Some(id)) = (self.current(&cx.view), self.source.owner.id().cloned()) else { return };
+        let (Some(member), Some(scope)) = (self.current(&cx.view), self.source.scope.clone()) else { return };
         let (user_id, name) = (member.id, sanitize(&member.username).into_owned());
-        let question = format!("Remove {name} from {id}? What {name} wrote stays.");
-        let what = format!("remove {name}");
-        let write = match self.source.owner {
-            Owner::Group(_) => Write::new(&RemoveGroupMember { id, user_id }, what),
-            _ => Write::new(&RemoveMember { id, user_id }, what),
-        };
+        let question = format!("Remove {name} from {}? What {name} wrote stays.", scope.id());
+        let write = Write::new(&RemoveMember { scope, user_id }, format!("remove {name}"));
         cx.act(App::confirm("Remove member", question, Action::Send(write)));
     }
 }
@@ -149,15 +133,15 @@ impl ListSource for MemberSource {
     ];
 
     fn open(place: &Place, _view: &View) -> MemberSource {
-        MemberSource { owner: Owner::of(place) }
+        MemberSource { scope: scope::of(place) }
     }
 
     fn place(&self) -> Place {
-        self.owner.place(Self::ID)
+        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        self.owner.breadcrumbs(view, "members")
+        scope::breadcrumbs(self.scope.as_ref(), view, "members")
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -205,7 +189,7 @@ impl ListSource for MemberSource {
     }
 
     fn wants(pane: &Members, _view: &View) -> Vec<Want> {
-        let mut wants = pane.source.owner.wants();
+        let mut wants = scope::wants(pane.source.scope.as_ref());
         // The direct members are needed to tell which ones are inherited.
         wants.extend(pane.source.direct(None).iter().flat_map(|query| query.wants(1, Duration::ZERO, None)));
         wants
@@ -218,8 +202,11 @@ impl ListSource for MemberSource {
     }
 
     fn url(&self, view: &View, _: &Member) -> Option<String> {
-        let page = if self.owner.group().is_some() { "/-/group_members" } else { "/-/project_members" };
-        self.owner.page(view, page)
+        let page = match self.scope {
+            Some(Scope::Group(_)) => "/-/group_members",
+            _ => "/-/project_members",
+        };
+        scope::page(self.scope.as_ref(), view, page)
     }
 
     fn copies(&self, _view: &View, member: &Member) -> Vec<(&'static str, String)> {

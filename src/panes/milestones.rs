@@ -3,11 +3,9 @@
 use crate::api::issues::Issue;
 use crate::api::merge_requests::{MergeRequest, Milestone};
 use crate::api::milestones::{
-    DeleteGroupMilestone, DeleteMilestone, ListGroupMilestoneIssues, ListGroupMilestoneMergeRequests,
-    ListGroupMilestones, ListMilestoneIssues, ListMilestoneMergeRequests, ListMilestones, UpdateGroupMilestone,
-    UpdateMilestone,
+    DeleteMilestone, ListMilestoneIssues, ListMilestoneMergeRequests, ListMilestones, UpdateMilestone,
 };
-use crate::api::{Id, Time};
+use crate::api::{Scope, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
@@ -23,8 +21,7 @@ use crate::parts::list::{age, time_ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
-use crate::parts::owner::Owner;
-use crate::parts::{forms, issues, request_limit, review};
+use crate::parts::{forms, issues, request_limit, review, scope};
 use crate::store::{ListQuery, Rows, Want, Write};
 use crate::ui::glyph;
 use crate::ui::panels::PanelRequest;
@@ -81,27 +78,24 @@ fn is_past_due(milestone: &Milestone, now: Timestamp) -> bool {
 
 /// The milestones of a project or group.
 pub struct MilestoneSource {
-    owner: Owner,
+    scope: Option<Scope>,
 }
 
 /// The list of milestones.
 pub type Milestones = ListPane<MilestoneSource>;
 
 impl MilestoneSource {
-    /// Returns the project or group that owns a milestone of the list, and whether it is a group.
-    fn owner(&self, milestone: Option<&Milestone>) -> Option<(Id, bool)> {
-        match (milestone.and_then(|milestone| milestone.group_id), self.owner.project()) {
-            (Some(group), Some(_)) => Some((group.into(), true)),
-            _ => Some((self.owner.id()?.clone(), self.owner.group().is_some())),
+    /// Returns the project or group that a milestone of the list belongs to.
+    fn scope_of(&self, milestone: &Milestone) -> Option<Scope> {
+        match (milestone.group_id, &self.scope) {
+            (Some(group), Some(Scope::Project(_))) => Some(Scope::Group(group.into())),
+            (_, scope) => scope.clone(),
         }
     }
 
     fn issues(&self, milestone: &Milestone) -> Option<ListQuery<Issue>> {
-        let (id, milestone_id) = (self.owner(Some(milestone))?, milestone.id);
-        Some(match id {
-            (id, true) => ListQuery::new(&ListGroupMilestoneIssues { id, milestone_id }),
-            (id, false) => ListQuery::new(&ListMilestoneIssues { id, milestone_id }),
-        })
+        let (scope, milestone_id) = (self.scope_of(milestone)?, milestone.id);
+        Some(ListQuery::new(&ListMilestoneIssues { scope, milestone_id }))
     }
 
     /// Returns a cell with the closed and all loaded issues of a milestone.
@@ -117,11 +111,8 @@ impl MilestoneSource {
     }
 
     fn requests(&self, milestone: &Milestone) -> Option<ListQuery<MergeRequest>> {
-        let (id, milestone_id) = (self.owner(Some(milestone))?, milestone.id);
-        Some(match id {
-            (id, true) => ListQuery::new(&ListGroupMilestoneMergeRequests { id, milestone_id }),
-            (id, false) => ListQuery::new(&ListMilestoneMergeRequests { id, milestone_id }),
-        })
+        let (scope, milestone_id) = (self.scope_of(milestone)?, milestone.id);
+        Some(ListQuery::new(&ListMilestoneMergeRequests { scope, milestone_id }))
     }
 }
 
@@ -129,7 +120,7 @@ impl Milestones {
     fn go(&mut self, pane: &str, cx: &mut Cx) {
         let Some(milestone) = self.current(&cx.view) else { return };
         let query = format!("state:all milestone:\"{}\"", milestone.title.replace('"', ""));
-        cx.go(self.source.owner.place(pane).query(query));
+        cx.go(scope::place(self.source.scope.as_ref(), pane).query(query));
     }
 
     fn open_selection(&mut self, cx: &mut Cx) {
@@ -144,46 +135,39 @@ impl Milestones {
     }
 
     fn create(&mut self, cx: &mut Cx) {
-        if let Some((id, in_group)) = self.source.owner(None) {
-            forms::milestone::create(&id, in_group).open(cx);
+        if let Some(scope) = &self.source.scope {
+            forms::milestone::create(scope).open(cx);
         }
     }
 
+    /// Returns the selected milestone with the project or group that it belongs to.
+    fn selected<'a>(&self, view: &View<'a>) -> Option<(Scope, &'a Milestone)> {
+        let milestone = self.current(view)?;
+        Some((self.source.scope_of(milestone)?, milestone))
+    }
+
     fn edit(&mut self, cx: &mut Cx) {
-        let milestone = self.current(&cx.view);
-        if let (Some(milestone), Some((id, in_group))) = (milestone, self.source.owner(milestone)) {
-            forms::milestone::edit(&id, in_group, milestone).open(cx);
+        if let Some((scope, milestone)) = self.selected(&cx.view) {
+            forms::milestone::edit(&scope, milestone).open(cx);
         }
     }
 
     fn close(&mut self, cx: &mut Cx) {
-        let milestone = self.current(&cx.view);
-        let (Some(milestone), Some((id, in_group))) = (milestone, self.source.owner(milestone)) else { return };
+        let Some((scope, milestone)) = self.selected(&cx.view) else { return };
         let (event, verb) = if is_active(milestone) { ("close", "close") } else { ("activate", "reopen") };
         let (milestone_id, state_event) = (milestone.id, Some(event.to_owned()));
-        let what = format!("{verb} milestone {}", milestone.title);
-        let write = match in_group {
-            true => Write::new(
-                &UpdateGroupMilestone { id, milestone_id, state_event, ..UpdateGroupMilestone::default() },
-                what,
-            ),
-            false => Write::new(&UpdateMilestone { id, milestone_id, state_event, ..UpdateMilestone::default() }, what),
-        };
-        cx.act(Action::Send(write));
+        let update = UpdateMilestone { scope, milestone_id, state_event, ..UpdateMilestone::default() };
+        cx.act(Action::Send(Write::new(&update, format!("{verb} milestone {}", milestone.title))));
     }
 
     fn delete(&mut self, cx: &mut Cx) {
-        let milestone = self.current(&cx.view);
-        let (Some(milestone), Some((id, in_group))) = (milestone, self.source.owner(milestone)) else { return };
-        let (milestone_id, what) = (milestone.id, format!("delete milestone {}", milestone.title));
+        let Some((scope, milestone)) = self.selected(&cx.view) else { return };
         let question = format!(
             "Delete the milestone {}? Its issues and merge requests are not deleted. This cannot be undone.",
             sanitize(&milestone.title)
         );
-        let write = match in_group {
-            true => Write::new(&DeleteGroupMilestone { id, milestone_id }, what),
-            false => Write::new(&DeleteMilestone { id, milestone_id }, what),
-        };
+        let delete = DeleteMilestone { scope, milestone_id: milestone.id };
+        let write = Write::new(&delete, format!("delete milestone {}", milestone.title));
         cx.act(App::confirm("Delete milestone", question, Action::Send(write)));
     }
 }
@@ -221,15 +205,15 @@ impl ListSource for MilestoneSource {
     ];
 
     fn open(place: &Place, _view: &View) -> MilestoneSource {
-        MilestoneSource { owner: Owner::of(place) }
+        MilestoneSource { scope: scope::of(place) }
     }
 
     fn place(&self) -> Place {
-        self.owner.place(Self::ID)
+        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        self.owner.breadcrumbs(view, "milestones")
+        scope::breadcrumbs(self.scope.as_ref(), view, "milestones")
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -239,15 +223,8 @@ impl ListSource for MilestoneSource {
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Milestone>> {
         let search = Some(input.filter.to_owned()).filter(|text| !text.is_empty());
         let state = STATES.get(input.tab).copied().flatten().map(str::to_owned);
-        let include_ancestors = Some(true);
-        Some(match self.owner(None)? {
-            (id, true) => {
-                ListQuery::new(&ListGroupMilestones { id, state, search, include_ancestors, ..Default::default() })
-            }
-            (id, false) => {
-                ListQuery::new(&ListMilestones { id, state, search, include_ancestors, ..Default::default() })
-            }
-        })
+        let (scope, include_ancestors) = (self.scope.clone()?, Some(true));
+        Some(ListQuery::new(&ListMilestones { scope, state, search, include_ancestors, ..Default::default() }))
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Milestone> {
@@ -261,7 +238,7 @@ impl ListSource for MilestoneSource {
     fn row(&self, view: &View, _: usize, milestone: &Milestone) -> Row {
         let date = |time: &Option<Time>| time.as_ref().map(Time::to_string).unwrap_or_default();
         let sign = glyph::status(if is_active(milestone) { "opened" } else { "closed" });
-        let is_inherited = self.owner.project().is_some() && milestone.group_id.is_some();
+        let is_inherited = matches!(self.scope, Some(Scope::Project(_))) && milestone.group_id.is_some();
         Row::new(vec![
             Cell::from(sign),
             Cell::from((milestone.title.clone(), Role::Text)),
@@ -291,7 +268,7 @@ impl ListSource for MilestoneSource {
     }
 
     fn wants(pane: &Milestones, view: &View) -> Vec<Want> {
-        let mut wants = pane.source.owner.wants();
+        let mut wants = scope::wants(pane.source.scope.as_ref());
         if let Some(milestone) = pane.current(view) {
             let (issues, requests) = (pane.source.issues(milestone), pane.source.requests(milestone));
             wants.extend(issues.iter().flat_map(|query| query.wants(1, FETCH_DELAY, None)));
@@ -310,8 +287,8 @@ impl ListSource for MilestoneSource {
 
     fn url(&self, view: &View, milestone: &Milestone) -> Option<String> {
         let known = milestone.web_url.clone().filter(|url| !url.is_empty());
-        let is_own = self.owner.project().is_some() && milestone.group_id.is_none();
-        let page = || self.owner.page(view, &format!("/-/milestones/{}", milestone.iid));
+        let is_own = matches!(self.scope, Some(Scope::Project(_))) && milestone.group_id.is_none();
+        let page = || scope::page(self.scope.as_ref(), view, &format!("/-/milestones/{}", milestone.iid));
         known.or_else(|| page().filter(|_| is_own))
     }
 

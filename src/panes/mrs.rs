@@ -2,7 +2,7 @@
 //! selected one.
 
 use crate::api::merge_requests::MergeRequest;
-use crate::api::{ExtraValue, Id};
+use crate::api::{ExtraValue, Id, Scope};
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
 use crate::app::context::Cx;
@@ -19,9 +19,8 @@ use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::merge_request_details::{self, Details, Shown};
-use crate::parts::merge_request_query::QueryScope;
-use crate::parts::owner::Owner;
-use crate::parts::{forms, last_seen, merge_state, rendered_markdown, review};
+use crate::parts::merge_request_query::MergeRequestQuery;
+use crate::parts::{forms, last_seen, merge_state, rendered_markdown, review, scope};
 use crate::store::{ListQuery, Rows, Want, Work};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -75,7 +74,7 @@ struct SectionName(String);
 
 /// The merge requests of a project, of a group, or of all projects.
 pub struct MergeRequestSource {
-    owner: Owner,
+    scope: Option<Scope>,
     /// The marked merge requests as they were when marked, because another query may not list them.
     marked: Vec<(Id, MergeRequest)>,
     /// The details that are shown.
@@ -86,9 +85,9 @@ pub struct MergeRequestSource {
 pub type MergeRequests = ListPane<MergeRequestSource>;
 
 impl MergeRequestSource {
-    fn scope(&self, tab: usize, order: ServerOrder) -> QueryScope {
+    fn list(&self, tab: usize, order: ServerOrder) -> MergeRequestQuery {
         let state = STATES.get(tab).copied().unwrap_or_default();
-        QueryScope { project: self.owner.project().cloned(), group: self.owner.group().cloned(), state, order }
+        MergeRequestQuery { scope: self.scope.clone(), state, order }
     }
 
     /// Returns the index in [`STATES`] of the listed state: the one named by the filter, else that of the tab.
@@ -97,8 +96,13 @@ impl MergeRequestSource {
         named.and_then(|named| STATES.iter().position(|state| *state == named)).unwrap_or(input.tab)
     }
 
+    /// Returns the project, if the list belongs to one.
+    fn project(&self) -> Option<&Id> {
+        self.scope.as_ref().and_then(Scope::project)
+    }
+
     fn project_of(&self, merge_request: &MergeRequest, view: &View) -> Id {
-        self.owner.project().cloned().unwrap_or_else(|| review::project(merge_request, view))
+        self.project().cloned().unwrap_or_else(|| review::project(merge_request, view))
     }
 }
 
@@ -171,7 +175,7 @@ impl MergeRequests {
             [(project, request)] => forms::merge_request::edit(project, request.iid, &cx.view).open(cx),
             _ => {
                 self.list.state.clear_marks();
-                forms::merge_request::edit_all(chosen, self.source.owner.project()).open(cx);
+                forms::merge_request::edit_all(chosen, self.source.project()).open(cx);
             }
         }
     }
@@ -188,7 +192,7 @@ impl MergeRequests {
 fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -> Row {
     let of = source.project_of(merge_request, view);
     let details = Details::new(view, &of, merge_request, source.shown);
-    let project = source.owner.project();
+    let project = source.project();
     let (mark, word, role) = review::state(merge_request);
     let mut title = Cell::empty();
     if merge_request.is_draft() {
@@ -269,12 +273,12 @@ impl ListSource for MergeRequestSource {
             false => Ok(()),
         }),
         Command::new("mrs.create", &["+"], "Create merge request…", |pane: &mut MergeRequests, cx| {
-            if let Some(project) = pane.source.owner.project() {
+            if let Some(project) = pane.source.project() {
                 forms::merge_request::create(project, None, None, &cx.view).open(cx);
             }
         })
         .writes()
-        .when(|pane, _| match pane.source.owner.project() {
+        .when(|pane, _| match pane.source.project() {
             Some(_) => Ok(()),
             None => Err("select a project first".into()),
         }),
@@ -289,15 +293,15 @@ impl ListSource for MergeRequestSource {
     ];
 
     fn open(place: &Place, _view: &View) -> MergeRequestSource {
-        MergeRequestSource { owner: Owner::of(place), marked: Vec::new(), shown: Shown::default() }
+        MergeRequestSource { scope: scope::of(place), marked: Vec::new(), shown: Shown::default() }
     }
 
     fn place(&self) -> Place {
-        self.owner.place(Self::ID)
+        scope::place(self.scope.as_ref(), Self::ID)
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        self.owner.breadcrumbs(view, "merge requests")
+        scope::breadcrumbs(self.scope.as_ref(), view, "merge requests")
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -319,7 +323,7 @@ impl ListSource for MergeRequestSource {
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<MergeRequest>> {
-        self.scope(input.tab, order).query(input.filter, view)
+        self.list(input.tab, order).query(input.filter, view)
     }
 
     fn rows<'a>(
@@ -328,11 +332,11 @@ impl ListSource for MergeRequestSource {
         query: Option<&ListQuery<MergeRequest>>,
         view: &View<'a>,
     ) -> Rows<'a, MergeRequest> {
-        self.scope(0, None).rows(query, view)
+        self.list(0, None).rows(query, view)
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<MergeRequest> {
-        Filter::Query(QueryScope { project: self.owner.project().cloned(), ..QueryScope::default() }.grammar())
+        Filter::Query(self.list(0, None).grammar())
     }
 
     fn key(merge_request: &MergeRequest) -> String {
@@ -349,9 +353,7 @@ impl ListSource for MergeRequestSource {
             (true, 0) => ("No merge request is open.", "‹tab.2› shows the merged ones, ‹tab.4› all"),
             (true, 1) => ("No merge request is merged.", "‹tab.1› shows the open ones, ‹tab.4› all"),
             (true, 2) => ("No merge request is closed.", "‹tab.1› shows the open ones, ‹tab.4› all"),
-            (true, _) if self.owner.project().is_some() => {
-                ("There are no merge requests here.", "‹mrs.create› creates one")
-            }
+            (true, _) if self.project().is_some() => ("There are no merge requests here.", "‹mrs.create› creates one"),
             (true, _) => ("There are no merge requests here.", "‹palette› opens another place"),
         }
     }
@@ -361,7 +363,7 @@ impl ListSource for MergeRequestSource {
     }
 
     fn wants(pane: &MergeRequests, view: &View) -> Vec<Want> {
-        pane.source.scope(0, None).projects_want().into_iter().chain(pane.details(view)).collect()
+        pane.source.list(0, None).projects_want().into_iter().chain(pane.details(view)).collect()
     }
 
     fn changed(pane: &mut MergeRequests, cx: &mut Cx) {
@@ -374,8 +376,9 @@ impl ListSource for MergeRequestSource {
         if !name.is_empty() {
             let state = STATES.get(Self::state(&pane.input())).copied().unwrap_or_default();
             let query = query::with(pane.list.filter_text(), "state", state);
-            let of = |id: Option<&Id>| id.map(Id::to_string);
-            let (project, group) = (of(pane.source.owner.project()), of(pane.source.owner.group()));
+            let scope = pane.source.scope.as_ref();
+            let project = scope.and_then(Scope::project).map(Id::to_string);
+            let group = scope.and_then(Scope::group).map(Id::to_string);
             cx.act(Action::SaveSection(CustomSection { name, query, project, group }));
         }
     }

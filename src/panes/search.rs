@@ -2,8 +2,8 @@
 
 mod hit;
 
-use crate::api::search::{Hit, Search, SearchGroup, SearchProject};
-use crate::api::{Error, ExtraValue, Fault, Id};
+use crate::api::search::{Hit, Search, SearchWithin};
+use crate::api::{self, Error, ExtraValue, Fault, Id};
 use crate::app::action::Action;
 use crate::app::command::Command;
 use crate::app::context::Cx;
@@ -121,10 +121,10 @@ impl SearchSource {
         if search.is_empty() {
             return None;
         }
-        Some(match (&self.project, &self.group) {
-            (Some(id), _) => ListQuery::new(&SearchProject { id: id.clone(), scope, search }),
-            (None, Some(id)) => ListQuery::new(&SearchGroup { id: id.clone(), scope, search }),
-            (None, None) => ListQuery::new(&Search { scope, search }),
+        let project = self.project.clone().map(api::Scope::Project);
+        Some(match project.or_else(|| self.group.clone().map(api::Scope::Group)) {
+            Some(within) => ListQuery::new(&SearchWithin { within, scope, search }),
+            None => ListQuery::new(&Search { scope, search }),
         })
     }
 

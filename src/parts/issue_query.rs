@@ -1,6 +1,6 @@
 //! Issue lists by query: of a project, of a group, of the user.
 
-use crate::api::Id;
+use crate::api::Scope;
 use crate::api::issues::{Issue, ListGroupIssues, ListIssues, ListProjectIssues};
 use crate::app::query::{self, Grammar};
 use crate::app::view::View;
@@ -8,26 +8,26 @@ use crate::parts::query_list;
 use crate::store::ListQuery;
 use serde_json::{Value, json};
 
-/// The scope of a query, and its default state and order.
+/// A list of issues that typed queries narrow, with its default state and order.
 #[derive(Clone, Debug, Default)]
-pub struct IssueScope {
-    pub project: Option<Id>,
-    pub group: Option<Id>,
+pub struct IssueQuery {
+    /// The project or group; `None` for the issues assigned to the user.
+    pub scope: Option<Scope>,
     /// The default state; empty or `all` for all states.
     pub state: &'static str,
     /// The default `order_by` and `sort` parameters.
     pub order: Option<(&'static str, &'static str)>,
 }
 
-impl IssueScope {
+impl IssueQuery {
     /// Returns the grammar of the query.
     pub fn grammar(&self) -> Grammar {
-        Grammar::new(query::ISSUES, Some("search"), self.project.clone())
+        Grammar::new(query::ISSUES, Some("search"), self.scope.as_ref().and_then(Scope::project).cloned())
     }
 
     /// Returns the request for the query `text`; `None` while it is invalid or its names are being looked up.
     pub fn query(&self, text: &str, view: &View) -> Option<ListQuery<Issue>> {
-        let id = self.project.as_ref().or(self.group.as_ref());
+        let id = self.scope.as_ref().map(Scope::id);
         let given = query_list::given([
             ("id", id.map_or(Value::Null, |id| json!(id.as_str()))),
             // Without a project or group, list the issues assigned to the user.
@@ -40,18 +40,18 @@ impl IssueScope {
         // Servers list all states if none is given.
         let whole = |state: &mut Option<String>| _ = state.take_if(|state| state == "all" || state.is_empty());
         let grammar = self.grammar();
-        Some(match (&self.project, &self.group) {
-            (Some(_), _) => {
+        Some(match &self.scope {
+            Some(Scope::Project(_)) => {
                 let mut list: ListProjectIssues = grammar.ask(text, given, view).ready()?;
                 whole(&mut list.state);
                 ListQuery::new(&list)
             }
-            (None, Some(_)) => {
+            Some(Scope::Group(_)) => {
                 let mut list: ListGroupIssues = grammar.ask(text, given, view).ready()?;
                 whole(&mut list.state);
                 ListQuery::new(&list)
             }
-            (None, None) => {
+            None => {
                 let mut list: ListIssues = grammar.ask(text, given, view).ready()?;
                 whole(&mut list.state);
                 ListQuery::new(&list)

@@ -1,7 +1,7 @@
 //! Labels with a dot in their color, if it is known.
 
-use crate::api::Id;
 use crate::api::labels::{Label, ListLabels, rgb};
+use crate::api::{Id, Scope};
 use crate::app::view::View;
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
@@ -11,7 +11,7 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 
 fn labels_of(project: &Id) -> ListLabels {
-    ListLabels { id: project.clone(), ..ListLabels::default() }
+    ListLabels { scope: Scope::Project(project.clone()), ..ListLabels::default() }
 }
 
 /// Returns the request for the labels of a project, including those of its groups.

@@ -1,51 +1,53 @@
 //! Merge request lists by query: everywhere, of a group's projects, of one project.
 
-use crate::api::Id;
 use crate::api::groups::ListGroupProjects;
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
+use crate::api::{Id, Scope};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
 use crate::app::session::CustomSection;
 use crate::app::view::View;
-use crate::parts::query_list;
+use crate::parts::{query_list, scope};
 use crate::store::{ListQuery, Load, Rows, Want};
 use serde_json::{Value, json};
 
 /// The maximum number of a group's projects whose merge requests are listed: the API has no operation for a group.
 const MAX_PROJECTS: usize = 30;
 
-/// The scope of a query, and its default state and order.
+/// A list of merge requests that typed queries narrow, with its default state and order.
 #[derive(Clone, Debug, Default)]
-pub struct QueryScope {
-    pub project: Option<Id>,
-    pub group: Option<Id>,
+pub struct MergeRequestQuery {
+    /// The project or group; `None` for all that the user may see.
+    pub scope: Option<Scope>,
     /// The default state; empty for all states.
     pub state: &'static str,
     /// The default `order_by` and `sort` parameters.
     pub order: Option<(&'static str, &'static str)>,
 }
 
-impl QueryScope {
-    /// Returns the scope of a custom section.
-    pub fn of(section: &CustomSection) -> QueryScope {
+impl MergeRequestQuery {
+    /// Returns the list of a custom section.
+    pub fn of(section: &CustomSection) -> MergeRequestQuery {
         let id = |text: &Option<String>| text.as_deref().map(Id::from);
-        QueryScope { project: id(&section.project), group: id(&section.group), state: "opened", order: None }
+        let project = id(&section.project).map(Scope::Project);
+        let scope = project.or_else(|| id(&section.group).map(Scope::Group));
+        MergeRequestQuery { scope, state: "opened", order: None }
     }
 
     /// Returns the place that lists the results of a section.
     pub fn place(section: &CustomSection) -> Place {
-        let scope = QueryScope::of(section);
-        Place { project: scope.project, group: scope.group, ..Place::new("mrs") }.query(section.query.as_str())
+        let list = MergeRequestQuery::of(section);
+        scope::place(list.scope.as_ref(), "mrs").query(section.query.as_str())
     }
 
     /// Returns the grammar of the query.
     pub fn grammar(&self) -> Grammar {
-        Grammar::new(query::MERGE_REQUESTS, Some("search"), self.project.clone())
+        Grammar::new(query::MERGE_REQUESTS, Some("search"), self.scope.as_ref().and_then(Scope::project).cloned())
     }
 
     /// Returns the request for the projects of the group; `None` if the scope is not a group.
     fn projects_request(&self) -> Option<ListGroupProjects> {
-        let id = self.group.clone().filter(|_| self.project.is_none())?;
+        let id = self.scope.as_ref()?.group()?.clone();
         let order_by = Some("last_activity_at".to_owned());
         Some(ListGroupProjects { id, order_by, simple: Some(true), ..ListGroupProjects::default() })
     }
@@ -71,15 +73,15 @@ impl QueryScope {
             clear_all_state(&mut request.state);
             Some(request)
         };
-        match (&self.project, self.projects_request()) {
-            (Some(id), _) => Some(ListQuery::new(&project_request(id)?)),
-            (None, Some(projects_request)) => {
+        match (&self.scope, self.projects_request()) {
+            (Some(Scope::Project(id)), _) => Some(ListQuery::new(&project_request(id)?)),
+            (_, Some(projects_request)) => {
                 let projects = view.store.list(&projects_request);
                 let ids = projects.iter().take(MAX_PROJECTS).map(|project| Id::from(&*view.full_path(project)));
                 let requests: Vec<_> = ids.map(|id| project_request(&id)).collect::<Option<_>>()?;
                 Some(ListQuery::chain(&requests))
             }
-            (None, None) => {
+            (_, None) => {
                 let mut request: ListMergeRequests = self.grammar().ask(text, fixed_inputs(None), view).ready()?;
                 clear_all_state(&mut request.state);
                 Some(ListQuery::new(&request))

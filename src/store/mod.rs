@@ -4,7 +4,7 @@ pub mod range_read;
 pub mod want;
 
 use crate::api::client::Progress;
-use crate::api::endpoint::Request;
+use crate::api::endpoint::{Request, Route};
 use crate::api::{Endpoint, Error, Fault, Host};
 use jiff::Timestamp;
 pub use range_read::{AnyRangeRead, RangeRead};
@@ -621,7 +621,7 @@ impl Store {
 
     /// Returns whether the server reported that it does not support the operation; such requests are not sent again.
     pub fn is_unsupported<E: Endpoint>(&self) -> bool {
-        self.unsupported.contains_key(E::ROUTE)
+        E::ROUTES.iter().any(|route| self.unsupported.contains_key(route.path))
     }
 
     /// Returns the error of the last attempt of a request, if it failed.
@@ -991,13 +991,14 @@ impl Store {
     }
 
     /// Marks all replies of these routes as stale after a write, and lets their streams continue.
-    pub fn invalidate_routes(&mut self, routes: &[&str]) {
-        for (_, stream) in self.streams.iter_mut().filter(|(request, _)| routes.contains(&request.route)) {
+    pub fn invalidate_routes(&mut self, routes: &[&[Route]]) {
+        let is_touched = |request: &Request| routes.iter().copied().flatten().any(|route| route.path == request.route);
+        for (_, stream) in self.streams.iter_mut().filter(|(request, _)| is_touched(request)) {
             stream.is_complete = false;
             stream.error = None;
         }
         for (request, resource) in &mut self.resources {
-            if routes.contains(&request.route) && request.host.is_none() {
+            if is_touched(request) && request.host.is_none() {
                 for entry in &mut resource.entries {
                     entry.stale = true;
                     entry.was_invalidated = entry.is_loading;
@@ -1111,6 +1112,7 @@ mod tests {
     use super::*;
     use crate::api::Fault;
     use crate::api::branches::{Branch, ListBranches};
+    use crate::api::tags::ListTags;
     use std::time::Duration;
 
     struct Heavy(usize);
@@ -1315,7 +1317,7 @@ mod tests {
         let load = Load::list(&list, 1);
         let mut store = Store::default();
         store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
-        store.invalidate_routes(&["/projects/{id}/repository/branches"]);
+        store.invalidate_routes(&[ListBranches::ROUTES]);
         assert_eq!(store.due(&load, at(0)).0, Some(1));
         assert_eq!(store.list(&list).len(), 1);
     }
@@ -1451,13 +1453,13 @@ mod tests {
         let load = Load::list(&list, 1);
         let mut store = Store::default();
         store.set_loading(&TaskKey::Load(load.request.clone(), 1), true);
-        store.invalidate_routes(&["/projects/{id}/repository/branches"]);
+        store.invalidate_routes(&[ListBranches::ROUTES]);
         store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
         assert!(!store.is_fresh(&load.request) && !store.list(&list).is_settled(1), "it may be older than the change");
         assert_eq!(store.due(&load, at(0)).0, Some(1));
         store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
         assert!(store.is_fresh(&load.request) && store.list(&list).is_settled(1));
-        store.invalidate_routes(&["/projects/{id}/repository/tags"]);
+        store.invalidate_routes(&[ListTags::ROUTES]);
         assert_eq!(store.due(&load, at(0)).0, None, "another route says nothing of it");
     }
 

@@ -1,7 +1,7 @@
 //! The needs of a pane, as data: the app compares them with the store, and starts or cancels requests accordingly.
 
 use super::range_read::AnyRangeRead;
-use crate::api::endpoint::Request;
+use crate::api::endpoint::{Request, Route};
 use crate::api::error::Unreadable;
 use crate::api::reply_limits;
 use crate::api::{Endpoint, Host, Reply};
@@ -484,7 +484,7 @@ pub struct Write {
     /// The request.
     pub request: Request,
     /// The routes whose replies become stale when the write succeeds.
-    pub touches: &'static [&'static str],
+    pub touches: &'static [&'static [Route]],
     /// Parses the reply.
     pub read: Reader,
     /// A description for messages: `comment on !12`.

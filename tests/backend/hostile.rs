@@ -63,8 +63,8 @@ async fn answered(request: RequestBuilder, what: &str) {
 async fn random_requests_never_break_the_server() {
     let server = Server::of(WORLD, &Default::default()).await;
     let mut dice = Dice(2026);
-    let endpoints: Vec<_> = labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).collect();
-    for endpoint in &endpoints {
+    let operations: Vec<_> = labscope::api::operations().collect();
+    for (endpoint, route) in &operations {
         for round in 0..10 {
             let deletes = endpoint.method == Method::DELETE;
             let slot = |segment: &str, dice: &mut Dice| match segment.starts_with('{') {
@@ -76,7 +76,7 @@ async fn random_requests_never_break_the_server() {
                 }
                 false => segment.to_owned(),
             };
-            let path: Vec<String> = endpoint.route.split('/').map(|segment| slot(segment, &mut dice)).collect();
+            let path: Vec<String> = route.path.split('/').map(|segment| slot(segment, &mut dice)).collect();
             let path = path.join("/");
             let who = dice.pick(&["root", "ada", "", "eve"]);
             let mut fields = Map::new();
@@ -125,8 +125,8 @@ async fn random_requests_never_break_the_server() {
         }
     }
     for method in ["PATCH", "OPTIONS", "TRACE", "HEAD", "BREW"] {
-        for endpoint in endpoints.iter().step_by(9) {
-            let path = endpoint.route.replace(['{', '}', '*'], "");
+        for (_, route) in operations.iter().step_by(9) {
+            let path = route.path.replace(['{', '}', '*'], "");
             let method = Method::from_bytes(method.as_bytes()).unwrap();
             answered(server.call("root", method.clone(), &path), &format!("{method} {path}")).await;
         }

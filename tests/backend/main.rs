@@ -236,15 +236,15 @@ async fn unknown_routes_get_404_and_unknown_methods_405() {
 async fn every_endpoint_is_mounted_once() {
     let mut mounted = labscope::backend::routes(false).mounted().to_vec();
     mounted.sort_unstable();
-    let mut declared: Vec<&str> =
-        labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).map(|e| e.name).collect();
+    let mut declared: Vec<(&str, &str)> =
+        labscope::api::operations().map(|(endpoint, route)| (endpoint.name, route.path)).collect();
     declared.sort_unstable();
     assert_eq!(mounted, declared);
 
     let server = Server::empty().await;
-    for endpoint in labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()) {
+    for (endpoint, route) in labscope::api::operations() {
         let slot = |segment: &str| if segment.starts_with('{') { "7".to_owned() } else { segment.to_owned() };
-        let path = endpoint.route.split('/').map(slot).collect::<Vec<_>>().join("/");
+        let path = route.path.split('/').map(slot).collect::<Vec<_>>().join("/");
         let reply = server.call("root", endpoint.method.clone(), &path).send().await.unwrap();
         let (status, text) = (reply.status().as_u16(), reply.text().await.unwrap());
         let line = format!("{} {path}: {status} {text}", endpoint.method);
@@ -259,10 +259,9 @@ async fn an_old_server_has_exactly_the_specified_endpoints() {
     assert_eq!(old.mounted().len(), 142, "a newer endpoint is not marked as newer");
     assert!(all.mounted().len() > old.mounted().len());
     let server = Server::with(Options { world: WorldKind::Demo, only_specified: true, ..Options::default() }).await;
-    for endpoint in labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).filter(|e| e.is_unspecified)
-    {
+    for (endpoint, route) in labscope::api::operations().filter(|(_, route)| route.is_unspecified) {
         let slot = |segment: &str| if segment.starts_with('{') { "1".to_owned() } else { segment.to_owned() };
-        let path = endpoint.route.split('/').map(slot).collect::<Vec<_>>().join("/");
+        let path = route.path.split('/').map(slot).collect::<Vec<_>>().join("/");
         for user in ["ada", ""] {
             let reply = server.call(user, endpoint.method.clone(), &path).send().await.unwrap();
             let (status, text) = (reply.status().as_u16(), reply.text().await.unwrap());

@@ -1,15 +1,16 @@
 //! Labels.
 
-use crate::sample::{acme, word};
+use crate::sample::{group, project, word};
+use labscope::api::Scope;
 use labscope::api::labels::*;
 
 requests! {
-    ListLabels { id: acme(), with_counts: Some(true), include_ancestor_groups: Some(false), search: word("bug") }
+    ListLabels { scope: project(), with_counts: Some(true), include_ancestor_groups: Some(false), search: word("bug") }
         => "GET /projects/acme%2Fui/labels?include_ancestor_groups=false&search=bug&with_counts=true";
-    CreateLabel { id: 1.into(), name: "bug".into(), color: "#d9534f".into(), description: word("d"), priority: Some(2) }
+    CreateLabel { scope: Scope::Project(1.into()), name: "bug".into(), color: "#d9534f".into(), description: word("d"), priority: Some(2) }
         => "POST /projects/1/labels | color=#d9534f&description=d&name=bug&priority=2";
     UpdateLabel {
-        id: 1.into(),
+        scope: Scope::Project(1.into()),
         label_id: "a/b".into(),
         name: word("a/b"),
         new_name: word("n"),
@@ -17,14 +18,22 @@ requests! {
         description: word(""),
         priority: Some(0),
     } => "PUT /projects/1/labels/a%2Fb | color=red&description=&name=a/b&new_name=n&priority=0";
-    DeleteLabel { id: 1.into(), label_id: "5".into(), name: word("bug") } => "DELETE /projects/1/labels/5?name=bug";
-    ListGroupLabels { id: acme(), with_counts: Some(true), include_ancestor_groups: Some(true), search: word("x") }
+    DeleteLabel { scope: Scope::Project(1.into()), label_id: "5".into(), name: word("bug") } => "DELETE /projects/1/labels/5?name=bug";
+    ListLabels { scope: group(), with_counts: Some(true), include_ancestor_groups: Some(true), search: word("x") }
         => "GET /groups/acme%2Fui/labels?include_ancestor_groups=true&search=x&with_counts=true";
-    CreateGroupLabel { id: 1.into(), name: "bug".into(), color: "#d9534f".into(), description: word("d") }
+    CreateLabel { scope: Scope::Group(1.into()), name: "bug".into(), color: "#d9534f".into(), description: word("d"), priority: None }
         => "POST /groups/1/labels | color=#d9534f&description=d&name=bug";
-    UpdateGroupLabel { id: 1.into(), label_id: "5".into(), name: None, new_name: word("n"), color: word("red"), description: word("d") }
+    UpdateLabel {
+        scope: Scope::Group(1.into()),
+        label_id: "5".into(),
+        name: None,
+        new_name: word("n"),
+        color: word("red"),
+        description: word("d"),
+        priority: None,
+    }
         => "PUT /groups/1/labels/5 | color=red&description=d&new_name=n";
-    DeleteGroupLabel { id: 1.into(), label_id: "5".into(), name: None } => "DELETE /groups/1/labels/5";
+    DeleteLabel { scope: Scope::Group(1.into()), label_id: "5".into(), name: None } => "DELETE /groups/1/labels/5";
 }
 
 samples! {

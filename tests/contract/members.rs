@@ -1,23 +1,24 @@
 //! Members.
 
-use crate::sample::{acme, word};
+use crate::sample::{group, project, word};
+use labscope::api::Scope;
 use labscope::api::members::*;
 
 requests! {
-    ListMembers { id: acme(), query: word("jo") } => "GET /projects/acme%2Fui/members?query=jo";
-    ListAllMembers { id: acme(), query: None } => "GET /projects/acme%2Fui/members/all";
-    AddMember { id: acme(), user_id: 5, access_level: 30, expires_at: word("2026-12-31") }
+    ListMembers { scope: project(), query: word("jo") } => "GET /projects/acme%2Fui/members?query=jo";
+    ListAllMembers { scope: project(), query: None } => "GET /projects/acme%2Fui/members/all";
+    AddMember { scope: project(), user_id: 5, access_level: 30, expires_at: word("2026-12-31") }
         => "POST /projects/acme%2Fui/members | access_level=30&expires_at=2026-12-31&user_id=5";
-    UpdateMember { id: acme(), user_id: 5, access_level: 40, expires_at: word("") }
+    UpdateMember { scope: project(), user_id: 5, access_level: 40, expires_at: word("") }
         => "PUT /projects/acme%2Fui/members/5 | access_level=40&expires_at=";
-    RemoveMember { id: acme(), user_id: 5 } => "DELETE /projects/acme%2Fui/members/5";
-    ListGroupMembers { id: acme(), query: word("jo") } => "GET /groups/acme%2Fui/members?query=jo";
-    ListAllGroupMembers { id: acme(), query: None } => "GET /groups/acme%2Fui/members/all";
-    AddGroupMember { id: 1.into(), user_id: 5, access_level: 10, expires_at: None }
+    RemoveMember { scope: project(), user_id: 5 } => "DELETE /projects/acme%2Fui/members/5";
+    ListMembers { scope: group(), query: word("jo") } => "GET /groups/acme%2Fui/members?query=jo";
+    ListAllMembers { scope: group(), query: None } => "GET /groups/acme%2Fui/members/all";
+    AddMember { scope: Scope::Group(1.into()), user_id: 5, access_level: 10, expires_at: None }
         => "POST /groups/1/members | access_level=10&user_id=5";
-    UpdateGroupMember { id: 1.into(), user_id: 5, access_level: 50, expires_at: None }
+    UpdateMember { scope: Scope::Group(1.into()), user_id: 5, access_level: 50, expires_at: None }
         => "PUT /groups/1/members/5 | access_level=50";
-    RemoveGroupMember { id: 1.into(), user_id: 5 } => "DELETE /groups/1/members/5";
+    RemoveMember { scope: Scope::Group(1.into()), user_id: 5 } => "DELETE /groups/1/members/5";
 }
 
 samples! {

@@ -1,9 +1,9 @@
 //! Milestones.
 
-use crate::sample::{acme, word};
-use labscope::api::Time;
+use crate::sample::{group, project, word};
 use labscope::api::merge_requests::Milestone;
 use labscope::api::milestones::*;
+use labscope::api::{Scope, Time};
 
 fn day() -> Option<Time> {
     Some("2026-12-11".into())
@@ -11,17 +11,17 @@ fn day() -> Option<Time> {
 
 requests! {
     ListMilestones {
-        id: acme(),
+        scope: project(),
         state: word("active"),
         title: word("0.4"),
         search: word("x"),
         iids: Some(vec![1, 2]),
         include_ancestors: Some(true),
     } => "GET /projects/acme%2Fui/milestones?iids[]=1&iids[]=2&include_ancestors=true&search=x&state=active&title=0.4";
-    CreateMilestone { id: 1.into(), title: "t".into(), description: word("d"), start_date: day(), due_date: day() }
+    CreateMilestone { scope: Scope::Project(1.into()), title: "t".into(), description: word("d"), start_date: day(), due_date: day() }
         => "POST /projects/1/milestones | description=d&due_date=2026-12-11&start_date=2026-12-11&title=t";
     UpdateMilestone {
-        id: 1.into(),
+        scope: Scope::Project(1.into()),
         milestone_id: 5,
         title: word("t"),
         description: word("d"),
@@ -29,21 +29,21 @@ requests! {
         due_date: word("2026-12-11"),
         state_event: word("close"),
     } => "PUT /projects/1/milestones/5 | description=d&due_date=2026-12-11&start_date=&state_event=close&title=t";
-    DeleteMilestone { id: 1.into(), milestone_id: 5 } => "DELETE /projects/1/milestones/5";
-    ListMilestoneIssues { id: 1.into(), milestone_id: 5 } => "GET /projects/1/milestones/5/issues";
-    ListMilestoneMergeRequests { id: 1.into(), milestone_id: 5 } => "GET /projects/1/milestones/5/merge_requests";
-    ListGroupMilestones {
-        id: acme(),
+    DeleteMilestone { scope: Scope::Project(1.into()), milestone_id: 5 } => "DELETE /projects/1/milestones/5";
+    ListMilestoneIssues { scope: Scope::Project(1.into()), milestone_id: 5 } => "GET /projects/1/milestones/5/issues";
+    ListMilestoneMergeRequests { scope: Scope::Project(1.into()), milestone_id: 5 } => "GET /projects/1/milestones/5/merge_requests";
+    ListMilestones {
+        scope: group(),
         state: word("closed"),
         title: word("0.4"),
         search: word("x"),
         iids: Some(vec![1]),
         include_ancestors: Some(true),
     } => "GET /groups/acme%2Fui/milestones?iids[]=1&include_ancestors=true&search=x&state=closed&title=0.4";
-    CreateGroupMilestone { id: 1.into(), title: "t".into(), description: word("d"), start_date: day(), due_date: day() }
+    CreateMilestone { scope: Scope::Group(1.into()), title: "t".into(), description: word("d"), start_date: day(), due_date: day() }
         => "POST /groups/1/milestones | description=d&due_date=2026-12-11&start_date=2026-12-11&title=t";
-    UpdateGroupMilestone {
-        id: 1.into(),
+    UpdateMilestone {
+        scope: Scope::Group(1.into()),
         milestone_id: 5,
         title: word("t"),
         description: word("d"),
@@ -51,9 +51,9 @@ requests! {
         due_date: word(""),
         state_event: word("activate"),
     } => "PUT /groups/1/milestones/5 | description=d&due_date=&start_date=2026-12-11&state_event=activate&title=t";
-    DeleteGroupMilestone { id: 1.into(), milestone_id: 5 } => "DELETE /groups/1/milestones/5";
-    ListGroupMilestoneIssues { id: 1.into(), milestone_id: 5 } => "GET /groups/1/milestones/5/issues";
-    ListGroupMilestoneMergeRequests { id: 1.into(), milestone_id: 5 } => "GET /groups/1/milestones/5/merge_requests";
+    DeleteMilestone { scope: Scope::Group(1.into()), milestone_id: 5 } => "DELETE /groups/1/milestones/5";
+    ListMilestoneIssues { scope: Scope::Group(1.into()), milestone_id: 5 } => "GET /groups/1/milestones/5/issues";
+    ListMilestoneMergeRequests { scope: Scope::Group(1.into()), milestone_id: 5 } => "GET /groups/1/milestones/5/merge_requests";
 }
 
 samples! {

@@ -1,6 +1,7 @@
 //! Notification settings.
 
-use crate::sample::{acme, word};
+use crate::sample::{group, project, word};
+use labscope::api::Scope;
 use labscope::api::notifications::*;
 
 requests! {
@@ -24,11 +25,11 @@ requests! {
           &merge_merge_request=true&new_issue=true&new_merge_request=true&new_note=true&notification_email=a@b\
           &reassign_issue=true&reassign_merge_request=true&reopen_issue=true&reopen_merge_request=true\
           &success_pipeline=true";
-    GetGroupNotifications { id: acme() } => "GET /groups/acme%2Fui/notification_settings";
-    UpdateGroupNotifications { id: 5.into(), level: word("watch"), ..UpdateGroupNotifications::default() } =>
+    GetScopedNotifications { scope: group() } => "GET /groups/acme%2Fui/notification_settings";
+    UpdateScopedNotifications { scope: Scope::Group(5.into()), level: word("watch"), ..Default::default() } =>
         "PUT /groups/5/notification_settings | level=watch";
-    GetProjectNotifications { id: acme() } => "GET /projects/acme%2Fui/notification_settings";
-    UpdateProjectNotifications { id: 5.into(), new_note: Some(false), ..UpdateProjectNotifications::default() } =>
+    GetScopedNotifications { scope: project() } => "GET /projects/acme%2Fui/notification_settings";
+    UpdateScopedNotifications { scope: Scope::Project(5.into()), new_note: Some(false), ..Default::default() } =>
         "PUT /projects/5/notification_settings | new_note=false";
 }
 

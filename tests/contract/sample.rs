@@ -2,7 +2,7 @@
 
 use crate::dice::Dice;
 use crate::mutate;
-use labscope::api::{Description, Id, Request, Time};
+use labscope::api::{Description, Id, Request, Scope, Time};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -10,6 +10,16 @@ use serde_json::{Map, Value, json};
 /// Returns the ID of a project or group by its path.
 pub fn acme() -> Id {
     "acme/ui".into()
+}
+
+/// Returns a project as the subject of an operation.
+pub fn project() -> Scope {
+    Scope::Project(acme())
+}
+
+/// Returns a group as the subject of an operation.
+pub fn group() -> Scope {
+    Scope::Group(acme())
 }
 
 /// Returns a string as an optional input.
@@ -52,7 +62,11 @@ pub fn check_requests(area: &[Description], made: &[(&str, Request, &str)]) {
         assert_eq!(&line(request), text, "{name}");
     }
     for endpoint in area {
-        assert!(made.iter().any(|(name, ..)| *name == endpoint.name), "no request of {} is declared", endpoint.name);
+        for route in endpoint.routes {
+            let is_declared =
+                made.iter().any(|(name, request, _)| *name == endpoint.name && request.route == route.path);
+            assert!(is_declared, "no request of {} at {} is declared", endpoint.name, route.path);
+        }
     }
 }
 

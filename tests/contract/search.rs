@@ -1,14 +1,14 @@
 //! Search.
 
-use crate::sample::acme;
+use crate::sample::{group, project};
 use labscope::api::issues::Issue;
 use labscope::api::search::*;
 
 requests! {
     Search { scope: "projects".into(), search: "a&b".into() } => "GET /search?scope=projects&search=a%26b";
-    SearchGroup { id: acme(), scope: "issues".into(), search: "x".into() } =>
+    SearchWithin { within: group(), scope: "issues".into(), search: "x".into() } =>
         "GET /groups/acme%2Fui/-/search?scope=issues&search=x";
-    SearchProject { id: acme(), scope: "blobs".into(), search: "x".into() } =>
+    SearchWithin { within: project(), scope: "blobs".into(), search: "x".into() } =>
         "GET /projects/acme%2Fui/-/search?scope=blobs&search=x";
 }
 

@@ -22,11 +22,11 @@ use labscope::api::pipelines::resources::{PipelineBrief, Status};
 use labscope::api::projects::{GetProject, Project, StarProject};
 use labscope::api::repository::{Comparison, EntryKind, ListTree, TreeEntry};
 use labscope::api::runners::{Runner, RunnerStatus};
-use labscope::api::search::{Hit, SearchProject};
+use labscope::api::search::{Hit, SearchWithin};
 use labscope::api::snippets::{CreateSnippet, Snippet, UpdateSnippet};
 use labscope::api::tags::{CreateTagRelease, Tag, UpdateTagRelease};
 use labscope::api::users::{Profile, SshKey};
-use labscope::api::{Endpoint, ExtraValue, Fault};
+use labscope::api::{Endpoint, ExtraValue, Fault, Scope};
 
 fn read<T: Reply>(text: &str) -> T {
     T::read(text.as_bytes(), None).unwrap_or_else(|e| panic!("{}: {}\n{text}", e.field, e.reason))
@@ -57,7 +57,7 @@ async fn a_server_before_15_2_falls_back_to_the_version_endpoint() {
 async fn a_server_before_11_2_falls_back_to_direct_members() {
     let unknown = answer(400, r#"{"error":"user_id is invalid"}"#);
     let server = Scripted::start([unknown, answer(200, r#"[{"id":7,"username":"ada","access_level":30}]"#)]).await;
-    let all = ListAllMembers { id: "a/b".into(), query: Some("a".into()) };
+    let all = ListAllMembers { scope: Scope::Project("a/b".into()), query: Some("a".into()) };
     let members = client(&server).call(&all).await.expect("members");
     assert_eq!(members.iter().map(|member| member.id).collect::<Vec<_>>(), [7]);
     let lines: Vec<String> = server.asked().iter().map(|asked| asked.line.clone()).collect();
@@ -141,12 +141,17 @@ async fn label_writes_fall_back_to_the_name_on_old_servers() {
     let gone = || answer(404, r#"{"error":"404 Not Found"}"#);
     let server = Scripted::start([gone(), answer(200, r#"{"id":5,"name":"bug"}"#), gone(), answer(200, "")]).await;
     let client = client(&server);
-    let (id, label_id, name) = ("a/b", "5", Some("bug".to_owned()));
+    let (scope, label_id, name) = (Scope::Project("a/b".into()), "5".to_owned(), Some("bug".to_owned()));
     let color = Some("red".to_owned());
-    let update =
-        UpdateLabel { id: id.into(), label_id: label_id.into(), name: name.clone(), color, ..UpdateLabel::default() };
+    let update = UpdateLabel {
+        scope: scope.clone(),
+        label_id: label_id.clone(),
+        name: name.clone(),
+        color,
+        ..UpdateLabel::default()
+    };
     assert_eq!(client.call(&update).await.expect("changed").name, "bug");
-    client.call(&DeleteLabel { id: id.into(), label_id: label_id.into(), name }).await.expect("deleted");
+    client.call(&DeleteLabel { scope, label_id, name }).await.expect("deleted");
     let asked: Vec<(String, String)> = server.asked().into_iter().map(|asked| (asked.line, asked.body)).collect();
     let expected = [
         ("PUT /api/v4/projects/a%2Fb/labels/5", "color=red&name=bug"),
@@ -430,7 +435,7 @@ fn a_deployment_can_lack_its_job() {
 
 #[tokio::test]
 async fn a_refused_search_is_read_in_the_old_and_new_format() {
-    let search = SearchProject { id: 1_u64.into(), scope: "blobs".into(), search: "x".into() };
+    let search = SearchWithin { within: Scope::Project(1_u64.into()), scope: "blobs".into(), search: "x".into() };
     for body in [
         r#"{"message":{"error":"Scope not supported without Elasticsearch!"}}"#,
         r#"{"message":{"error":"Scope supported only with advanced search or exact code search"}}"#,

@@ -2,7 +2,7 @@
 
 use crate::source::{document, is_printed, root};
 use crate::ways::{How, ways};
-use labscope::api::{AREAS, Description};
+use labscope::api::{Description, Route, operations};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
@@ -29,8 +29,8 @@ fn shape(line: &str) -> String {
     line.split('/').map(slot).collect::<Vec<_>>().join("/")
 }
 
-fn line_of(endpoint: &Description) -> String {
-    let path = endpoint.route.replace("{*", "*").replace('{', ":").replace('}', "");
+fn line_of(endpoint: &Description, route: &Route) -> String {
+    let path = route.path.replace("{*", "*").replace('{', ":").replace('}', "");
     format!("{} {path}", endpoint.method)
 }
 
@@ -53,16 +53,16 @@ fn rows() -> Vec<Row> {
         files.iter().find(|(_, text)| text.contains(&words)).map(|(name, _)| name.clone())
     };
     let mut reached: HashMap<String, How> = ways().into_iter().map(|way| (shape(&way.row), way.how)).collect();
-    let row = |endpoint: &Description| Row {
+    let row = |(endpoint, route): (&Description, &Route)| Row {
         section: endpoint.section,
-        line: line_of(endpoint),
+        line: line_of(endpoint, route),
         name: endpoint.name,
         client: holds(&api, format!("    struct {} {{", endpoint.name)),
         handler: holds(&backend, format!("::<{}>(", endpoint.name)),
         contract: holds(&contract, format!("\n    {} {{", endpoint.name)),
-        reach: reached.remove(&shape(&line_of(endpoint))),
+        reach: reached.remove(&shape(&line_of(endpoint, route))),
     };
-    let all: Vec<Row> = AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).map(row).collect();
+    let all: Vec<Row> = operations().map(row).collect();
     let order: Vec<String> = ways().iter().map(|way| shape(&way.row)).collect();
     let mut rows = all;
     rows.sort_by_key(|row| order.iter().position(|line| *line == shape(&row.line)));
@@ -116,8 +116,7 @@ fn rows_of_reach_txt_and_endpoints_match_one_to_one() {
     let rows: Vec<String> = ways().iter().map(|way| shape(&way.row)).collect();
     let stated: BTreeSet<String> = rows.iter().cloned().collect();
     assert_eq!(rows.len(), stated.len(), "tests/panes/reach.txt has a duplicate row");
-    let endpoints = AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter());
-    let ours: BTreeSet<String> = endpoints.map(|endpoint| shape(&line_of(endpoint))).collect();
+    let ours: BTreeSet<String> = operations().map(|(endpoint, route)| shape(&line_of(endpoint, route))).collect();
     let (missing, strange): (Vec<_>, Vec<_>) = (stated.difference(&ours).collect(), ours.difference(&stated).collect());
     assert!(
         missing.is_empty() && strange.is_empty(),

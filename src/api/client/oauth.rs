@@ -193,7 +193,7 @@ impl Client {
     /// tokens.
     pub(super) fn needs_token_info(&self, request: &Request, error: &Error) -> bool {
         let refused = matches!(error.fault, Fault::Refused(..) | Fault::Missing(_) | Fault::Unsupported(_));
-        refused && self.server.oauth && request.route == GetOwnToken::ROUTE
+        refused && self.server.oauth && request.route == GetOwnToken::TAIL
     }
 
     /// Returns an OAuth token in the form of a reply to [`GetOwnToken`]. It has no expiry if the token is renewed.

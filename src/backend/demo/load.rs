@@ -232,7 +232,7 @@ impl Load {
         Ok(())
     }
 
-    fn members(&mut self, place: Membership, members: &BTreeMap<String, String>, at: Timestamp) -> Result<()> {
+    fn members(&mut self, place: Scope, members: &BTreeMap<String, String>, at: Timestamp) -> Result<()> {
         for (username, word) in members {
             let user = self.user_id("members", username)?;
             let level = level(word).map_err(|e| format!("members.{username}: {e}"))?;
@@ -268,7 +268,7 @@ impl Load {
             ..Group::default()
         });
         self.labels(0, Some(id), &form.labels)?;
-        self.members(Membership::Group(id), &form.members, created_at)
+        self.members(Scope::Group(id), &form.members, created_at)
     }
 
     /// Replays all histories that projects refer to, in parallel.
@@ -382,7 +382,7 @@ impl Load {
         if let Some(history) = history {
             self.histories.insert(id, history);
         }
-        self.members(Membership::Project(id), &form.members, created_at)
+        self.members(Scope::Project(id), &form.members, created_at)
     }
 
     /// Adds the labels of a project or a group.
@@ -721,11 +721,11 @@ impl Load {
             let place = match (&one.group, &one.project) {
                 (Some(path), _) => {
                     let group = self.world.group_at(path);
-                    Some(Membership::Group(
+                    Some(Scope::Group(
                         group.ok_or_else(|| format!("notifications[{i}].group: there is no group {path}"))?.id,
                     ))
                 }
-                (None, Some(path)) => Some(Membership::Project(self.project_id(path)?)),
+                (None, Some(path)) => Some(Scope::Project(self.project_id(path)?)),
                 (None, None) => None,
             };
             let (level, email, events) = (one.level.clone(), one.email.clone(), one.events.clone());

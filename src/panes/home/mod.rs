@@ -24,7 +24,7 @@ use crate::app::session::{CustomSection as Own, OtherServer};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::merge_request_details::{self, Details, Shown};
-use crate::parts::merge_request_query::QueryScope;
+use crate::parts::merge_request_query::MergeRequestQuery;
 use crate::parts::{ci, todos};
 use crate::store::Want;
 use crate::ui::doc::DocState;
@@ -233,7 +233,7 @@ impl Pane for Home {
         }),
         Command::new("home.list", &["s"], "Open section as list", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {
-                cx.go(QueryScope::place(section));
+                cx.go(MergeRequestQuery::place(section));
             }
         })
         .when(Home::in_own_section),

@@ -9,7 +9,7 @@ use crate::app::session::CustomSection as Own;
 use crate::app::target;
 use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
-use crate::parts::merge_request_query::QueryScope;
+use crate::parts::merge_request_query::MergeRequestQuery;
 use crate::parts::todos;
 use crate::store::{ListQuery, Load, Rows, Want};
 use std::time::Duration;
@@ -43,7 +43,7 @@ fn running_query(project: &str) -> ListJobs {
 
 /// The query of a custom section.
 struct OwnQuery {
-    scope: QueryScope,
+    list: MergeRequestQuery,
     /// The parsed query; `None` while it is invalid or incomplete.
     query: Option<ListQuery<MergeRequest>>,
     wants: Vec<Want>,
@@ -75,7 +75,7 @@ impl OwnQueries {
     pub fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Rows<'a, MergeRequest> {
         if let Section::Custom(index) = section {
             return match self.all.get(index) {
-                Some(own) => own.scope.rows(own.query.as_ref(), view),
+                Some(own) => own.list.rows(own.query.as_ref(), view),
                 None => Rows::chain(Vec::new()),
             };
         }
@@ -92,12 +92,12 @@ impl OwnQueries {
 
 impl OwnQuery {
     fn new(section: &Own, view: &View) -> OwnQuery {
-        let scope = QueryScope::of(section);
-        let query = scope.query(&section.query, view);
-        let mut wants = scope.grammar().wants(&section.query);
-        wants.extend(scope.projects_want());
+        let list = MergeRequestQuery::of(section);
+        let query = list.query(&section.query, view);
+        let mut wants = list.grammar().wants(&section.query);
+        wants.extend(list.projects_want());
         wants.extend(query.iter().flat_map(|query| query.wants(1, Duration::ZERO, None)));
-        OwnQuery { scope, query, wants }
+        OwnQuery { list, query, wants }
     }
 }
 

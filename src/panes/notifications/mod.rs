@@ -4,7 +4,7 @@ mod settings_detail;
 
 use crate::api::Id;
 use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups};
-use crate::api::notifications::{GetGroupNotifications, GetNotifications, GetProjectNotifications};
+use crate::api::notifications::{GetNotifications, GetScopedNotifications};
 use crate::api::projects::{ListProjects, Project};
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -72,18 +72,13 @@ fn path(view: &View, row: &GroupOrProject) -> String {
 
 /// Returns the request for the settings of a row.
 fn load(row: &GroupOrProject) -> Load {
-    let id = row.id().into();
-    match row {
-        GroupOrProject::Group(_) => Load::single(&GetGroupNotifications { id }),
-        GroupOrProject::Project(_) => Load::single(&GetProjectNotifications { id }),
-    }
+    Load::single(&GetScopedNotifications { scope: row.scope() })
 }
 
 /// Returns the settings of a row, or the global ones.
 fn settings<'a>(view: &View<'a>, row: Option<&GroupOrProject>) -> Settings<'a> {
     match row {
-        Some(GroupOrProject::Group(group)) => view.store.get(&GetGroupNotifications { id: group.id.into() }),
-        Some(GroupOrProject::Project(project)) => view.store.get(&GetProjectNotifications { id: project.id.into() }),
+        Some(row) => view.store.get(&GetScopedNotifications { scope: row.scope() }),
         None => view.store.get(&GetNotifications {}),
     }
 }
@@ -115,13 +110,7 @@ impl Notifications {
     fn edit(&mut self, cx: &mut Cx) {
         match (self.tab(), self.current(&cx.view)) {
             (EVERYWHERE, _) => form::global(&cx.view).open(cx),
-            (_, Some(row)) => {
-                let (id, path) = (row.id().into(), path(&cx.view, row));
-                match row {
-                    GroupOrProject::Group(_) => form::in_group(&id, &path, &cx.view).open(cx),
-                    GroupOrProject::Project(_) => form::in_project(&id, &path, &cx.view).open(cx),
-                }
-            }
+            (_, Some(row)) => form::scoped(row.scope(), &path(&cx.view, row), &cx.view).open(cx),
             (_, None) => {}
         }
     }

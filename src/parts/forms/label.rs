@@ -1,7 +1,7 @@
-//! Forms for creating and editing labels of a project or a group.
+//! Forms for creating and editing labels of a project or group.
 
-use crate::api::labels::{CreateGroupLabel, CreateLabel, Label, UpdateGroupLabel, UpdateLabel, rgb};
-use crate::api::{Endpoint, Id};
+use crate::api::labels::{CreateLabel, Label, UpdateLabel, rgb};
+use crate::api::{Endpoint, Scope};
 use crate::app::action::Action;
 use crate::app::overlay::form::Form;
 
@@ -17,34 +17,33 @@ fn check_color(text: &str) -> Result<(), String> {
     }
 }
 
-fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> Form {
-    Form::of::<E>(title, what, key)
-        .fixed("id", id)
+fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) -> Form {
+    let form = Form::of::<E>(title, what, key)
+        .fixed("scope", scope)
         .first(&["name", "new_name", "color", "description", "priority"])
         .field("color", |field| _ = field.check(check_color).help("#rrggbb, or a name such as orange."))
-        .field("priority", |field| _ = field.default("none").help("The lower, the more important."))
-        .then(|answer| Some(Action::answer(NewLabel(answer.downcast_ref::<Label>()?.name.clone()))))
-}
-
-/// Returns the form for a new label of a project, or of a group.
-pub fn create(id: &Id, in_group: bool) -> Form {
-    let (title, what, key) = (format!("New label in {id}"), "create the label".to_owned(), format!("new label {id}"));
-    match in_group {
-        true => fields::<CreateGroupLabel>(title, what, key, id),
-        false => fields::<CreateLabel>(title, what, key, id),
+        .then(|answer| Some(Action::answer(NewLabel(answer.downcast_ref::<Label>()?.name.clone()))));
+    match scope {
+        Scope::Project(_) => {
+            form.field("priority", |field| _ = field.default("none").help("The lower, the more important."))
+        }
+        Scope::Group(_) => form.without(&["priority"]),
     }
 }
 
-/// Returns the form that edits a label of a project, or of a group.
-pub fn edit(id: &Id, in_group: bool, label: &Label) -> Form {
+/// Returns the form for a new label.
+pub fn create(scope: &Scope) -> Form {
+    let id = scope.id();
+    fields::<CreateLabel>(scope, format!("New label in {id}"), "create the label".into(), format!("new label {id}"))
+}
+
+/// Returns the form that edits a label.
+pub fn edit(scope: &Scope, label: &Label) -> Form {
     let (title, what) = (format!("Edit label {}", label.name), format!("change label {}", label.name));
-    let key = format!("label {id} {}", label.id);
-    let form = match in_group {
-        true => fields::<UpdateGroupLabel>(title, what, key, id),
-        false => fields::<UpdateLabel>(title, what, key, id),
-    };
+    let key = format!("label {} {}", scope.id(), label.id);
     let priority = label.priority.map(|priority| priority.to_string()).unwrap_or_default();
-    form.fixed("label_id", label.id.to_string())
+    fields::<UpdateLabel>(scope, title, what, key)
+        .fixed("label_id", label.id.to_string())
         .fixed("name", &label.name)
         .field("new_name", |field| _ = field.label("name").required(true).before(label.name.as_str()))
         .field("color", |field| _ = field.required(true).before(label.color.as_str()))

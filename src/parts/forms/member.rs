@@ -1,11 +1,10 @@
 //! Forms for adding members to a project or a group, and for changing their roles.
 
-use crate::api::members::{AddGroupMember, AddMember, Member, UpdateGroupMember, UpdateMember};
-use crate::api::{Endpoint, Id, Time};
+use crate::api::members::{AddMember, Member, UpdateMember};
+use crate::api::{Endpoint, Scope, Time};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
-use crate::parts::owner::Owner;
 use crate::parts::people;
 use serde_json::{Value, json};
 
@@ -17,9 +16,9 @@ fn level(role: &str) -> Result<Value, String> {
     level.map(|level| json!(level)).ok_or_else(|| format!("must be one of {}", people::ROLE_NAMES.join(", ")))
 }
 
-fn fields<E: Endpoint>(id: &Id, title: String, what: String, key: String) -> Form {
+fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) -> Form {
     Form::of::<E>(title, what, key)
-        .fixed("id", id)
+        .fixed("scope", scope)
         .first(&["user_id", "access_level", "expires_at"])
         .field("access_level", |field| {
             field.label("role").widget(Widget::Choice(people::ROLE_NAMES)).parsed(level);
@@ -30,35 +29,25 @@ fn fields<E: Endpoint>(id: &Id, title: String, what: String, key: String) -> For
         .then(|answer| Some(Action::answer(NewMember(answer.downcast_ref::<Member>()?.id))))
 }
 
-/// Returns the form for a new member; `None` without a project or group.
-pub fn add(owner: &Owner) -> Option<Form> {
-    let id = owner.id()?;
+/// Returns the form for a new member.
+pub fn add(scope: &Scope) -> Form {
+    let id = scope.id();
     let (title, what, key) = (format!("Add member to {id}"), "add the member".to_owned(), format!("new member {id}"));
-    let form = match owner {
-        Owner::Group(_) => fields::<AddGroupMember>(id, title, what, key),
-        _ => fields::<AddMember>(id, title, what, key),
-    };
-    Some(
-        form.field("user_id", |field| {
+    fields::<AddMember>(scope, title, what, key)
+        .field("user_id", |field| {
             field.label("user").widget(Widget::Named(Complete::Users(None)));
         })
-        .field("access_level", |field| _ = field.text("Developer")),
-    )
+        .field("access_level", |field| _ = field.text("Developer"))
 }
 
 /// Returns the form that changes the role of a member.
-pub fn edit(owner: &Owner, member: &Member) -> Option<Form> {
-    let id = owner.id()?;
+pub fn edit(scope: &Scope, member: &Member) -> Form {
+    let id = scope.id();
     let title = format!("Change role of {} in {id}", member.username);
     let (what, key) = (format!("change the role of {}", member.username), format!("member {id} {}", member.id));
-    let form = match owner {
-        Owner::Group(_) => fields::<UpdateGroupMember>(id, title, what, key),
-        _ => fields::<UpdateMember>(id, title, what, key),
-    };
     let ends = member.expires_at.as_ref().map(Time::to_string).unwrap_or_default();
-    Some(
-        form.fixed("user_id", member.id)
-            .field("access_level", |field| _ = field.required(true).before(people::role(member.access_level)))
-            .field("expires_at", |field| _ = field.before(ends)),
-    )
+    fields::<UpdateMember>(scope, title, what, key)
+        .fixed("user_id", member.id)
+        .field("access_level", |field| _ = field.required(true).before(people::role(member.access_level)))
+        .field("expires_at", |field| _ = field.before(ends))
 }

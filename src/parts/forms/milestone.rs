@@ -1,17 +1,17 @@
-//! Forms for creating and editing milestones of a project or a group.
+//! Forms for creating and editing milestones of a project or group.
 
 use crate::api::merge_requests::Milestone;
-use crate::api::milestones::{CreateGroupMilestone, CreateMilestone, UpdateGroupMilestone, UpdateMilestone};
-use crate::api::{Endpoint, Id, Time};
+use crate::api::milestones::{CreateMilestone, UpdateMilestone};
+use crate::api::{Endpoint, Scope, Time};
 use crate::app::action::Action;
 use crate::app::overlay::form::{Form, Widget};
 
 /// The ID of the created or changed milestone, as a message to the pane.
 pub struct NewMilestone(pub u64);
 
-fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> Form {
+fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) -> Form {
     Form::of::<E>(title, what, key)
-        .fixed("id", id)
+        .fixed("scope", scope)
         .first(&["title", "start_date", "due_date", "description"])
         .field("title", |field| _ = field.required(true))
         .field("description", |field| _ = field.widget(Widget::Long))
@@ -20,28 +20,22 @@ fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> For
         .then(|answer| Some(Action::answer(NewMilestone(answer.downcast_ref::<Milestone>()?.id))))
 }
 
-/// Returns the form for a new milestone of a project, or of a group.
-pub fn create(id: &Id, in_group: bool) -> Form {
-    let title = format!("New milestone in {id}");
-    let (what, key) = ("create the milestone".to_owned(), format!("new milestone {id}"));
-    match in_group {
-        true => fields::<CreateGroupMilestone>(title, what, key, id),
-        false => fields::<CreateMilestone>(title, what, key, id),
-    }
+/// Returns the form for a new milestone.
+pub fn create(scope: &Scope) -> Form {
+    let id = scope.id();
+    let (title, key) = (format!("New milestone in {id}"), format!("new milestone {id}"));
+    fields::<CreateMilestone>(scope, title, "create the milestone".into(), key)
 }
 
-/// Returns the form that edits a milestone of a project, or of a group.
-pub fn edit(id: &Id, in_group: bool, milestone: &Milestone) -> Form {
+/// Returns the form that edits a milestone.
+pub fn edit(scope: &Scope, milestone: &Milestone) -> Form {
     let (title, what) =
         (format!("Edit milestone {}", milestone.title), format!("change milestone {}", milestone.title));
-    let key = format!("milestone {id} {}", milestone.id);
-    let form = match in_group {
-        true => fields::<UpdateGroupMilestone>(title, what, key, id),
-        false => fields::<UpdateMilestone>(title, what, key, id),
-    };
+    let key = format!("milestone {} {}", scope.id(), milestone.id);
     let date = |time: &Option<Time>| time.as_ref().map(Time::to_string).unwrap_or_default();
     let (start, due) = (date(&milestone.start_date), date(&milestone.due_date));
-    form.fixed("milestone_id", milestone.id)
+    fields::<UpdateMilestone>(scope, title, what, key)
+        .fixed("milestone_id", milestone.id)
         .without(&["state_event"])
         .field("title", |field| _ = field.before(milestone.title.as_str()))
         .field("description", |field| _ = field.before(milestone.description.clone().unwrap_or_default()))

@@ -1,10 +1,10 @@
 //! Forms for the notification settings: global, of a group, of a project. Each event is explained.
 
 use crate::api::notifications::{
-    EVENTS, GetGroupNotifications, GetNotifications, GetProjectNotifications, Level, NotificationSettings,
-    UpdateGroupNotifications, UpdateNotifications, UpdateProjectNotifications,
+    EVENTS, GetNotifications, GetScopedNotifications, Level, NotificationSettings, UpdateNotifications,
+    UpdateScopedNotifications,
 };
-use crate::api::{Endpoint, Id};
+use crate::api::{Endpoint, Scope};
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::view::View;
 use crate::ui::text::sanitize;
@@ -104,20 +104,18 @@ pub fn global(view: &View) -> Form {
         .of_current(view, GetNotifications {}, fields)
 }
 
-/// Returns the form for the settings of a group.
-pub fn in_group(id: &Id, name: &str, view: &View) -> Form {
+/// Returns the form for the settings of the project or group `name`.
+pub fn scoped(scope: Scope, name: &str, view: &View) -> Form {
     let title = format!("Notifications in {}", sanitize(name));
-    settings::<UpdateGroupNotifications>(title, format!("notifications of group {id}"), SCOPED_LEVELS)
-        .fixed("id", id)
-        .of_current(view, GetGroupNotifications { id: id.clone() }, fields)
-}
-
-/// Returns the form for the settings of a project.
-pub fn in_project(id: &Id, name: &str, view: &View) -> Form {
-    let title = format!("Notifications in {}", sanitize(name));
-    settings::<UpdateProjectNotifications>(title, format!("notifications of project {id}"), SCOPED_LEVELS)
-        .fixed("id", id)
-        .of_current(view, GetProjectNotifications { id: id.clone() }, fields)
+    let key = match &scope {
+        Scope::Project(id) => format!("notifications of project {id}"),
+        Scope::Group(id) => format!("notifications of group {id}"),
+    };
+    settings::<UpdateScopedNotifications>(title, key, SCOPED_LEVELS).fixed("scope", &scope).of_current(
+        view,
+        GetScopedNotifications { scope },
+        fields,
+    )
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Completion of names while typing: `@` users, `!` merge requests, `#` issues, `:` emoji.
 
-use crate::api::Id;
 use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
 use crate::api::projects::ListProjectUsers;
-use crate::api::search::{Hit, SearchProject};
+use crate::api::search::{Hit, SearchWithin};
+use crate::api::{Id, Scope};
 use crate::app::outbox::Noteable;
 use crate::app::view::View;
 use crate::domain::emoji;
@@ -136,9 +136,9 @@ impl Completer {
         }
     }
 
-    fn issues(&self, typed: &str) -> Option<SearchProject> {
+    fn issues(&self, typed: &str) -> Option<SearchWithin> {
         let search = Some(typed.to_owned()).filter(|typed| !typed.is_empty())?;
-        Some(SearchProject { id: self.project.clone(), scope: "issues".into(), search })
+        Some(SearchWithin { within: Scope::Project(self.project.clone()), scope: "issues".into(), search })
     }
 
     fn find(&self, view: &View) -> Vec<Name> {
