@@ -4,7 +4,7 @@
 use crate::api::issues::{GetIssue, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
 use crate::api::users::User;
-use crate::api::{Id, NoContent, Time};
+use crate::api::{NoContent, Time};
 
 crate::resource! {
     /// An emoji reaction of a user.
@@ -29,73 +29,20 @@ crate::resource! {
 crate::endpoints! {
     unspecified section "Award emoji";
 
-    /// Lists the reactions to a merge request.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji" => Vec<AwardEmoji>;
-    struct ListMergeRequestAwards { id: Id, merge_request_iid: u64 }
+    /// Lists the reactions.
+    GET "/award_emoji" of to: Awardable [merge_request, issue, merge_request_note, issue_note, snippet_note]
+        => Vec<AwardEmoji>;
+    struct ListAwards {}
 
-    /// Reacts to a merge request. A 404 carries the reason if the reaction is refused.
-    POST "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji" => AwardEmoji,
-    touches [ListMergeRequestAwards, GetMergeRequest, ListProjectMergeRequests];
-    struct CreateMergeRequestAward { id: Id, merge_request_iid: u64, name: String }
+    /// Reacts. A 404 carries the reason if the reaction is refused.
+    POST "/award_emoji" of to: Awardable [merge_request, issue, merge_request_note, issue_note, snippet_note]
+        => AwardEmoji,
+    touches [ListAwards, GetMergeRequest, ListProjectMergeRequests, GetIssue, ListProjectIssues];
+    struct CreateAward { name: String }
 
-    /// Removes a reaction to a merge request. A 401 means that the reaction belongs to another user.
-    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji/{award_id}" => NoContent,
-    touches [ListMergeRequestAwards, GetMergeRequest, ListProjectMergeRequests];
-    struct DeleteMergeRequestAward { id: Id, merge_request_iid: u64, award_id: u64 }
-
-    /// Lists the reactions to a note of a merge request.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji" => Vec<AwardEmoji>;
-    struct ListMergeRequestNoteAwards { id: Id, merge_request_iid: u64, note_id: u64 }
-
-    /// Reacts to a note of a merge request.
-    POST "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji" => AwardEmoji,
-    touches [ListMergeRequestNoteAwards];
-    struct CreateMergeRequestNoteAward { id: Id, merge_request_iid: u64, note_id: u64, name: String }
-
-    /// Removes a reaction to a note of a merge request.
-    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji/{award_id}" => NoContent,
-    touches [ListMergeRequestNoteAwards];
-    struct DeleteMergeRequestNoteAward { id: Id, merge_request_iid: u64, note_id: u64, award_id: u64 }
-
-    /// Lists the reactions to an issue.
-    GET "/projects/{id}/issues/{issue_iid}/award_emoji" => Vec<AwardEmoji>;
-    struct ListIssueAwards { id: Id, issue_iid: u64 }
-
-    /// Reacts to an issue.
-    POST "/projects/{id}/issues/{issue_iid}/award_emoji" => AwardEmoji,
-    touches [ListIssueAwards, GetIssue, ListProjectIssues];
-    struct CreateIssueAward { id: Id, issue_iid: u64, name: String }
-
-    /// Removes a reaction to an issue.
-    DELETE "/projects/{id}/issues/{issue_iid}/award_emoji/{award_id}" => NoContent,
-    touches [ListIssueAwards, GetIssue, ListProjectIssues];
-    struct DeleteIssueAward { id: Id, issue_iid: u64, award_id: u64 }
-
-    /// Lists the reactions to a note of an issue.
-    GET "/projects/{id}/issues/{issue_iid}/notes/{note_id}/award_emoji" => Vec<AwardEmoji>;
-    struct ListIssueNoteAwards { id: Id, issue_iid: u64, note_id: u64 }
-
-    /// Reacts to a note of an issue.
-    POST "/projects/{id}/issues/{issue_iid}/notes/{note_id}/award_emoji" => AwardEmoji,
-    touches [ListIssueNoteAwards];
-    struct CreateIssueNoteAward { id: Id, issue_iid: u64, note_id: u64, name: String }
-
-    /// Removes a reaction to a note of an issue.
-    DELETE "/projects/{id}/issues/{issue_iid}/notes/{note_id}/award_emoji/{award_id}" => NoContent,
-    touches [ListIssueNoteAwards];
-    struct DeleteIssueNoteAward { id: Id, issue_iid: u64, note_id: u64, award_id: u64 }
-
-    /// Lists the reactions to a note of a snippet.
-    GET "/projects/{id}/snippets/{snippet_id}/notes/{note_id}/award_emoji" => Vec<AwardEmoji>;
-    struct ListSnippetNoteAwards { id: Id, snippet_id: u64, note_id: u64 }
-
-    /// Reacts to a note of a snippet.
-    POST "/projects/{id}/snippets/{snippet_id}/notes/{note_id}/award_emoji" => AwardEmoji,
-    touches [ListSnippetNoteAwards];
-    struct CreateSnippetNoteAward { id: Id, snippet_id: u64, note_id: u64, name: String }
-
-    /// Removes a reaction to a note of a snippet.
-    DELETE "/projects/{id}/snippets/{snippet_id}/notes/{note_id}/award_emoji/{award_id}" => NoContent,
-    touches [ListSnippetNoteAwards];
-    struct DeleteSnippetNoteAward { id: Id, snippet_id: u64, note_id: u64, award_id: u64 }
+    /// Removes a reaction. A 401 means that the reaction belongs to another user.
+    DELETE "/award_emoji/{award_id}"
+        of to: Awardable [merge_request, issue, merge_request_note, issue_note, snippet_note] => NoContent,
+    touches [ListAwards, GetMergeRequest, ListProjectMergeRequests, GetIssue, ListProjectIssues];
+    struct DeleteAward { award_id: u64 }
 }

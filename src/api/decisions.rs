@@ -3,12 +3,12 @@
 
 use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::commits::ListCommits;
-use crate::api::discussions::ListMergeRequestDiscussions;
+use crate::api::discussions::ListDiscussions;
 use crate::api::merge_requests::{
     GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListMergeRequests,
     ListParticipants, ListProjectMergeRequests, ListReviewers, MergeRequest,
 };
-use crate::api::notes::ListMergeRequestNotes;
+use crate::api::notes::ListNotes;
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Time};
 
@@ -109,7 +109,7 @@ crate::endpoints! {
 
     /// Approves a merge request. A 401 can also mean that the caller may not approve, or has already approved.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/approve" => Approvals,
-    touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants];
+    touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListDiscussions, ListNotes, ListParticipants];
     struct Approve {
         id: Id,
         merge_request_iid: u64,
@@ -119,14 +119,14 @@ crate::endpoints! {
 
     /// Revokes the caller's approval; 404 if there is none.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/unapprove" => NoContent,
-    touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes];
+    touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListDiscussions, ListNotes];
     struct Unapprove { id: Id, merge_request_iid: u64 }
 
     /// Merges, or sets auto-merge. A 401 means that the caller may not merge; 405, 406 and 422 that the merge request
     /// cannot be merged.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/merge" => MergeRequest,
     touches [
-        GetMergeRequest, GetMergeRequestChanges, ListMergeRequests, ListProjectMergeRequests, ListMergeRequestDiscussions, ListMergeRequestNotes, ListBranches,
+        GetMergeRequest, GetMergeRequestChanges, ListMergeRequests, ListProjectMergeRequests, ListDiscussions, ListNotes, ListBranches,
         GetBranch, ListCommits,
     ];
     struct Merge {
@@ -146,7 +146,7 @@ crate::endpoints! {
 
     /// Cancels auto-merge.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/cancel_merge_when_pipeline_succeeds" => AutoMergeCanceled,
-    touches [GetMergeRequest, ListMergeRequests, ListProjectMergeRequests, ListMergeRequestDiscussions, ListMergeRequestNotes];
+    touches [GetMergeRequest, ListMergeRequests, ListProjectMergeRequests, ListDiscussions, ListNotes];
     struct CancelAutoMerge { id: Id, merge_request_iid: u64 }
 
     /// Starts to rebase the source branch onto the target branch.

@@ -2,9 +2,9 @@
 //! specification; available since 15.9, with positions since 16.3.
 
 use crate::api::decisions::GetApprovals;
-use crate::api::discussions::ListMergeRequestDiscussions;
+use crate::api::discussions::ListDiscussions;
 use crate::api::merge_requests::{GetMergeRequest, ListParticipants, ListProjectMergeRequests};
-use crate::api::notes::{ListMergeRequestNotes, NewPosition, Position};
+use crate::api::notes::{ListNotes, NewPosition, Position};
 use crate::api::{Id, NoContent};
 
 crate::resource! {
@@ -67,7 +67,7 @@ crate::endpoints! {
     /// Publishes one draft note.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}/publish" => NoContent,
     touches [
-        ListDraftNotes, ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants, GetMergeRequest,
+        ListDraftNotes, ListDiscussions, ListNotes, ListParticipants, GetMergeRequest,
         ListProjectMergeRequests,
     ];
     struct PublishDraftNote { id: Id, merge_request_iid: u64, draft_note_id: u64 }
@@ -75,7 +75,7 @@ crate::endpoints! {
     /// Publishes all draft notes of the caller; succeeds even if there are none.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/bulk_publish" => NoContent,
     touches [
-        ListDraftNotes, ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants, GetMergeRequest,
+        ListDraftNotes, ListDiscussions, ListNotes, ListParticipants, GetMergeRequest,
         ListProjectMergeRequests, GetApprovals,
     ];
     struct PublishReview { id: Id, merge_request_iid: u64 }

@@ -572,6 +572,7 @@ macro_rules! endpoints {
         pub struct $name {
             $(
                 /// The object that the operation is about.
+                #[serde(deserialize_with = "crate::api::subject::deserialize")]
                 pub $subject: $crate::api::$subject_type,
             )?
             $($(#[doc = $doc])* pub $field: $type),*
@@ -627,6 +628,29 @@ macro_rules! endpoints {
     };
     (@route $unspecified:tt $tail:literal group) => {
         $crate::endpoints!(@route $unspecified 1, "/groups/{id}", $tail)
+    };
+    (@route $unspecified:tt $tail:literal merge_request) => {
+        $crate::endpoints!(@route $unspecified 0, "/projects/{id}/merge_requests/{merge_request_iid}", $tail)
+    };
+    (@route $unspecified:tt $tail:literal issue) => {
+        $crate::endpoints!(@route $unspecified 1, "/projects/{id}/issues/{issue_iid}", $tail)
+    };
+    (@route $unspecified:tt $tail:literal snippet) => {
+        $crate::endpoints!(@route $unspecified 2, "/projects/{id}/snippets/{snippet_id}", $tail)
+    };
+    (@route $unspecified:tt $tail:literal epic) => {
+        $crate::endpoints!(@route $unspecified 3, "/groups/{id}/epics/{epic_id}", $tail)
+    };
+    (@route $unspecified:tt $tail:literal merge_request_note) => {
+        $crate::endpoints!(
+            @route $unspecified 5, "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}", $tail
+        )
+    };
+    (@route $unspecified:tt $tail:literal issue_note) => {
+        $crate::endpoints!(@route $unspecified 6, "/projects/{id}/issues/{issue_iid}/notes/{note_id}", $tail)
+    };
+    (@route $unspecified:tt $tail:literal snippet_note) => {
+        $crate::endpoints!(@route $unspecified 7, "/projects/{id}/snippets/{snippet_id}/notes/{note_id}", $tail)
     };
     (@route $unspecified:tt $kind:literal, $head:literal, $tail:literal) => {
         $crate::api::endpoint::Route { path: concat!($head, $tail), kind: $kind, is_unspecified: $unspecified }

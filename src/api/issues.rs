@@ -2,7 +2,7 @@
 
 use crate::api::labels::Label;
 use crate::api::merge_requests::{MergeRequest, Milestone, References, TimeStats};
-use crate::api::notes::reads::ListIssueNotes;
+use crate::api::notes::reads::ListNotes;
 use crate::api::todos::ListTodos;
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Time};
@@ -203,7 +203,7 @@ crate::endpoints! {
 
     /// Updates, closes or reopens an issue.
     PUT "/projects/{id}/issues/{issue_iid}" => Issue,
-    touches [ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListIssueNotes, ListTodos];
+    touches [ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListNotes, ListTodos];
     struct UpdateIssue {
         id: Id,
         issue_iid: u64,

@@ -1,8 +1,8 @@
 //! Merge requests (specification, "Merge requests").
 
 use crate::api::commits::resources::{Commit, DiffEntry};
-use crate::api::discussions::reads::ListMergeRequestDiscussions;
-use crate::api::notes::reads::ListMergeRequestNotes;
+use crate::api::discussions::reads::ListDiscussions;
+use crate::api::notes::reads::ListNotes;
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::projects::GetProject;
 use crate::api::users::User;
@@ -361,8 +361,8 @@ crate::endpoints! {
     /// Updates, closes or reopens a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest,
     touches [
-        ListMergeRequests, ListProjectMergeRequests, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestDiscussions,
-        ListMergeRequestNotes, ListParticipants, ListReviewers,
+        ListMergeRequests, ListProjectMergeRequests, GetMergeRequest, GetMergeRequestChanges, ListDiscussions,
+        ListNotes, ListParticipants, ListReviewers,
     ];
     struct UpdateMergeRequest {
         id: Id,

@@ -56,7 +56,7 @@ pub use endpoint::{Body, Description, Endpoint, InputKind, NoContent, Raw, Reply
 pub use error::{Error, Fault};
 pub use host::Host;
 pub use page::{Page, PageInfo};
-pub use subject::{Scope, Subject};
+pub use subject::{Awardable, Noteable, Scope, Subject};
 pub use types::{Extra, ExtraValue, Id, Named, Time};
 
 /// The endpoints of all operations that the client supports, by area.

@@ -3,17 +3,32 @@
 
 use crate::api::Id;
 use crate::api::endpoint::{decode, encode};
-use serde::de::{self, DeserializeOwned};
+use serde::de;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// An object that an operation is about. It is displayed, and serialized, as its path below `/api/v4`.
-pub trait Subject: fmt::Display + DeserializeOwned {
-    /// Returns the kind of object, as the index of its variant.
+/// An object that an operation is about. It is displayed as its path below `/api/v4`.
+pub trait Subject: fmt::Display + Default {
+    /// Returns the kind of object, which selects the route.
     fn kind(&self) -> usize;
+
+    /// Parses a path that was displayed.
+    fn from_path(path: &str) -> Option<Self>;
 }
 
-/// The project or group that a list, label, milestone, member or setting belongs to.
+/// Deserializes the path of a subject. An empty path, the placeholder of one that is reported as invalid, is the default.
+///
+/// # Errors
+/// Fails if it is not the path of such an object.
+pub fn deserialize<'de, S: Subject, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
+    let path = String::deserialize(deserializer)?;
+    if path.is_empty() {
+        return Ok(S::default());
+    }
+    S::from_path(&path).ok_or_else(|| de::Error::custom("not the path of such an object"))
+}
+
+/// The project or group that a list, label, milestone, member or setting belongs to. Serialized as its path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     Project(Id),
@@ -52,6 +67,14 @@ impl Subject for Scope {
             Scope::Group(_) => 1,
         }
     }
+
+    fn from_path(path: &str) -> Option<Scope> {
+        match *path.split('/').collect::<Vec<_>>() {
+            ["", "projects", id] => Some(Scope::Project(decode(id).into())),
+            ["", "groups", id] => Some(Scope::Group(decode(id).into())),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Scope {
@@ -69,15 +92,117 @@ impl Serialize for Scope {
     }
 }
 
-impl<'de> Deserialize<'de> for Scope {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Scope, D::Error> {
-        let path = String::deserialize(deserializer)?;
-        match *path.split('/').collect::<Vec<_>>() {
-            // The placeholder of a value that is reported as invalid.
-            [""] => Ok(Scope::default()),
-            ["", "projects", id] => Ok(Scope::Project(decode(id).into())),
-            ["", "groups", id] => Ok(Scope::Group(decode(id).into())),
-            _ => Err(de::Error::custom("not the path of a project or group")),
+/// An object that can be commented on. Serialized by name in saved drafts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Noteable {
+    MergeRequest {
+        project: Id,
+        iid: u64,
+    },
+    /// A commit: it has comments, which are not notes.
+    Commit {
+        project: Id,
+        sha: String,
+    },
+    Issue {
+        project: Id,
+        iid: u64,
+    },
+    Snippet {
+        project: Id,
+        id: u64,
+    },
+    Epic {
+        group: Id,
+        id: u64,
+    },
+}
+
+impl Default for Noteable {
+    fn default() -> Noteable {
+        Noteable::MergeRequest { project: Id::default(), iid: 0 }
+    }
+}
+
+impl Subject for Noteable {
+    fn kind(&self) -> usize {
+        match self {
+            Noteable::MergeRequest { .. } => 0,
+            Noteable::Issue { .. } => 1,
+            Noteable::Snippet { .. } => 2,
+            Noteable::Epic { .. } => 3,
+            Noteable::Commit { .. } => 4,
+        }
+    }
+
+    fn from_path(path: &str) -> Option<Noteable> {
+        Some(match *path.split('/').collect::<Vec<_>>() {
+            ["", "projects", project, "merge_requests", iid] => {
+                Noteable::MergeRequest { project: decode(project).into(), iid: iid.parse().ok()? }
+            }
+            ["", "projects", project, "issues", iid] => {
+                Noteable::Issue { project: decode(project).into(), iid: iid.parse().ok()? }
+            }
+            ["", "projects", project, "snippets", id] => {
+                Noteable::Snippet { project: decode(project).into(), id: id.parse().ok()? }
+            }
+            ["", "groups", group, "epics", id] => Noteable::Epic { group: decode(group).into(), id: id.parse().ok()? },
+            ["", "projects", project, "repository", "commits", sha] => {
+                Noteable::Commit { project: decode(project).into(), sha: decode(sha) }
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Noteable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Noteable::MergeRequest { project, iid } => {
+                write!(f, "/projects/{}/merge_requests/{iid}", encode(project.as_str()))
+            }
+            Noteable::Issue { project, iid } => write!(f, "/projects/{}/issues/{iid}", encode(project.as_str())),
+            Noteable::Snippet { project, id } => write!(f, "/projects/{}/snippets/{id}", encode(project.as_str())),
+            Noteable::Epic { group, id } => write!(f, "/groups/{}/epics/{id}", encode(group.as_str())),
+            Noteable::Commit { project, sha } => {
+                write!(f, "/projects/{}/repository/commits/{}", encode(project.as_str()), encode(sha))
+            }
+        }
+    }
+}
+
+/// An object that can get reactions: one that can be commented on, or a note on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Awardable {
+    /// The object.
+    pub on: Noteable,
+    /// The ID of the note; `None` for the object itself.
+    pub note: Option<u64>,
+}
+
+/// The difference between the kind of a note and that of the object that it is on.
+const NOTE_KIND: usize = 5;
+
+impl Subject for Awardable {
+    fn kind(&self) -> usize {
+        self.on.kind() + if self.note.is_some() { NOTE_KIND } else { 0 }
+    }
+
+    fn from_path(path: &str) -> Option<Awardable> {
+        let (on, note) = match path.rsplit_once("/notes/") {
+            Some((on, note)) => (on, Some(note.parse().ok()?)),
+            None => (path, None),
+        };
+        Some(Awardable { on: Noteable::from_path(on)?, note })
+    }
+}
+
+impl fmt::Display for Awardable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.note {
+            Some(note) => write!(f, "{}/notes/{note}", self.on),
+            None => self.on.fmt(f),
         }
     }
 }
@@ -85,16 +210,29 @@ impl<'de> Deserialize<'de> for Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::json;
 
     #[test]
-    fn the_path_of_a_scope_is_read_as_it_is_written() {
+    fn paths_are_read_as_they_are_displayed() {
         for scope in [Scope::Project("acme/ui".into()), Scope::Group(7.into()), Scope::Group("a b/ü".into())] {
-            let value = json::to_value(&scope).expect("a path");
-            assert_eq!(json::from_value::<Scope>(&value).expect("a scope"), scope, "{value}");
+            assert_eq!(Scope::from_path(&scope.to_string()), Some(scope));
         }
-        for wrong in ["/projects", "/projects/1/issues/2", "/users/1", "projects/1"] {
-            assert!(json::from_value::<Scope>(&wrong.into()).is_err(), "{wrong}");
+        for wrong in ["", "/projects", "/projects/1/issues/2", "/users/1", "projects/1"] {
+            assert_eq!(Scope::from_path(wrong), None, "{wrong}");
+        }
+        let project = || Id::from("acme/notes/ui");
+        let objects = [
+            Noteable::MergeRequest { project: project(), iid: 5 },
+            Noteable::Issue { project: project(), iid: 5 },
+            Noteable::Snippet { project: project(), id: 5 },
+            Noteable::Epic { group: 7.into(), id: 5 },
+            Noteable::Commit { project: project(), sha: "a/b".into() },
+        ];
+        for on in objects {
+            assert_eq!(Noteable::from_path(&on.to_string()), Some(on.clone()));
+            for note in [None, Some(9)] {
+                let to = Awardable { on: on.clone(), note };
+                assert_eq!(Awardable::from_path(&to.to_string()), Some(to));
+            }
         }
     }
 }

@@ -85,7 +85,7 @@ impl<'a> View<'a> {
         E: Endpoint<Output = Vec<T>>,
         Vec<T>: Reply,
     {
-        (!self.store.is_unsupported::<E>()).then(|| Load::list(list, pages))
+        (!self.store.is_unsupported_route(list.route())).then(|| Load::list(list, pages))
     }
 
     /// Returns whether anything can be changed on the server; the error is the reason why not.

@@ -16,58 +16,14 @@ use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read_signed_in::<ListMergeRequestAwards>(|call, e| {
-            list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?, None)
+        .read_signed_in::<ListAwards>(|call, e| list(call, &notes::target(call, &e.to.on)?, e.to.note))
+        .write::<CreateAward>(|call, e| {
+            let target = notes::target(call, &e.to.on)?;
+            create(call, &target, e.to.note, &e.name)
         })
-        .write::<CreateMergeRequestAward>(|call, e| {
-            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            create(call, &target, None, &e.name)
-        })
-        .write::<DeleteMergeRequestAward>(|call, e| {
-            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            delete(call, &target, None, e.award_id)
-        })
-        .read_signed_in::<ListMergeRequestNoteAwards>(|call, e| {
-            list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?, Some(e.note_id))
-        })
-        .write::<CreateMergeRequestNoteAward>(|call, e| {
-            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            create(call, &target, Some(e.note_id), &e.name)
-        })
-        .write::<DeleteMergeRequestNoteAward>(|call, e| {
-            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            delete(call, &target, Some(e.note_id), e.award_id)
-        })
-        .read_signed_in::<ListIssueAwards>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?, None))
-        .write::<CreateIssueAward>(|call, e| {
-            let target = notes::issue(call, &e.id, e.issue_iid)?;
-            create(call, &target, None, &e.name)
-        })
-        .write::<DeleteIssueAward>(|call, e| {
-            let target = notes::issue(call, &e.id, e.issue_iid)?;
-            delete(call, &target, None, e.award_id)
-        })
-        .read_signed_in::<ListIssueNoteAwards>(|call, e| {
-            list(call, &notes::issue(call, &e.id, e.issue_iid)?, Some(e.note_id))
-        })
-        .write::<CreateIssueNoteAward>(|call, e| {
-            let target = notes::issue(call, &e.id, e.issue_iid)?;
-            create(call, &target, Some(e.note_id), &e.name)
-        })
-        .write::<DeleteIssueNoteAward>(|call, e| {
-            let target = notes::issue(call, &e.id, e.issue_iid)?;
-            delete(call, &target, Some(e.note_id), e.award_id)
-        })
-        .read_signed_in::<ListSnippetNoteAwards>(|call, e| {
-            list(call, &notes::snippet(call, &e.id, e.snippet_id)?, Some(e.note_id))
-        })
-        .write::<CreateSnippetNoteAward>(|call, e| {
-            let target = notes::snippet(call, &e.id, e.snippet_id)?;
-            create(call, &target, Some(e.note_id), &e.name)
-        })
-        .write::<DeleteSnippetNoteAward>(|call, e| {
-            let target = notes::snippet(call, &e.id, e.snippet_id)?;
-            delete(call, &target, Some(e.note_id), e.award_id)
+        .write::<DeleteAward>(|call, e| {
+            let target = notes::target(call, &e.to.on)?;
+            delete(call, &target, e.to.note, e.award_id)
         })
 }
 

@@ -16,46 +16,22 @@ use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read_signed_in::<ListMergeRequestDiscussions>(|call, e| {
-            list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?)
-        })
-        .write::<CreateMergeRequestDiscussion>(|call, e| {
-            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
-            let position = e.position.as_ref().map(positions::to_record).transpose()?;
-            let id = start(call, &target, e.body, position, e.commit_id)?;
+        .read_signed_in::<ListDiscussions>(|call, e| list(call, &notes::target(call, &e.on)?))
+        .write::<CreateDiscussion>(|call, e| {
+            let target = notes::target(call, &e.on)?;
+            // Other objects have no lines to comment on.
+            let is_request = matches!(target.noteable, Noteable::MergeRequest(_));
+            let position = e.position.as_ref().filter(|_| is_request).map(positions::to_record).transpose()?;
+            let id = start(call, &target, e.body, position, e.commit_id.filter(|_| is_request))?;
             ok(show(call, &target, id))
         })
-        .write::<ReplyToMergeRequestDiscussion>(|call, e| {
-            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+        .write::<ReplyToDiscussion>(|call, e| {
+            let target = notes::target(call, &e.on)?;
             answer(call, &target, &e.discussion_id, e.body)
         })
-        .write::<ResolveMergeRequestDiscussion>(|call, e| {
-            let target = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+        .write::<ResolveDiscussion>(|call, e| {
+            let target = notes::target(call, &e.on)?;
             resolve(call, &target, &e.discussion_id, e.resolved)
-        })
-        .read_signed_in::<ListIssueDiscussions>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?))
-        .write::<CreateIssueDiscussion>(|call, e| {
-            let target = notes::issue(call, &e.id, e.issue_iid)?;
-            let id = start(call, &target, e.body, None, None)?;
-            ok(show(call, &target, id))
-        })
-        .write::<ReplyToIssueDiscussion>(|call, e| {
-            let target = notes::issue(call, &e.id, e.issue_iid)?;
-            answer(call, &target, &e.discussion_id, e.body)
-        })
-        .write::<ResolveIssueDiscussion>(|call, e| {
-            let target = notes::issue(call, &e.id, e.issue_iid)?;
-            resolve(call, &target, &e.discussion_id, e.resolved)
-        })
-        .read_signed_in::<ListSnippetDiscussions>(|call, e| list(call, &notes::snippet(call, &e.id, e.snippet_id)?))
-        .write::<CreateSnippetDiscussion>(|call, e| {
-            let target = notes::snippet(call, &e.id, e.snippet_id)?;
-            let id = start(call, &target, e.body, None, None)?;
-            ok(show(call, &target, id))
-        })
-        .write::<ReplyToSnippetDiscussion>(|call, e| {
-            let target = notes::snippet(call, &e.id, e.snippet_id)?;
-            answer(call, &target, &e.discussion_id, e.body)
         })
         .write::<ApplySuggestion>(suggestions::apply_one)
         .write::<ApplySuggestions>(suggestions::apply_all)

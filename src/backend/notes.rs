@@ -7,7 +7,7 @@ use super::rejection::Rejection;
 use super::suggestions;
 use super::world::World;
 use crate::api::notes::*;
-use crate::api::{Id, NoContent};
+use crate::api::{self, Id, NoContent};
 use crate::backend::presenters::{optional_time, parse_time, time};
 use crate::domain::emoji;
 use jiff::Timestamp;
@@ -16,67 +16,20 @@ use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read_signed_in::<ListIssueNotes>(|call, e| list(call, &issue(call, &e.id, e.issue_iid)?, &e.sort, &e.order_by))
-        .read_signed_in::<GetIssueNote>(|call, e| get(call, &issue(call, &e.id, e.issue_iid)?, e.note_id))
-        .write::<CreateIssueNote>(|call, e| {
+        .read_signed_in::<ListNotes>(list)
+        .read_signed_in::<GetNote>(get)
+        .write::<CreateNote>(|call, e| {
             let at = parse_time("created_at", &e.created_at)?;
-            let target = issue(call, &e.id, e.issue_iid)?;
+            let target = target(call, &e.on)?;
+            let at = at.filter(|_| matches!(target.noteable, Noteable::Issue(_)));
             create(call, target, e.body, at)
         })
-        .write::<UpdateIssueNote>(|call, e| {
-            let target = issue(call, &e.id, e.issue_iid)?;
+        .write::<UpdateNote>(|call, e| {
+            let target = target(call, &e.on)?;
             update(call, &target, e.note_id, e.body)
         })
-        .write::<DeleteIssueNote>(|call, e| {
-            let target = issue(call, &e.id, e.issue_iid)?;
-            delete(call, &target, e.note_id)
-        })
-        .read_signed_in::<ListSnippetNotes>(|call, e| {
-            list(call, &snippet(call, &e.id, e.snippet_id)?, &e.sort, &e.order_by)
-        })
-        .read_signed_in::<GetSnippetNote>(|call, e| object(call, &snippet(call, &e.id, e.snippet_id)?, e.note_id))
-        .write::<CreateSnippetNote>(|call, e| {
-            let target = snippet(call, &e.id, e.snippet_id)?;
-            create(call, target, e.body, None)
-        })
-        .write::<UpdateSnippetNote>(|call, e| {
-            let target = snippet(call, &e.id, e.snippet_id)?;
-            update(call, &target, e.note_id, e.body)
-        })
-        .write::<DeleteSnippetNote>(|call, e| {
-            let target = snippet(call, &e.id, e.snippet_id)?;
-            delete(call, &target, e.note_id)
-        })
-        .read_signed_in::<ListMergeRequestNotes>(|call, e| {
-            list(call, &merge_request(call, &e.id, e.merge_request_iid)?, &e.sort, &e.order_by)
-        })
-        .read_signed_in::<GetMergeRequestNote>(|call, e| {
-            get(call, &merge_request(call, &e.id, e.merge_request_iid)?, e.note_id)
-        })
-        .write::<CreateMergeRequestNote>(|call, e| {
-            let target = merge_request(call, &e.id, e.merge_request_iid)?;
-            create(call, target, e.body, None)
-        })
-        .write::<UpdateMergeRequestNote>(|call, e| {
-            let target = merge_request(call, &e.id, e.merge_request_iid)?;
-            update(call, &target, e.note_id, e.body)
-        })
-        .write::<DeleteMergeRequestNote>(|call, e| {
-            let target = merge_request(call, &e.id, e.merge_request_iid)?;
-            delete(call, &target, e.note_id)
-        })
-        .read_signed_in::<ListEpicNotes>(|call, e| list(call, &epic(call, &e.id, e.epic_id)?, &e.sort, &e.order_by))
-        .read_signed_in::<GetEpicNote>(|call, e| object(call, &epic(call, &e.id, e.epic_id)?, e.note_id))
-        .write::<CreateEpicNote>(|call, e| {
-            let target = epic(call, &e.id, e.epic_id)?;
-            create(call, target, e.body, None)
-        })
-        .write::<UpdateEpicNote>(|call, e| {
-            let target = epic(call, &e.id, e.epic_id)?;
-            update(call, &target, e.note_id, e.body)
-        })
-        .write::<DeleteEpicNote>(|call, e| {
-            let target = epic(call, &e.id, e.epic_id)?;
+        .write::<DeleteNote>(|call, e| {
+            let target = target(call, &e.on)?;
             delete(call, &target, e.note_id)
         })
 }
@@ -98,7 +51,21 @@ pub struct NoteTarget {
     pub is_members_only: bool,
 }
 
-pub fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Rejection> {
+/// Returns the object that notes are on.
+///
+/// # Errors
+/// Fails with 404 if it does not exist or is not visible to the caller, and with 401 if nobody is signed in.
+pub fn target<W: Deref<Target = World>>(call: &Call<W>, on: &api::Noteable) -> Result<NoteTarget, Rejection> {
+    match on {
+        api::Noteable::MergeRequest { project, iid } => merge_request(call, project, *iid),
+        api::Noteable::Issue { project, iid } => issue(call, project, *iid),
+        api::Noteable::Snippet { project, id } => snippet(call, project, *id),
+        api::Noteable::Epic { group, id } => epic(call, group, *id),
+        api::Noteable::Commit { .. } => Err(Rejection::record_not_found()),
+    }
+}
+
+fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Rejection> {
     let project = call.project(id)?;
     call.require_user()?;
     let level = call.rights.level(&call.world, project);
@@ -117,7 +84,7 @@ pub fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Res
     })
 }
 
-pub fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<NoteTarget, Rejection> {
+fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<NoteTarget, Rejection> {
     let project = call.project(id)?;
     call.require_user()?;
     let found = call.world.snippets.get(snippet).filter(|snippet| snippet.project == project.id);
@@ -225,16 +192,17 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-fn list(call: &ReadCall, target: &NoteTarget, sort: &Option<String>, order_by: &Option<String>) -> Outcome<Vec<Note>> {
-    let by = call.choice_or_first("order_by", order_by.as_deref(), &["created_at", "updated_at"])?;
-    let descending = call.descending(sort.as_deref(), "desc")?;
+fn list(call: &ReadCall, input: ListNotes) -> Outcome<Vec<Note>> {
+    let target = target(call, &input.on)?;
+    let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["created_at", "updated_at"])?;
+    let descending = call.descending(input.sort.as_deref(), "desc")?;
     let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(|note| note.on == target.noteable).collect();
     // Notes with the same time are sorted by ID.
     match by {
         "updated_at" => stable_sort(&mut rows, descending, |note| (note.updated_at, note.id)),
         _ => stable_sort(&mut rows, descending, |note| (note.created_at, note.id)),
     }
-    call.page(rows, |note| show(call, target, note))
+    call.page(rows, |note| show(call, &target, note))
 }
 
 fn find<'a, W: Deref<Target = World>>(
@@ -245,22 +213,22 @@ fn find<'a, W: Deref<Target = World>>(
     call.world.notes.get(id).filter(|note| note.on == target.noteable).ok_or_else(|| Rejection::not_found("Note"))
 }
 
-fn get(call: &ReadCall, target: &NoteTarget, id: u64) -> Outcome<Note> {
-    ok(show(call, target, find(call, target, id)?))
-}
-
-/// Returns a note on a snippet or an epic, which the API represents in the shape of a snippet.
-fn object(call: &ReadCall, target: &NoteTarget, id: u64) -> Outcome<NoteReply> {
-    let note = find(call, target, id)?;
-    ok(NoteReply::Object(Box::new(NoteObject {
-        id: note.id,
-        title: Some(target.title.clone()),
-        file_name: Some(target.file_name.clone()),
-        author: Some(call.user_with_email(note.author)),
-        expires_at: None,
-        updated_at: Some(time(note.updated_at)),
-        created_at: Some(time(note.created_at)),
-    })))
+/// Returns a note. The API represents one on a snippet or an epic in the shape of a snippet.
+fn get(call: &ReadCall, input: GetNote) -> Outcome<NoteReply> {
+    let target = target(call, &input.on)?;
+    let note = find(call, &target, input.note_id)?;
+    ok(match target.noteable {
+        Noteable::MergeRequest(_) | Noteable::Issue(_) => NoteReply::Note(Box::new(show(call, &target, note))),
+        Noteable::Snippet(_) | Noteable::Epic(_) => NoteReply::Object(Box::new(NoteObject {
+            id: note.id,
+            title: Some(target.title.clone()),
+            file_name: Some(target.file_name.clone()),
+            author: Some(call.user_with_email(note.author)),
+            expires_at: None,
+            updated_at: Some(time(note.updated_at)),
+            created_at: Some(time(note.created_at)),
+        })),
+    })
 }
 
 /// Checks that the caller may comment. Returns the ID of the caller.

@@ -6,14 +6,13 @@ use crate::api::issues::{
 };
 use crate::api::merge_requests::{MergeRequest, TimeStats};
 use crate::api::search::{Hit, SearchWithin};
-use crate::api::{Fault, Id, Scope, Time};
+use crate::api::{Fault, Id, Noteable, Scope, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::outbox::Noteable;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Breadcrumb, Pane};

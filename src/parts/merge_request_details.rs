@@ -2,10 +2,10 @@
 //! are loaded for visible open merge requests, a few at a time.
 
 use crate::api::decisions::{Approvals, GetApprovals};
-use crate::api::discussions::{Discussion, ListMergeRequestDiscussions};
+use crate::api::discussions::{Discussion, ListDiscussions};
 use crate::api::endpoint::Request;
 use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, MergeRequest};
-use crate::api::{Endpoint, ExtraValue, Id, Reply};
+use crate::api::{Endpoint, ExtraValue, Id, Noteable, Reply};
 use crate::app::view::View;
 use crate::parts::review::threads;
 use crate::parts::{label_colors, request_limit, secondary};
@@ -103,8 +103,9 @@ impl<'a> Details<'a> {
         GetApprovals { id: self.project.clone(), merge_request_iid: self.merge_request.iid }
     }
 
-    fn threads_of(&self) -> (ListMergeRequestDiscussions, Request) {
-        let list = ListMergeRequestDiscussions { id: self.project.clone(), merge_request_iid: self.merge_request.iid };
+    fn threads_of(&self) -> (ListDiscussions, Request) {
+        let on = Noteable::MergeRequest { project: self.project.clone(), iid: self.merge_request.iid };
+        let list = ListDiscussions { on };
         let request = list.request().read_as::<ThreadCount>();
         (list, request)
     }

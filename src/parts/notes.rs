@@ -2,13 +2,14 @@
 
 use super::list::{self, draw_cut_line, draw_error_line, draw_placeholder, time_ago};
 use super::review::{quoted_reply, state_of};
+use crate::api::Noteable;
 use crate::api::notes::Note;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::outbox::{Draft, DraftThread, Noteable};
+use crate::app::outbox::{Draft, DraftThread};
 use crate::app::view::View;
 use crate::parts::reactions::Reactions;
 use crate::parts::rendered_markdown;

@@ -1,11 +1,11 @@
 //! Reactions to a note or to the object that it is on: loading, the line of counts, and the picker that adds or removes
 //! them.
 
-use crate::api::award_emoji::*;
+use crate::api::award_emoji::{AwardEmoji, CreateAward, DeleteAward, ListAwards};
+use crate::api::{Awardable, Noteable};
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::Noteable;
 use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
 use crate::domain::emoji;
@@ -41,43 +41,9 @@ const COMMON: &[&str] = &[
 
 type Spans = Vec<(Cow<'static, str>, Style)>;
 
-/// The target of reactions.
+/// The reactions to an object or to a note on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reactions {
-    on: Noteable,
-    /// The ID of the note, or `None` for the object itself.
-    note: Option<u64>,
-}
-
-/// Evaluates `$made` with `$name` as the operation for the target; `None` if the API has none.
-macro_rules! operation {
-    ($to:expr, [$mr:ident $mr_note:ident $issue:ident $issue_note:ident $snippet_note:ident]
-        { $($field:ident: $value:expr),* }, $name:ident => $made:expr) => {
-        match (&$to.on, $to.note) {
-            (Noteable::MergeRequest { project, iid }, None) => {
-                let $name = $mr { id: project.clone(), merge_request_iid: *iid, $($field: $value),* };
-                $made
-            }
-            (Noteable::MergeRequest { project, iid }, Some(note_id)) => {
-                let $name = $mr_note { id: project.clone(), merge_request_iid: *iid, note_id, $($field: $value),* };
-                $made
-            }
-            (Noteable::Issue { project, iid }, None) => {
-                let $name = $issue { id: project.clone(), issue_iid: *iid, $($field: $value),* };
-                $made
-            }
-            (Noteable::Issue { project, iid }, Some(note_id)) => {
-                let $name = $issue_note { id: project.clone(), issue_iid: *iid, note_id, $($field: $value),* };
-                $made
-            }
-            (Noteable::Snippet { project, id }, Some(note_id)) => {
-                let $name = $snippet_note { id: project.clone(), snippet_id: *id, note_id, $($field: $value),* };
-                $made
-            }
-            (Noteable::Snippet { .. }, None) | (Noteable::Commit { .. } | Noteable::Epic { .. }, _) => None,
-        }
-    };
-}
+pub struct Reactions(Awardable);
 
 /// An emoji among the reactions.
 struct Given<'a> {
@@ -98,18 +64,21 @@ fn sign(name: &str) -> Cow<'static, str> {
 impl Reactions {
     /// Creates the reactions to a note on `on`, or to the object itself.
     pub fn to(on: Noteable, note: Option<u64>) -> Reactions {
-        Reactions { on, note }
+        Reactions(Awardable { on, note })
     }
 
     fn load(&self, view: &View) -> Option<Load> {
-        operation!(self, [ListMergeRequestAwards ListMergeRequestNoteAwards ListIssueAwards ListIssueNoteAwards
-            ListSnippetNoteAwards] {}, list => view.if_supported(&list, MAX_PAGES))
+        let has_reactions = match (&self.0.on, self.0.note) {
+            (Noteable::MergeRequest { .. } | Noteable::Issue { .. }, _) | (Noteable::Snippet { .. }, Some(_)) => true,
+            (Noteable::Snippet { .. }, None) | (Noteable::Commit { .. } | Noteable::Epic { .. }, _) => false,
+        };
+        if has_reactions { view.if_supported(&ListAwards { to: self.0.clone() }, MAX_PAGES) } else { None }
     }
 
     /// Returns the request for the reactions; `None` if the server does not support them.
     pub fn want(&self, view: &View) -> Option<Want> {
         let load = self.load(view)?;
-        let delay = if self.note.is_some() { FETCH_DELAY } else { Duration::ZERO };
+        let delay = if self.0.note.is_some() { FETCH_DELAY } else { Duration::ZERO };
         Some(load.after(delay).optional().into())
     }
 
@@ -176,30 +145,27 @@ impl Reactions {
 
     /// Opens a picker for an emoji to add, or an own one to remove.
     pub fn choose(self, cx: &mut Cx) {
-        let title = match self.note {
-            Some(_) => format!("React to a note on {}", self.on.short()),
-            None => format!("React to {}", self.on.short()),
+        let title = match self.0.note {
+            Some(_) => format!("React to a note on {}", self.0.on.short()),
+            None => format!("React to {}", self.0.on.short()),
         };
         let picker = Picker::of(title, Box::new(Choices(self)), &cx.view);
         cx.act(Action::OpenOverlay(Box::new(picker)));
     }
 
     /// Returns the write that adds an emoji, or removes the user's own reaction with that ID.
-    fn write(&self, name: &str, own: Option<u64>) -> Option<Write> {
-        let to = if self.note.is_some() { "a note on " } else { "" };
-        let on = format!("{to}{}", self.on.short());
+    fn write(&self, name: &str, own: Option<u64>) -> Write {
+        let note = if self.0.note.is_some() { "a note on " } else { "" };
+        let on = format!("{note}{}", self.0.on.short());
+        let to = self.0.clone();
         match own {
             None => {
-                let what = format!("react with {} to {on}", sign(name));
-                operation!(self, [CreateMergeRequestAward CreateMergeRequestNoteAward CreateIssueAward
-                    CreateIssueNoteAward CreateSnippetNoteAward] { name: name.to_owned() },
-                    create => Some(Write::new(&create, what)))
+                let create = CreateAward { to, name: name.to_owned() };
+                Write::new(&create, format!("react with {} to {on}", sign(name)))
             }
             Some(award_id) => {
-                let what = format!("remove your {} from {on}", sign(name));
-                operation!(self, [DeleteMergeRequestAward DeleteMergeRequestNoteAward DeleteIssueAward
-                    DeleteIssueNoteAward DeleteSnippetNoteAward] { award_id: award_id },
-                    delete => Some(Write::new(&delete, what)))
+                let delete = DeleteAward { to, award_id };
+                Write::new(&delete, format!("remove your {} from {on}", sign(name)))
             }
         }
     }
@@ -250,10 +216,10 @@ impl Source for Choices {
             let aliases = emoji.map_or(&[][..], |emoji| &emoji.aliases);
             let detail = if own.is_some() { "yours: Enter removes it" } else { "" };
             let count = known.map(|one| text::count(one.count as u64)).unwrap_or_default();
-            let write = self.0.write(name, own)?;
-            Some(Item::act(label, Action::Send(write)).detail(detail).note(count).synonyms(aliases))
+            let write = self.0.write(name, own);
+            Item::act(label, Action::Send(write)).detail(detail).note(count).synonyms(aliases)
         };
-        names.iter().filter_map(item).collect()
+        names.iter().map(item).collect()
     }
 
     fn loading(&self, view: &View, _: &str) -> bool {

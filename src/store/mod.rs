@@ -621,7 +621,12 @@ impl Store {
 
     /// Returns whether the server reported that it does not support the operation; such requests are not sent again.
     pub fn is_unsupported<E: Endpoint>(&self) -> bool {
-        E::ROUTES.iter().any(|route| self.unsupported.contains_key(route.path))
+        E::ROUTES.iter().any(|route| self.is_unsupported_route(route.path))
+    }
+
+    /// Returns whether the server reported that it does not support a route of an operation.
+    pub fn is_unsupported_route(&self, route: &str) -> bool {
+        self.unsupported.contains_key(route)
     }
 
     /// Returns the error of the last attempt of a request, if it failed.

@@ -2,35 +2,55 @@
 
 use crate::client::client;
 use crate::scripted::{Scripted, answer};
-use labscope::api::Fault;
 use labscope::api::award_emoji::*;
+use labscope::api::{Awardable, Fault, Noteable};
+
+fn request() -> Noteable {
+    Noteable::MergeRequest { project: 1.into(), iid: 5 }
+}
+
+fn issue() -> Noteable {
+    Noteable::Issue { project: 1.into(), iid: 5 }
+}
+
+fn snippet() -> Noteable {
+    Noteable::Snippet { project: 1.into(), id: 5 }
+}
+
+fn itself(on: Noteable) -> Awardable {
+    Awardable { on, note: None }
+}
+
+fn note_on(on: Noteable) -> Awardable {
+    Awardable { on, note: Some(9) }
+}
 
 requests! {
-    ListMergeRequestAwards { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/award_emoji";
-    CreateMergeRequestAward { id: 1.into(), merge_request_iid: 5, name: "blowfish".into() }
+    ListAwards { to: itself(request()) } => "GET /projects/1/merge_requests/5/award_emoji";
+    CreateAward { to: itself(request()), name: "blowfish".into() }
         => "POST /projects/1/merge_requests/5/award_emoji | name=blowfish";
-    DeleteMergeRequestAward { id: 1.into(), merge_request_iid: 5, award_id: 344 }
+    DeleteAward { to: itself(request()), award_id: 344 }
         => "DELETE /projects/1/merge_requests/5/award_emoji/344";
-    ListMergeRequestNoteAwards { id: 1.into(), merge_request_iid: 5, note_id: 9 }
+    ListAwards { to: note_on(request()) }
         => "GET /projects/1/merge_requests/5/notes/9/award_emoji";
-    CreateMergeRequestNoteAward { id: 1.into(), merge_request_iid: 5, note_id: 9, name: "rocket".into() }
+    CreateAward { to: note_on(request()), name: "rocket".into() }
         => "POST /projects/1/merge_requests/5/notes/9/award_emoji | name=rocket";
-    DeleteMergeRequestNoteAward { id: 1.into(), merge_request_iid: 5, note_id: 9, award_id: 345 }
+    DeleteAward { to: note_on(request()), award_id: 345 }
         => "DELETE /projects/1/merge_requests/5/notes/9/award_emoji/345";
-    ListIssueAwards { id: 1.into(), issue_iid: 5 } => "GET /projects/1/issues/5/award_emoji";
-    CreateIssueAward { id: 1.into(), issue_iid: 5, name: "blowfish".into() }
+    ListAwards { to: itself(issue()) } => "GET /projects/1/issues/5/award_emoji";
+    CreateAward { to: itself(issue()), name: "blowfish".into() }
         => "POST /projects/1/issues/5/award_emoji | name=blowfish";
-    DeleteIssueAward { id: 1.into(), issue_iid: 5, award_id: 344 } => "DELETE /projects/1/issues/5/award_emoji/344";
-    ListIssueNoteAwards { id: 1.into(), issue_iid: 5, note_id: 9 } => "GET /projects/1/issues/5/notes/9/award_emoji";
-    CreateIssueNoteAward { id: 1.into(), issue_iid: 5, note_id: 9, name: "rocket".into() }
+    DeleteAward { to: itself(issue()), award_id: 344 } => "DELETE /projects/1/issues/5/award_emoji/344";
+    ListAwards { to: note_on(issue()) } => "GET /projects/1/issues/5/notes/9/award_emoji";
+    CreateAward { to: note_on(issue()), name: "rocket".into() }
         => "POST /projects/1/issues/5/notes/9/award_emoji | name=rocket";
-    DeleteIssueNoteAward { id: 1.into(), issue_iid: 5, note_id: 9, award_id: 345 }
+    DeleteAward { to: note_on(issue()), award_id: 345 }
         => "DELETE /projects/1/issues/5/notes/9/award_emoji/345";
-    ListSnippetNoteAwards { id: 1.into(), snippet_id: 5, note_id: 9 }
+    ListAwards { to: note_on(snippet()) }
         => "GET /projects/1/snippets/5/notes/9/award_emoji";
-    CreateSnippetNoteAward { id: 1.into(), snippet_id: 5, note_id: 9, name: "rocket".into() }
+    CreateAward { to: note_on(snippet()), name: "rocket".into() }
         => "POST /projects/1/snippets/5/notes/9/award_emoji | name=rocket";
-    DeleteSnippetNoteAward { id: 1.into(), snippet_id: 5, note_id: 9, award_id: 345 }
+    DeleteAward { to: note_on(snippet()), award_id: 345 }
         => "DELETE /projects/1/snippets/5/notes/9/award_emoji/345";
 }
 
@@ -46,7 +66,7 @@ samples! {
 /// reactions.
 #[tokio::test]
 async fn a_refused_reaction_differs_from_a_server_without_reactions() {
-    let create = CreateIssueAward { id: 1.into(), issue_iid: 5, name: "thumbsup".into() };
+    let create = CreateAward { to: itself(issue()), name: "thumbsup".into() };
     for (body, unsupported) in [
         (r#"{"message":"404 Award Emoji Name has already been taken Not Found"}"#, false),
         (r#"{"error":"404 Not Found"}"#, true),
@@ -61,7 +81,7 @@ async fn a_refused_reaction_differs_from_a_server_without_reactions() {
 #[tokio::test]
 async fn removing_another_users_reaction_reports_a_missing_permission() {
     let server = Scripted::start([answer(401, r#"{"message":"401 Unauthorized"}"#)]).await;
-    let delete = DeleteIssueAward { id: 1.into(), issue_iid: 5, award_id: 344 };
+    let delete = DeleteAward { to: itself(issue()), award_id: 344 };
     let error = client(&server).call(&delete).await.unwrap_err();
     assert!(error.write_advice().starts_with("Not allowed"), "{}", error.write_advice());
 }

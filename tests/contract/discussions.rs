@@ -1,8 +1,21 @@
 //! Threads of merge requests, issues and snippets, and suggestions.
 
 use crate::sample::word;
+use labscope::api::Noteable;
 use labscope::api::discussions::*;
 use labscope::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Note, Suggestion, line_code};
+
+fn request() -> Noteable {
+    Noteable::MergeRequest { project: 1.into(), iid: 5 }
+}
+
+fn issue() -> Noteable {
+    Noteable::Issue { project: 1.into(), iid: 5 }
+}
+
+fn snippet() -> Noteable {
+    Noteable::Snippet { project: 1.into(), id: 5 }
+}
 
 /// Returns a position on a range of added lines.
 fn position() -> NewPosition {
@@ -22,10 +35,9 @@ fn position() -> NewPosition {
 
 requests! {
     [also reads::ALL]
-    ListMergeRequestDiscussions { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/discussions";
-    CreateMergeRequestDiscussion {
-        id: 1.into(),
-        merge_request_iid: 5,
+    ListDiscussions { on: request() } => "GET /projects/1/merge_requests/5/discussions";
+    CreateDiscussion {
+        on: request(),
         body: "B".into(),
         position: Some(position()),
         commit_id: word("c0"),
@@ -33,21 +45,21 @@ requests! {
             \"head_sha\":\"e0\",\"line_range\":{\"end\":{\"line_code\":\"x_9_18\",\"type\":\"new\"},\
             \"start\":{\"line_code\":\"x_9_17\",\"type\":\"new\"}},\"new_line\":18,\"new_path\":\"a.rs\",\
             \"old_path\":\"a.rs\",\"position_type\":\"text\",\"start_sha\":\"50\"}}";
-    ReplyToMergeRequestDiscussion { id: 1.into(), merge_request_iid: 5, discussion_id: "a7".into(), body: "B".into() }
+    ReplyToDiscussion { on: request(), discussion_id: "a7".into(), body: "B".into() }
         => "POST /projects/1/merge_requests/5/discussions/a7/notes | body=B";
-    ResolveMergeRequestDiscussion { id: 1.into(), merge_request_iid: 5, discussion_id: "a7".into(), resolved: true }
+    ResolveDiscussion { on: request(), discussion_id: "a7".into(), resolved: true }
         => "PUT /projects/1/merge_requests/5/discussions/a7 | resolved=true";
-    ListIssueDiscussions { id: 1.into(), issue_iid: 5 } => "GET /projects/1/issues/5/discussions";
-    CreateIssueDiscussion { id: 1.into(), issue_iid: 5, body: "B".into() }
+    ListDiscussions { on: issue() } => "GET /projects/1/issues/5/discussions";
+    CreateDiscussion { on: issue(), body: "B".into(), position: None, commit_id: None }
         => "POST /projects/1/issues/5/discussions | {\"body\":\"B\"}";
-    ReplyToIssueDiscussion { id: 1.into(), issue_iid: 5, discussion_id: "a7".into(), body: "B".into() }
+    ReplyToDiscussion { on: issue(), discussion_id: "a7".into(), body: "B".into() }
         => "POST /projects/1/issues/5/discussions/a7/notes | body=B";
-    ResolveIssueDiscussion { id: 1.into(), issue_iid: 5, discussion_id: "a7".into(), resolved: false }
+    ResolveDiscussion { on: issue(), discussion_id: "a7".into(), resolved: false }
         => "PUT /projects/1/issues/5/discussions/a7 | resolved=false";
-    ListSnippetDiscussions { id: 1.into(), snippet_id: 5 } => "GET /projects/1/snippets/5/discussions";
-    CreateSnippetDiscussion { id: 1.into(), snippet_id: 5, body: "B".into() }
+    ListDiscussions { on: snippet() } => "GET /projects/1/snippets/5/discussions";
+    CreateDiscussion { on: snippet(), body: "B".into(), position: None, commit_id: None }
         => "POST /projects/1/snippets/5/discussions | {\"body\":\"B\"}";
-    ReplyToSnippetDiscussion { id: 1.into(), snippet_id: 5, discussion_id: "a7".into(), body: "B".into() }
+    ReplyToDiscussion { on: snippet(), discussion_id: "a7".into(), body: "B".into() }
         => "POST /projects/1/snippets/5/discussions/a7/notes | body=B";
     ApplySuggestion { id: 7, commit_message: word("M") } => "PUT /suggestions/7/apply | commit_message=M";
     ApplySuggestions { ids: vec![7, 8], commit_message: None } => "PUT /suggestions/batch_apply | {\"ids\":[7,8]}";

@@ -1,49 +1,66 @@
 //! Notes of issues, snippets, merge requests and epics.
 
 use crate::sample::{acme, time, word};
+use labscope::api::Noteable;
 use labscope::api::notes::*;
+
+fn request() -> Noteable {
+    Noteable::MergeRequest { project: acme(), iid: 11 }
+}
+
+fn issue() -> Noteable {
+    Noteable::Issue { project: acme(), iid: 11 }
+}
+
+fn snippet() -> Noteable {
+    Noteable::Snippet { project: acme(), id: 11 }
+}
+
+fn epic() -> Noteable {
+    Noteable::Epic { group: acme(), id: 11 }
+}
 
 requests! {
     [also reads::ALL]
-    ListIssueNotes { id: acme(), issue_iid: 11, sort: word("asc"), order_by: word("updated_at") } =>
+    ListNotes { on: issue(), sort: word("asc"), order_by: word("updated_at") } =>
         "GET /projects/acme%2Fui/issues/11/notes?order_by=updated_at&sort=asc";
-    GetIssueNote { id: acme(), issue_iid: 11, note_id: 3 } =>
+    GetNote { on: issue(), note_id: 3 } =>
         "GET /projects/acme%2Fui/issues/11/notes/3";
-    CreateIssueNote { id: acme(), issue_iid: 11, body: "Hi".into(), created_at: time() } =>
+    CreateNote { on: issue(), body: "Hi".into(), created_at: time() } =>
         "POST /projects/acme%2Fui/issues/11/notes | body=Hi&created_at=2018-01-01T00:00:00Z";
-    UpdateIssueNote { id: acme(), issue_iid: 11, note_id: 3, body: "Ho".into() } =>
+    UpdateNote { on: issue(), note_id: 3, body: "Ho".into() } =>
         "PUT /projects/acme%2Fui/issues/11/notes/3 | body=Ho";
-    DeleteIssueNote { id: acme(), issue_iid: 11, note_id: 3 } =>
+    DeleteNote { on: issue(), note_id: 3 } =>
         "DELETE /projects/acme%2Fui/issues/11/notes/3";
-    ListSnippetNotes { id: acme(), snippet_id: 11, sort: word("asc"), order_by: word("updated_at") } =>
+    ListNotes { on: snippet(), sort: word("asc"), order_by: word("updated_at") } =>
         "GET /projects/acme%2Fui/snippets/11/notes?order_by=updated_at&sort=asc";
-    GetSnippetNote { id: acme(), snippet_id: 11, note_id: 3 } =>
+    GetNote { on: snippet(), note_id: 3 } =>
         "GET /projects/acme%2Fui/snippets/11/notes/3";
-    CreateSnippetNote { id: acme(), snippet_id: 11, body: "Hi".into() } =>
+    CreateNote { on: snippet(), body: "Hi".into(), created_at: None } =>
         "POST /projects/acme%2Fui/snippets/11/notes | body=Hi";
-    UpdateSnippetNote { id: acme(), snippet_id: 11, note_id: 3, body: "Ho".into() } =>
+    UpdateNote { on: snippet(), note_id: 3, body: "Ho".into() } =>
         "PUT /projects/acme%2Fui/snippets/11/notes/3 | body=Ho";
-    DeleteSnippetNote { id: acme(), snippet_id: 11, note_id: 3 } =>
+    DeleteNote { on: snippet(), note_id: 3 } =>
         "DELETE /projects/acme%2Fui/snippets/11/notes/3";
-    ListMergeRequestNotes { id: acme(), merge_request_iid: 11, sort: word("asc"), order_by: word("updated_at") } =>
+    ListNotes { on: request(), sort: word("asc"), order_by: word("updated_at") } =>
         "GET /projects/acme%2Fui/merge_requests/11/notes?order_by=updated_at&sort=asc";
-    GetMergeRequestNote { id: acme(), merge_request_iid: 11, note_id: 3 } =>
+    GetNote { on: request(), note_id: 3 } =>
         "GET /projects/acme%2Fui/merge_requests/11/notes/3";
-    CreateMergeRequestNote { id: acme(), merge_request_iid: 11, body: "Hi".into() } =>
+    CreateNote { on: request(), body: "Hi".into(), created_at: None } =>
         "POST /projects/acme%2Fui/merge_requests/11/notes | body=Hi";
-    UpdateMergeRequestNote { id: acme(), merge_request_iid: 11, note_id: 3, body: "Ho".into() } =>
+    UpdateNote { on: request(), note_id: 3, body: "Ho".into() } =>
         "PUT /projects/acme%2Fui/merge_requests/11/notes/3 | body=Ho";
-    DeleteMergeRequestNote { id: acme(), merge_request_iid: 11, note_id: 3 } =>
+    DeleteNote { on: request(), note_id: 3 } =>
         "DELETE /projects/acme%2Fui/merge_requests/11/notes/3";
-    ListEpicNotes { id: acme(), epic_id: 11, sort: word("asc"), order_by: word("updated_at") } =>
+    ListNotes { on: epic(), sort: word("asc"), order_by: word("updated_at") } =>
         "GET /groups/acme%2Fui/epics/11/notes?order_by=updated_at&sort=asc";
-    GetEpicNote { id: acme(), epic_id: 11, note_id: 3 } =>
+    GetNote { on: epic(), note_id: 3 } =>
         "GET /groups/acme%2Fui/epics/11/notes/3";
-    CreateEpicNote { id: acme(), epic_id: 11, body: "Hi".into() } =>
+    CreateNote { on: epic(), body: "Hi".into(), created_at: None } =>
         "POST /groups/acme%2Fui/epics/11/notes | body=Hi";
-    UpdateEpicNote { id: acme(), epic_id: 11, note_id: 3, body: "Ho".into() } =>
+    UpdateNote { on: epic(), note_id: 3, body: "Ho".into() } =>
         "PUT /groups/acme%2Fui/epics/11/notes/3 | body=Ho";
-    DeleteEpicNote { id: acme(), epic_id: 11, note_id: 3 } =>
+    DeleteNote { on: epic(), note_id: 3 } =>
         "DELETE /groups/acme%2Fui/epics/11/notes/3";
 }
 

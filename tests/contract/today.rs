@@ -16,7 +16,7 @@ use labscope::api::labels::{DeleteLabel, UpdateLabel};
 use labscope::api::license::{GetLicense, License};
 use labscope::api::members::ListAllMembers;
 use labscope::api::merge_requests::{CreateMergeRequest, MergeRequest, MergeRequestState};
-use labscope::api::notes::{CreateMergeRequestNote, Note};
+use labscope::api::notes::{CreateNote, Note};
 use labscope::api::notifications::NotificationSettings;
 use labscope::api::pipelines::resources::{PipelineBrief, Status};
 use labscope::api::projects::{GetProject, Project, StarProject};
@@ -26,7 +26,7 @@ use labscope::api::search::{Hit, SearchWithin};
 use labscope::api::snippets::{CreateSnippet, Snippet, UpdateSnippet};
 use labscope::api::tags::{CreateTagRelease, Tag, UpdateTagRelease};
 use labscope::api::users::{Profile, SshKey};
-use labscope::api::{Endpoint, ExtraValue, Fault, Scope};
+use labscope::api::{Endpoint, ExtraValue, Fault, Noteable, Scope};
 
 fn read<T: Reply>(text: &str) -> T {
     T::read(text.as_bytes(), None).unwrap_or_else(|e| panic!("{}: {}\n{text}", e.field, e.reason))
@@ -357,7 +357,11 @@ async fn a_duplicate_merge_request_is_refused_in_the_old_and_new_format() {
 
 #[tokio::test]
 async fn a_note_with_only_quick_actions_creates_no_note() {
-    let note = CreateMergeRequestNote { id: 1_u64.into(), merge_request_iid: 5, body: "/close".into() };
+    let note = CreateNote {
+        on: Noteable::MergeRequest { project: 1_u64.into(), iid: 5 },
+        body: "/close".into(),
+        created_at: None,
+    };
     let body = r#"{"commands_changes":{"state_event":"close"},"summary":["Closed this merge request."]}"#;
     assert_eq!(one(202, body).await.1.call(&note).await.expect("done").id(), 0);
     assert_eq!(one(201, r#"{"id":9,"body":"b"}"#).await.1.call(&note).await.expect("made").id(), 9);

@@ -1,6 +1,5 @@
 //! Discussions as data, and the operations that read them. They are apart from those that write, as for notes.
 
-use crate::api::Id;
 use crate::api::notes::reads::Note;
 
 crate::resource! {
@@ -28,15 +27,7 @@ impl From<Discussion> for Vec<Note> {
 crate::endpoints! {
     unspecified section "Discussions";
 
-    /// Lists the threads on a merge request, oldest first, including single comments and system notes.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/discussions" => Vec<Discussion>;
-    struct ListMergeRequestDiscussions { id: Id, merge_request_iid: u64 }
-
-    /// Lists the threads on an issue, oldest first.
-    GET "/projects/{id}/issues/{issue_iid}/discussions" => Vec<Discussion>;
-    struct ListIssueDiscussions { id: Id, issue_iid: u64 }
-
-    /// Lists the threads on a snippet, oldest first.
-    GET "/projects/{id}/snippets/{snippet_id}/discussions" => Vec<Discussion>;
-    struct ListSnippetDiscussions { id: Id, snippet_id: u64 }
+    /// Lists the threads, oldest first, including single comments and system notes.
+    GET "/discussions" of on: Noteable [merge_request, issue, snippet] => Vec<Discussion>;
+    struct ListDiscussions {}
 }

@@ -1,9 +1,9 @@
 //! Notes as data, and the operations that read them (specification, "Notes"). They are apart from those that write notes, which
 //! name the reads that they make stale in other files.
 
+use crate::api::Time;
 use crate::api::endpoint::{InputKind, InputType};
 use crate::api::users::User;
-use crate::api::{Id, Time};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha1::{Digest, Sha1};
 
@@ -258,63 +258,16 @@ impl<'de> Deserialize<'de> for NoteReply {
 crate::endpoints! {
     section "Notes";
 
-    /// Lists the notes of an issue.
-    GET "/projects/{id}/issues/{issue_iid}/notes" => Vec<Note>;
-    struct ListIssueNotes {
-        id: Id,
-        issue_iid: u64,
+    /// Lists the notes.
+    GET "/notes" of on: Noteable [merge_request, issue, snippet, epic] => Vec<Note>;
+    struct ListNotes {
         /// `asc` or `desc` (default).
         sort: Option<String>,
         /// `created_at` (default) or `updated_at`.
         order_by: Option<String>,
     }
 
-    /// Gets a single note of an issue.
-    GET "/projects/{id}/issues/{issue_iid}/notes/{note_id}" => Note;
-    struct GetIssueNote { id: Id, issue_iid: u64, note_id: u64 }
-
-    /// Lists the notes of a snippet.
-    GET "/projects/{id}/snippets/{snippet_id}/notes" => Vec<Note>;
-    struct ListSnippetNotes {
-        id: Id,
-        snippet_id: u64,
-        /// `asc` or `desc` (default).
-        sort: Option<String>,
-        /// `created_at` (default) or `updated_at`.
-        order_by: Option<String>,
-    }
-
-    /// Gets a single note of a snippet.
-    GET "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" => NoteReply;
-    struct GetSnippetNote { id: Id, snippet_id: u64, note_id: u64 }
-
-    /// Lists the notes of a merge request.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/notes" => Vec<Note>;
-    struct ListMergeRequestNotes {
-        id: Id,
-        merge_request_iid: u64,
-        /// `asc` or `desc` (default).
-        sort: Option<String>,
-        /// `created_at` (default) or `updated_at`.
-        order_by: Option<String>,
-    }
-
-    /// Gets a single note of a merge request.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" => Note;
-    struct GetMergeRequestNote { id: Id, merge_request_iid: u64, note_id: u64 }
-
-    /// Lists the notes of an epic.
-    GET "/groups/{id}/epics/{epic_id}/notes" => Vec<Note>;
-    struct ListEpicNotes {
-        id: Id,
-        epic_id: u64,
-        /// `asc` or `desc` (default).
-        sort: Option<String>,
-        /// `created_at` (default) or `updated_at`.
-        order_by: Option<String>,
-    }
-
-    /// Gets a single note of an epic.
-    GET "/groups/{id}/epics/{epic_id}/notes/{note_id}" => NoteReply;
-    struct GetEpicNote { id: Id, epic_id: u64, note_id: u64 }
+    /// Gets a single note.
+    GET "/notes/{note_id}" of on: Noteable [merge_request, issue, snippet, epic] => NoteReply;
+    struct GetNote { note_id: u64 }
 }

@@ -3,11 +3,8 @@
 
 use crate::api::commits::{CommitComment, CreateCommitComment};
 use crate::api::draft_notes::{CreateDraftNote, DraftNote, UpdateDraftNote};
-use crate::api::notes::{
-    CreateEpicNote, CreateIssueNote, CreateMergeRequestNote, CreateSnippetNote, NewPosition, Note,
-};
-use crate::api::{Endpoint, Id};
-use crate::app::outbox::noteable::Noteable;
+use crate::api::notes::{CreateNote, NewPosition, Note};
+use crate::api::{Endpoint, Id, Noteable};
 use crate::app::outbox::position::DiffPosition;
 use crate::store::Write;
 use serde::{Deserialize, Serialize};
@@ -144,32 +141,19 @@ impl Draft {
     /// Returns the write that sends the draft.
     pub fn write(&self) -> Write {
         let change = self.edits.as_ref().and_then(|(note, _)| self.on.update(*note, self.body()));
-        let threaded = || match self.thread.as_ref()? {
-            DraftThread::New { position, commit_id } => {
+        if let Some(write) = change.or_else(|| self.draft_note_write()) {
+            return write;
+        }
+        match (&self.on, &self.thread) {
+            (Noteable::Commit { project, sha }, _) => self.comment(project.clone(), sha.clone()),
+            (Noteable::Epic { .. }, _) | (_, None) => {
+                self.note(&CreateNote { on: self.on.clone(), body: self.body(), created_at: None })
+            }
+            (_, Some(DraftThread::New { position, commit_id })) => {
                 self.on.start_thread(self.body(), position.as_deref().cloned(), commit_id.clone())
             }
-            DraftThread::Reply { discussion, .. } => self.on.reply(discussion.clone(), self.body()),
-        };
-        let write = change.or_else(|| self.draft_note_write()).or_else(threaded);
-        write.unwrap_or_else(|| match &self.on {
-            Noteable::Commit { project, sha } => self.comment(project.clone(), sha.clone()),
-            Noteable::Issue { project, iid } => {
-                let (id, issue_iid) = (project.clone(), *iid);
-                self.note(&CreateIssueNote { id, issue_iid, body: self.body(), created_at: None })
-            }
-            Noteable::MergeRequest { project, iid } => {
-                let (id, merge_request_iid) = (project.clone(), *iid);
-                self.note(&CreateMergeRequestNote { id, merge_request_iid, body: self.body() })
-            }
-            Noteable::Snippet { project, id: snippet_id } => {
-                let (id, snippet_id) = (project.clone(), *snippet_id);
-                self.note(&CreateSnippetNote { id, snippet_id, body: self.body() })
-            }
-            Noteable::Epic { group, id: epic_id } => {
-                let (id, epic_id) = (group.clone(), *epic_id);
-                self.note(&CreateEpicNote { id, epic_id, body: self.body() })
-            }
-        })
+            (_, Some(DraftThread::Reply { discussion, .. })) => self.on.reply(discussion.clone(), self.body()),
+        }
     }
 
     /// Returns the write for the draft notes, if the comment goes there.

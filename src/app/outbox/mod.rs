@@ -11,12 +11,12 @@ mod position;
 mod post;
 
 pub use draft::{Draft, DraftNoteChange, DraftThread, State};
-pub use noteable::{NoteNow, Noteable};
+pub use noteable::NoteNow;
 pub use position::DiffPosition;
 
 use super::past_tense::past_tense;
 use super::tone::Tone;
-use crate::api::{Error, Fault};
+use crate::api::{Error, Fault, Noteable};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashSet, VecDeque};
 

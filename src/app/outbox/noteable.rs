@@ -1,61 +1,14 @@
-//! Noteables: the objects that can be commented on, and the operations on their notes, which are the same for merge
-//! requests, issues, snippets and epics.
+//! The names of objects that can be commented on, the drafts on them, and the operations on their notes.
 
-use crate::api::discussions::{
-    CreateIssueDiscussion, CreateMergeRequestDiscussion, CreateSnippetDiscussion, ListIssueDiscussions,
-    ListMergeRequestDiscussions, ListSnippetDiscussions, ReplyToIssueDiscussion, ReplyToMergeRequestDiscussion,
-    ReplyToSnippetDiscussion, ResolveIssueDiscussion, ResolveMergeRequestDiscussion,
-};
+use crate::api::discussions::{CreateDiscussion, ListDiscussions, ReplyToDiscussion, ResolveDiscussion};
 use crate::api::draft_notes::ListDraftNotes;
-use crate::api::notes::{
-    DeleteEpicNote, DeleteIssueNote, DeleteMergeRequestNote, DeleteSnippetNote, GetEpicNote, GetIssueNote,
-    GetMergeRequestNote, GetSnippetNote, ListEpicNotes, ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes,
-    NewPosition, Note, NoteReply, UpdateEpicNote, UpdateIssueNote, UpdateMergeRequestNote, UpdateSnippetNote,
-};
-use crate::api::{Error, Id};
+use crate::api::notes::{DeleteNote, GetNote, ListNotes, NewPosition, Note, NoteReply, UpdateNote};
+use crate::api::{Endpoint, Error, Noteable};
 use crate::app::view::View;
 use crate::store::{Load, Rows, Write};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-
-/// An object that can be commented on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Noteable {
-    MergeRequest { project: Id, iid: u64 },
-    Commit { project: Id, sha: String },
-    Issue { project: Id, iid: u64 },
-    Snippet { project: Id, id: u64 },
-    Epic { group: Id, id: u64 },
-}
-
-/// Evaluates `$made` with `$name` as the operation for that kind of object; `None` for a commit, whose comments are not
-/// notes.
-macro_rules! operation {
-    ($thing:expr, [$request:ident $issue:ident $snippet:ident $epic:ident] { $($field:ident: $value:expr),* }, $name:ident => $made:expr) => {
-        match $thing {
-            Noteable::MergeRequest { project, iid } => {
-                let $name = $request { id: project.clone(), merge_request_iid: *iid, $($field: $value),* };
-                Some($made)
-            }
-            Noteable::Issue { project, iid } => {
-                let $name = $issue { id: project.clone(), issue_iid: *iid, $($field: $value),* };
-                Some($made)
-            }
-            Noteable::Snippet { project, id } => {
-                let $name = $snippet { id: project.clone(), snippet_id: *id, $($field: $value),* };
-                Some($made)
-            }
-            Noteable::Epic { group, id } => {
-                let $name = $epic { id: group.clone(), epic_id: *id, $($field: $value),* };
-                Some($made)
-            }
-            Noteable::Commit { .. } => None,
-        }
-    };
-}
 
 /// The current state of a note on the server, as far as it is known.
 pub enum NoteNow<'a> {
@@ -123,30 +76,32 @@ impl Noteable {
         keys.into_iter().map(|(_, key)| key.clone()).collect()
     }
 
+    /// Returns the request for its threads; `None` if it has none, or if the server does not support them, as far as is
+    /// known.
+    fn threads(&self, view: &View) -> Option<ListDiscussions> {
+        let list = ListDiscussions { on: self.clone() };
+        let has_threads = match self {
+            Noteable::MergeRequest { .. } | Noteable::Issue { .. } | Noteable::Snippet { .. } => true,
+            Noteable::Commit { .. } | Noteable::Epic { .. } => false,
+        };
+        (has_threads && !view.store.is_unsupported_route(list.route())).then_some(list)
+    }
+
     /// Returns whether the server supports threads on it, as far as is known.
     pub fn has_threads(&self, view: &View) -> bool {
-        match self {
-            Noteable::MergeRequest { .. } => !view.store.is_unsupported::<ListMergeRequestDiscussions>(),
-            Noteable::Issue { .. } => !view.store.is_unsupported::<ListIssueDiscussions>(),
-            Noteable::Snippet { .. } => !view.store.is_unsupported::<ListSnippetDiscussions>(),
-            Noteable::Commit { .. } | Noteable::Epic { .. } => false,
-        }
+        self.threads(view).is_some()
+    }
+
+    /// Returns whether it has notes: a commit has comments, which are read and written differently.
+    fn has_notes(&self) -> bool {
+        !matches!(self, Noteable::Commit { .. })
     }
 
     /// Returns the load for the first pages of its notes, oldest first; by thread, if the server supports threads.
     pub fn load_conversation(&self, view: &View, pages: u32) -> Option<Load> {
-        match self {
-            Noteable::MergeRequest { project: id, iid } if self.has_threads(view) => Some(Load::rows_of_entries(
-                &ListMergeRequestDiscussions { id: id.clone(), merge_request_iid: *iid },
-                pages,
-            )),
-            Noteable::Issue { project: id, iid } if self.has_threads(view) => {
-                Some(Load::rows_of_entries(&ListIssueDiscussions { id: id.clone(), issue_iid: *iid }, pages))
-            }
-            Noteable::Snippet { project: id, id: snippet_id } if self.has_threads(view) => {
-                Some(Load::rows_of_entries(&ListSnippetDiscussions { id: id.clone(), snippet_id: *snippet_id }, pages))
-            }
-            _ => self.load_notes(false, pages),
+        match self.threads(view) {
+            Some(list) => Some(Load::rows_of_entries(&list, pages)),
+            None => self.load_notes(false, pages),
         }
     }
 
@@ -158,61 +113,24 @@ impl Noteable {
         }
     }
 
-    /// Returns the write that starts a thread; `None` if the object has no threads.
-    pub fn start_thread(
-        &self,
-        body: String,
-        position: Option<NewPosition>,
-        commit_id: Option<String>,
-    ) -> Option<Write> {
-        let what = format!("start a thread on {}", self.short());
-        match self {
-            Noteable::MergeRequest { project: id, iid } => {
-                let (id, merge_request_iid) = (id.clone(), *iid);
-                let create = CreateMergeRequestDiscussion { id, merge_request_iid, body, position, commit_id };
-                Some(Write::new(&create, what))
-            }
-            Noteable::Issue { project: id, iid } => {
-                Some(Write::new(&CreateIssueDiscussion { id: id.clone(), issue_iid: *iid, body }, what))
-            }
-            Noteable::Snippet { project: id, id: snippet_id } => {
-                Some(Write::new(&CreateSnippetDiscussion { id: id.clone(), snippet_id: *snippet_id, body }, what))
-            }
-            Noteable::Commit { .. } | Noteable::Epic { .. } => None,
-        }
+    /// Returns the write that starts a thread.
+    pub fn start_thread(&self, body: String, position: Option<NewPosition>, commit_id: Option<String>) -> Write {
+        let create = CreateDiscussion { on: self.clone(), body, position, commit_id };
+        Write::new(&create, format!("start a thread on {}", self.short()))
     }
 
-    /// Returns the write that replies in a thread; `None` if the object has no threads.
-    pub fn reply(&self, discussion_id: String, body: String) -> Option<Write> {
-        let what = format!("reply on {}", self.short());
-        match self {
-            Noteable::MergeRequest { project: id, iid } => {
-                let (id, merge_request_iid) = (id.clone(), *iid);
-                Some(Write::new(&ReplyToMergeRequestDiscussion { id, merge_request_iid, discussion_id, body }, what))
-            }
-            Noteable::Issue { project: id, iid } => {
-                Some(Write::new(&ReplyToIssueDiscussion { id: id.clone(), issue_iid: *iid, discussion_id, body }, what))
-            }
-            Noteable::Snippet { project: id, id: snippet_id } => {
-                let (id, snippet_id) = (id.clone(), *snippet_id);
-                Some(Write::new(&ReplyToSnippetDiscussion { id, snippet_id, discussion_id, body }, what))
-            }
-            Noteable::Commit { .. } | Noteable::Epic { .. } => None,
-        }
+    /// Returns the write that replies in a thread.
+    pub fn reply(&self, discussion_id: String, body: String) -> Write {
+        let reply = ReplyToDiscussion { on: self.clone(), discussion_id, body };
+        Write::new(&reply, format!("reply on {}", self.short()))
     }
 
     /// Returns the write that resolves or reopens a thread; `None` if threads cannot be resolved.
     pub fn resolve(&self, discussion_id: String, resolved: bool) -> Option<Write> {
         let what = format!("{} a thread of {}", if resolved { "resolve" } else { "reopen" }, self.short());
         match self {
-            Noteable::MergeRequest { project: id, iid } => {
-                let (id, merge_request_iid) = (id.clone(), *iid);
-                let resolve = ResolveMergeRequestDiscussion { id, merge_request_iid, discussion_id, resolved };
-                Some(Write::new(&resolve, what))
-            }
-            Noteable::Issue { project: id, iid } => {
-                let (id, issue_iid) = (id.clone(), *iid);
-                Some(Write::new(&ResolveIssueDiscussion { id, issue_iid, discussion_id, resolved }, what))
+            Noteable::MergeRequest { .. } | Noteable::Issue { .. } => {
+                Some(Write::new(&ResolveDiscussion { on: self.clone(), discussion_id, resolved }, what))
             }
             Noteable::Commit { .. } | Noteable::Snippet { .. } | Noteable::Epic { .. } => None,
         }
@@ -233,24 +151,26 @@ impl Noteable {
         self.list_draft_notes().is_some_and(|list| view.store.list(&list).is_loaded)
     }
 
+    /// Returns the request for its notes, sorted by creation time.
+    fn list_notes(&self, newest_first: bool) -> Option<ListNotes> {
+        let sort = Some(if newest_first { "desc" } else { "asc" }.to_owned());
+        let list = ListNotes { on: self.clone(), sort, order_by: Some("created_at".to_owned()) };
+        self.has_notes().then_some(list)
+    }
+
     /// Returns the known notes, sorted by creation time.
     pub fn notes<'a>(&self, view: &View<'a>, newest_first: bool) -> Option<Rows<'a, Note>> {
-        let (sort, order_by) = order(newest_first);
-        operation!(self, [ListMergeRequestNotes ListIssueNotes ListSnippetNotes ListEpicNotes]
-            { sort: sort, order_by: order_by }, list => view.store.list(&list))
+        Some(view.store.list(&self.list_notes(newest_first)?))
     }
 
     /// Returns the load for the first pages of its notes.
     pub fn load_notes(&self, newest_first: bool, pages: u32) -> Option<Load> {
-        let (sort, order_by) = order(newest_first);
-        operation!(self, [ListMergeRequestNotes ListIssueNotes ListSnippetNotes ListEpicNotes]
-            { sort: sort, order_by: order_by }, list => Load::list(&list, pages))
+        Some(Load::list(&self.list_notes(newest_first)?, pages))
     }
 
     /// Returns the load for one of its notes.
     pub fn load_note(&self, note_id: u64) -> Option<Load> {
-        operation!(self, [GetMergeRequestNote GetIssueNote GetSnippetNote GetEpicNote]
-            { note_id: note_id }, get => Load::single(&get))
+        self.has_notes().then(|| Load::single(&GetNote { on: self.clone(), note_id }))
     }
 
     /// Returns the current state of one of its notes.
@@ -260,9 +180,8 @@ impl Noteable {
             return NoteNow::Coming;
         }
         // Servers reply with a note where the specification shows another object.
-        let plain = view.store.read_as::<Note>(&load.request);
-        let reply = view.store.read_as::<NoteReply>(&load.request);
-        match (plain.or(reply.and_then(NoteReply::note)), view.store.error_of(&load.request)) {
+        let note = view.store.read_as::<NoteReply>(&load.request).and_then(NoteReply::note);
+        match (note, view.store.error_of(&load.request)) {
             (_, Some(error)) => NoteNow::Failed(error),
             (note, None) => NoteNow::Here(note),
         }
@@ -271,18 +190,12 @@ impl Noteable {
     /// Returns the write that edits one of its notes.
     pub fn update(&self, note_id: u64, body: String) -> Option<Write> {
         let what = format!("edit a note on {}", self.short());
-        operation!(self, [UpdateMergeRequestNote UpdateIssueNote UpdateSnippetNote UpdateEpicNote]
-            { note_id: note_id, body: body }, update => Write::new(&update, what))
+        self.has_notes().then(|| Write::new(&UpdateNote { on: self.clone(), note_id, body }, what))
     }
 
     /// Returns the write that deletes one of its notes.
     pub fn delete(&self, note_id: u64) -> Option<Write> {
         let what = format!("delete a note on {}", self.short());
-        operation!(self, [DeleteMergeRequestNote DeleteIssueNote DeleteSnippetNote DeleteEpicNote]
-            { note_id: note_id }, delete => Write::new(&delete, what))
+        self.has_notes().then(|| Write::new(&DeleteNote { on: self.clone(), note_id }, what))
     }
-}
-
-fn order(newest_first: bool) -> (Option<String>, Option<String>) {
-    (Some(if newest_first { "desc" } else { "asc" }.to_owned()), Some("created_at".to_owned()))
 }

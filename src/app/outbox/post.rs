@@ -1,11 +1,11 @@
 //! Carries out the steps of the outbox: checks the server through the store, sends writes, and saves to disk.
 
-use super::{Claim, Claimed, Draft, DraftNoteChange, DraftThread, Evidence, NoteNow, Noteable, State, Step};
+use super::{Claim, Claimed, Draft, DraftNoteChange, DraftThread, Evidence, NoteNow, State, Step};
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::discussions::Discussion;
 use crate::api::draft_notes::PublishDraftNote;
 use crate::api::notes::{Note, NoteReply};
-use crate::api::{Error, Fault};
+use crate::api::{Error, Fault, Noteable};
 use crate::app::App;
 use crate::app::action::{Action, Effect, ReviewSubmission};
 use crate::app::tone::Tone;

@@ -2,10 +2,10 @@
 
 use super::{CHANGES, CommitPane, DETAILS};
 use crate::api::commits::{CommitComment, ListCommitComments};
-use crate::api::{Endpoint, Time};
+use crate::api::{Endpoint, Noteable, Time};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{DiffPosition, Noteable};
+use crate::app::outbox::DiffPosition;
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::ShowsChanges;

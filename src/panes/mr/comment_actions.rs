@@ -1,14 +1,15 @@
 //! Writing, editing and deleting notes of a merge request, resolving threads, and submitting reviews.
 
 use super::{Mr, Tab};
+use crate::api::Noteable;
 use crate::api::decisions::{Approvals, Approve};
-use crate::api::notes::{DeleteMergeRequestNote, Note, Suggestion};
+use crate::api::notes::{DeleteNote, Note, Suggestion};
 use crate::api::users::User;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{DiffPosition, DraftThread, Noteable};
+use crate::app::outbox::{DiffPosition, DraftThread};
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::overlay::prompt::Prompt;
 use crate::app::tone::Tone;
@@ -325,8 +326,8 @@ impl Mr {
             Some(Target::Draft(key)) => self.drafts.confirm_delete_by_key(&key, cx),
             Some(Target::Comment { note: Some(note_id), body, .. }) => {
                 let comment = text::fit(body.lines().next().unwrap_or_default(), 80);
-                let (id, merge_request_iid) = (self.project.clone(), self.iid);
-                let delete = DeleteMergeRequestNote { id, merge_request_iid, note_id };
+                let on = Noteable::MergeRequest { project: self.project.clone(), iid: self.iid };
+                let delete = DeleteNote { on, note_id };
                 let write = Write::new(&delete, format!("delete a note on !{}", self.iid));
                 let question = format!("Delete your note \"{comment}\"? This cannot be undone.");
                 cx.act(App::confirm("Delete a note", question, Action::Send(write)));

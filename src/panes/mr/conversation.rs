@@ -7,11 +7,11 @@
 
 mod lines;
 
-use crate::api::Time;
 use crate::api::notes::Note;
 use crate::api::versions::Version;
+use crate::api::{Noteable, Time};
 use crate::app::motion::Motion;
-use crate::app::outbox::{DiffPosition, Draft, Noteable};
+use crate::app::outbox::{DiffPosition, Draft};
 use crate::app::view::View;
 use crate::panes::mr::facts::{self, Facts};
 use crate::panes::mr::versions;

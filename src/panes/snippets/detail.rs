@@ -2,11 +2,10 @@
 
 use super::SnippetSource;
 use super::text::SnippetView;
-use crate::api::Fault;
 use crate::api::snippets::{GetUserAgentDetail, Snippet};
+use crate::api::{Fault, Noteable};
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::outbox::Noteable;
 use crate::app::pane::SearchMode;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;

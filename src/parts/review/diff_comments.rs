@@ -1,8 +1,9 @@
 //! Comments in a diff: updates the rows inserted into the diff, and finds the comment under the cursor.
 
 use super::threads::{Comment, Thread};
+use crate::api::Noteable;
 use crate::app::context::Cx;
-use crate::app::outbox::{DiffPosition, Noteable};
+use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, CommentAnchor};
 use crate::parts::reactions::Reactions;

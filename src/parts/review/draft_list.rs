@@ -1,10 +1,11 @@
 //! An overlay with the drafts on an object and their states, to edit, delete and send them.
 
 use super::state_of;
+use crate::api::Noteable;
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::outbox::{Draft, DraftThread, Noteable, Progress, State};
+use crate::app::outbox::{Draft, DraftThread, Progress, State};
 use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;

@@ -1,12 +1,13 @@
 //! Drafts of comments on a merge request or a commit: the pending review, editing and sending.
 
 use super::{position, state_of};
+use crate::api::Noteable;
 use crate::api::draft_notes::{DeleteDraftNote, DraftNote, ListDraftNotes, PublishDraftNote};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftThread, Noteable, State};
+use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftThread, State};
 use crate::app::overlay::composer::Composer;
 use crate::app::tone::Tone;
 use crate::app::view::View;

@@ -1,11 +1,12 @@
 //! Submitting a review: one form for the summary and the approval, and the requests that follow.
 
+use crate::api::Noteable;
 use crate::api::decisions::Approve;
 use crate::api::draft_notes::PublishReview;
 use crate::api::endpoint::{Input, InputKind};
 use crate::app::action::{Action, FollowUp, ReviewSubmission};
 use crate::app::context::Cx;
-use crate::app::outbox::{Draft, Noteable};
+use crate::app::outbox::Draft;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::tone::Tone;
 use crate::parts::review::draft_list::DraftList;

@@ -3,8 +3,7 @@
 use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
 use crate::api::projects::ListProjectUsers;
 use crate::api::search::{Hit, SearchWithin};
-use crate::api::{Id, Scope};
-use crate::app::outbox::Noteable;
+use crate::api::{Id, Noteable, Scope};
 use crate::app::view::View;
 use crate::domain::emoji;
 use crate::store::{Load, Want};
