@@ -388,7 +388,7 @@ impl<'t> Renderer<'t> {
                 self.image_name = file_name(&dest_url).to_owned();
                 self.image_at = self.pieces.len();
             }
-            Tag::DefinitionList => self.block(),
+            Tag::DefinitionList => self.flush(),
             Tag::DefinitionListTitle => {
                 self.gap = true;
                 self.block();

@@ -252,8 +252,8 @@ fn a_table_of_contents_lists_the_headings() {
 #[test]
 fn descriptions_follow_their_terms() {
     assert_eq!(
-        shown("Fruits\n: apple\n: orange\n\nVegetables\n\n: kale\n\nend", 40),
-        ["Fruits", "  apple", "  orange", "", "Vegetables", "  kale", "", "end"]
+        shown("text\n\nFruits\n: apple\n: orange\n\nVegetables\n\n: kale\n\nend", 40),
+        ["text", "", "Fruits", "  apple", "  orange", "", "Vegetables", "  kale", "", "end"]
     );
 }
 
