@@ -100,14 +100,14 @@ impl Mr {
     /// Applies all suggestions in one commit, after showing the resulting changes.
     pub(super) fn apply_all(&mut self, cx: &mut Cx) {
         let all = self.all_suggestions(&cx.view);
-        self.ask_to_apply(all, true, cx);
+        self.ask_to_apply(all, cx);
     }
 
     /// Applies the suggestions under the cursor, after showing the resulting changes.
     pub(super) fn apply(&mut self, cx: &mut Cx) {
         let (position, known) = self.known_suggestions(&cx.view);
         if !known.is_empty() {
-            return self.ask_to_apply(changes(position.as_ref(), &known), false, cx);
+            return self.ask_to_apply(changes(position.as_ref(), &known), cx);
         }
         match self.suggestions(&cx.view) {
             Ok(mut changes) => {
@@ -121,20 +121,20 @@ impl Mr {
                         change.position.quote = position.quote;
                     }
                 }
-                self.ask_to_apply(changes, false, cx);
+                self.ask_to_apply(changes, cx);
             }
             Err(why) => cx.say(Tone::Warning, format!("Cannot apply it: {why}.")),
         }
     }
 
     /// Shows what suggestions change, and asks for confirmation.
-    fn ask_to_apply(&self, changes: Vec<Change>, is_batch: bool, cx: &mut Cx) {
+    fn ask_to_apply(&self, changes: Vec<Change>, cx: &mut Cx) {
         match self.source(&cx.view) {
             Ok(_) if changes.is_empty() => {
                 cx.say(Tone::Warning, "Cannot apply it: the server does not name its lines.")
             }
             Ok((project, branch)) => {
-                cx.act(Action::OpenOverlay(Box::new(ApplySuggestions::new(project, branch, changes, is_batch))));
+                cx.act(Action::OpenOverlay(Box::new(ApplySuggestions::new(project, branch, changes))));
                 // The branch may have moved since it was loaded.
                 cx.act(Action::Refresh);
             }

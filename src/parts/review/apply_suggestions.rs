@@ -49,8 +49,6 @@ pub struct ApplySuggestions {
     project: Id,
     branch: String,
     files: Vec<FileChanges>,
-    /// Whether they are applied by the operation for several suggestions, however many there are.
-    is_batch: bool,
     state: State,
     scroll: DocState,
 }
@@ -65,8 +63,8 @@ impl FileChanges {
 }
 
 impl ApplySuggestions {
-    /// Applies `changes` to the head of a branch; `is_batch` if they are all that the merge request has.
-    pub fn new(project: Id, branch: String, changes: Vec<Change>, is_batch: bool) -> ApplySuggestions {
+    /// Applies `changes` to the head of a branch.
+    pub fn new(project: Id, branch: String, changes: Vec<Change>) -> ApplySuggestions {
         let mut files: Vec<FileChanges> = Vec::new();
         for change in changes {
             let path = change.position.path.clone();
@@ -76,7 +74,7 @@ impl ApplySuggestions {
             }
         }
         let scroll = DocState { cursor_line: false, ..DocState::new() };
-        ApplySuggestions { project, branch, files, is_batch, state: State::Reading, scroll }
+        ApplySuggestions { project, branch, files, state: State::Reading, scroll }
     }
 
     fn changes(&self) -> impl Iterator<Item = &Change> {
@@ -187,9 +185,7 @@ impl ApplySuggestions {
         let count = self.changes().count();
         if let Some(ids) = self.on_server(texts) {
             let write = match ids.as_slice() {
-                [id] if !self.is_batch => {
-                    Write::new(&ApplySuggestion { id: *id, commit_message: None }, "apply the suggestion")
-                }
+                [id] => Write::new(&ApplySuggestion { id: *id, commit_message: None }, "apply the suggestion"),
                 _ => Write::new(
                     &ApplyBatch { ids, commit_message: None },
                     format!("apply {}", text::count_noun(count as u64, "suggestion")),
