@@ -70,9 +70,20 @@ fn each_route_is_listed_with_its_checks() {
     assert_eq!(known, text, "{LIST} is outdated: check the rows that differ, and run with UPDATE_DOCS=1");
 }
 
-/// A kind of token, or none.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+/// Defines an enum and the list of all its variants.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident,)*) => {
+        /// A kind of token, or none.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        enum Kind { $($(#[$doc])* $kind,)* }
+
+        use Kind::*;
+
+        const KINDS: &[Kind] = &[$($kind,)*];
+    };
+}
+
+kinds! {
     None,
     Garbage,
     Expired,
@@ -99,29 +110,6 @@ enum Kind {
     /// A full token of a user who is not an administrator, and acts as another user.
     SudoByUser,
 }
-
-use Kind::*;
-
-const KINDS: [Kind; 18] = [
-    None,
-    Garbage,
-    Expired,
-    Revoked,
-    Refresh,
-    Blocked,
-    ReadUser,
-    ReadRepository,
-    ReadApi,
-    Api,
-    Full,
-    OauthApi,
-    OauthReadApi,
-    OauthReadUser,
-    Job,
-    Sudo,
-    SudoWithoutScope,
-    SudoByUser,
-];
 
 /// What must happen to a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -425,7 +413,7 @@ async fn a_picture_of_a_private_project_needs_a_token_that_may_read_the_project(
     let set = server.call("ada", Method::PUT, "/projects/1").json(&body).send().await.unwrap();
     assert!(json(set, 200).await["avatar_url"].as_str().unwrap().ends_with("/avatar/1/a.png"));
     let url = "/uploads/-/system/project/avatar/1/a.png";
-    for kind in KINDS {
+    for &kind in KINDS {
         let status = ask(&server, (&Method::GET, url), &tokens, kind, Way::Header).await.status().as_u16();
         let expected = match kind {
             Full | OauthApi | OauthReadApi | Sudo => 200,
