@@ -15,6 +15,7 @@ use super::tone::Tone;
 use super::transfer::{NewTransfer, TransferEvent, TransferSpec};
 use super::watch::Watched;
 use crate::api::{Error, Host};
+use crate::app::clip::Clip;
 use crate::store::{KnownState, ParsedReply, TaskKey, Value, Want, WorkResult, Write};
 use crate::ui::theme::{Background, Theme};
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -126,8 +127,8 @@ pub enum Action {
     StopSendingDrafts,
     /// Opens the place with that name, in the current project if it needs one.
     GoToPane(&'static str),
-    /// Copies a text to the clipboard; the first string names it.
-    Copy(&'static str, String),
+    /// Copies a text to the clipboard.
+    Copy(Clip),
     /// Opens a page in the browser.
     Browse(String),
     /// Opens a text in the user's editor; the result goes to the overlay on top.

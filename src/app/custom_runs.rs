@@ -14,6 +14,7 @@ use crate::api::merge_requests::MergeRequest;
 use crate::api::projects::Project;
 use crate::api::types::ExtraValue;
 use crate::api::{Host, Id};
+use crate::app::clip::Clip;
 
 /// The maximum number of commands whose output is kept.
 const MAX_RUNS: usize = 8;
@@ -83,8 +84,8 @@ impl App {
                 put("sha", job.commit.as_ref().map(|commit| commit.id.clone()));
             }
         }
-        for (what, text) in pane.copies(&view) {
-            match what {
+        for Clip { name, text } in pane.copies(&view) {
+            match name {
                 "SHA" | "commit" | "commit SHA" => put("sha", Some(text)),
                 "ref" => put("ref", Some(text)),
                 "title" => put("title", Some(text)),

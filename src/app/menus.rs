@@ -12,25 +12,7 @@ use super::pane::SearchMode;
 use super::place_info::{self, Needs};
 use super::tone::Tone;
 use super::{App, global, quick_open, synonyms};
-
-/// The texts that are copied with their line feeds; anything else is a single line.
-const LONG_TEXTS: [&str; 5] = ["message", "note", "text", "the selection", "what you wrote"];
-
-/// Returns a text as it is copied. A title or a path becomes one line: a shell without bracketed paste runs each line
-/// that is pasted.
-pub(super) fn clipboard_text(what: &str, text: String) -> String {
-    let is_armored_key = what == "key" && text.starts_with("-----BEGIN");
-    if LONG_TEXTS.contains(&what) || what.ends_with("lines") || what.starts_with("the marked lines") || is_armored_key {
-        return text;
-    }
-    // Tabs indent code.
-    let is_code = what.ends_with("line");
-    let ends_piece = |c: char| c.is_control() && !(is_code && c == '\t') || matches!(c, '\u{2028}' | '\u{2029}');
-    if !text.contains(ends_piece) {
-        return text;
-    }
-    text.split(ends_piece).filter(|piece| !piece.is_empty()).collect::<Vec<_>>().join(" ")
-}
+use crate::app::clip::Clip;
 
 impl App {
     pub(super) fn open_search(&mut self) {
@@ -50,19 +32,19 @@ impl App {
     pub(super) fn open_copy_menu(&mut self, effects: &mut Vec<Effect>) {
         let mut copies = self.nav.top().map(|p| p.copies(&self.view_of())).unwrap_or_default();
         if let Some(url) = self.nav.top().and_then(|p| p.url(&self.view_of())) {
-            copies.push(("URL", url));
+            copies.push(Clip::line("URL", url));
         }
         match copies.len() {
             0 => self.say(Tone::Warning, "There is nothing to copy here.".into()),
             1 => {
-                if let Some((what, text)) = copies.pop() {
-                    self.act(Action::Copy(what, text), effects);
+                if let Some(clip) = copies.pop() {
+                    self.act(Action::Copy(clip), effects);
                 }
             }
             _ => {
                 let items = copies
                     .into_iter()
-                    .map(|(what, text)| Item::act(what, Action::Copy(what, text.clone())).detail(text))
+                    .map(|clip| Item::act(clip.name, Action::Copy(clip.clone())).detail(clip.text))
                     .collect();
                 self.overlays.push(Box::new(Picker::new("Copy", items)));
             }
@@ -209,24 +191,5 @@ impl App {
         };
         let items = drafts.into_iter().map(item).collect();
         self.overlays.push(Box::new(Picker::new("All drafts", items)));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::clipboard_text;
-
-    #[test]
-    fn copies_of_single_values_are_one_line() {
-        let copied = |what: &str, text: &str| clipboard_text(what, text.to_owned());
-        for what in ["title", "URL", "name", "path", "source branch", "ref", "key", "reference", "checkout command"] {
-            assert_eq!(copied(what, "a\nid\r\n\tb\u{1b}[2J\u{2028}c"), "a id b [2J c", "{what}");
-            assert_eq!(copied(what, "plain  title"), "plain  title");
-        }
-        assert_eq!(copied("the line", "\tindented\r\nid"), "\tindented id");
-        for what in ["note", "message", "lines", "the marked lines", "the first of the marked lines", "the selection"] {
-            assert_eq!(copied(what, "a\nb"), "a\nb", "{what}");
-        }
-        assert_eq!(copied("key", "-----BEGIN PGP\nb"), "-----BEGIN PGP\nb");
     }
 }

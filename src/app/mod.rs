@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod bindings;
+pub mod clip;
 pub mod clone;
 mod clone_actions;
 pub mod command;
@@ -599,9 +600,9 @@ impl App {
                 self.session.sections.retain(|section| section.name != name);
                 effects.push(Effect::WriteSection(name, None));
             }
-            Action::Copy(what, text) => {
-                self.say(Tone::Good, format!("Copied {what}"));
-                effects.push(Effect::Copy(menus::clipboard_text(what, text)));
+            Action::Copy(clip) => {
+                self.say(Tone::Good, format!("Copied {}", clip.name));
+                effects.push(Effect::Copy(clip.text));
             }
             Action::Browse(url) => effects.push(Effect::Browse(url)),
             Action::Edit { text, suffix } => effects.push(Effect::Edit { text, suffix }),

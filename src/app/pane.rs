@@ -10,6 +10,7 @@ use super::place_info::Needs;
 use super::pointer::Pointer;
 use super::query::Grammar;
 use super::view::View;
+use crate::app::clip::Clip;
 use crate::store::Want;
 use crate::ui::panels::Panels;
 use crate::ui::theme::Role;
@@ -133,7 +134,7 @@ pub trait Pane: Sized + 'static {
         None
     }
     /// Returns what `y` can copy here: name and text.
-    fn copies(&self, _view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, _view: &View) -> Vec<Clip> {
         Vec::new()
     }
     /// Returns whether the pane shows a running clock, and so must be drawn every second.
@@ -166,7 +167,7 @@ pub trait AnyPane {
     fn escape(&mut self, cx: &mut Cx) -> bool;
     fn url(&self, view: &View) -> Option<String>;
     fn position(&self, view: &View) -> Option<(String, Option<u32>)>;
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)>;
+    fn copies(&self, view: &View) -> Vec<Clip>;
     fn ticks(&self, view: &View) -> bool;
     /// Returns the rows of the command table.
     fn commands(&self) -> Vec<Info>;
@@ -243,7 +244,7 @@ impl<P: Pane> AnyPane for P {
     fn position(&self, view: &View) -> Option<(String, Option<u32>)> {
         Pane::position(self, view)
     }
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         Pane::copies(self, view)
     }
     fn ticks(&self, view: &View) -> bool {

@@ -4,6 +4,7 @@ use crate::api::Id;
 use crate::api::releases::{AssetLink, DeleteAssetLink, ListAssetLinks};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -162,7 +163,7 @@ impl ListSource for AssetLinkSource {
         Some(project::page(view, &self.project, &format!("/-/releases/{tag}/edit")))
     }
 
-    fn copies(&self, _view: &View, link: &AssetLink) -> Vec<(&'static str, String)> {
-        vec![("URL", link.url.clone()), ("name", link.name.clone())]
+    fn copies(&self, _view: &View, link: &AssetLink) -> Vec<Clip> {
+        vec![Clip::line("URL", link.url.clone()), Clip::line("name", link.name.clone())]
     }
 }

@@ -7,6 +7,7 @@ use crate::api::commits::Commit;
 use crate::api::{Endpoint, Id};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -399,10 +400,10 @@ impl ListSource for BranchSource {
         Some(project::page(view, &self.project, &format!("/-/tree/{}", project::path(&branch.name))))
     }
 
-    fn copies(&self, _view: &View, branch: &Branch) -> Vec<(&'static str, String)> {
-        let mut copies = vec![("name", branch.name.clone())];
-        copies.extend(branch.commit.as_ref().map(|c| ("SHA", c.id.clone())));
-        copies.extend(review::switch_command(&branch.name).map(|command| ("checkout command", command)));
+    fn copies(&self, _view: &View, branch: &Branch) -> Vec<Clip> {
+        let mut copies = vec![Clip::line("name", branch.name.clone())];
+        copies.extend(branch.commit.as_ref().map(|c| Clip::line("SHA", c.id.clone())));
+        copies.extend(review::switch_command(&branch.name).map(|command| Clip::line("checkout command", command)));
         copies
     }
 }

@@ -4,6 +4,7 @@ mod comment_actions;
 
 use crate::api::commits::ListCommits;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -397,7 +398,7 @@ impl Pane for CommitPane {
         Some(self.shown.url(view))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         self.shown.copies(view)
     }
 }

@@ -6,6 +6,7 @@ mod log_query;
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -351,12 +352,12 @@ impl ListSource for CommitSource {
         Some(project::page(view, &self.project, &format!("/-/commit/{}", commit.id)))
     }
 
-    fn copies(&self, _view: &View, commit: &Commit) -> Vec<(&'static str, String)> {
+    fn copies(&self, _view: &View, commit: &Commit) -> Vec<Clip> {
         vec![
-            ("SHA", commit.id.clone()),
-            ("short SHA", commit.short().to_owned()),
-            ("title", commit.title.clone()),
-            ("author", format!("{} <{}>", commit.author_name, commit.author_email)),
+            Clip::line("SHA", commit.id.clone()),
+            Clip::line("short SHA", commit.short().to_owned()),
+            Clip::line("title", commit.title.clone()),
+            Clip::line("author", format!("{} <{}>", commit.author_name, commit.author_email)),
         ]
     }
 }

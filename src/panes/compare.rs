@@ -4,6 +4,7 @@ use crate::api::commits::Commit;
 use crate::api::repository::{CompareRefs, Comparison};
 use crate::api::{Endpoint, Id};
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -456,14 +457,14 @@ impl Pane for ComparePane {
         Some(project::page(view, &self.project, &format!("/-/compare/{sides}")))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         let mut copies = Vec::new();
         if let Some((from, to)) = self.pair(view) {
-            copies.push(("range", format!("{from}...{to}")));
+            copies.push(Clip::line("range", format!("{from}...{to}")));
         }
         match (self.tab, self.current(), self.changes.location()) {
-            (COMMITS, Some(commit), _) => copies.push(("SHA", commit.id.clone())),
-            (CHANGES, _, Some(location)) => copies.push(("path", location.path)),
+            (COMMITS, Some(commit), _) => copies.push(Clip::line("SHA", commit.id.clone())),
+            (CHANGES, _, Some(location)) => copies.push(Clip::line("path", location.path)),
             _ => {}
         }
         copies

@@ -4,6 +4,7 @@ use crate::api::environments::{GetEnvironment, ListEnvironments, ProjectEnvironm
 use crate::api::{Id, Time};
 use crate::app::App;
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -182,9 +183,12 @@ impl ListSource for EnvironmentSource {
         Some(project::page(view, &self.project, &format!("/-/environments/{}", environment.id)))
     }
 
-    fn copies(&self, _view: &View, environment: &ProjectEnvironment) -> Vec<(&'static str, String)> {
-        let address = environment.external_url.clone().map(|url| ("address", url));
-        address.into_iter().chain([("name", environment.name.clone()), ("ID", environment.id.to_string())]).collect()
+    fn copies(&self, _view: &View, environment: &ProjectEnvironment) -> Vec<Clip> {
+        let address = environment.external_url.clone().map(|url| Clip::line("address", url));
+        address
+            .into_iter()
+            .chain([Clip::line("name", environment.name.clone()), Clip::line("ID", environment.id.to_string())])
+            .collect()
     }
 }
 

@@ -9,6 +9,7 @@ use crate::api::search::{Hit, SearchWithin};
 use crate::api::{Fault, Id, Noteable, Scope, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -670,10 +671,9 @@ impl Pane for IssuePane {
         self.page(view)
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let mut copies: Vec<(&'static str, String)> =
-            self.noteable().map(|on| ("name", on.name())).into_iter().collect();
-        copies.extend(self.issue(view).map(|issue| ("title", issue.title.clone())));
+    fn copies(&self, view: &View) -> Vec<Clip> {
+        let mut copies: Vec<Clip> = self.noteable().map(|on| Clip::line("name", on.name())).into_iter().collect();
+        copies.extend(self.issue(view).map(|issue| Clip::line("title", issue.title.clone())));
         copies
     }
 }

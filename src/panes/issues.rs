@@ -3,6 +3,7 @@
 use crate::api::issues::Issue;
 use crate::api::{Id, Scope, Time};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::overlay::batch::Batch;
@@ -238,9 +239,13 @@ impl ListSource for IssueSource {
         Some(issue.web_url.clone()).filter(|url| !url.is_empty())
     }
 
-    fn copies(&self, view: &View, issue: &Issue) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View, issue: &Issue) -> Vec<Clip> {
         let reference = format!("{}#{}", self.project_of(issue, view), issue.iid);
-        vec![("number", format!("#{}", issue.iid)), ("reference", reference), ("title", issue.title.clone())]
+        vec![
+            Clip::line("number", format!("#{}", issue.iid)),
+            Clip::line("reference", reference),
+            Clip::line("title", issue.title.clone()),
+        ]
     }
 }
 

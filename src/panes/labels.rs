@@ -4,6 +4,7 @@ use crate::api::Scope;
 use crate::api::labels::{DeleteLabel, Label, ListLabels, rgb};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -216,7 +217,11 @@ impl ListSource for LabelSource {
         scope::page(self.scope.as_ref(), view, "/-/labels")
     }
 
-    fn copies(&self, _view: &View, label: &Label) -> Vec<(&'static str, String)> {
-        vec![("name", label.name.clone()), ("color", label.color.clone()), ("ID", label.id.to_string())]
+    fn copies(&self, _view: &View, label: &Label) -> Vec<Clip> {
+        vec![
+            Clip::line("name", label.name.clone()),
+            Clip::line("color", label.color.clone()),
+            Clip::line("ID", label.id.to_string()),
+        ]
     }
 }

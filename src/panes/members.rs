@@ -4,6 +4,7 @@ use crate::api::members::{ListAllMembers, ListMembers, Member, RemoveMember};
 use crate::api::{Scope, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -209,7 +210,11 @@ impl ListSource for MemberSource {
         scope::page(self.scope.as_ref(), view, page)
     }
 
-    fn copies(&self, _view: &View, member: &Member) -> Vec<(&'static str, String)> {
-        vec![("username", member.username.clone()), ("name", member.name.clone()), ("ID", member.id.to_string())]
+    fn copies(&self, _view: &View, member: &Member) -> Vec<Clip> {
+        vec![
+            Clip::line("username", member.username.clone()),
+            Clip::line("name", member.name.clone()),
+            Clip::line("ID", member.id.to_string()),
+        ]
     }
 }

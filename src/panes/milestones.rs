@@ -8,6 +8,7 @@ use crate::api::milestones::{
 use crate::api::{Scope, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -292,8 +293,8 @@ impl ListSource for MilestoneSource {
         known.or_else(|| page().filter(|_| is_own))
     }
 
-    fn copies(&self, _view: &View, milestone: &Milestone) -> Vec<(&'static str, String)> {
-        vec![("title", milestone.title.clone()), ("ID", milestone.id.to_string())]
+    fn copies(&self, _view: &View, milestone: &Milestone) -> Vec<Clip> {
+        vec![Clip::line("title", milestone.title.clone()), Clip::line("ID", milestone.id.to_string())]
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{ExtraValue, Id, Scope};
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::overlay::batch::Batch;
@@ -387,7 +388,7 @@ impl ListSource for MergeRequestSource {
         Some(merge_request.web_url.clone()).filter(|url| !url.is_empty())
     }
 
-    fn copies(&self, _view: &View, merge_request: &MergeRequest) -> Vec<(&'static str, String)> {
+    fn copies(&self, _view: &View, merge_request: &MergeRequest) -> Vec<Clip> {
         review::copies(merge_request)
     }
 }

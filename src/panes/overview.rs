@@ -5,6 +5,7 @@ use crate::api::projects::{GetLanguages, GetProject, Project, StarProject, Unsta
 use crate::api::repository::{Contributor, GetRawBlob, ListContributors, ListTree, TreeEntry};
 use crate::api::{ExtraValue, Id};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -191,7 +192,11 @@ impl Overview {
         ] {
             if let Some(url) = url.filter(|url| !url.is_empty()) {
                 let command = format!("git clone {}", review::operand(url));
-                self.facts.field(name, vec![(url.clone(), Role::Link)], Some(LinkTarget::Copy(copied, command)));
+                self.facts.field(
+                    name,
+                    vec![(url.clone(), Role::Link)],
+                    Some(LinkTarget::Copy(Clip::line(copied, command))),
+                );
             }
         }
     }
@@ -497,13 +502,13 @@ impl Pane for Overview {
         Some(project::page(view, &self.project, ""))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         let Some(project) = project::project(view, &self.project) else { return Vec::new() };
-        let mut copies = vec![("path", project.path_with_namespace.clone())];
+        let mut copies = vec![Clip::line("path", project.path_with_namespace.clone())];
         for (name, url) in
             [("clone URL (HTTP)", &project.http_url_to_repo), ("clone URL (SSH)", &project.ssh_url_to_repo)]
         {
-            copies.extend(url.sent().map(|url| (name, format!("git clone {}", review::operand(url)))));
+            copies.extend(url.sent().map(|url| Clip::line(name, format!("git clone {}", review::operand(url)))));
         }
         copies
     }

@@ -4,6 +4,7 @@ use crate::api::pipelines::resources::Status;
 use crate::api::pipelines::{CreatePipeline, ListPipelines, Pipeline};
 use crate::api::{Error, Id};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -305,7 +306,11 @@ impl ListSource for PipelineSource {
         known.or_else(|| Some(project::page(view, &self.project, &format!("/-/pipelines/{}", pipeline.id))))
     }
 
-    fn copies(&self, _view: &View, pipeline: &Pipeline) -> Vec<(&'static str, String)> {
-        vec![("ID", pipeline.id.to_string()), ("ref", pipeline.r#ref.clone()), ("SHA", pipeline.sha.clone())]
+    fn copies(&self, _view: &View, pipeline: &Pipeline) -> Vec<Clip> {
+        vec![
+            Clip::line("ID", pipeline.id.to_string()),
+            Clip::line("ref", pipeline.r#ref.clone()),
+            Clip::line("SHA", pipeline.sha.clone()),
+        ]
     }
 }

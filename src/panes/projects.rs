@@ -3,6 +3,7 @@
 use crate::api::groups::ListGroupProjects;
 use crate::api::projects::{ListProjects, Project};
 use crate::api::{ExtraValue, Id};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::pane::Breadcrumb;
@@ -242,13 +243,13 @@ impl ListSource for ProjectSource {
         Some(project.web_url.clone())
     }
 
-    fn copies(&self, _view: &View, project: &Project) -> Vec<(&'static str, String)> {
-        let mut copies = vec![("path", project.path_with_namespace.clone())];
+    fn copies(&self, _view: &View, project: &Project) -> Vec<Clip> {
+        let mut copies = vec![Clip::line("path", project.path_with_namespace.clone())];
         for (name, url) in
             [("clone URL (HTTP)", &project.http_url_to_repo), ("clone URL (SSH)", &project.ssh_url_to_repo)]
         {
             if let Some(url) = url.as_ref().and_then(Option::as_ref) {
-                copies.push((name, format!("git clone {}", review::operand(url))));
+                copies.push(Clip::line(name, format!("git clone {}", review::operand(url))));
             }
         }
         copies

@@ -5,6 +5,7 @@ use crate::api::branches::{Branch, ListBranches};
 use crate::api::protected_branches::{DeleteProtectionRule, ListProtectionRules, ProtectionRule, covers};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -175,8 +176,8 @@ impl ListSource for ProtectionSource {
         Some(project::page(view, &self.project, "/-/settings/repository"))
     }
 
-    fn copies(&self, _view: &View, rule: &ProtectionRule) -> Vec<(&'static str, String)> {
-        vec![("name", rule.name.clone())]
+    fn copies(&self, _view: &View, rule: &ProtectionRule) -> Vec<Clip> {
+        vec![Clip::line("name", rule.name.clone())]
     }
 }
 

@@ -4,6 +4,7 @@ use crate::api::releases::{DeleteRelease, ListReleases, Release};
 use crate::api::{Id, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -187,8 +188,8 @@ impl ListSource for ReleaseSource {
         Some(project::page(view, &self.project, &format!("/-/releases/{tag}")))
     }
 
-    fn copies(&self, _view: &View, release: &Release) -> Vec<(&'static str, String)> {
-        vec![("tag", release.tag_name.clone()), ("title", release.title().to_owned())]
+    fn copies(&self, _view: &View, release: &Release) -> Vec<Clip> {
+        vec![Clip::line("tag", release.tag_name.clone()), Clip::line("title", release.title().to_owned())]
     }
 }
 

@@ -5,6 +5,7 @@ mod hit;
 use crate::api::search::{Hit, Search, SearchWithin};
 use crate::api::{self, Error, ExtraValue, Fault, Id};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::pane::Breadcrumb;
@@ -341,11 +342,11 @@ impl ListSource for SearchSource {
         hit::page_of(hit)
     }
 
-    fn copies(&self, _view: &View, hit: &Hit) -> Vec<(&'static str, String)> {
+    fn copies(&self, _view: &View, hit: &Hit) -> Vec<Clip> {
         match hit {
-            Hit::Commit(commit) => vec![("SHA", commit.id.clone())],
-            Hit::Blob(blob) => vec![("path", blob.filename.clone()), ("lines", blob.data.clone())],
-            Hit::Project(project) => vec![("path", project.path_with_namespace.clone())],
+            Hit::Commit(commit) => vec![Clip::line("SHA", commit.id.clone())],
+            Hit::Blob(blob) => vec![Clip::line("path", blob.filename.clone()), Clip::lines("lines", blob.data.clone())],
+            Hit::Project(project) => vec![Clip::line("path", project.path_with_namespace.clone())],
             _ => Vec::new(),
         }
     }

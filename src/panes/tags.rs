@@ -4,6 +4,7 @@ use crate::api::Id;
 use crate::api::tags::{CreateTagRelease, DeleteTag, GetTag, ListTags, Tag, UpdateTagRelease};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::overlay::composer::{Composer, Make};
@@ -278,9 +279,9 @@ impl ListSource for TagSource {
         Some(project::page(view, &self.project, &format!("/-/tags/{}", project::path(&tag.name))))
     }
 
-    fn copies(&self, _view: &View, tag: &Tag) -> Vec<(&'static str, String)> {
-        let mut copies = vec![("name", tag.name.clone())];
-        copies.extend(tag.commit.as_ref().map(|c| ("SHA", c.id.clone())));
+    fn copies(&self, _view: &View, tag: &Tag) -> Vec<Clip> {
+        let mut copies = vec![Clip::line("name", tag.name.clone())];
+        copies.extend(tag.commit.as_ref().map(|c| Clip::line("SHA", c.id.clone())));
         copies
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::api::Id;
 use crate::api::test_reports::{GetTestReport, TestReport};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -209,7 +210,7 @@ impl Pane for TestReportPane {
         Some(project::page(view, &self.project, &format!("/-/pipelines/{}/test_report", self.pipeline)))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        self.case(view).map(|case| vec![("the test's name", case.name.clone())]).unwrap_or_default()
+    fn copies(&self, view: &View) -> Vec<Clip> {
+        self.case(view).map(|case| vec![Clip::line("the test's name", case.name.clone())]).unwrap_or_default()
     }
 }

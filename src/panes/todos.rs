@@ -4,6 +4,7 @@ use crate::api::Time;
 use crate::api::todos::{ListTodos, MarkAllTodosAsDone, Todo};
 use crate::app::App;
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -252,8 +253,8 @@ impl ListSource for TodoSource {
         todo.target_url.clone().filter(|url| !url.is_empty())
     }
 
-    fn copies(&self, _view: &View, todo: &Todo) -> Vec<(&'static str, String)> {
-        vec![("reference", todos::label(todo)), ("title", todo.title().to_owned())]
+    fn copies(&self, _view: &View, todo: &Todo) -> Vec<Clip> {
+        vec![Clip::line("reference", todos::label(todo)), Clip::line("title", todo.title().to_owned())]
     }
 }
 

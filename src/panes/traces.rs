@@ -2,6 +2,7 @@
 
 use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -381,10 +382,9 @@ impl Pane for Traces {
         Some(ci::url(view, &self.focused()?.project, self.job(view)?))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let mut copies: Vec<(&'static str, String)> =
-            self.focused().and_then(|viewer| viewer.copied(view)).into_iter().collect();
-        copies.extend(self.focused().map(|viewer| ("job number", viewer.id.to_string())));
+    fn copies(&self, view: &View) -> Vec<Clip> {
+        let mut copies: Vec<Clip> = self.focused().and_then(|viewer| viewer.copied(view)).into_iter().collect();
+        copies.extend(self.focused().map(|viewer| Clip::line("job number", viewer.id.to_string())));
         copies
     }
 

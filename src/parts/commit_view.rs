@@ -8,6 +8,7 @@ use crate::api::commits::{
 };
 use crate::api::notes::path_hash;
 use crate::api::{Endpoint, ExtraValue, Id};
+use crate::app::clip::Clip;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
 use crate::parts::facts::Pieces;
@@ -169,15 +170,15 @@ impl CommitView {
     }
 
     /// Returns the texts to copy: SHA, title, message, and the path and the URL of the file under the cursor.
-    pub fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let Some(commit) = self.commit(view).value else { return vec![("SHA", self.sha.clone())] };
-        let mut copies = vec![("SHA", commit.id.clone()), ("short SHA", commit.short().to_owned())];
-        copies.push(("title", commit.title.clone()));
-        copies.push(("message", commit.message.clone()));
+    pub fn copies(&self, view: &View) -> Vec<Clip> {
+        let Some(commit) = self.commit(view).value else { return vec![Clip::line("SHA", self.sha.clone())] };
+        let mut copies = vec![Clip::line("SHA", commit.id.clone()), Clip::line("short SHA", commit.short().to_owned())];
+        copies.push(Clip::line("title", commit.title.clone()));
+        copies.push(Clip::lines("message", commit.message.clone()));
         if let Some(location) = self.changes.location() {
             // On the page of a commit, the anchor of a file is the hash of its path.
-            copies.push(("file URL", format!("{}#{}", self.url(view), path_hash(&location.path))));
-            copies.push(("path", location.path));
+            copies.push(Clip::line("file URL", format!("{}#{}", self.url(view), path_hash(&location.path))));
+            copies.push(Clip::line("path", location.path));
         }
         copies
     }

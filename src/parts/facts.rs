@@ -1,6 +1,7 @@
 //! Facts as lines, each with a name and a link target. Shared by the places of a commit and of a project.
 
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::place::Place;
@@ -30,7 +31,7 @@ pub enum LinkTarget {
     /// An external web page.
     Page(String),
     /// A text to copy, with its name.
-    Copy(&'static str, String),
+    Copy(Clip),
 }
 
 impl LinkTarget {
@@ -99,7 +100,7 @@ impl Details {
         match self.lines.get(at).and_then(|line| line.link.clone()) {
             Some(LinkTarget::Place(place)) => cx.go(place),
             Some(LinkTarget::Page(url)) => cx.act(Action::Browse(url)),
-            Some(LinkTarget::Copy(name, text)) => cx.act(Action::Copy(name, text)),
+            Some(LinkTarget::Copy(clip)) => cx.act(Action::Copy(clip)),
             None => return false,
         }
         true

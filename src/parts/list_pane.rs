@@ -6,6 +6,7 @@ use super::list::{self, Listing};
 use super::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListSource};
 use super::query_list;
 use crate::app::action::Answer;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -619,7 +620,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         }
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         self.current(view).map(|row| self.source.copies(view, row)).unwrap_or_default()
     }
 

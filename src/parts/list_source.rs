@@ -5,6 +5,7 @@ use super::list::Listing;
 use super::list_pane::ListPane;
 use crate::api::Error;
 use crate::app::action::Answer;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -184,7 +185,7 @@ pub trait ListSource: Sized + 'static {
     /// Returns the URL of a row.
     fn url(&self, view: &View, row: &Self::Row) -> Option<String>;
     /// Returns the texts that `y` offers to copy for a row, with their names.
-    fn copies(&self, view: &View, row: &Self::Row) -> Vec<(&'static str, String)>;
+    fn copies(&self, view: &View, row: &Self::Row) -> Vec<Clip>;
 }
 
 /// The user's input to a list.

@@ -4,6 +4,7 @@ use super::list::{day, time_ago};
 use crate::api::types::Extra;
 use crate::api::users::Profile;
 use crate::api::{ExtraValue, Time};
+use crate::app::clip::Clip;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::ui::glyph;
@@ -79,7 +80,11 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
     let email = words(&user.email);
     let email = if email.is_empty() { user.public_email.clone().unwrap_or_default() } else { email };
     if !email.is_empty() {
-        facts.field("email", vec![(email.clone(), Role::Text)], Some(LinkTarget::Copy("email address", email)));
+        facts.field(
+            "email",
+            vec![(email.clone(), Role::Text)],
+            Some(LinkTarget::Copy(Clip::line("email address", email))),
+        );
     }
     let site = words(&user.website_url);
     if !site.is_empty() {
@@ -131,5 +136,9 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
         let pieces = vec![(format!("{} ", attribute.key), Role::Label), (attribute.value.clone(), Role::Text)];
         facts.field(name, pieces, None);
     }
-    facts.field("ID", vec![(user.id.to_string(), Role::Dim)], Some(LinkTarget::Copy("ID", user.id.to_string())));
+    facts.field(
+        "ID",
+        vec![(user.id.to_string(), Role::Dim)],
+        Some(LinkTarget::Copy(Clip::line("ID", user.id.to_string()))),
+    );
 }

@@ -16,6 +16,7 @@ use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeReq
 use crate::api::users::User;
 use crate::app::App;
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::clone::{Checkout, CheckoutSource, CloneRemote, is_branch_name};
 use crate::app::command_info::Disabled;
 use crate::app::outbox::{Draft, Progress, State};
@@ -133,20 +134,23 @@ pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Res
 }
 
 /// Returns the texts that can be copied, besides the URL.
-pub fn copies(merge_request: &MergeRequest) -> Vec<(&'static str, String)> {
-    let mut copies = vec![("reference", format!("!{}", merge_request.iid)), ("title", merge_request.title.clone())];
+pub fn copies(merge_request: &MergeRequest) -> Vec<Clip> {
+    let mut copies = vec![
+        Clip::line("reference", format!("!{}", merge_request.iid)),
+        Clip::line("title", merge_request.title.clone()),
+    ];
     let branch = merge_request.source_branch();
     if !branch.is_empty() {
-        copies.push(("source branch", branch.to_owned()));
+        copies.push(Clip::line("source branch", branch.to_owned()));
     }
     let iid = merge_request.iid;
     if branch.is_empty() || merge_request.is_from_fork() {
         let checkout = format!("git fetch origin merge-requests/{iid}/head && git switch -c mr-{iid} FETCH_HEAD");
-        copies.push(("checkout command", checkout));
+        copies.push(Clip::line("checkout command", checkout));
     } else if let Some(switch) = switch_command(branch) {
         // To `git fetch`, a plus sign before a name means something else.
         let full = if branch.starts_with('+') { format!("refs/heads/{branch}") } else { branch.to_owned() };
-        copies.push(("checkout command", format!("git fetch origin {} && {switch}", quoted(&full))));
+        copies.push(Clip::line("checkout command", format!("git fetch origin {} && {switch}", quoted(&full))));
     }
     copies
 }
@@ -204,7 +208,7 @@ mod tests {
         let command = |branch: &str| {
             let sent = serde_json::json!({"iid": 7, "source_branch": branch});
             let merge_request: MergeRequest = serde_json::from_value(sent).expect("it can be read");
-            copies(&merge_request).into_iter().find(|(what, _)| *what == "checkout command").map(|(_, text)| text)
+            copies(&merge_request).into_iter().find(|clip| clip.name == "checkout command").map(|clip| clip.text)
         };
         assert_eq!(command("rows").as_deref(), Some("git fetch origin rows && git switch rows"));
         assert_eq!(command("+x").as_deref(), Some("git fetch origin refs/heads/+x && git switch +x"));

@@ -7,6 +7,7 @@ mod text_format;
 use super::picker::edit;
 use super::{AfterEvent, Overlay, TextEntry};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::pointer::Pointer;
@@ -409,7 +410,7 @@ impl Overlay for Editor {
                 }
             }
             (KeyCode::Char('c'), true) => match buffer.selected() {
-                Some(text) => cx.act(Action::Copy("the selection", text)),
+                Some(text) => cx.act(Action::Copy(Clip::lines("the selection", text))),
                 None => return self.close(cx),
             },
             (KeyCode::Char('s'), true) => return self.save_here(cx),

@@ -2,6 +2,7 @@
 
 use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
@@ -42,7 +43,7 @@ impl List {
 fn enter(transfer: &Transfer) -> Action {
     match transfer.state {
         State::Waiting | State::Running | State::Unpacking => Action::StopTransfer(transfer.number),
-        State::Done => Action::Copy("path", transfer.spec.path.clone()),
+        State::Done => Action::Copy(Clip::line("path", transfer.spec.path.clone())),
         State::Asking | State::Stopped | State::Failed(_) => Action::RestartTransfer(transfer.number, false),
     }
 }

@@ -11,6 +11,7 @@ use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, J
 use crate::api::pipelines::resources::Status;
 use crate::api::{Endpoint, Id};
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -688,16 +689,16 @@ impl Pane for Artifacts {
         Some(project::page(view, &self.project, &format!("/-/jobs/{job}/artifacts/{rest}")))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         let mut copies = Vec::new();
         if self.panels.focus() == FILE {
             match self.table(view).and_then(|report| self.report.case(report)) {
-                Some(case) => copies.push(("the test's name", case.name.clone())),
-                None => copies.extend(self.blob.text_here(view).map(|text| ("the line", text))),
+                Some(case) => copies.push(Clip::line("the test's name", case.name.clone())),
+                None => copies.extend(self.blob.text_here(view).map(|text| Clip::code_line("the line", text))),
             }
         }
-        copies.extend(self.selected_entry(view).map(|entry| ("path", entry.path.clone())));
-        copies.extend(self.url(view).map(|url| ("address", url)));
+        copies.extend(self.selected_entry(view).map(|entry| Clip::line("path", entry.path.clone())));
+        copies.extend(self.url(view).map(|url| Clip::line("address", url)));
         copies
     }
 }

@@ -8,6 +8,7 @@ use crate::api::deployments::{Deployment, GetDeployment, ListDeployments};
 use crate::api::jobs::Job;
 use crate::api::pipelines::resources::Status;
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -307,13 +308,13 @@ impl ListSource for DeploymentSource {
         Some(project::page(view, &self.project, &rest))
     }
 
-    fn copies(&self, _view: &View, deployment: &Deployment) -> Vec<(&'static str, String)> {
+    fn copies(&self, _view: &View, deployment: &Deployment) -> Vec<Clip> {
         let mut copies = vec![
-            ("commit SHA", deployment.sha.clone()),
-            ("ref", deployment.r#ref.clone()),
-            ("environment", environment(deployment).to_owned()),
+            Clip::line("commit SHA", deployment.sha.clone()),
+            Clip::line("ref", deployment.r#ref.clone()),
+            Clip::line("environment", environment(deployment).to_owned()),
         ];
-        copies.extend(facts::link(deployment).map(|url| ("address", url)));
+        copies.extend(facts::link(deployment).map(|url| Clip::line("address", url)));
         copies
     }
 }

@@ -4,6 +4,7 @@ use super::{BLOB, Files};
 use crate::api::Endpoint;
 use crate::api::repository::GetArchive;
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::transfer::NewTransfer;
@@ -67,23 +68,25 @@ impl Files {
     }
 
     /// Returns the copyable texts with their names.
-    pub(super) fn copied(&self, view: &View) -> Vec<(&'static str, String)> {
+    pub(super) fn copied(&self, view: &View) -> Vec<Clip> {
         let mut copies = Vec::new();
         let path = self.path();
         if self.panels.focus() == BLOB {
-            let what = if self.blob.marked(view).is_some() { "the marked lines" } else { "the line" };
-            copies.extend(self.blob.text_here(view).map(|text| (what, text)));
+            copies.extend(self.blob.text_here(view).map(|text| match self.blob.marked(view) {
+                Some(_) => Clip::lines("the marked lines", text),
+                None => Clip::code_line("the line", text),
+            }));
         }
-        copies.extend(path.map(|p| ("path", p.to_owned())));
+        copies.extend(path.map(|p| Clip::line("path", p.to_owned())));
         let sha = self.commit(view).and_then(|c| view.store.get(&c).value).map(|c| c.id.clone());
         if let Some(sha) = &sha {
-            copies.push(("permalink", self.page(view, sha, path)));
-            copies.push(("commit SHA", sha.clone()));
+            copies.push(Clip::line("permalink", self.page(view, sha, path)));
+            copies.push(Clip::line("commit SHA", sha.clone()));
         }
         let node = self.tree.current().filter(|n| Some(n.path.as_str()) == path).map(|n| n.sha.clone());
         let file = self.blob.file().filter(|f| Some(f.path.as_str()) == path).map(|f| f.sha.clone());
-        copies.extend(file.or(node).map(|sha| ("object SHA", sha)));
-        copies.push(("ref", self.ref_name(view)));
+        copies.extend(file.or(node).map(|sha| Clip::line("object SHA", sha)));
+        copies.push(Clip::line("ref", self.ref_name(view)));
         copies
     }
 }

@@ -8,6 +8,7 @@ mod tree;
 use crate::api::commits::GetCommit;
 use crate::api::projects::Project;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -654,7 +655,7 @@ impl Pane for Files {
         Some(self.page(view, &self.ref_name(view), self.path()))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         self.copied(view)
     }
 }

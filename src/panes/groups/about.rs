@@ -3,6 +3,7 @@
 use crate::api::ExtraValue;
 use crate::api::groups::Group;
 use crate::api::projects::Project;
+use crate::app::clip::Clip;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
@@ -27,7 +28,7 @@ const GROUP_PANES: &[(&str, &str)] = &[
 pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Group>) {
     facts.field("name", vec![(group.full_name.clone(), Role::Title)], None);
     let path = if group.full_path.is_empty() { &group.path } else { &group.full_path }.to_owned();
-    facts.field("path", vec![(path.clone(), Role::Ref)], Some(LinkTarget::Copy("path", path)));
+    facts.field("path", vec![(path.clone(), Role::Ref)], Some(LinkTarget::Copy(Clip::line("path", path))));
     let mut seen = vec![(group.visibility.to_string(), Role::Text)];
     if group.archived == Some(true) {
         seen.push((format!("{}archived", glyph::separator()), Role::Warning));
@@ -97,7 +98,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
 /// Writes the details of a project in the tree.
 pub fn project(facts: &mut Details, view: &View, project: &Project) {
     let path = view.full_path(project).into_owned();
-    facts.field("path", vec![(path.clone(), Role::Ref)], Some(LinkTarget::Copy("path", path.clone())));
+    facts.field("path", vec![(path.clone(), Role::Ref)], Some(LinkTarget::Copy(Clip::line("path", path.clone()))));
     let visibility = project.visibility().map(|word| word.as_str().to_owned()).unwrap_or_default();
     facts.field("visibility", vec![(visibility, Role::Text)], None);
     if project.is_archived() {

@@ -7,6 +7,7 @@ use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups, SyncLdap};
 use crate::api::users::ListUsers;
 use crate::api::{ExtraValue, Id, Time};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -452,8 +453,8 @@ impl ListSource for GroupSource {
         Some(Some(url.clone()).filter(|url| !url.is_empty()).unwrap_or_else(default_url))
     }
 
-    fn copies(&self, view: &View, row: &GroupOrProject) -> Vec<(&'static str, String)> {
-        vec![("path", path(view, row).into_owned()), ("number", row.id().to_string())]
+    fn copies(&self, view: &View, row: &GroupOrProject) -> Vec<Clip> {
+        vec![Clip::line("path", path(view, row).into_owned()), Clip::line("number", row.id().to_string())]
     }
 }
 

@@ -12,6 +12,7 @@ use crate::api::merge_requests::MergeRequest;
 use crate::api::todos::Todo;
 use crate::app::App;
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -383,16 +384,16 @@ impl Pane for Home {
         }
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         let Some(place) = self.target(view) else { return Vec::new() };
         let path = place.project.map(|p| p.to_string()).unwrap_or_default();
         match self.request(view, self.current()) {
             Some(request) => vec![
-                ("reference", format!("{path}!{}", request.iid)),
-                ("title", text::sanitize(&request.title).into_owned()),
-                ("branch", request.source_branch().to_owned()),
+                Clip::line("reference", format!("{path}!{}", request.iid)),
+                Clip::line("title", text::sanitize(&request.title).into_owned()),
+                Clip::line("branch", request.source_branch().to_owned()),
             ],
-            None => vec![("path", path)],
+            None => vec![Clip::line("path", path)],
         }
     }
 

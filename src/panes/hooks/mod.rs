@@ -2,6 +2,7 @@
 
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
 use crate::app::action::{Action, Answer, FollowUp};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -236,8 +237,8 @@ impl ListSource for HookSource {
         Some(format!("{}/admin/hooks", view.session.web_url))
     }
 
-    fn copies(&self, _view: &View, hook: &Hook) -> Vec<(&'static str, String)> {
-        vec![("hook URL", hook.url.clone())]
+    fn copies(&self, _view: &View, hook: &Hook) -> Vec<Clip> {
+        vec![Clip::line("hook URL", hook.url.clone())]
     }
 }
 
@@ -247,7 +248,11 @@ impl FactsSource for HookSource {
     }
 
     fn facts(&self, facts: &mut Details, view: &View, hook: &Hook) {
-        facts.field("URL", vec![(hook.url.clone(), Role::Link)], Some(LinkTarget::Copy("URL", hook.url.clone())));
+        facts.field(
+            "URL",
+            vec![(hook.url.clone(), Role::Link)],
+            Some(LinkTarget::Copy(Clip::line("URL", hook.url.clone()))),
+        );
         for (name, words) in [("name", &hook.name), ("about", &hook.description)] {
             if let Some(words) = words.as_ref().filter(|words| !words.is_empty()) {
                 facts.field(name, vec![(words.clone(), Role::Text)], None);

@@ -3,6 +3,7 @@
 use crate::api::jobs::{Job, ListJobs};
 use crate::api::pipelines::resources::Status;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -460,12 +461,12 @@ impl Pane for JobTrace {
         Some(ci::url(view, &self.trace.project, self.trace.job(view)?))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let mut copies: Vec<(&'static str, String)> = self.trace.copied(view).into_iter().collect();
+    fn copies(&self, view: &View) -> Vec<Clip> {
+        let mut copies: Vec<Clip> = self.trace.copied(view).into_iter().collect();
         if let Some(job) = self.trace.job(view) {
-            copies.push(("job number", job.id.to_string()));
+            copies.push(Clip::line("job number", job.id.to_string()));
             if let Some(commit) = &job.commit {
-                copies.push(("SHA", commit.id.clone()));
+                copies.push(Clip::line("SHA", commit.id.clone()));
             }
         }
         copies

@@ -11,6 +11,7 @@ use crate::api::jobs::{Job, ListJobs, ListPipelineJobs};
 use crate::api::pipelines::Pipeline;
 use crate::api::pipelines::resources::Status;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -510,10 +511,10 @@ impl ListSource for JobSource {
         Some(ci::url(view, &self.project, job))
     }
 
-    fn copies(&self, _view: &View, job: &Job) -> Vec<(&'static str, String)> {
-        let mut copies = vec![("job name", job.name.clone()), ("job number", job.id.to_string())];
-        copies.push(("ref", job.r#ref.clone()));
-        copies.extend(job.commit.as_ref().map(|commit| ("SHA", commit.id.clone())));
+    fn copies(&self, _view: &View, job: &Job) -> Vec<Clip> {
+        let mut copies = vec![Clip::line("job name", job.name.clone()), Clip::line("job number", job.id.to_string())];
+        copies.push(Clip::line("ref", job.r#ref.clone()));
+        copies.extend(job.commit.as_ref().map(|commit| Clip::line("SHA", commit.id.clone())));
         copies
     }
 }

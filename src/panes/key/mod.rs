@@ -3,6 +3,7 @@
 use crate::api::ExtraValue;
 use crate::api::users::{LookUpKey, SshKey};
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -55,7 +56,7 @@ impl KeyLookup {
         match public_key::read(Family::Ssh, &key.key) {
             Ok(read) => {
                 facts.field("kind", vec![(read.kind, Role::Text)], None);
-                let link = Some(LinkTarget::Copy("fingerprint", read.fingerprint.clone()));
+                let link = Some(LinkTarget::Copy(Clip::line("fingerprint", read.fingerprint.clone())));
                 facts.field("fingerprint", vec![(read.fingerprint, Role::Ref)], link);
             }
             Err(why) => facts.field("kind", vec![(why, Role::Warning)], None),
@@ -65,7 +66,7 @@ impl KeyLookup {
             facts.field("last used", vec![(time_ago(view, key.last_used_at.as_ref()), Role::Text)], None);
         }
         for (index, line) in wrap(&key.key, 64, 12).into_iter().enumerate() {
-            let link = Some(LinkTarget::Copy("key", key.key.clone()));
+            let link = Some(LinkTarget::Copy(Clip::line("key", key.key.clone())));
             facts.field(if index == 0 { "key" } else { "" }, vec![(line, Role::Dim)], link);
         }
         facts.line(Vec::new());
@@ -172,10 +173,12 @@ impl Pane for KeyLookup {
         Some(owner.web_url.clone()).filter(|url| !url.is_empty())
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         let Some(key) = self.key(view) else { return Vec::new() };
-        let mut copies = vec![("key", key.key.clone())];
-        copies.extend(public_key::read(Family::Ssh, &key.key).ok().map(|read| ("fingerprint", read.fingerprint)));
+        let mut copies = vec![Clip::line("key", key.key.clone())];
+        copies.extend(
+            public_key::read(Family::Ssh, &key.key).ok().map(|read| Clip::line("fingerprint", read.fingerprint)),
+        );
         copies
     }
 }

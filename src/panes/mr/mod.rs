@@ -20,6 +20,7 @@ use crate::api::notes::Note;
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::{ExtraValue, Id};
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::clone::Checkout;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -853,7 +854,7 @@ impl Pane for Mr {
         Some((location.path, location.line.filter(|_| !location.old)))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         let mut copies = Vec::new();
         match self.tab {
             Tab::Overview => {
@@ -862,22 +863,22 @@ impl Pane for Mr {
                     .conversation
                     .note()
                     .and_then(|index| conversation::note_at(&notes, &self.comments.notes, index));
-                copies.extend(note.map(|note| ("note", note.body.clone())));
+                copies.extend(note.map(|note| Clip::lines("note", note.body.clone())));
             }
             Tab::Commits => {
                 let rows = view.store.list(&self.commits_of());
-                copies.extend(self.commits.selected(&rows).map(|commit| ("commit", commit.id.clone())));
+                copies.extend(self.commits.selected(&rows).map(|commit| Clip::line("commit", commit.id.clone())));
             }
             Tab::Changes => {
-                copies.extend(self.changes.line_text().map(|text| ("line", text)));
-                copies.extend(self.changes.location().map(|location| ("path", location.path)));
+                copies.extend(self.changes.line_text().map(|text| Clip::code_line("line", text)));
+                copies.extend(self.changes.location().map(|location| Clip::line("path", location.path)));
             }
             Tab::Pipelines => {}
         }
         let known = self.known(view);
         copies.extend(known.map(review::copies).unwrap_or_default());
         let merged = known.and_then(|known| known.merge_commit_sha.sent()).filter(|sha| !sha.is_empty());
-        copies.extend(merged.map(|sha| ("merge commit SHA", sha.clone())));
+        copies.extend(merged.map(|sha| Clip::line("merge commit SHA", sha.clone())));
         copies
     }
 }

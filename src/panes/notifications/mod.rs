@@ -6,6 +6,7 @@ use crate::api::Id;
 use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups};
 use crate::api::notifications::{GetNotifications, GetScopedNotifications};
 use crate::api::projects::{ListProjects, Project};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -254,7 +255,7 @@ impl ListSource for NotificationSource {
         self.place_url(view)
     }
 
-    fn copies(&self, view: &View, row: &GroupOrProject) -> Vec<(&'static str, String)> {
-        vec![("path", path(view, row))]
+    fn copies(&self, view: &View, row: &GroupOrProject) -> Vec<Clip> {
+        vec![Clip::line("path", path(view, row))]
     }
 }

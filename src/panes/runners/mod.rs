@@ -8,6 +8,7 @@ mod query;
 use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRunners, Runner, UpdateRunner};
 use crate::api::{Error, ExtraValue, Fault, Id};
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::overlay::prompt::Prompt;
@@ -239,7 +240,11 @@ impl ListSource for RunnerSource {
         None
     }
 
-    fn copies(&self, _view: &View, runner: &Runner) -> Vec<(&'static str, String)> {
-        vec![("description", runner.label()), ("number", runner.id.to_string()), ("tags", runner.tags().join(","))]
+    fn copies(&self, _view: &View, runner: &Runner) -> Vec<Clip> {
+        vec![
+            Clip::line("description", runner.label()),
+            Clip::line("number", runner.id.to_string()),
+            Clip::line("tags", runner.tags().join(",")),
+        ]
     }
 }

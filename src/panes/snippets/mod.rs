@@ -8,6 +8,7 @@ use crate::api::snippets::{DeleteSnippet, GetSnippet, GetSnippetText, ListSnippe
 use crate::api::{Id, Time};
 use crate::app::App;
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -266,12 +267,12 @@ impl ListSource for SnippetSource {
         Some(Some(snippet.web_url.clone()).filter(|url| !url.is_empty()).unwrap_or_else(page))
     }
 
-    fn copies(&self, view: &View, snippet: &Snippet) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View, snippet: &Snippet) -> Vec<Clip> {
         let get = GetSnippetText { id: self.project.clone(), snippet_id: snippet.id };
         let text = view.store.get(&get).value.and_then(|raw| String::from_utf8(raw.bytes.clone()).ok());
-        let mut copies: Vec<(&'static str, String)> = text.map(|text| ("text", text)).into_iter().collect();
-        copies.push(("title", snippet.title.clone()));
-        copies.extend(snippet.raw_url.clone().map(|url| ("raw URL", url)));
+        let mut copies: Vec<Clip> = text.map(|text| Clip::lines("text", text)).into_iter().collect();
+        copies.push(Clip::line("title", snippet.title.clone()));
+        copies.extend(snippet.raw_url.clone().map(|url| Clip::line("raw URL", url)));
         copies
     }
 }

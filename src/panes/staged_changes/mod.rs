@@ -9,6 +9,7 @@ use crate::api::Id;
 use crate::api::commits::DiffEntry;
 use crate::app::App;
 use crate::app::action::{Action, Answer};
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -515,8 +516,8 @@ impl Pane for StagedChanges {
         Some(project::page(view, &self.project, &rest))
     }
 
-    fn copies(&self, _view: &View) -> Vec<(&'static str, String)> {
-        self.current().map(|(_, change)| ("path", change.path.clone())).into_iter().collect()
+    fn copies(&self, _view: &View) -> Vec<Clip> {
+        self.current().map(|(_, change)| Clip::line("path", change.path.clone())).into_iter().collect()
     }
 }
 

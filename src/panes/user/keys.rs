@@ -6,6 +6,7 @@ use crate::api::users::{
 };
 use crate::api::{Fault, Id, Time};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::motion::Motion;
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
@@ -195,11 +196,13 @@ impl<K: UserKey> Keys<K> {
     }
 
     /// Returns the copyable texts of the key under the cursor.
-    pub fn copies(&self, view: &View, owner: &KeyOwner) -> Vec<(&'static str, String)> {
+    pub fn copies(&self, view: &View, owner: &KeyOwner) -> Vec<Clip> {
         let Some(key) = self.current(view, owner) else { return Vec::new() };
-        let mut copies = vec![("key", key.text().to_owned())];
-        copies.extend(self.read(key).map(|known| ("fingerprint", known.fingerprint.clone())));
-        copies.push(("number", key.id().to_string()));
+        // A GPG key has several lines.
+        let copy_key = if key.text().starts_with("-----BEGIN") { Clip::lines } else { Clip::line };
+        let mut copies = vec![copy_key("key", key.text().to_owned())];
+        copies.extend(self.read(key).map(|known| Clip::line("fingerprint", known.fingerprint.clone())));
+        copies.push(Clip::line("number", key.id().to_string()));
         copies
     }
 
@@ -239,7 +242,7 @@ impl<K: UserKey> Keys<K> {
                 facts.field("kind", vec![(known.kind.clone(), Role::Text)], None);
                 let print = known.fingerprint.clone();
                 for (index, part) in wrap(&print, 52, 3).into_iter().enumerate() {
-                    let link = Some(LinkTarget::Copy("fingerprint", print.clone()));
+                    let link = Some(LinkTarget::Copy(Clip::line("fingerprint", print.clone())));
                     facts.field(if index == 0 { "fingerprint" } else { "" }, vec![(part, Role::Ref)], link);
                 }
                 if !known.comment.is_empty() {

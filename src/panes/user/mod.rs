@@ -7,6 +7,7 @@ use crate::api::Id;
 use crate::api::projects::Project;
 use crate::api::users::{GetCurrentUser, GetUser, GpgKey, ListUserProjects, ListUsers, Profile, SshKey};
 use crate::app::action::Answer;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -505,15 +506,17 @@ impl Pane for UserPane {
         page.or_else(|| self.profile(view).map(|user| user.web_url.clone())).filter(|url| !url.is_empty())
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+    fn copies(&self, view: &View) -> Vec<Clip> {
         let Some(owner) = self.key_owner(view) else { return Vec::new() };
         if let Some(project) = self.project(view) {
-            return vec![("path", project.path_with_namespace.clone())];
+            return vec![Clip::line("path", project.path_with_namespace.clone())];
         }
         match (self.tab, self.profile(view)) {
             (SSH, _) => self.ssh.copies(view, &owner),
             (GPG, _) => self.gpg.copies(view, &owner),
-            (_, Some(user)) => vec![("username", user.username.clone()), ("number", user.id.to_string())],
+            (_, Some(user)) => {
+                vec![Clip::line("username", user.username.clone()), Clip::line("number", user.id.to_string())]
+            }
             _ => Vec::new(),
         }
     }

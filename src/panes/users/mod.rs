@@ -3,6 +3,7 @@
 use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
 use crate::api::{ExtraValue, Time};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -241,9 +242,9 @@ impl ListSource for UserSource {
         Some(user.web_url.clone()).filter(|url| !url.is_empty())
     }
 
-    fn copies(&self, _view: &View, user: &Profile) -> Vec<(&'static str, String)> {
-        let mut copies = vec![("username", user.username.clone()), ("ID", user.id.to_string())];
-        copies.extend(user.email.sent().map(|email| ("email address", email.clone())));
+    fn copies(&self, _view: &View, user: &Profile) -> Vec<Clip> {
+        let mut copies = vec![Clip::line("username", user.username.clone()), Clip::line("ID", user.id.to_string())];
+        copies.extend(user.email.sent().map(|email| Clip::line("email address", email.clone())));
         copies
     }
 }

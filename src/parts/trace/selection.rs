@@ -2,6 +2,7 @@
 
 use super::Viewer;
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::place::Place;
@@ -38,22 +39,26 @@ impl Viewer {
 
     /// Returns the text to copy, with a description: the marked lines, or else the line under the cursor. Hidden lines
     /// are not copied.
-    pub fn copied(&self, view: &View) -> Option<(&'static str, String)> {
+    pub fn copied(&self, view: &View) -> Option<Clip> {
         let trace = self.trace(view)?;
-        let Some(marked) = self.marked(view) else { return Some(("line", trace.text(self.line(view))?)) };
+        let Some(marked) = self.marked(view) else {
+            return Some(Clip::code_line("line", trace.text(self.line(view))?));
+        };
         let rows = self.row_of(marked.start)..self.row_of(marked.end - 1) + 1;
         let mut out = String::new();
         for line in rows.map(|row| self.line_of(row)).filter(|line| marked.contains(line)) {
-            let Some(words) = trace.text(line) else { return Some(("the marked lines (as far as loaded)", out)) };
+            let Some(words) = trace.text(line) else {
+                return Some(Clip::lines("the marked lines (as far as loaded)", out));
+            };
             if out.len() + words.len() > MAX_COPIED_BYTES {
-                return Some(("the first of the marked lines", out));
+                return Some(Clip::lines("the first of the marked lines", out));
             }
             if !out.is_empty() {
                 out.push('\n');
             }
             out.push_str(&words);
         }
-        Some(("the marked lines", out))
+        Some(Clip::lines("the marked lines", out))
     }
 
     /// Returns the first target that a line names after byte `from`.

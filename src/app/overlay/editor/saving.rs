@@ -2,6 +2,7 @@
 
 use super::{Editor, State, readable};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::overlay::AfterEvent;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
@@ -73,7 +74,7 @@ impl Editor {
             // There is no text area here to restore the text to, so it goes to the clipboard.
             (Resolution::Theirs, _, State::External { .. }) => {
                 cx.act(Action::SaveText(self.document.key().to_owned(), None));
-                cx.act(Action::Copy("what you wrote", mine));
+                cx.act(Action::Copy(Clip::lines("what you wrote", mine)));
                 cx.say(Tone::Info, "Kept theirs; your text is in the clipboard.");
                 AfterEvent::Close
             }
