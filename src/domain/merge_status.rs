@@ -18,18 +18,20 @@ pub enum Obstacle {
 use Obstacle::{Blocked, Nothing, Unchecked, Waiting};
 
 /// The statuses, each with a word or two for lists, the text that follows "it" in a sentence, and the kind of obstacle.
-/// Servers from 15.6 to 16.0 use some other names.
+/// `broken_status` and `policies_denied` are of servers from 15.6 to 16; the former is any of the reasons that it lists.
+/// `blocked_status`, `external_status_checks` and `jira_association` are names of the documentation and of GraphQL.
 const STATUSES: &[(&str, &str, &str, Obstacle)] = &[
     ("mergeable", "ready", "can be merged", Nothing),
     ("can_be_merged", "ready", "can be merged", Nothing),
     ("unchecked", "unchecked", "is being checked", Unchecked),
     ("cannot_be_merged_recheck", "checking", "is being checked", Unchecked),
+    ("cannot_be_merged_rechecking", "checking", "is being checked", Unchecked),
     ("checking", "checking", "is being checked", Unchecked),
     ("preparing", "preparing", "is being prepared", Unchecked),
     ("approvals_syncing", "checking", "is being checked", Unchecked),
     ("conflict", "conflicts", "conflicts with its target branch", Blocked),
     ("cannot_be_merged", "conflicts", "conflicts with its target branch", Blocked),
-    ("broken_status", "conflicts", "conflicts with its target branch", Blocked),
+    ("broken_status", "conflicts", "conflicts with its target branch, or has no commits or no source branch", Blocked),
     ("need_rebase", "rebase", "must be rebased", Blocked),
     ("commits_status", "no commits", "has no commits, or its source branch is gone", Blocked),
     ("draft_status", "draft", "is a draft: mark it as ready first", Blocked),
@@ -47,6 +49,7 @@ const STATUSES: &[(&str, &str, &str, Obstacle)] = &[
     ("title_regex", "title", "has a title that breaks the project's rule", Waiting),
     ("security_policy_violations", "policy", "violates a security policy", Waiting),
     ("security_policy_pipeline_check", "policy", "waits for the pipeline of a security policy", Waiting),
+    ("security_policy_evaluation", "policy", "waits for the evaluation of security policies", Waiting),
     ("policies_denied", "policy", "has licenses that a policy denies", Waiting),
     ("jira_association_missing", "Jira issue", "must reference a Jira issue", Waiting),
     ("jira_association", "Jira issue", "must reference a Jira issue", Waiting),
