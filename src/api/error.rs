@@ -145,7 +145,8 @@ impl Error {
     pub fn advice(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host name, then press r to retry.",
-            Fault::Tls(_) => "See --ca-cert, and ca_cert, client_cert and client_key of the host in the configuration.",
+            // The message names the setting, or who can help.
+            Fault::Tls(_) => "",
             Fault::NeedsHttps(_) => {
                 "Use the https address: with --host, LABSCOPE_HOST, or as url in the configuration."
             }
@@ -275,6 +276,7 @@ const ADVICE: &[(&str, &str)] = &[
     ("accept the terms", "Sign in on the server's web page, or ask an administrator."),
     ("password expired", "Sign in on the server's web page, or ask an administrator."),
     ("ip address", "Ask an administrator of the server."),
+    ("ssl certificate", "Set client_cert and client_key of the host in the configuration."),
 ];
 
 /// Phrases of the reasons for a 403, in lower case, that are about permissions.
@@ -511,54 +513,78 @@ fn tls_inside(io: &std::io::Error) -> Option<&rustls::Error> {
     inner.downcast_ref().or_else(|| tls_inside(inner.downcast_ref()?))
 }
 
-/// Returns whether a certificate was refused only because it is one of an authority.
-pub(crate) fn is_authority_as_server(error: &rustls::Error) -> bool {
-    use rustls::{CertificateError, Error};
-    // The verifier's error type is not public.
-    matches!(error, Error::InvalidCertificate(CertificateError::Other(inner)) if inner.to_string().contains("CaUsedAsEndEntity"))
-}
-
 fn tls_message(error: &rustls::Error, host: &str) -> String {
     use rustls::{AlertDescription, CertificateError as Bad, Error};
-    match error {
-        Error::InvalidCertificate(Bad::UnknownIssuer) => {
-            format!(
-                "the certificate of {host} is signed by an unknown authority; trust it with --ca-cert FILE or ca_cert"
-            )
-        }
-        Error::InvalidCertificate(Bad::Expired | Bad::ExpiredContext { .. }) => {
-            format!("the certificate of {host} has expired")
-        }
-        Error::InvalidCertificate(Bad::NotValidYet | Bad::NotValidYetContext { .. }) => {
-            format!("the certificate of {host} is not valid yet")
-        }
-        Error::InvalidCertificate(Bad::NotValidForNameContext { presented, .. }) if !presented.is_empty() => {
-            let names: Vec<&str> = presented.iter().take(MAX_NAMES).map(String::as_str).collect();
-            format!("the certificate is not for {host}, but for {}", error_message(names.join(", ").as_bytes()))
-        }
-        Error::InvalidCertificate(Bad::NotValidForName | Bad::NotValidForNameContext { .. }) => {
-            format!("the certificate is not for {host}")
-        }
-        Error::InvalidCertificate(Bad::Revoked) => format!("the certificate of {host} is revoked"),
-        error if is_authority_as_server(error) => {
-            format!("the certificate of {host} is self-signed; trust it with --ca-cert FILE or ca_cert")
-        }
+    let certificate = match error {
+        Error::InvalidCertificate(certificate) => certificate,
         Error::AlertReceived(AlertDescription::CertificateRequired) => {
-            format!("{host} requires a client certificate; set client_cert and client_key of the host")
+            return format!("{host} requires a client certificate; set client_cert and client_key of the host");
         }
         Error::AlertReceived(alert @ (AlertDescription::HandshakeFailure | AlertDescription::BadCertificate)) => {
-            format!(
-                "{host} ended the handshake ({alert:?}); it may require a client certificate: client_cert and client_key of the host"
-            )
+            return format!(
+                "{host} ended the handshake ({alert:?}); it may require another client certificate, see client_cert of the host"
+            );
         }
         Error::AlertReceived(
             alert @ (AlertDescription::UnknownCA
+            | AlertDescription::UnsupportedCertificate
             | AlertDescription::CertificateUnknown
-            | AlertDescription::CertificateExpired),
-        ) => format!("{host} refuses the client certificate ({alert:?}); see client_cert of the host"),
-        Error::InvalidMessage(_) => format!("{host} does not use TLS here; did you mean http://"),
-        other => format!("{host}: {other}"),
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateExpired
+            | AlertDescription::AccessDenied
+            | AlertDescription::DecryptError),
+        ) => return format!("{host} refuses the client certificate ({alert:?}); see client_cert of the host"),
+        Error::AlertReceived(AlertDescription::UnrecognisedName) => {
+            return format!("{host} does not know that name; check the address");
+        }
+        Error::InvalidMessage(_) => return format!("{host} does not use TLS here; did you mean http://"),
+        other => return format!("the TLS handshake with {host} failed: {other}"),
+    };
+    match certificate {
+        Bad::UnknownIssuer => format!(
+            "the certificate of {host} is signed by an unknown authority; trust the authority or this certificate with --ca-cert FILE or ca_cert"
+        ),
+        Bad::Expired | Bad::ExpiredContext { .. } => {
+            format!("the certificate of {host} has expired; ask the administrator of the server")
+        }
+        Bad::NotValidYet | Bad::NotValidYetContext { .. } => {
+            format!("the certificate of {host} is not valid yet; check the clock of this machine")
+        }
+        Bad::NotValidForNameContext { presented, .. } if !presented.is_empty() => {
+            let names: Vec<&str> = presented.iter().take(MAX_NAMES).map(|name| bare_name(name)).collect();
+            let names = error_message(names.join(", ").as_bytes());
+            format!("the certificate is not for {host}, but for {names}; use a name of the certificate as the address")
+        }
+        // Names in the subject count only if the user trusts the certificate itself.
+        Bad::NotValidForNameContext { .. } => format!(
+            "the certificate of {host} has no alternative name; trust the certificate itself with --ca-cert FILE or ca_cert, or ask for one with a subjectAltName"
+        ),
+        Bad::NotValidForName => format!("the certificate of {host} has no name; ask for one with a subjectAltName"),
+        Bad::Revoked => format!("the certificate of {host} is revoked; ask the administrator of the server"),
+        Bad::InvalidPurpose | Bad::InvalidPurposeContext { .. } => {
+            format!("the certificate of {host} is not for servers")
+        }
+        Bad::BadSignature => {
+            format!("a signature of {host} is invalid, or its key is too weak (an RSA key needs 2,048 bits)")
+        }
+        // The errors of the verifier's library have no public types.
+        Bad::Other(inner) if inner.to_string().contains("CaUsedAsEndEntity") => {
+            format!("the certificate of {host} is self-signed; trust it with --ca-cert FILE or ca_cert")
+        }
+        Bad::Other(inner) if inner.to_string().contains("UnsupportedCertVersion") => format!(
+            "the certificate of {host} is of an old version of X.509; trust the certificate itself with --ca-cert FILE or ca_cert"
+        ),
+        Bad::Other(inner) if inner.to_string().contains("invalid extensions") => {
+            format!("the certificate of {host} is not for servers")
+        }
+        other => format!("the certificate of {host} cannot be verified: {other}"),
     }
+}
+
+/// Returns a name of a certificate without what the library writes around it: `DnsName("git.example.com")`.
+fn bare_name(name: &str) -> &str {
+    let bare = name.strip_prefix("DnsName(\"").and_then(|name| name.strip_suffix("\")"));
+    bare.or_else(|| name.strip_prefix("IpAddress(")?.strip_suffix(')')).unwrap_or(name)
 }
 
 #[cfg(test)]

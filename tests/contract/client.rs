@@ -331,7 +331,7 @@ fn an_invalid_ca_file_is_named() {
     let error = Client::new(server).unwrap_err();
     assert!(matches!(error.fault, Fault::Tls(_)) && error.message().contains("/nonexistent/ca.pem"), "{error}");
     let server = Server { tls: tls(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")), ..Server::new(url) };
-    assert!(Client::new(server).unwrap_err().message().contains("contains no PEM certificate"));
+    assert!(Client::new(server).unwrap_err().message().contains("contains no certificate in PEM format"));
 }
 
 async fn fetched(client: &Client, from: u64) -> (u64, String) {

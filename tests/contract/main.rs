@@ -46,6 +46,7 @@ mod search;
 mod snippets;
 mod tags;
 mod test_reports;
+mod tls;
 mod today;
 mod todos;
 mod transfers;
