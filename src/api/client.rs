@@ -11,7 +11,7 @@ mod tls;
 mod transfer;
 
 use crate::api::endpoint::{Endpoint, Method, Request};
-use crate::api::error::{Error, Fault};
+use crate::api::error::{Error, Fault, proxy_mistake};
 use crate::api::page::PageInfo;
 use crate::api::proxy::is_loopback;
 use bytes::Bytes;
@@ -121,10 +121,14 @@ impl Client {
         if is_loopback(&server.base_url) {
             builder = builder.no_proxy();
         }
+        let tried = format!("connect to {}", server.base_url);
+        // The library would ignore the proxy and connect directly.
+        if let Some(fault) = proxy_mistake(&server.base_url) {
+            return Err(Error { tried, fault });
+        }
         let tls = server.tls.config();
         let tls = tls.map_err(|why| Error { tried: "set up TLS".into(), fault: Fault::Tls(why) })?;
         builder = builder.tls_backend_preconfigured(tls);
-        let tried = format!("connect to {}", server.base_url);
         let http = builder.build().map_err(|e| {
             // The outer errors only say that the builder failed.
             let causes = std::iter::successors(Some(&e as &dyn std::error::Error), |e| e.source());

@@ -166,12 +166,11 @@ impl Error {
             }),
             Fault::Unsupported(_) => "It requires a later version or another edition of the server.",
             Fault::Limited(_) => "Pages reload automatically; a change was not made: send it again later.",
-            Fault::Refused(_, message) => {
-                advice_by_reason(message).unwrap_or_else(|| match is_any(reason(message), STATES) {
-                    true => "",
-                    false => "Change the input and try again.",
-                })
-            }
+            Fault::Refused(_, message) => advice_by_reason(message).unwrap_or_else(|| match reason(message) {
+                reason if is_any(reason, PERMISSIONS) => self.owner_advice(),
+                reason if is_about_input(reason) => "Change the input and try again.",
+                _ => "",
+            }),
             Fault::Server(..) => "The problem is on the server: refresh to try again.",
             Fault::Unreadable(_) => "The server may not support the REST API v4; check --host.",
             Fault::TooLarge(_) => "Request less: one file instead of a folder, a narrower filter.",
@@ -201,10 +200,11 @@ impl Error {
                 advice_by_reason(message).unwrap_or_else(|| match (status, reason(message)) {
                     (405, "") => "This server does not support it.",
                     (409, "") => CHANGED,
+                    (_, reason) if is_any(reason, PERMISSIONS) => self.owner_advice(),
                     // Any other conflict, or a method that is not allowed for a reason, is not about the input.
                     (405 | 409, _) => "",
-                    (_, reason) if is_any(reason, STATES) => "",
-                    _ => "Change the input and send it again.",
+                    (_, reason) if is_about_input(reason) => "Change the input and send it again.",
+                    _ => "",
                 })
             }
             _ => self.advice(),
@@ -274,15 +274,17 @@ const ADVICE: &[(&str, &str)] = &[
     ("your account", "Sign in on the server's web page, or ask an administrator."),
     ("user is blocked", "Ask an administrator of the server."),
     ("accept the terms", "Sign in on the server's web page, or ask an administrator."),
+    ("not confirmed", "Sign in on the server's web page, or ask an administrator."),
     ("password expired", "Sign in on the server's web page, or ask an administrator."),
     ("ip address", "Ask an administrator of the server."),
     ("ssl certificate", "Set client_cert and client_key of the host in the configuration."),
 ];
 
-/// Phrases of the reasons for a 403, in lower case, that are about permissions.
+/// Phrases of the reasons for a refusal, in lower case, that are about permissions.
 const PERMISSIONS: &[&str] = &[
-    "not allowed",
+    "not allowed to",
     "permission",
+    "push access",
     "must be admin",
     "insufficient",
     "not authorized",
@@ -292,42 +294,66 @@ const PERMISSIONS: &[&str] = &[
     "access denied",
 ];
 
-/// Phrases of the reasons for a 400 or 422, in lower case, that are about the state of something, not about the input.
-const STATES: &[&str] = &[
-    "already",
-    "unplayable",
-    "not playable",
-    "not retryable",
-    "not erasable",
-    "not running",
-    "not mergeable",
-    "not applicable",
-    "can't apply",
-    "cannot be merged",
-    "can't be merged",
-    "cannot be removed",
-    "can't be removed",
-    "cannot be retried",
-    "cannot cherry-pick",
-    "cannot revert",
-    "archived",
-    "was merged",
-    "was closed",
-    "is closed",
-    "was deleted",
-    "been deleted",
-    "no longer",
-    "is disabled",
-    "are disabled",
-    "no stages",
-    "last owner",
-    "sole owner",
-    "sole-owner",
+/// Phrases of the reasons for a refusal, in lower case, that are about the input: those of validations and of parameters.
+/// Any other reason is about the state of something, and a change of the input does not help.
+const INPUT: &[&str] = &[
+    "invalid",
+    "not valid",
+    "valid value",
+    "not a number",
+    "is missing",
+    "are missing",
+    "not given",
+    "not specified",
+    "must specify",
+    "must supply",
+    "is empty",
+    "be blank",
+    "be empty",
+    "too long",
+    "too short",
+    "too large",
+    "too big",
+    "wrong length",
+    "should be",
+    "must be a",
+    "must be between",
+    "must be equal",
+    "must be greater",
+    "must be in ",
+    "must be less",
+    "must be one",
+    "must be valid",
+    "must be before",
+    "must contain",
+    "must start with",
+    "must not contain",
+    "included in the list",
+    "can contain only",
+    "can only contain",
+    "cannot contain",
+    "can't contain",
+    "is reserved",
+    "reserved name",
+    "mutually exclusive",
+    "one parameter",
+    "can't use",
+    "can't pass both",
+    "cannot find start_sha",
+    "reference not found",
+    "is ambiguous",
+    "unknown action type",
+    "is not allowed in",
 ];
 
 fn is_any(reason: &str, phrases: &[&str]) -> bool {
     let reason = reason.to_lowercase();
     phrases.iter().any(|phrase| reason.contains(phrase))
+}
+
+fn is_about_input(reason: &str) -> bool {
+    // The server words a job that cannot be played as a parameter.
+    reason.is_empty() || is_any(reason, INPUT) && !is_any(reason, &["unplayable"])
 }
 
 /// Returns the advice for a message that says more than the status.
@@ -453,8 +479,7 @@ fn title_of(page: &str) -> String {
 
 /// Describes a network error to the user. `waited` is the timeout that applied.
 pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration) -> Fault {
-    let proxy = Proxy::of(url, &|name| std::env::var(name).ok()).filter(|_| error.is_connect());
-    let proxy = proxy.map(|Proxy { variable, place }| format!("the proxy {place} (set by {variable})"));
+    let proxy = env_proxy(url).filter(|_| error.is_connect());
     if error.is_timeout() {
         return match proxy {
             Some(proxy) => Fault::Offline(format!("no answer from {proxy} within {} s", waited.as_secs())),
@@ -463,11 +488,12 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
     }
     let host = url.host_str().unwrap_or_default();
     let place = match (proxy.as_ref(), url.port()) {
-        (Some(proxy), _) => proxy.clone(),
+        (Some(proxy), _) => proxy.to_string(),
         (None, Some(port)) => format!("{host}:{port}"),
         (None, None) => host.to_owned(),
     };
     let mut last = String::new();
+    let mut is_local_name = false;
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(current) = cause {
         last = current.to_string();
@@ -491,9 +517,15 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
             return Fault::Tls(tls_message(tls, host));
         }
         // The libraries have no types for these errors.
-        if last.starts_with("dns error") {
-            let name = proxy.unwrap_or_else(|| format!("host {host}"));
-            return Fault::Offline(format!("cannot resolve {name}"));
+        is_local_name |= last.starts_with("error resolving for socks proxy");
+        if last.starts_with("dns error") || last.starts_with("failed to lookup") {
+            return Fault::Offline(match proxy.filter(|_| !is_local_name) {
+                Some(proxy) => format!("cannot resolve {proxy}"),
+                None if is_local_name => {
+                    format!("cannot resolve host {host}; with socks5h:// the proxy resolves the names")
+                }
+                None => format!("cannot resolve host {host}"),
+            });
         }
         if last.starts_with("invalid HTTP") {
             let reason = format!("{place} does not speak HTTP");
@@ -504,7 +536,49 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
         }
         cause = current.source();
     }
-    Fault::Offline(format!("no connection to {place}: {last}"))
+    Fault::Offline(match proxy {
+        Some(proxy) => proxy_message(&proxy, host, &last),
+        None => format!("no connection to {place}: {last}"),
+    })
+}
+
+fn env_proxy(url: &Url) -> Option<Proxy> {
+    Proxy::of(url, &|name| std::env::var(name).ok())
+}
+
+/// Describes why a proxy did not connect to `host`; `error` is the text of the library, which hides its types.
+fn proxy_message(proxy: &Proxy, host: &str, error: &str) -> String {
+    let reason = error.trim_start_matches("tunnel error: ").trim_start_matches("SOCKS error: ");
+    match reason {
+        "proxy authorization required" => proxy_needs_password(proxy),
+        "credentials not accepted" => {
+            format!("{proxy} does not accept the user and the password in {}", proxy.variable)
+        }
+        "server does not support user/pass authentication" | "server implements authentication incorrectly" => {
+            format!("{proxy} does not sign in with a user and a password, which {} contains or lacks", proxy.variable)
+        }
+        "unsuccessful" => format!("{proxy} refuses to connect to {host}"),
+        "unexpected end of file" => format!("{proxy} closed the connection"),
+        "failed to create underlying connection" => format!("cannot connect to {proxy}"),
+        "failed parsing server response" | "io error during SOCKS handshake" => {
+            format!("{proxy} does not answer as a SOCKS proxy")
+        }
+        reason => format!("{proxy} cannot connect to {host}: {reason}"),
+    }
+}
+
+fn proxy_needs_password(proxy: &Proxy) -> String {
+    format!("{proxy} requires a user and a password; add them to {} as http://USER:PASSWORD@HOST:PORT", proxy.variable)
+}
+
+/// Describes the 407 that a proxy answers instead of the server at `url`.
+pub(crate) fn proxy_refusal(url: &Url) -> Option<Fault> {
+    Some(Fault::Offline(proxy_needs_password(&env_proxy(url)?)))
+}
+
+/// Describes a proxy for the server at `url` that cannot be used.
+pub(crate) fn proxy_mistake(url: &Url) -> Option<Fault> {
+    Some(Fault::Offline(env_proxy(url)?.mistake()?))
 }
 
 /// Returns the TLS error inside an I/O error, which `source` does not expose and which may be nested.

@@ -8,6 +8,7 @@ mod doctor;
 mod home;
 mod mistakes;
 mod program;
+mod proxies;
 mod serve;
 #[path = "../support/served.rs"]
 mod served;

@@ -5,7 +5,9 @@ use super::moved_projects;
 use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
-use crate::api::error::{Error, Fault, Unreadable, error_message, is_unknown_route, missing_scopes, network_fault};
+use crate::api::error::{
+    Error, Fault, Unreadable, error_message, is_unknown_route, missing_scopes, network_fault, proxy_refusal,
+};
 use crate::api::page::PageInfo;
 use crate::api::reply_limits::ReplyCounter;
 use jiff::Timestamp;
@@ -213,6 +215,12 @@ impl Client {
             let (began, sent) = (Instant::now(), Timestamp::now());
             let reply = request.send().await.map_err(|e| self.send_error(&e, &url, call))?;
             tracing::debug!(call = %call.line(), status = reply.status().as_u16(), took = ?began.elapsed(), "answered");
+            // The proxy's answer to a request that it would pass on in the clear.
+            if reply.status().as_u16() == 407
+                && let Some(refusal) = proxy_refusal(&url)
+            {
+                return Err(call.error(refusal));
+            }
             if url.origin() == home {
                 self.clock.update(reply.headers(), sent, Timestamp::now());
             }

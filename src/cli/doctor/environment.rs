@@ -1,6 +1,7 @@
 //! The checks of `labscope doctor` that need no server: the terminal, other programs, and the proxy.
 
 use super::report::Check;
+use crate::api::proxy::Proxy;
 use crate::cli::appearance::Appearance;
 use crate::runtime::clipboard;
 use crate::runtime::terminal;
@@ -136,16 +137,18 @@ pub fn proxy(env: &Environment, url: Option<&Url>) -> Check {
     let mut check = Check::new("proxy");
     let scheme = url.map_or("https", Url::scheme);
     let names: &[&str] = match scheme {
-        // The upper-case name is unsafe in CGI programs, but labscope is none.
-        "http" => &["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"],
-        _ => &["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
+        "http" => &["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
+        _ => &["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
     };
     match env.first_set(names) {
         Some((name, value)) => check.fact("address", format!("{} (from {name})", without_password(&value))),
         None => check.fact("address", "none"),
     };
-    if let Some((name, value)) = env.first_set(&["no_proxy", "NO_PROXY"]) {
+    if let Some((name, value)) = env.first_set(&["NO_PROXY", "no_proxy"]) {
         check.fact("not for", format!("{value} (from {name})"));
+    }
+    if let Some(mistake) = url.and_then(|url| Proxy::of(url, env.var)?.mistake()) {
+        check.problem(format!("{mistake}."), "Correct the variable, or unset it.");
     }
     check
 }
