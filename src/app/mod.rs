@@ -425,6 +425,7 @@ impl App {
                 self.store.record_reachability(None, self.now);
                 self.store.append_to_stream(&request, &bytes, restart);
             }
+            Msg::StreamRemoved(request, is_removed) => self.store.record_removal(&request, is_removed),
             Msg::RangeReadProgress(key, progress) => {
                 // Ignore the progress of a range read that was canceled in the meantime.
                 if self.in_flight.contains(&TaskKey::RangeRead(key.clone())) {

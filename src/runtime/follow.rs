@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 const MIN_PAUSE: Duration = Duration::from_millis(400);
 /// The maximum pause while no new bytes arrive.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// The maximum pause for a server that sends the whole document each time.
+/// The maximum pause for a server that sends the whole document each time, or no longer has it.
 const MAX_RESEND_PAUSE: Duration = Duration::from_secs(30);
 /// The number of bytes kept of the end of a document, to detect whether a server that sends everything sends the same
 /// document.
@@ -44,6 +44,11 @@ impl Pause {
         // Resending megabytes for a few new lines is expensive, so most of the time neither server nor network should
         // be busy with it.
         self.0 = self.0.max(resent.map_or(Duration::ZERO, |took| (took * 4).min(MAX_RESEND_PAUSE)));
+    }
+
+    /// Adapts the pause to a document that the server no longer has.
+    fn after_removal(&mut self) {
+        self.0 = (self.0 * 2).min(MAX_RESEND_PAUSE);
     }
 
     /// Adapts the pause to a failure. A transfer that was interrupted after some bytes is resumed soon.
@@ -94,6 +99,7 @@ pub(super) async fn stream(
     let client = connection.client().await?;
     let mut at = Position { follow, sender, backpressure, known: known.received, tail: known.tail, resent: false };
     let mut pause = Pause::default();
+    let mut is_removed = false;
     loop {
         // The status is read first: if it says that the document is complete, the bytes read afterwards are all there
         // are.
@@ -111,10 +117,17 @@ pub(super) async fn stream(
         }
         let before = at.known;
         let began = Instant::now();
-        match at.catch_up(&client).await {
+        let outcome = at.catch_up(&client).await;
+        // A trace that is missing from the beginning is treated as empty.
+        let is_missing = outcome.as_ref().is_err_and(Error::is_missing) && at.known > 0;
+        if is_missing != is_removed && (is_missing || outcome.is_ok()) {
+            is_removed = is_missing;
+            sender.send(Msg::StreamRemoved(follow.request.clone(), is_removed)).await;
+        }
+        match outcome {
             Ok(_) if is_complete => return Ok(()),
             Ok(grown) => pause.after_reply(grown, at.resent.then(|| began.elapsed())),
-            // A missing trace is treated as empty.
+            Err(_) if is_missing && !is_complete => pause.after_removal(),
             Err(error) if error.is_temporary() || error.is_missing() && !is_complete => {
                 requested = requested.max(requested_pause(&error));
                 pause.after_failure(at.known > before);
@@ -184,8 +197,13 @@ impl Position<'_> {
 
     async fn restart(&mut self, client: &Client) -> Result<bool, Error> {
         let mut download = client.stream(&self.follow.request, 0).await?;
+        // Nothing replaces the known text: the server removed it.
+        let Some(first) = download.chunk().await? else {
+            let fault = Fault::Missing("the server has no text of it any more".into());
+            return Err(Error { tried: self.follow.request.line(), fault });
+        };
         (self.known, self.tail) = (0, Vec::new());
-        self.push(Bytes::new(), true).await;
+        self.push(first, true).await;
         self.append(&mut download).await?;
         Ok(true)
     }
@@ -242,6 +260,17 @@ mod tests {
         assert_eq!(pauses, [800, 1600, 3200, 5000, 5000]);
         pause.after_failure(true);
         assert_eq!(pause.0, MIN_PAUSE);
+    }
+
+    #[test]
+    fn a_removed_document_is_asked_for_less_and_less_often() {
+        let mut pause = Pause::default();
+        let mut pauses = Vec::new();
+        for _ in 0..8 {
+            pause.after_removal();
+            pauses.push(pause.0.as_millis());
+        }
+        assert_eq!(pauses, [800, 1600, 3200, 6400, 12800, 25600, 30000, 30000]);
     }
 
     #[test]

@@ -251,6 +251,8 @@ struct Stream {
     sink: Box<dyn Sink>,
     is_complete: bool,
     error: Option<Error>,
+    /// Whether the server no longer has the document.
+    is_removed: bool,
     used: Cell<u64>,
 }
 
@@ -514,6 +516,8 @@ pub struct GrowingDocument<'a, S> {
     pub is_complete: bool,
     /// The error that stopped the download, if any.
     pub error: Option<&'a Error>,
+    /// Whether the server no longer has the document, although it may have it again.
+    pub is_removed: bool,
 }
 
 impl Store {
@@ -586,7 +590,9 @@ impl Store {
         let stream = self.streams.get(request)?;
         stream.used.set(self.turn);
         let sink = (stream.sink.as_ref() as &dyn Any).downcast_ref::<S>()?;
-        Some(GrowingDocument { sink, is_complete: stream.is_complete, error: stream.error.as_ref() })
+        let error = stream.error.as_ref();
+        let is_removed = stream.is_removed || error.is_some_and(Error::is_missing);
+        Some(GrowingDocument { sink, is_complete: stream.is_complete, error, is_removed })
     }
 
     /// Returns the result of a computation, if it has finished.
@@ -930,8 +936,16 @@ impl Store {
             sink: (follow.sink)(),
             is_complete: false,
             error: None,
+            is_removed: false,
             used: Cell::new(turn),
         });
+    }
+
+    /// Records whether the server no longer has the document of a stream, which stays readable.
+    pub fn record_removal(&mut self, request: &Request, is_removed: bool) {
+        if let Some(stream) = self.streams.get_mut(request) {
+            stream.is_removed = is_removed;
+        }
     }
 
     /// Appends bytes to a stream; `restart` clears it first.
@@ -941,7 +955,7 @@ impl Store {
                 stream.sink.reset();
             }
             stream.sink.push(bytes);
-            stream.error = None;
+            (stream.error, stream.is_removed) = (None, false);
         }
     }
 

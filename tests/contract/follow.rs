@@ -106,6 +106,8 @@ async fn serve(turns: Vec<Turn>) -> Url {
 struct Heard {
     text: String,
     restarts: usize,
+    /// Whether the server no longer had the trace, each time that it changed.
+    removals: Vec<bool>,
 }
 
 struct Nothing;
@@ -149,6 +151,7 @@ async fn go_on(turns: Vec<Turn>, held: KnownState) -> (Heard, Result<(), Error>)
                 }
                 heard.text.push_str(&String::from_utf8_lossy(&bytes));
             }
+            Msg::StreamRemoved(_, is_removed) => heard.removals.push(is_removed),
             Msg::Arrived(TaskKey::Follow(_), outcome) => return (heard, outcome.map(|_| ())),
             _ => {}
         }
@@ -215,10 +218,40 @@ async fn a_part_with_another_offset_than_requested_is_placed_correctly() {
 async fn a_trace_that_is_missing_for_a_while_keeps_its_text_and_resumes() {
     let gone = || turn(|_| whole("404 Not Found", "", r#"{"message":"404 Not found"}"#));
     let first = || turn(|from| ranged("one\n", from));
-    assert_eq!(held(vec![first(), gone(), turn(|from| ranged("one\ntwo\n", from))]).await, "one\ntwo\n");
+    let (heard, outcome) = follow(vec![first(), gone(), gone(), turn(|from| ranged("one\ntwo\n", from))]).await;
+    assert!(outcome.is_ok());
+    assert_eq!((heard.text.as_str(), heard.restarts, heard.removals), ("one\ntwo\n", 0, vec![true, false]));
     let (heard, outcome) = follow(vec![first(), gone(), gone()]).await;
-    assert_eq!(heard.text, "one\n", "an erased trace stays readable");
+    assert_eq!((heard.text.as_str(), heard.removals), ("one\n", vec![true]), "an erased trace stays readable");
     assert!(outcome.is_err_and(|error| error.is_missing()));
+}
+
+#[tokio::test]
+async fn a_trace_without_output_yet_is_not_removed() {
+    let gone = || turn(|_| whole("404 Not Found", "", r#"{"message":"404 Not found"}"#));
+    let (heard, outcome) = follow(vec![gone(), gone(), turn(|from| ranged("one\n", from))]).await;
+    assert!(outcome.is_ok());
+    assert_eq!((heard.text.as_str(), heard.removals), ("one\n", vec![]));
+}
+
+#[tokio::test]
+async fn a_trace_that_was_emptied_keeps_its_text_until_there_is_another() {
+    for first in ["one\n".to_owned(), lines("one", 400)] {
+        let was = first.clone();
+        let first_turn = || {
+            turn({
+                let was = was.clone();
+                move |from| ranged(&was, from)
+            })
+        };
+        let empty = || turn(|_| whole("200 OK", "", ""));
+        let (heard, outcome) = follow(vec![first_turn(), empty(), empty()]).await;
+        assert_eq!((&heard.text, heard.restarts, heard.removals), (&first, 0, vec![true]));
+        assert!(outcome.is_err_and(|error| error.is_missing()));
+        let (heard, outcome) = follow(vec![first_turn(), empty(), empty(), turn(|from| ranged("two\n", from))]).await;
+        assert_eq!((heard.text.as_str(), heard.restarts, heard.removals), ("two\n", 1, vec![true, false]));
+        assert!(outcome.is_ok());
+    }
 }
 
 #[tokio::test]

@@ -199,6 +199,28 @@ async fn the_trace_stays_when_the_server_becomes_unreachable() {
 }
 
 #[tokio::test]
+async fn a_trace_that_the_server_no_longer_has_stays_and_says_so() {
+    use labscope::app::action::Msg;
+    let mut harness = open("running", &trace(3), 80, 24).await;
+    let request = harness.follows().expect("the trace is followed");
+    harness.send(Msg::StreamRemoved(request.clone(), true));
+    harness.expect("frame/2").expect("no longer on the server").expect_no("following");
+    harness.send(Msg::StreamRemoved(request.clone(), false));
+    harness.expect("frame/2").expect("following").expect_no("no longer on the server");
+    // The job ended, and its trace was removed at once.
+    harness.send(Msg::StreamRemoved(request, true));
+    harness.reply(JOB, job("success")).fail(TRACE, 404, "404 Not found").press("r").settle().await;
+    harness.expect("frame/2").expect("no longer on the server").expect_no("following");
+}
+
+#[tokio::test]
+async fn a_trace_that_may_no_longer_be_read_stays_and_says_so() {
+    let mut harness = open("running", &trace(3), 80, 24).await;
+    harness.fail(TRACE, 403, "403 Forbidden").pass(5).settle().await;
+    harness.expect("frame/2").expect("Not allowed: 403 Forbidden").expect("not followed").expect_no("following");
+}
+
+#[tokio::test]
 async fn a_key_opens_the_next_job_of_the_pipeline() {
     let mut harness = open("running", &trace(3), 80, 24).await;
     harness.press("[");

@@ -160,10 +160,12 @@ impl Viewer {
         let (dim, dot) = (theme.style(Role::Dim), glyph::separator());
         let mut left: Vec<(String, Style)> = vec![(" ".into(), dim)];
         let fresh = trace.len_lines().saturating_sub(self.seen);
-        if !job.status.is_finished() {
+        let is_removed = self.is_removed(view);
+        if !job.status.is_finished() || is_removed {
             let stopped = view.store.growing::<Trace>(&self.request()).is_some_and(|growing| growing.error.is_some());
             let (words, role) = match (self.doc.follow, fresh) {
                 _ if let Some(word) = self.lost_reason(view) => (word.to_owned(), Role::Failed),
+                _ if is_removed => ("no longer on the server".into(), Role::Failed),
                 _ if stopped => ("not followed".into(), Role::Warning),
                 (true, _) => ("following".into(), Role::Running),
                 (false, 0) => ("paused".into(), Role::Warning),

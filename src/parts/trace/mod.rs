@@ -158,6 +158,12 @@ impl Viewer {
         view.store.growing::<Trace>(&self.request()).map(|growing| growing.sink)
     }
 
+    /// Returns whether the server no longer has the trace whose text is shown.
+    pub(super) fn is_removed(&self, view: &View) -> bool {
+        let growing = view.store.growing::<Trace>(&self.request());
+        growing.is_some_and(|growing| growing.is_removed && growing.sink.len_lines() > 0)
+    }
+
     /// Returns whether the job can have a trace that is worth requesting.
     fn has_trace(&self, view: &View, job: &Job) -> bool {
         let written = job.status.is_running() || job.status.is_finished() && job.status != Status::Skipped;
@@ -447,6 +453,7 @@ impl Viewer {
         match self.job(view) {
             Some(job) if job.status.is_finished() => Err("the job has ended".into()),
             Some(_) if self.lost_reason(view).is_some() => Err("the server no longer provides this job".into()),
+            Some(_) if self.is_removed(view) => Err("the server no longer has this trace".into()),
             _ => self.need_text(view),
         }
     }
