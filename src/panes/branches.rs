@@ -362,7 +362,7 @@ impl ListSource for BranchSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
-            "" => ("There are no branches: the repository is empty.", "Push a first commit, then ‹refresh› refreshes"),
+            "" => project::NO_BRANCHES,
             _ => ("No branch matches the filter.", "‹seek› changes it, ‹escape› clears it"),
         }
     }

@@ -316,8 +316,8 @@ impl Overview {
                 _ => match view.store.get(&self.query()).value.and_then(project::import_words) {
                     Some((words, _)) => view.draw_empty(buf, body, &words, "‹refresh› refreshes"),
                     None => {
-                        let next = "Push a first commit, ‹refresh› refreshes";
-                        view.draw_empty(buf, body, "The repository is empty.", next);
+                        let (why, next) = project::no_branches(view);
+                        view.draw_empty(buf, body, why, next);
                     }
                 },
             };

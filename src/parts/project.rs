@@ -29,6 +29,23 @@ pub fn default_branch<'a>(view: &View<'a>, id: &Id) -> Option<&'a str> {
     project(view, id).and_then(Project::default_branch)
 }
 
+/// The words for a repository without branches, which may have tags, and what to do.
+pub const NO_BRANCHES: (&str, &str) =
+    ("The repository has no branches.", "Push a first commit, then ‹refresh› refreshes");
+
+/// Returns whether the server is embedded to show a clone, whose refs it reads when it starts.
+pub fn is_of_clone(view: &View) -> bool {
+    view.session.server == "local"
+}
+
+/// Returns [`NO_BRANCHES`], or what to do in the clone if the server shows one.
+pub fn no_branches(view: &View) -> (&'static str, &'static str) {
+    match is_of_clone(view) {
+        true => (NO_BRANCHES.0, "Commit with git, then start labscope local again"),
+        false => NO_BRANCHES,
+    }
+}
+
 /// Returns what is shown instead of the files of a project whose repository is still being copied, or could not be.
 pub fn import_words(project: &Project) -> Option<(String, Role)> {
     match project.import_status.sent().map(String::as_str) {

@@ -180,7 +180,10 @@ async fn an_empty_repository_shows_instructions() {
     let project =
         json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": null, "http_url_to_repo": url});
     app.reply("GET /projects/acme%2Frocket", project).settle().await;
-    app.expect("This repository is empty.").expect("git remote add origin https://demo.test");
+    app.expect("The repository has no").expect("git remote add origin https://demo.test");
+    app.press("e").expect("the repository has no branches; push a first commit");
+    app.press("g i").settle().await;
+    app.expect("The repository has no branches.").expect_no("has not loaded");
 }
 
 #[tokio::test]

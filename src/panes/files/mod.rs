@@ -252,12 +252,8 @@ impl Files {
             }
             return match rows.error {
                 _ if self.is_empty(view) => {
-                    view.draw_empty(
-                        buf,
-                        area,
-                        "This repository is empty.",
-                        "Push a first commit, then ‹refresh› refreshes",
-                    );
+                    let (why, next) = project::no_branches(view);
+                    view.draw_empty(buf, area, why, next);
                 }
                 Some(error) => list::draw_error(view, area, buf, error),
                 None if rows.is_loaded => {
@@ -283,6 +279,8 @@ impl Files {
             let area = panels::title(buf, area, view.theme, focused, "", "");
             if self.is_empty(view) {
                 let url = project::project(view, &self.source.project)
+                    // The address of an embedded server is only valid until labscope ends.
+                    .filter(|_| !project::is_of_clone(view))
                     .and_then(|p| p.http_url_to_repo.as_ref()?.as_ref())
                     .map_or_else(String::new, |url| format!("git remote add origin {url}"));
                 return view.draw_empty(buf, area, "There is nothing to show yet.", &sanitize(&url));

@@ -7,6 +7,7 @@ mod conflicts;
 
 use crate::api::Id;
 use crate::api::commits::DiffEntry;
+use crate::api::projects::Project;
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
@@ -390,7 +391,9 @@ impl Pane for StagedChanges {
             return view.draw_empty(buf, area, why, "A newer labscope can read it");
         }
         let Some(staging_area) = self.staging_area(view) else {
+            let is_empty = project::project(view, &self.project).is_some_and(Project::is_empty);
             let (why, hint) = match view.session.signed_in {
+                true if is_empty && self.branch(view).is_none() => project::no_branches(view),
                 true => ("Your account has not loaded yet.", "‹refresh› asks the server again"),
                 false => ("You are not signed in: nothing can be staged.", "labscope auth login"),
             };

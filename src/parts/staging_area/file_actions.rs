@@ -77,7 +77,11 @@ impl FileContext {
         if project::project(view, &self.project).is_some_and(Project::is_archived) {
             return Err("the project is archived".into());
         }
-        let branch = self.branch(view).ok_or("the default branch has not loaded yet")?;
+        let is_empty = project::project(view, &self.project).is_some_and(Project::is_empty);
+        let branch = self.branch(view).ok_or(match is_empty {
+            true => "the repository has no branches; push a first commit",
+            false => "the default branch has not loaded yet",
+        })?;
         let staging_area = StagingArea::of(view, &self.project, &branch);
         staging_area.map(|_| ()).ok_or_else(|| "your account has not loaded yet".into())
     }
