@@ -1,21 +1,35 @@
 //! The input from the terminal, read by a thread and parsed by a task. Another program gets the terminal to itself
 //! while the input is closed.
 
-#[cfg(not(unix))]
+// Compiled for the tests of every system, so that it cannot rot unnoticed.
+#[cfg(any(test, not(unix)))]
 mod events;
 #[cfg(unix)]
 mod parser;
 
+use crossterm::event::Event;
 #[cfg(not(unix))]
-pub use events::{Input, Sent};
-#[cfg(unix)]
-pub use parser::Sent;
+pub use events::Input;
 #[cfg(unix)]
 pub use unix::Input;
 
+/// Whether the input recognizes the terminal's answers to queries; elsewhere they would arrive as keys.
+pub const READS_ANSWERS: bool = cfg!(unix);
+
+/// A piece of input. Only an input that parses bytes recognizes texts and answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sent {
+    Event(Event),
+    /// Text that arrived at once, and is too long to be typed: a paste by a terminal that does not mark pastes.
+    Text(String),
+    /// The answer to the query of the background color: whether it is light.
+    Background(bool),
+}
+
 #[cfg(unix)]
 mod unix {
-    use super::parser::{Parser, Sent};
+    use super::Sent;
+    use super::parser::Parser;
     use crossterm::event::Event;
     use filedescriptor::{POLLIN, poll, pollfd};
     use std::fs::File;

@@ -101,6 +101,7 @@ impl Interface<'_> {
         self.terminal.draw(self.sessions.app())?;
         self.sessions.app().take_dirty();
         first.extend(self.sessions.app().settle_frame().unwrap_or_default());
+        let query_background = query_background && input::READS_ANSWERS;
         if query_background {
             self.terminal.query_background()?;
         }

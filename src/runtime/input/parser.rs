@@ -7,18 +7,9 @@
 //! [`timeout`]: Parser::timeout
 //! [`expire`]: Parser::expire
 
+use super::Sent;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use std::time::{Duration, Instant};
-
-/// A piece of input.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Sent {
-    Event(Event),
-    /// Text that arrived at once, and is too long to be typed: a paste by a terminal that does not mark pastes.
-    Text(String),
-    /// The answer to the query of the background color: whether it is light.
-    Background(bool),
-}
 
 /// The number of characters at once that nobody types.
 const MIN_TEXT: usize = 64;
