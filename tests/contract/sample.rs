@@ -2,7 +2,7 @@
 
 use crate::dice::Dice;
 use crate::mutate;
-use labscope::api::{Description, Id, Request, Scope, Time};
+use labscope::api::{Description, Id, Request, Scope, Time, json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -96,6 +96,7 @@ pub fn check_sample<T: Serialize + DeserializeOwned>(name: &str, text: &str) {
             lost(&format!("{name} with {what}"), &sample, &written);
         }
     }
+    check_neighbors::<T>(name, &sample);
     // Broken input is decoded or rejected, and whatever was decoded can be encoded.
     let (seeds, words) = ([text.as_bytes().to_vec()], ["null", "{", "[", "\"", ",", "-1", "1e400", "\\ud800"]);
     let mut dice = Dice(text.len() as u64);
@@ -103,6 +104,36 @@ pub fn check_sample<T: Serialize + DeserializeOwned>(name: &str, text: &str) {
         let broken = mutate::input(&mut dice, &seeds, &words);
         if let Ok(read) = serde_json::from_slice::<T>(&broken) {
             serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} cannot be encoded: {e}"));
+        }
+    }
+}
+
+/// Checks that one element of a list with a field of any other type changes neither its neighbors nor its other fields.
+fn check_neighbors<T: Serialize + DeserializeOwned>(name: &str, sample: &Value) {
+    let read = |list: Value, what: &str| -> Vec<Value> {
+        let text = serde_json::to_vec(&list).expect("it can be encoded");
+        let all = json::from_reply::<Vec<T>>(&text).unwrap_or_else(|e| panic!("{name} with {what} is not read: {e}"));
+        all.iter().map(|one| serde_json::to_value(one).expect("it can be encoded")).collect()
+    };
+    let Value::Object(fields) = sample else { return };
+    let usual = read(json!([sample]), "nothing odd").remove(0);
+    let mut places = Vec::new();
+    objects(sample, String::new(), &mut places);
+    let of = |place: &String| sample.pointer(place).and_then(Value::as_object).expect("an object is there");
+    let keys = |place: String| of(&place).keys().map(move |key| (place.clone(), key)).collect::<Vec<_>>();
+    for (place, key) in places.into_iter().flat_map(keys) {
+        for odd in
+            [json!("x"), json!("7"), json!(-7), json!(1.5), json!(1e300), json!(true), json!({"a": {}}), json!([[1]])]
+        {
+            let what = format!("{key}: {odd} at {place:?}");
+            let mut changed = sample.clone();
+            changed.pointer_mut(&place).and_then(Value::as_object_mut).expect("an object").insert(key.clone(), odd);
+            let all = read(json!([sample, changed, sample]), &what);
+            assert!(all.len() == 3 && all[0] == usual && all[2] == usual, "{name} with {what}: {all:#?}");
+            let top = place.split('/').nth(1).unwrap_or(key);
+            for other in fields.keys().filter(|other| *other != top) {
+                assert_eq!(all[1].get(other), usual.get(other), "{other} of {name} with {what}");
+            }
         }
     }
 }
