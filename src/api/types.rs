@@ -88,6 +88,12 @@ impl Time {
         if let Ok(instant) = self.0.parse::<Timestamp>() {
             return Some(instant);
         }
+        // Some programs write a space before the offset, or the name of UTC.
+        if let Some((time, offset)) = self.0.rsplit_once(' ')
+            && (offset == "UTC" || offset.starts_with(['+', '-']))
+        {
+            return Time(format!("{time}{}", if offset == "UTC" { "Z" } else { offset })).instant();
+        }
         // Without an offset, UTC is assumed, and a date without a time means midnight.
         let civil = self.0.parse::<jiff::civil::DateTime>().ok()?;
         civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
@@ -320,8 +326,16 @@ mod tests {
         is("2018-01-01T14:00:00+01:00");
         is("2018-01-01T13:00:00");
         is("2018-01-01 13:00:00");
+        is("2018-01-01 13:00:00 UTC");
+        is("2018-01-01 14:30:00 +0130");
+        is("2018-01-01T09:00:00-04");
+        is("2018-01-01T13:00:00.000000000Z");
         assert_eq!(second("2018-01-01").as_deref(), Some("2018-01-01T00:00:00Z"));
-        assert_eq!(second("2018-13-01"), None);
+        for odd in
+            ["2018-13-01", "", " ", "UTC", " UTC UTC", "0000-00-00 00:00:00 UTC", "1514811600", "yesterday +0100"]
+        {
+            assert_eq!(second(odd), None, "{odd}");
+        }
     }
 
     #[test]

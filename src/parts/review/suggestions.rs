@@ -99,13 +99,17 @@ impl Change {
     /// invalid.
     pub fn of_server(position: &DiffPosition, known: &api::notes::Suggestion) -> Option<Change> {
         let (from, to) = (u32::try_from(known.from_line).ok()?, u32::try_from(known.to_line).ok()?);
-        let lines = |text: &str| text.lines().map(str::to_owned).collect();
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let quote = lines(&known.from_content);
+        // Near its end, a file may have fewer lines than the suggestion names.
+        let there = u32::try_from(quote.len()).ok()?;
+        let to = if there > 0 { to.min(from.checked_add(there - 1)?) } else { to };
         Some(Change {
             position: DiffPosition {
                 path: position.path.clone(),
                 sha: position.sha.clone(),
                 lines: Some((from, to)),
-                quote: lines(&known.from_content),
+                quote,
                 ..DiffPosition::default()
             },
             suggestion: Suggestion { above: to.checked_sub(from)?, below: 0, lines: lines(&known.to_content) },
@@ -246,6 +250,23 @@ mod tests {
         assert_eq!(applied.replaced, [(4, vec!["four".to_owned()]), (1, vec!["one".to_owned(), "two".to_owned()])]);
         let applied = apply("one\ntwo\n", &[change(2, "two", 0, &[])]);
         assert_eq!(applied.map(|applied| applied.text).as_deref(), Ok("one\n"));
+    }
+
+    #[test]
+    fn a_suggestion_of_the_server_may_name_lines_after_the_end_of_the_file() {
+        let known = api::notes::Suggestion {
+            from_line: 2,
+            to_line: 6,
+            from_content: "two\r\nthree".into(),
+            to_content: "zwei\n".into(),
+            ..api::notes::Suggestion::default()
+        };
+        let position = DiffPosition { path: "a".into(), ..DiffPosition::default() };
+        let change = Change::of_server(&position, &known).expect("it names lines");
+        let applied = apply("one\r\ntwo\r\nthree", &[change]).expect("it can be made");
+        assert_eq!(applied.text, "one\r\nzwei");
+        assert_eq!(applied.replaced, [(2, vec!["two".to_owned(), "three".to_owned()])]);
+        assert!(!applied.is_same_on_server);
     }
 
     #[test]
