@@ -22,14 +22,17 @@ pub enum TargetError {
     NoPlace(String),
 }
 
-/// Returns the part of a web address after the root of a server's pages; `None` if it is on another server.
+/// Returns the part of a web address after the root of a server's pages; `None` if it is on another server. Servers at
+/// the usual ports redirect one scheme to the other.
 pub fn below(text: &str, root: &str) -> Option<String> {
     let (url, root) = (Url::parse(text).ok()?, Url::parse(root).ok()?);
     let path =
         url.path().strip_prefix(root.path().trim_end_matches('/')).filter(|p| p.is_empty() || p.starts_with('/'))?;
     let query = url.query().map_or(String::new(), |query| format!("?{query}"));
     let fragment = url.fragment().map_or(String::new(), |fragment| format!("#{fragment}"));
-    (url.origin() == root.origin()).then(|| format!("{path}{query}{fragment}"))
+    let is_usual = |url: &Url| matches!(url.scheme(), "http" | "https") && url.port().is_none();
+    let is_same = url.host() == root.host() && is_usual(&url) && is_usual(&root);
+    (is_same || url.origin() == root.origin()).then(|| format!("{path}{query}{fragment}"))
 }
 
 /// Removes the path of the server's root from the part of a URL after the host: `gitlab/group/project` on a server at
@@ -259,6 +262,8 @@ mod tests {
         }
         let here = Place::new("files").project("a/b");
         assert_eq!(parse(&places(PANES), "HTTPS://Git.Example.com/a/b", "https://git.example.com/"), Ok(here.clone()));
+        assert_eq!(parse(&places(PANES), "http://git.example.com/a/b", "https://git.example.com/"), Ok(here.clone()));
+        assert!(parse(&places(PANES), "ftp://git.example.com/a/b", "https://git.example.com/").is_err());
         assert_eq!(parse(&places(PANES), "https://example.com/lab/a/b", "https://example.com/lab/"), Ok(here));
         assert!(parse(&places(PANES), "https://example.com/labs/a/b", "https://example.com/lab/").is_err());
         assert_eq!(

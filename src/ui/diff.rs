@@ -198,10 +198,14 @@ impl FileDiff {
         self.source.diff.get(start..start + line.len as usize).unwrap_or_default()
     }
 
-    /// Returns whether a line of the diff ends with a carriage return, which is not part of its text.
+    /// Returns whether a line ends with a carriage return, which is not part of its text.
     fn ends_with_return(&self, line: &Line) -> bool {
+        if line.start == Line::IN_BLOB {
+            let at = line.new().and_then(|number| (number as usize).checked_sub(1));
+            return at.is_some_and(|at| self.blob.as_ref().is_some_and(|blob| blob.ends_with_return(at)));
+        }
         let end = line.start as usize + line.len as usize;
-        line.start != Line::IN_BLOB && self.source.diff.as_bytes().get(end) == Some(&b'\r')
+        self.source.diff.as_bytes().get(end) == Some(&b'\r')
     }
 
     /// Returns the current name of the file, or the last one if it was deleted.

@@ -132,6 +132,13 @@ impl Text {
         std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)).unwrap_or_default()
     }
 
+    /// Returns whether a line ends with CRLF.
+    pub fn ends_with_return(&self, line: usize) -> bool {
+        let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
+        let start = self.starts.get(line).copied();
+        start.and_then(|start| self.text.get(start..end)).is_some_and(|line| line.ends_with(b"\r\n"))
+    }
+
     /// Searches every line for `pattern` until `canceled` returns true.
     pub fn search(&self, pattern: &Regex, canceled: &dyn Fn() -> bool) -> Found {
         search::lines((0..self.len()).map(|line| (line, self.line(line))), pattern, canceled)

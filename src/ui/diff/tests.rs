@@ -725,6 +725,13 @@ fn changed_line_endings_are_shown_and_named() {
     let mixed = "@@ -1,2 +1,3 @@\n one\r\n+two\n three\r\n";
     assert!(heading(mixed).ends_with("mixed line endings"));
     assert_eq!(rows(&doc(&[mixed])).iter().filter(|row| row.ends_with('␍')).count(), 2);
+    // Expanded lines show their ends, too.
+    let blob = Arc::new(Text::new(b"one\r\ntwo\nthree\r\nfour\nfive\r\n".to_vec()));
+    let mixed = file("@@ -3,2 +3,3 @@\n three\r\n+four\n five\r\n");
+    let (more, ..) = mixed.expanded(&blob, 0, Expansion::All).expect("two lines are hidden");
+    let shown = rows(&DiffDoc::new(vec![Arc::new(more)]));
+    let with_return = |word: &str| shown.iter().any(|row| row.contains(word) && row.ends_with('␍'));
+    assert_eq!(["one", "two", "three", "four", "five"].map(with_return), [true, false, true, false, true], "{shown:?}");
     // The same ends everywhere are no news, nor is a last line without one.
     for same in [
         "@@ -1,3 +1,3 @@\n one\r\n-two\r\n+2\r\n\r\n",
