@@ -24,7 +24,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::list::{age, time_ago};
 use crate::parts::notes::Notes;
-use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar};
+use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_markdown, review, sidebar};
 use crate::store::{Load, Revision, Want, Write};
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
@@ -154,7 +154,7 @@ impl IssuePane {
             [(one, _)] => cx.go(place(one)),
             many => {
                 let items = many.iter().map(|(mr, closes)| {
-                    let note = format!("{}{}", mr.state.as_str(), if *closes { ", closes it" } else { "" });
+                    let note = format!("{}{}", review::state(mr).1, if *closes { ", closes it" } else { "" });
                     Item::act(format!("!{} {}", mr.iid, mr.title), Action::GoToPlace(place(mr))).note(note)
                 });
                 cx.act(Action::OpenOverlay(Box::new(Picker::new("Open merge request", items.collect()))));
@@ -286,8 +286,8 @@ impl IssuePane {
         for words in text::wrap(&issue.title, width, 3) {
             lines.push(line(words, Role::Title));
         }
-        let (mark, role) = issues::state(issue);
-        let mut spans = vec![(format!("{mark} {}", issue.state).into(), theme.style(role))];
+        let (words, role) = issues::state_words(issue);
+        let mut spans = vec![(words.into(), theme.style(role))];
         if let Some(tasks) = issue.task_completion_status.as_ref().filter(|tasks| tasks.count > 0) {
             let words = format!("  {} of {}", tasks.completed_count, text::count_noun(tasks.count, "task"));
             spans.push((words.into(), theme.style(Role::Dim)));

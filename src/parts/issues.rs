@@ -30,6 +30,13 @@ pub fn state(issue: &Issue) -> (&'static str, Role) {
     glyph::status(if issue.is_open() { "opened" } else { &issue.state })
 }
 
+/// Returns the glyph of the state with its word, and the role.
+pub fn state_words(issue: &Issue) -> (String, Role) {
+    let (mark, role) = state(issue);
+    let word = if issue.is_open() { "open" } else { &issue.state };
+    (if glyph::is_accessible() { word.to_owned() } else { format!("{mark} {word}") }, role)
+}
+
 /// Returns the labels in their colors.
 pub fn labels(issue: &Issue) -> Cell {
     label_colors::cell(issue.labels.iter().map(|label| (label.name(), label.color().and_then(rgb))))

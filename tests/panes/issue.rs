@@ -31,7 +31,7 @@ async fn open(width: u16) -> Harness {
 #[tokio::test]
 async fn an_issue_shows_its_text_and_its_notes() {
     let mut harness = open(80).await;
-    for words in ["It is slow", "opened", "Very slow.", "bug", "User 6", "Which one?", "This one.", "2 notes"] {
+    for words in ["It is slow", "● open", "Very slow.", "bug", "User 6", "Which one?", "This one.", "2 notes"] {
         harness.expect(words);
     }
     for (width, height) in [(20, 8), (40, 10), (160, 45)] {
@@ -240,7 +240,7 @@ async fn related_merge_requests_and_participants_are_listed_and_open() {
     assert!(harness.line_with("!4 Make it fast").contains("closes it"), "{}", harness.picture());
     harness.expect("!5 Old");
     assert!(harness.line_with("Participants").contains("ada  bo"), "{}", harness.picture());
-    harness.press("m").expect("opened, closes it").press("Enter");
+    harness.press("m").expect("open, closes it").press("Enter");
     assert_eq!(harness.app.place(), Place::new("mr").project("a/b").item(4));
 }
 

@@ -18,6 +18,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::any::Any;
 use std::cell::Cell;
+use unicode_segmentation::UnicodeSegmentation;
 
 /// An item to choose.
 pub struct Item {
@@ -210,14 +211,14 @@ impl Picker {
         let mut scored: Vec<(u32, usize, Vec<u32>)> = Vec::new();
         for (index, item) in self.items.iter().enumerate() {
             let mut letters = Vec::new();
-            let score = pattern.indices(Utf32Str::new(&item.label, &mut buffer), &mut self.matcher, &mut letters);
+            let score = pattern.indices(letters_of(&item.label, &mut buffer), &mut self.matcher, &mut letters);
             // Synonyms and the text next to the label also match, but rank below every match of the label itself.
             let score = score.map(|s| s + 10_000).or_else(|| {
                 letters.clear();
                 let other_word = item.synonyms.iter().any(|synonym| synonym.starts_with(&words));
                 other_word.then_some(10_000)
             });
-            let score = score.or_else(|| pattern.score(Utf32Str::new(&item.detail, &mut buffer), &mut self.matcher));
+            let score = score.or_else(|| pattern.score(letters_of(&item.detail, &mut buffer), &mut self.matcher));
             // A typed key comes first, whatever else contains that letter; so does a full name.
             let is_key = self.of_keys && item.note.split(" · ").any(|key| key == typed);
             let score = if is_key || item.label == typed { Some(u32::MAX) } else { score };
@@ -502,15 +503,26 @@ impl Overlay for Picker {
     }
 }
 
+/// Returns a text for the matcher, with one character for each letter that a reader sees: an emoji of several characters
+/// is one. The matcher's own conversion counts bytes if all letters begin with ASCII.
+pub fn letters_of<'a>(text: &'a str, buffer: &'a mut Vec<char>) -> Utf32Str<'a> {
+    if text.is_ascii() && !text.contains('\r') {
+        return Utf32Str::Ascii(text.as_bytes());
+    }
+    buffer.clear();
+    buffer.extend(text.graphemes(true).filter_map(|letter| letter.chars().next()));
+    Utf32Str::Unicode(buffer)
+}
+
 /// Returns the label with the matching letters highlighted.
 pub fn letters_shown(label: &str, letters: &[u32], role: Role) -> Vec<(std::borrow::Cow<'static, str>, Role)> {
     let mut spans: Vec<(String, Role)> = Vec::new();
-    for (index, c) in label.chars().enumerate() {
+    for (index, letter) in label.graphemes(true).enumerate() {
         let hit = letters.binary_search(&(index as u32)).is_ok();
         let role = if hit { Role::Accent } else { role };
         match spans.last_mut() {
-            Some((run, r)) if *r == role => run.push(c),
-            _ => spans.push((c.to_string(), role)),
+            Some((run, r)) if *r == role => run.push_str(letter),
+            _ => spans.push((letter.to_owned(), role)),
         }
     }
     spans.into_iter().map(|(run, role)| (text::sanitize(&run).into_owned().into(), role)).collect()
@@ -535,4 +547,23 @@ pub fn edit(input: &mut Input, key: Key) -> bool {
         _ => return false,
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_highlighted_after_an_emoji_of_several_characters() {
+        for label in ["🧑‍🦽‍➡️  wheel", "e\u{301}x wheel", "⚠️ wheel"] {
+            let mut letters = Vec::new();
+            let (mut buffer, mut matcher) = (Vec::new(), Matcher::new(Config::DEFAULT));
+            let pattern = Pattern::parse("whe", CaseMatching::Smart, Normalization::Smart);
+            let found = pattern.indices(letters_of(label, &mut buffer), &mut matcher, &mut letters);
+            assert!(found.is_some(), "{label}");
+            let spans = letters_shown(label, &letters, Role::Text);
+            assert_eq!(spans.get(1), Some(&("whe".into(), Role::Accent)), "{label}");
+            assert!(!spans.iter().any(|(text, _)| text.contains("<U+")), "{spans:?}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
-use crate::app::overlay::picker::{edit, letters_shown};
+use crate::app::overlay::picker::{edit, letters_of, letters_shown};
 use crate::app::overlay::{AfterEvent, Overlay, TextEntry};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
@@ -17,7 +17,7 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, table, text};
 use crossterm::event::KeyCode;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
+use nucleo_matcher::{Config, Matcher};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cmp::Reverse;
@@ -161,7 +161,7 @@ impl Derive for Rank {
             if files % CANCEL_CHECK_INTERVAL == 0 && canceled() {
                 return Ranked::default();
             }
-            if let Some(score) = pattern.score(Utf32Str::new(entry.1, &mut buffer), &mut matcher) {
+            if let Some(score) = pattern.score(letters_of(entry.1, &mut buffer), &mut matcher) {
                 let bonus = if recent(entry.1).is_some() { RECENT_BONUS } else { 0 };
                 scored.push((Reverse(score + bonus), entry.1.len(), files, entry));
             }
@@ -175,7 +175,7 @@ impl Derive for Rank {
         scored.sort_unstable_by_key(order);
         let best = scored.into_iter().map(|(_, _, _, entry)| {
             let mut letters = Vec::new();
-            pattern.indices(Utf32Str::new(entry.1, &mut buffer), &mut matcher, &mut letters);
+            pattern.indices(letters_of(entry.1, &mut buffer), &mut matcher, &mut letters);
             letters.sort_unstable();
             letters.dedup();
             hit(entry, letters)
