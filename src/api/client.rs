@@ -2,11 +2,13 @@
 
 mod clock;
 mod exchange;
+mod full_refs;
 mod moved_endpoints;
 mod moved_projects;
 mod oauth;
 mod pages;
 mod payload;
+mod short_refs;
 mod tls;
 mod transfer;
 
@@ -18,10 +20,12 @@ use bytes::Bytes;
 pub use clock::Clock;
 pub use exchange::ByteRange;
 use exchange::{Call, RangeRequest, read};
+use full_refs::FullRefs;
 use moved_projects::MovedProjects;
 pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use payload::Payload;
 use secrecy::SecretString;
+use short_refs::ShortForm;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,6 +95,7 @@ pub struct Client {
     server: Arc<Server>,
     clock: Arc<Clock>,
     moved_projects: Arc<MovedProjects>,
+    full_refs: Arc<FullRefs>,
 }
 
 /// A complete reply.
@@ -135,7 +140,8 @@ impl Client {
             let cause = causes.last().map_or_else(String::new, ToString::to_string);
             Error { tried, fault: Fault::Tls(cause) }
         })?;
-        Ok(Client { http, server: Arc::new(server), clock: Arc::default(), moved_projects: Arc::default() })
+        let (clock, moved_projects, full_refs) = (Arc::default(), Arc::default(), Arc::default());
+        Ok(Client { http, server: Arc::new(server), clock, moved_projects, full_refs })
     }
 
     /// Returns the server.
@@ -207,7 +213,8 @@ impl Client {
             target.push(if target.contains('?') { '&' } else { '?' });
             target += &form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         }
-        let call = Call { method, target, accept: "*/*", payload, range: RangeRequest::default() };
+        let range = RangeRequest::default();
+        let call = Call { method, target, accept: "*/*", payload, range, short_form: None };
         self.permit(&call)?;
         Ok(call)
     }
@@ -224,8 +231,8 @@ impl Client {
             Some(json) => Some(Payload::json(json)),
             None => request.form.then(|| Payload::form(&request.fields)),
         };
-        let call =
-            Call { method, target: request.target(), accept: request.accept, payload, range: RangeRequest::default() };
+        let (target, accept, range) = (request.target(), request.accept, RangeRequest::default());
+        let call = Call { method, target, accept, payload, range, short_form: ShortForm::of(request) };
         self.permit(&call)?;
         // URL parsing removes `.` and `..` segments, so the request would go to another path.
         if !self.url(&call)?.path().ends_with(&request.path) {

@@ -7,7 +7,7 @@ use crate::api::projects::ProjectBrief;
 use crate::api::runners::Runner;
 use crate::api::users::Profile;
 use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{ExtraValue, Id, Raw, Time};
+use crate::api::{ExtraValue, GitRef, Id, Raw, Time};
 
 crate::resource! {
     /// The archive of a job's artifacts.
@@ -65,6 +65,11 @@ crate::resource! {
 }
 
 impl Job {
+    /// Returns the ref that the job ran for, if it is known.
+    pub fn git_ref(&self) -> Option<GitRef> {
+        (!self.r#ref.is_empty()).then(|| GitRef::of_pipeline(&self.r#ref, Some(self.tag)))
+    }
+
     /// Returns whether the job has artifacts to download.
     pub fn has_artifacts(&self) -> bool {
         self.artifacts_file.is_some()

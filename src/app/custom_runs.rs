@@ -48,8 +48,10 @@ impl App {
         let places: Vec<&Place> = under.iter().chain(Some(&here).filter(|_| same)).collect();
         for place in &places {
             put("project", place.project.as_ref().map(Id::to_string));
-            put("ref", place.git_ref.clone());
-            put("path", place.path.clone());
+            if !place.is_joined {
+                put("ref", place.git_ref.as_ref().map(|name| name.short().to_owned()));
+                put("path", place.path.clone());
+            }
             put("line", place.line.map(|line| line.to_string()));
             let name = match place_info::subject(&self.places, place) {
                 Some(Subject::MergeRequest | Subject::Issue | Subject::Epic) => "iid",

@@ -1,8 +1,9 @@
 //! Places: locations in the app, as data. Panes open one another by place; the history consists of places, and targets
 //! are parsed into them.
 
-use crate::api::Id;
 use crate::api::endpoint::{Request, decode};
+use crate::api::git_ref::short_range;
+use crate::api::{GitRef, Id};
 use serde::{Deserialize, Serialize};
 
 /// A location in the app: the pane, and what it shows. Fields that a pane does not use stay empty.
@@ -16,7 +17,9 @@ pub struct Place {
     /// The group, by ID or full path.
     pub group: Option<Id>,
     /// A branch, tag or commit.
-    pub git_ref: Option<String>,
+    pub git_ref: Option<GitRef>,
+    /// Whether a web address joins the ref and the path with a slash, so that the ref may be longer than it is here.
+    pub is_joined: bool,
     /// A path inside the repository.
     pub path: Option<String>,
     /// A line number, from 1.
@@ -44,10 +47,23 @@ impl Place {
         let names: Vec<String> =
             parts.filter(|(slot, _)| slot.starts_with('{')).map(|(_, name)| decode(name)).collect();
         let container = self.project.as_ref().or(self.group.as_ref()).map(Id::as_str);
-        let things = [&self.item, &self.git_ref, &self.path].map(|thing| thing.as_deref());
-        let asks_for_thing = request.route.ends_with('}');
+        let git_ref = self.git_ref.as_ref().map(GitRef::as_str);
+        let things = [self.item.as_deref(), git_ref, self.path.as_deref()];
+        // As long as it is open where the ref ends, neither the ref nor the path needs to exist.
+        let asks_for_thing = request.route.ends_with('}') && !self.is_joined;
         let is_own = |name: &str| container == Some(name) || asks_for_thing && things.contains(&Some(name));
         !names.is_empty() && names.iter().all(|name| is_own(name))
+    }
+
+    /// Returns whether both are the same location. The refs of one may lack the kind that the other's have, as in
+    /// places that were saved before kinds were.
+    pub fn is_same(&self, other: &Place) -> bool {
+        let name = |place: &Place| place.git_ref.as_ref().map(|name| name.short().to_owned());
+        let kind = |place: &Place| place.git_ref.as_ref().and_then(GitRef::kind);
+        let item = |place: &Place| place.item.as_deref().map(short_range);
+        let rest = |place: &Place| Place { git_ref: None, item: None, ..place.clone() };
+        let has_one_kind = kind(self).is_none() || kind(other).is_none() || kind(self) == kind(other);
+        has_one_kind && name(self) == name(other) && item(self) == item(other) && rest(self) == rest(other)
     }
 
     /// Sets the project.
@@ -63,7 +79,7 @@ impl Place {
     }
 
     /// Sets the branch, tag or commit.
-    pub fn at(mut self, git_ref: impl Into<String>) -> Place {
+    pub fn at(mut self, git_ref: impl Into<GitRef>) -> Place {
         self.git_ref = Some(git_ref.into());
         self
     }

@@ -3,6 +3,7 @@
 use super::command_info::Info;
 use super::place::Place;
 use crate::api::Id;
+use crate::api::git_ref::short_range;
 
 /// The kind of object that a place shows, so that others can open it without knowing its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,9 +137,12 @@ pub fn label(places: &[PlaceInfo], place: &Place) -> String {
     let short = item.get(..8).filter(|_| item.len() == 40).unwrap_or(item);
     match find(places, &place.pane) {
         Some(PlaceInfo { subject: Some(Subject::Project), .. }) => {
-            let at = place.git_ref.as_ref().map(|at| format!("@{at}")).unwrap_or_default();
+            let at = place.git_ref.as_ref().map(|at| format!("@{}", at.short())).unwrap_or_default();
             let path = place.path.as_ref().map(|path| format!(":{path}")).unwrap_or_default();
             format!("{within}{at}{path}")
+        }
+        Some(PlaceInfo { subject: Some(Subject::Comparison), id, .. }) => {
+            format!("{within} {id} {}", short_range(item))
         }
         Some(PlaceInfo { sign: Some(sign), .. }) if !item.is_empty() => format!("{within}{}{item}", sign.mark),
         _ => {
@@ -155,8 +159,7 @@ pub fn above(places: &[PlaceInfo], place: &Place) -> Option<Place> {
         let fits = place.project.is_some() || find(places, name).is_none_or(|info| info.needs == Needs::Nothing);
         fits.then(|| Place { project: place.project.clone(), ..Place::new(name) })
     };
-    let shows_one =
-        [&place.item, &place.git_ref, &place.path].into_iter().any(Option::is_some) || place.group.is_some();
+    let shows_one = place.item.is_some() || place.git_ref.is_some() || place.path.is_some() || place.group.is_some();
     match find(places, &place.pane).map_or(Above::Surroundings, |info| info.above) {
         Above::Place(name) => in_project(name),
         Above::SameItem(name) if place.item.is_some() && place.git_ref.is_none() => {

@@ -5,7 +5,6 @@ use super::overlay::picker::{Item, Source};
 use super::place::Place;
 use super::place_info::{self, Subject};
 use super::view::View;
-use crate::api::Id;
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::endpoint::{Request, decode};
 use crate::api::groups::ListGroups;
@@ -15,6 +14,7 @@ use crate::api::projects::{ListProjects, Project};
 use crate::api::repository::{EntryKind, TreeEntry};
 use crate::api::tags::Tag;
 use crate::api::users::{ListUsers, User};
+use crate::api::{GitRef, Id};
 use crate::store::{Load, Want};
 use crate::ui::glyph;
 use std::collections::{HashMap, HashSet};
@@ -153,11 +153,11 @@ impl QuickOpen {
             offers.add(format!("@{}", user.username), &user.name, "user", of(Subject::User).item(&user.username));
         }
         for (request, branch) in view.store.known::<Branch>().take(MAX_SUGGESTIONS) {
-            let place = Self::at_ref(view, &paths, request, &branch.name);
+            let place = Self::at_ref(view, &paths, request, GitRef::branch(&branch.name));
             offers.add_labeled(view, "branch", place);
         }
         for (request, tag) in view.store.known::<Tag>().take(MAX_SUGGESTIONS) {
-            let place = Self::at_ref(view, &paths, request, &tag.name);
+            let place = Self::at_ref(view, &paths, request, GitRef::tag(&tag.name));
             offers.add_labeled(view, "tag", place);
         }
         for (request, entry) in
@@ -168,7 +168,7 @@ impl QuickOpen {
             else {
                 continue;
             };
-            let at = request.fields.iter().find(|(name, _)| name == "ref").map(|(_, value)| value.clone());
+            let at = request.fields.iter().find(|(name, _)| name == "ref").map(|(_, value)| value.into());
             if self.here.git_ref.is_some() && at != self.here.git_ref {
                 continue;
             }
@@ -178,7 +178,7 @@ impl QuickOpen {
         offers.order(start);
     }
 
-    fn at_ref(view: &View, paths: &HashMap<u64, Id>, request: &Request, name: &str) -> Option<Place> {
+    fn at_ref(view: &View, paths: &HashMap<u64, Id>, request: &Request, name: GitRef) -> Option<Place> {
         let project = Self::path(paths, &project_of(request)?);
         Some(place_info::place_of(view.places, Subject::Project).project(project).at(name))
     }

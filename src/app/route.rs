@@ -2,13 +2,14 @@
 //!
 //! A pattern is a path, segment by segment: `a|b` matches either word, `{item}` stores one segment in that field of the
 //! place, `{item:number}` and `{item:name}` only a number or a name, `{path:rest}` any number of segments, and `..`
-//! matches anything that follows. A pattern that begins with `{project}` is for a page of a project. The parts after
-//! `?` and `#` must also be present. ` => tab` names the tab to show. If several patterns match, the most specific one
-//! wins.
+//! matches anything that follows. A pattern that begins with `{project}` is for a page of a project. The first part after
+//! `?`, and the part after `#`, must also be present; those after `&` may be. ` => tab` names the tab to show. If several
+//! patterns match, the most specific one wins.
 
 use super::place::Place;
 use super::place_info::PlaceInfo;
 use crate::api::endpoint::decode;
+use crate::api::{GitRef, RefKind};
 
 /// The prefix of patterns for pages of a project.
 const PROJECT: &str = "{project}";
@@ -24,9 +25,18 @@ pub struct Address<'a> {
     pub fragment: Option<&'a str>,
 }
 
+impl Address<'_> {
+    /// Returns a parameter of the query, decoded.
+    fn parameter(&self, name: &str) -> Option<String> {
+        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(known, _)| *known == name).map(|(_, value)| decode(&value.replace('+', " ")))
+    }
+}
+
 struct Pattern {
     path: Vec<&'static str>,
-    query: Option<(&'static str, &'static str)>,
+    /// The parameters of the query with their slots. The first one must be present.
+    query: Vec<(&'static str, &'static str)>,
     fragment: Option<(&'static str, &'static str)>,
     tab: Option<&'static str>,
 }
@@ -35,7 +45,8 @@ impl Pattern {
     fn new(text: &'static str) -> Pattern {
         let (text, tab) = text.split_once(" => ").map_or((text, None), |(text, tab)| (text, Some(tab)));
         let (text, fragment) = text.split_once('#').map_or((text, None), |(text, rest)| (text, rest.split_once('{')));
-        let (text, query) = text.split_once('?').map_or((text, None), |(text, rest)| (text, rest.split_once("={")));
+        let (text, query) = text.split_once('?').unwrap_or((text, ""));
+        let query = query.split('&').filter_map(|pair| pair.split_once("={")).collect();
         Pattern { path: segments(text), query, fragment, tab }
     }
 
@@ -47,23 +58,39 @@ impl Pattern {
             _ => 4,
         };
         self.path.iter().map(weigh).sum::<usize>()
-            + usize::from(self.query.is_some())
+            + usize::from(!self.query.is_empty())
             + usize::from(self.fragment.is_some())
     }
 
     fn read(&self, address: &Address) -> Option<Place> {
         let mut place =
             fit(&self.path, &segments(address.path), Place { tab: self.tab.map(Into::into), ..Place::default() })?;
-        if let Some((name, slot)) = self.query {
-            let mut pairs = address.query.split('&').filter_map(|pair| pair.split_once('='));
-            let value = pairs.find(|(known, _)| *known == name)?.1;
-            place = fill(place, slot, decode(&value.replace('+', " ")))?;
+        for (index, (name, slot)) in self.query.iter().enumerate() {
+            match address.parameter(name) {
+                Some(value) => place = fill(place.clone(), slot, value).or((index > 0).then_some(place))?,
+                None if index > 0 => {}
+                None => return None,
+            }
         }
         if let Some((mark, slot)) = self.fragment {
             let value = address.fragment?.strip_prefix(mark)?;
             place = fill(place, slot, value.split('-').next().unwrap_or(value).to_owned())?;
         }
+        // The slashes of a longer ref may be encoded, which tells where it ends.
+        let is_one_part = |name: &GitRef| !name.as_str().contains('/') && !name.is_sha();
+        let has_both = self.path.contains(&"{path:rest}") && place.path.is_some();
+        place.is_joined = has_both && self.path.contains(&"{ref}") && place.git_ref.as_ref().is_some_and(is_one_part);
+        place.git_ref = place.git_ref.map(|name| of_kind(name, address));
         Some(place)
+    }
+}
+
+/// Returns a ref with the kind that the `ref_type` of its address names.
+fn of_kind(name: GitRef, address: &Address) -> GitRef {
+    let kind = address.parameter("ref_type").and_then(|word| RefKind::from_ref_type(&word));
+    match kind {
+        Some(kind) if name.kind().is_none() && !name.is_sha() => GitRef::of(kind, name.as_str()),
+        _ => name,
     }
 }
 
@@ -110,9 +137,10 @@ fn fill(mut place: Place, slot: &str, value: String) -> Option<Place> {
         return None;
     }
     match name {
+        "project" => place.project = Some(value.as_str().into()),
         "group" if value.split('/').all(is_name) => place.group = Some(value.as_str().into()),
         "item" => place.item = Some(value),
-        "ref" => place.git_ref = Some(value),
+        "ref" => place.git_ref = Some(value.into()),
         "path" => place.path = Some(value),
         "tab" => place.tab = Some(value),
         "line" => place.line = Some(value.parse().ok()?),

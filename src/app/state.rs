@@ -229,7 +229,7 @@ impl Recents {
         match change {
             RecentsChange::Visit(place) if self.places.first() == Some(place) => false,
             RecentsChange::Visit(place) => {
-                self.places.retain(|known| known != place);
+                self.places.retain(|known| !known.is_same(place));
                 self.places.insert(0, place.clone());
                 true
             }

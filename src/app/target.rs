@@ -147,6 +147,7 @@ fn split<'a>(places: &[PlaceInfo], path: &'a str) -> (&'a str, &'a str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::GitRef;
     use crate::app::registry::places;
     use crate::panes::PANES;
 
@@ -183,8 +184,10 @@ mod tests {
     fn web_addresses_old_and_new_open_their_places() {
         let files = Place::new("files").project("acme/tools/cli");
         assert_eq!(read("http://h:1/acme/tools/cli"), files);
-        assert_eq!(read("acme/tools/cli/-/tree/main/src/x y"), files.clone().at("main").path("src/x y"));
-        assert_eq!(read("acme/tools/cli/blob/main/src/a.rs#L10"), files.clone().at("main").path("src/a.rs").line(10));
+        let joined = |place: Place| Place { is_joined: true, ..place };
+        assert_eq!(read("acme/tools/cli/-/tree/main/src/x y"), joined(files.clone().at("main").path("src/x y")));
+        let line = files.clone().at("main").path("src/a.rs").line(10);
+        assert_eq!(read("acme/tools/cli/blob/main/src/a.rs#L10"), joined(line));
         assert_eq!(read("acme/cli/-/tree/feature%2Fx"), Place::new("files").project("acme/cli").at("feature/x"));
         assert_eq!(
             read("acme/cli/-/merge_requests/12/diffs"),
@@ -214,6 +217,44 @@ mod tests {
         assert_eq!(read("acme/cli/snippets"), Place::new("snippets").project("acme/cli"));
         assert_eq!(read("acme/cli/-/deployments"), Place::new("deployments").project("acme/cli"));
         assert_eq!(read("admin/runners"), Place::new("runners").tab("all"));
+    }
+
+    #[test]
+    fn the_ref_of_an_address_has_a_kind_and_may_be_longer_than_its_first_part() {
+        let files = || Place::new("files").project("acme/cli");
+        assert_eq!(read("acme/cli/-/tree/v1?ref_type=tags"), files().at(GitRef::tag("v1")));
+        assert_eq!(read("acme/cli/-/tree/v1?ref_type=heads&x=1"), files().at(GitRef::branch("v1")));
+        assert_eq!(read("acme/cli/-/tree/v1?ref_type=other"), files().at("v1"));
+        let sha = "0123456789abcdef0123456789abcdef01234567";
+        assert_eq!(read(&format!("acme/cli/-/tree/{sha}/src?ref_type=heads")), files().at(sha).path("src"));
+        for page in ["tree", "blob", "raw", "blame"] {
+            let joined = Place { is_joined: true, ..files().at(GitRef::tag("a")).path("b/c") };
+            assert_eq!(read(&format!("acme/cli/-/{page}/a/b/c?ref_type=tags")), joined);
+        }
+        // An encoded slash belongs to the ref.
+        assert_eq!(read("acme/cli/-/tree/a%2Fb/c"), files().at("a/b").path("c"));
+        assert_eq!(read("acme/cli@a:b/c"), files().at("a").path("b/c"));
+        let commits = Place::new("commits").project("acme/cli");
+        assert_eq!(read("acme/cli/-/commits/a/b"), Place { is_joined: true, ..commits.clone().at("a").path("b") });
+        assert_eq!(read("acme/cli/-/commits/v1?ref_type=tags"), commits.clone().at(GitRef::tag("v1")));
+        assert_eq!(read("acme/cli/-/network/a/b"), commits.at("a/b"));
+    }
+
+    #[test]
+    fn web_searches_open_search_with_their_text_scope_and_project() {
+        let search = || Place::new("search");
+        for (query, place) in [
+            ("search", search()),
+            ("search?search=narrow+table", search().item("narrow table")),
+            ("http://h:1/search?scope=blobs&search=a%2Bb&project_id=7", search().item("a+b").tab("blobs").project("7")),
+            ("search?group_id=3&project_id=7&search=x", search().item("x").project("7").group("3")),
+            ("search?group_id=3&scope=issues&search=%23x", search().item("#x").tab("issues").group("3")),
+            ("search?search=&group_id=&project_id=7", search().project("7")),
+            ("search?project_id=x&search=y&scope=", search().item("y")),
+            ("search?group_id=3", search().group("3")),
+        ] {
+            assert_eq!(read(query), place, "{query}");
+        }
     }
 
     #[test]

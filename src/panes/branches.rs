@@ -4,7 +4,7 @@ use crate::api::branches::{
     Branch, DeleteBranch, DeleteMergedBranches, GetBranch, ListBranches, ProtectBranch, UnprotectBranch,
 };
 use crate::api::commits::Commit;
-use crate::api::{Endpoint, Id};
+use crate::api::{Endpoint, GitRef, Id, RefKind};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
@@ -114,7 +114,7 @@ impl Branches {
 
     fn go(&mut self, pane: &str, cx: &mut Cx) {
         if let Some(branch) = self.current(&cx.view) {
-            cx.go(Place::new(pane).project(self.source.project.clone()).at(branch.name.as_str()));
+            cx.go(Place::new(pane).project(self.source.project.clone()).at(GitRef::branch(&branch.name)));
         }
     }
 
@@ -238,7 +238,8 @@ impl Branches {
 
     fn compare(&mut self, cx: &mut Cx) {
         if let Some((from, to)) = self.pair(&cx.view) {
-            cx.go(Place::new("compare").project(self.source.project.clone()).item(format!("{from}...{to}")));
+            let range = format!("{}...{}", GitRef::branch(&from).as_str(), GitRef::branch(&to).as_str());
+            cx.go(Place::new("compare").project(self.source.project.clone()).item(range));
         }
     }
 }
@@ -249,6 +250,7 @@ impl ListSource for BranchSource {
     const ID: &'static str = "branches";
     const TITLE: &'static str = "Branches of a project";
     const NEEDS: Needs = Needs::Project;
+    const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
     const COLUMNS: Columns<Branch> = COLUMNS;
     const COMMANDS: &'static [Command<Branches>] = &[
         Command::new("branches.open", &["Enter"], "Browse files", |pane: &mut Branches, cx| pane.go("files", cx))
@@ -258,9 +260,10 @@ impl ListSource for BranchSource {
             .footer("commits")
             .when(Branches::has_row),
         Command::new("branches.create", &["+"], "Create branch…", |pane: &mut Branches, cx| {
-            let default = project::default_branch(&cx.view, &pane.source.project).unwrap_or("HEAD");
-            let from = pane.current(&cx.view).map_or(default, |branch| branch.name.as_str());
-            forms::refs::create_branch(&pane.source.project, from).open(cx);
+            let current = pane.current(&cx.view).map(|branch| branch.name.as_str());
+            let from = current.or_else(|| project::default_branch(&cx.view, &pane.source.project));
+            let from = from.map_or_else(|| "HEAD".into(), GitRef::branch);
+            forms::refs::create_branch(&pane.source.project, &from).open(cx);
         })
         .writes()
         .footer("new"),
@@ -397,7 +400,7 @@ impl ListSource for BranchSource {
     }
 
     fn url(&self, view: &View, branch: &Branch) -> Option<String> {
-        Some(project::page(view, &self.project, &format!("/-/tree/{}", project::path(&branch.name))))
+        Some(project::page(view, &self.project, &project::page_at("tree", &GitRef::branch(&branch.name), None)))
     }
 
     fn copies(&self, _view: &View, branch: &Branch) -> Vec<Clip> {

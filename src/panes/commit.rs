@@ -2,6 +2,7 @@
 
 mod comment_actions;
 
+use crate::api::GitRef;
 use crate::api::commits::ListCommits;
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
@@ -43,7 +44,7 @@ const MAX_LOG_PAGES: u32 = 50;
 pub struct CommitPane {
     shown: CommitView,
     /// The ref and the path of the log that the commit was opened from.
-    git_ref: Option<String>,
+    git_ref: Option<GitRef>,
     path: Option<String>,
     /// The pending step to the next (`true`) or previous commit of the log, until that commit is loaded.
     pending_step: Option<bool>,
@@ -75,7 +76,7 @@ impl CommitPane {
     fn log(&self) -> ListCommits {
         ListCommits {
             id: self.shown.project.clone(),
-            ref_name: self.git_ref.clone(),
+            ref_name: self.git_ref.as_ref().map(|name| name.as_str().to_owned()),
             path: self.path.clone(),
             ..ListCommits::default()
         }
@@ -258,7 +259,11 @@ impl Pane for CommitPane {
 
     fn open(place: &Place, _view: &View) -> Self {
         let project = place.project.clone().unwrap_or_default();
-        let sha = place.item.clone().or_else(|| place.git_ref.clone()).unwrap_or_else(|| "HEAD".into());
+        let sha = place
+            .item
+            .clone()
+            .or_else(|| Some(place.git_ref.as_ref()?.as_str().to_owned()))
+            .unwrap_or_else(|| "HEAD".into());
         let tab = usize::from(place.tab.as_deref() == Some("details"));
         let mut shown = CommitView::new(&project, &sha, Duration::ZERO);
         if let Some(path) = place.path.clone() {
@@ -285,7 +290,7 @@ impl Pane for CommitPane {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = project::breadcrumbs(view, &self.shown.project);
         let commits = Place::new("commits").project(self.shown.project.clone());
-        let short = self.shown.commit(view).value.map_or(project::short_ref(&self.shown.sha), |c| c.short());
+        let short = self.shown.commit(view).value.map_or(project::short_sha(&self.shown.sha), |c| c.short());
         breadcrumbs.push(Breadcrumb::new("commit", Role::Dim).to(commits));
         breadcrumbs.push(Breadcrumb::new(short, Role::Ref));
         breadcrumbs

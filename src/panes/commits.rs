@@ -3,8 +3,8 @@
 
 mod log_query;
 
-use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
+use crate::api::{GitRef, Id};
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -27,6 +27,7 @@ use crate::parts::list_source::{Detail, DetailContext, DetailSearch, Filter, Inp
 use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::ref_choices::Refs;
 use crate::parts::ref_labels::Labels;
+use crate::parts::ref_split::{self, Reading, RefSplit};
 use crate::parts::{cherry_pick, forms, project};
 use crate::store::{ListQuery, Rows, Want};
 use crate::ui::panels::{self, PanelRequest};
@@ -60,15 +61,17 @@ const COLUMNS: Columns<Commit> = Columns {
 
 /// The answer of a picker or prompt: the chosen ref, or the typed path.
 enum CommitsAnswer {
-    Ref(String),
+    Ref(GitRef),
     Path(String),
 }
 
 /// A log: of a ref, of a path, or of every branch and tag.
 pub struct CommitSource {
     project: Id,
-    git_ref: Option<String>,
+    git_ref: Option<GitRef>,
     path: Option<String>,
+    /// The ref and path of a web address, until it is known where the ref ends.
+    split: Option<RefSplit>,
     all: bool,
     /// The query of the rows that are shown; the history is reset when it changes.
     shown: LogQuery,
@@ -83,11 +86,13 @@ pub struct CommitSource {
 pub type Commits = ListPane<CommitSource>;
 
 impl CommitSource {
-    /// Returns the branch or tag whose commits are listed; `None` for all refs or a SHA.
+    /// Returns the branch or tag whose commits are listed, by its short name; `None` for all refs or a SHA.
     fn marked_ref<'a>(&'a self, view: &View<'a>) -> Option<&'a str> {
-        let is_sha = |name: &&str| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let named = self.git_ref.as_deref().or_else(|| project::default_branch(view, &self.project));
-        named.filter(|name| !self.all && !is_sha(name))
+        match &self.git_ref {
+            _ if self.all => None,
+            Some(name) => (!name.is_sha()).then(|| name.short()),
+            None => project::default_branch(view, &self.project),
+        }
     }
 
     /// Returns whether the listed ref is known. Without an explicit ref this requires the default branch to be loaded.
@@ -98,7 +103,7 @@ impl CommitSource {
     /// Parses the typed query.
     fn read(&self, text: &str, view: &View) -> Option<LogQuery> {
         let log = ListCommits {
-            ref_name: self.git_ref.clone().filter(|_| !self.all),
+            ref_name: self.git_ref.as_ref().filter(|_| !self.all).map(|name| name.as_str().to_owned()),
             path: self.path.clone(),
             all: self.all.then_some(true),
             ..LogQuery::for_project(&self.project)
@@ -108,6 +113,25 @@ impl CommitSource {
 }
 
 impl Commits {
+    /// Decides where the ref of a web address ends, once the refs are known; if that is still ambiguous, asks.
+    fn decide_split(&mut self, cx: &mut Cx) {
+        let Some(existing) = self.source.split.as_ref().and_then(|split| split.existing(&cx.view)) else { return };
+        self.source.split = None;
+        match existing.first() {
+            Some(reading) => self.read_as(reading.clone()),
+            None => self.list.restart(),
+        }
+        if existing.len() > 1 {
+            ref_split::ask(existing, cx);
+        }
+    }
+
+    /// Lists the commits of the ref and path of a web address.
+    fn read_as(&mut self, reading: Reading) {
+        (self.source.git_ref, self.source.path) = (Some(reading.git_ref), reading.path);
+        self.list.restart();
+    }
+
     /// Returns the marked commits, or the one under the cursor, oldest first.
     fn picks(&self, view: &View) -> cherry_pick::PickedCommits {
         let marked = self.list.state.marked();
@@ -164,7 +188,7 @@ impl ListSource for CommitSource {
             .footer("files")
             .when(Commits::has_row),
         Command::new("commits.ref", &["R"], "Switch branch or tag…", |pane: &mut Commits, cx| {
-            let then = |name: &str| Action::answer(CommitsAnswer::Ref(name.to_owned()));
+            let then = |name: &str| Action::answer(CommitsAnswer::Ref(name.into()));
             cx.act(Refs::pick("Commits of", &pane.source.project, &cx.view, then));
         })
         .footer("ref"),
@@ -197,14 +221,14 @@ impl ListSource for CommitSource {
         .when(Commits::has_row),
         Command::new("commits.branch", &["+"], "Create branch…", |pane: &mut Commits, cx| {
             if let Some(commit) = pane.current(&cx.view) {
-                forms::refs::create_branch(&pane.source.project, &commit.id).open(cx);
+                forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id)).open(cx);
             }
         })
         .writes()
         .when(Commits::has_row),
         Command::new("commits.tag", &["T"], "Create tag…", |pane: &mut Commits, cx| {
             if let Some(commit) = pane.current(&cx.view) {
-                forms::refs::create_tag(&pane.source.project, &commit.id).open(cx);
+                forms::refs::create_tag(&pane.source.project, &GitRef::from(&commit.id)).open(cx);
             }
         })
         .writes()
@@ -216,6 +240,7 @@ impl ListSource for CommitSource {
         CommitSource {
             git_ref: place.git_ref.clone(),
             path: place.path.clone().filter(|p| !p.is_empty()),
+            split: RefSplit::of(place),
             all: place.tab.as_deref() == Some("all"),
             shown: LogQuery::default(),
             history: History::default(),
@@ -229,13 +254,14 @@ impl ListSource for CommitSource {
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.project.clone());
         (place.git_ref, place.path) = (self.git_ref.clone(), self.path.clone());
+        place.is_joined = self.split.is_some();
         if self.all { place.tab("all") } else { place }
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = match self.all {
             true => project::breadcrumbs(view, &self.project),
-            false => project::breadcrumbs_at(view, &self.project, self.git_ref.as_deref()),
+            false => project::breadcrumbs_at(view, &self.project, self.git_ref.as_ref()),
         };
         breadcrumbs.push(Breadcrumb::new("commits", Role::Dim));
         breadcrumbs.extend(self.path.as_ref().map(|p| Breadcrumb::new(p.as_str(), Role::Title)));
@@ -243,7 +269,10 @@ impl ListSource for CommitSource {
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Commit>> {
-        Some(ListQuery::new(&self.read(input.filter, view)?.request))
+        match self.split {
+            Some(_) => None,
+            None => Some(ListQuery::new(&self.read(input.filter, view)?.request)),
+        }
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Commit> {
@@ -309,6 +338,9 @@ impl ListSource for CommitSource {
 
     fn wants(pane: &Commits, view: &View) -> Vec<Want> {
         let source = &pane.source;
+        if let Some(split) = &source.split {
+            return [project::want(&source.project)].into_iter().chain(split.wants(view)).collect();
+        }
         [project::want(&source.project)]
             .into_iter()
             .chain(source.labels.wants())
@@ -322,6 +354,7 @@ impl ListSource for CommitSource {
     }
 
     fn changed(pane: &mut Commits, cx: &mut Cx) {
+        pane.decide_split(cx);
         pane.source.lanes = if pane.list_width(&cx.view) < WIDE { MAX_LANES.0 } else { MAX_LANES.1 };
     }
 
@@ -336,6 +369,10 @@ impl ListSource for CommitSource {
                 pane.source.path = Some(path.trim_matches('/').to_owned()).filter(|path| !path.is_empty());
                 return pane.list.restart();
             }
+            Err(answer) => answer,
+        };
+        let answer = match answer.downcast() {
+            Ok(reading) => return pane.read_as(reading),
             Err(answer) => answer,
         };
         match answer.downcast() {

@@ -2,7 +2,7 @@
 
 use crate::api::commits::Commit;
 use crate::api::repository::{CompareRefs, Comparison};
-use crate::api::{Endpoint, Id};
+use crate::api::{Endpoint, GitRef, Id, RefKind};
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -39,17 +39,17 @@ const MAX_LANES: usize = 8;
 
 /// A ref chosen for one side of the comparison.
 enum Side {
-    To(String),
-    From(String),
+    To(GitRef),
+    From(GitRef),
 }
 
 /// The comparison of two refs.
 pub struct ComparePane {
     project: Id,
     /// The base of the comparison; `None` for the default branch.
-    from: Option<String>,
+    from: Option<GitRef>,
     /// The compared ref; `None` until one is chosen.
-    to: Option<String>,
+    to: Option<GitRef>,
     tab: usize,
     list: ListState,
     area: Drawn<Rect>,
@@ -62,8 +62,8 @@ pub struct ComparePane {
 }
 
 /// Parses the sides of `A...B` or `A..B`; a single ref is the compared side.
-fn sides(item: &str) -> (Option<String>, Option<String>) {
-    let some = |side: &str| Some(side.to_owned()).filter(|side| !side.is_empty());
+fn sides(item: &str) -> (Option<GitRef>, Option<GitRef>) {
+    let some = |side: &str| (!side.is_empty()).then(|| GitRef::from(side));
     match item.split_once("...").or_else(|| item.split_once("..")) {
         Some((from, to)) => (some(from), some(to)),
         None => (None, some(item)),
@@ -71,18 +71,32 @@ fn sides(item: &str) -> (Option<String>, Option<String>) {
 }
 
 impl ComparePane {
-    fn from<'a>(&'a self, view: &View<'a>) -> Option<&'a str> {
-        self.from.as_deref().or_else(|| project::default_branch(view, &self.project))
+    fn from(&self, view: &View) -> Option<GitRef> {
+        self.from.clone().or_else(|| project::default_branch(view, &self.project).map(GitRef::branch))
     }
 
     /// Returns both sides, if they are known.
-    fn pair<'a>(&'a self, view: &View<'a>) -> Option<(&'a str, &'a str)> {
-        Some((self.from(view)?, self.to.as_deref()?))
+    fn pair(&self, view: &View) -> Option<(GitRef, GitRef)> {
+        Some((self.from(view)?, self.to.clone()?))
+    }
+
+    /// Returns whether the sides have the same name, so that only their kinds tell them apart.
+    fn is_ambiguous(&self, view: &View) -> bool {
+        self.pair(view).is_some_and(|(from, to)| from.short() == to.short())
+    }
+
+    /// Returns a side for display, with its kind if its name does not tell it from the other side.
+    fn words(&self, view: &View, side: &GitRef) -> String {
+        match side.kind() {
+            Some(kind) if self.is_ambiguous(view) => format!("{} {}", kind.word(), side.short()),
+            _ => side.display().to_owned(),
+        }
     }
 
     fn query(&self, view: &View) -> Option<CompareRefs> {
         let (from, to) = self.pair(view)?;
-        Some(CompareRefs { id: self.project.clone(), from: from.to_owned(), to: to.to_owned(), straight: None })
+        let (from, to) = (from.as_str().to_owned(), to.as_str().to_owned());
+        Some(CompareRefs { id: self.project.clone(), from, to, straight: None })
     }
 
     fn reply<'a>(&self, view: &View<'a>) -> Option<Remote<'a, Comparison>> {
@@ -103,7 +117,7 @@ impl ComparePane {
     }
 
     fn swap(&mut self, cx: &mut Cx) {
-        let from = self.from(&cx.view).map(str::to_owned);
+        let from = self.from(&cx.view);
         self.from = std::mem::replace(&mut self.to, from);
         self.reset();
     }
@@ -124,7 +138,7 @@ impl ComparePane {
 
     /// Opens the file under the cursor at the compared ref.
     fn file(&mut self, cx: &mut Cx) {
-        let (Some(location), Some(to)) = (self.changes.location(), self.to.as_deref()) else { return };
+        let (Some(location), Some(to)) = (self.changes.location(), &self.to) else { return };
         let mut place = Place::new("files").project(self.project.clone()).at(to).path(location.path);
         place.line = location.line;
         cx.go(place);
@@ -135,21 +149,21 @@ impl ComparePane {
     fn draw_head(&self, view: &View, area: Rect, buf: &mut Buffer) -> Rect {
         let style = |role| view.theme.style(role);
         let row = |y: u16| Rect { x: area.x + 1, y: area.y + y, width: area.width.saturating_sub(2), height: 1 };
-        let side = |name: Option<&str>| match name {
-            Some(name) => (text::fit_middle(project::short_ref(name), 40), style(Role::Ref)),
+        let side = |name: Option<&GitRef>| match name {
+            Some(name) => (text::fit_middle(&self.words(view, name), 40), style(Role::Ref)),
             None => ("choose one".to_owned(), style(Role::Warning)),
         };
-        let (from, to) = (self.from(view), self.to.as_deref());
+        let (from, to) = (self.from(view), self.to.as_ref());
         let arrow = (format!(" {} ", glyph::arrow()), style(Role::Dim));
-        let left = [side(from), arrow, side(to)];
+        let left = [side(from.as_ref()), arrow, side(to)];
         let mut right: Vec<(String, Style)> = Vec::new();
-        if let (Some(from), Some(to), Some(comparison)) = (from, to, &self.comparison) {
+        if let (Some(from), Some(to), Some(comparison)) = (&from, to, &self.comparison) {
             let cut = if comparison.compare_timeout { "+" } else { "" };
             // In accessible mode, the glyph would repeat the word after the number.
             let sign = |symbol: &str| if glyph::is_accessible() { String::new() } else { format!("{symbol} ") };
             let ahead = text::count(comparison.commits.len() as u64);
             right.push((format!("{}{ahead}{cut} ahead", sign(glyph::up())), style(Role::Added)));
-            if let Some((behind, cut)) = ahead_behind::ahead(view, &self.project, to, from) {
+            if let Some((behind, cut)) = ahead_behind::ahead(view, &self.project, to.as_str(), from.as_str()) {
                 let cut = if cut { "+" } else { "" };
                 right.push((format!("  {}{behind}{cut} behind", sign(glyph::down())), style(Role::Dim)));
             }
@@ -163,8 +177,8 @@ impl ComparePane {
                 Some(("Both are the same commit.".to_owned(), Role::Dim))
             }
             (Some(_), Some((from, to))) => {
-                let (from, to) = (project::short_ref(from), project::short_ref(to));
-                Some((format!("Changes on {} since it diverged from {}", short(to), short(from)), Role::Dim))
+                let (from, to) = (self.words(view, &from), self.words(view, &to));
+                Some((format!("Changes on {} since it diverged from {}", short(&to), short(&from)), Role::Dim))
             }
             _ => None,
         };
@@ -225,23 +239,27 @@ impl Pane for ComparePane {
         Command::new("compare.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("compare.swap", &["S"], "Swap sides", Self::swap).footer("swap").when(Self::has_both_sides),
         Command::new("compare.ref", &["R"], "Change compared ref…", |pane: &mut Self, cx| {
-            let then = |name: &str| Action::answer(Side::To(name.to_owned()));
+            let then = |name: &str| Action::answer(Side::To(name.into()));
             cx.act(Refs::pick("Compare", &pane.project, &cx.view, then));
         })
         .footer("ref"),
         Command::new("compare.base", &["B"], "Change base…", |pane: &mut Self, cx| {
-            let then = |name: &str| Action::answer(Side::From(name.to_owned()));
+            let then = |name: &str| Action::answer(Side::From(name.into()));
             cx.act(Refs::pick("Compare with", &pane.project, &cx.view, then));
         })
         .footer("base"),
         Command::new("compare.mr", &["m"], "Create merge request…", |pane: &mut Self, cx| {
             if let Some((from, to)) = pane.pair(&cx.view) {
-                forms::merge_request::create(&pane.project, Some(to), Some(from), &cx.view).open(cx);
+                forms::merge_request::create(&pane.project, Some(to.short()), Some(from.short()), &cx.view).open(cx);
             }
         })
         .writes()
         .footer("merge request")
-        .when(Self::has_both_sides),
+        .when(|pane, view| {
+            pane.has_both_sides(view)?;
+            let is_tag = |side: &Option<GitRef>| side.as_ref().and_then(GitRef::kind) == Some(RefKind::Tag);
+            if is_tag(&pane.from) || is_tag(&pane.to) { Err("tags cannot be merged".into()) } else { Ok(()) }
+        }),
         Command::new("compare.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.changes.step_file(true))
             .footer("next file")
             .when(Self::on_changes),
@@ -291,7 +309,7 @@ impl Pane for ComparePane {
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.project.clone());
         if let Some(to) = &self.to {
-            place = place.item(format!("{}...{to}", self.from.as_deref().unwrap_or_default()));
+            place = place.item(format!("{}...{}", self.from.as_ref().map_or("", GitRef::as_str), to.as_str()));
         }
         if self.tab == CHANGES { place.tab("changes") } else { place }
     }
@@ -308,7 +326,7 @@ impl Pane for ComparePane {
             wants.push(Load::single(&query).into());
             // The reverse comparison is less important: it is requested only after the first has arrived.
             if self.comparison.is_some() {
-                wants.extend(ahead_behind::want(view, &self.project, to, from));
+                wants.extend(ahead_behind::want(view, &self.project, to.as_str(), from.as_str()));
             }
         }
         wants.extend(self.history.wants());
@@ -353,7 +371,8 @@ impl Pane for ComparePane {
         {
             let identity = format!("{} at {:?}", query.request().line(), reply.since);
             self.input = Some(Input { identity, entries: Entries::Comparison(arc.clone()) });
-            let (old, new) = (self.from(view).map(str::to_owned), self.to.clone());
+            let name = |side: GitRef| side.as_str().to_owned();
+            let (old, new) = (self.from(view).map(name), self.to.clone().map(name));
             let project = self.project.clone();
             self.changes.set_revisions(new.map(|new| Revisions { project, old, new }));
             // Servers send the oldest commit first; a log shows the newest first.
@@ -365,7 +384,7 @@ impl Pane for ComparePane {
         self.list.sync(commits.len(), |index| commits.get(index).map(|c| c.id.clone()).unwrap_or_default());
         if self.tab == CHANGES {
             if let (Some(from), Some(to)) = (self.from(view), &self.to) {
-                let key = format!("{} from {from} to {to}", self.project);
+                let key = format!("{} from {} to {}", self.project, from.short(), to.short());
                 self.changes.load_viewed_marks(view, &key);
             }
             self.changes.sync(view, self.input.as_ref());
@@ -453,14 +472,18 @@ impl Pane for ComparePane {
 
     fn url(&self, view: &View) -> Option<String> {
         let (from, to) = self.pair(view)?;
-        let sides = format!("{}...{}", project::path(from), project::path(to));
+        let sides = format!("{}...{}", project::path(from.short()), project::path(to.short()));
         Some(project::page(view, &self.project, &format!("/-/compare/{sides}")))
     }
 
     fn copies(&self, view: &View) -> Vec<Clip> {
         let mut copies = Vec::new();
         if let Some((from, to)) = self.pair(view) {
-            copies.push(Clip::line("range", format!("{from}...{to}")));
+            let name = |side: &GitRef| match self.is_ambiguous(view) {
+                true => side.as_str().to_owned(),
+                false => side.short().to_owned(),
+            };
+            copies.push(Clip::line("range", format!("{}...{}", name(&from), name(&to))));
         }
         match (self.tab, self.current(), self.changes.location()) {
             (COMMITS, Some(commit), _) => copies.push(Clip::line("SHA", commit.id.clone())),

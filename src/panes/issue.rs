@@ -6,7 +6,7 @@ use crate::api::issues::{
 };
 use crate::api::merge_requests::{MergeRequest, TimeStats};
 use crate::api::search::{Hit, SearchWithin};
-use crate::api::{Fault, Id, Noteable, Scope, Time};
+use crate::api::{Fault, GitRef, Id, Noteable, Scope, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
@@ -165,8 +165,8 @@ impl IssuePane {
     /// Opens a form for the name of a new branch for the issue; `then` receives the name.
     fn create_branch(&mut self, then: fn(String) -> Action, cx: &mut Cx) {
         if let (Some(project), Some(issue)) = (&self.project, self.issue(&cx.view)) {
-            let from = project::default_branch(&cx.view, project).unwrap_or_default();
-            forms::refs::branch_of_issue(project, from, issue, then).open(cx);
+            let from = project::default_branch(&cx.view, project).map(GitRef::branch).unwrap_or_default();
+            forms::refs::branch_of_issue(project, &from, issue, then).open(cx);
         }
     }
 

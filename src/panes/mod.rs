@@ -116,7 +116,7 @@ pub const PANES: &[Entry] = &[
     Entry::of::<commits::Commits>()
         .known_as(&["commits", "history", "log"])
         .below(Above::OwnList)
-        .at(&["{project}/-/commits|network/{ref:rest}"])
+        .at(&["{project}/-/commits/{ref}/{path:rest}", "{project}/-/commits", "{project}/-/network/{ref:rest}"])
         .lists("commits")
         .reached_by("go.commits", &["g c"], "Go to commits"),
     Entry::of::<commit::CommitPane>()
@@ -174,11 +174,15 @@ pub const PANES: &[Entry] = &[
         .known_as(&["to-do list", "to-dos", "todo", "todos", "tasks", "inbox"])
         .at(&["todos", "dashboard/todos"])
         .reached_by("go.todos", &["g w"], "Go to to-dos"),
-    Entry::of::<search::SearchPane>().known_as(&["search", "grep", "find"]).reached_by(
-        "go.search",
-        &["g s"],
-        "Go to search",
-    ),
+    Entry::of::<search::SearchPane>()
+        .known_as(&["search", "grep", "find"])
+        .at(&[
+            "search",
+            "search?search={item}&scope={tab}&group_id={group}&project_id={project:number}",
+            "search?project_id={project:number}&scope={tab}",
+            "search?group_id={group}&scope={tab}",
+        ])
+        .reached_by("go.search", &["g s"], "Go to search"),
     Entry::of::<staged_changes::StagedChanges>()
         .known_as(&["staged changes", "web ide", "index", "commit changes"])
         .reached_by("go.stage", &["g i"], "Go to staged changes"),

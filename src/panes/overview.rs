@@ -3,7 +3,7 @@
 use crate::api::commits::{Commit, ListCommits};
 use crate::api::projects::{GetLanguages, GetProject, Project, StarProject, UnstarProject};
 use crate::api::repository::{Contributor, GetRawBlob, ListContributors, ListTree, TreeEntry};
-use crate::api::{ExtraValue, Id};
+use crate::api::{ExtraValue, GitRef, Id};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -151,7 +151,7 @@ impl Overview {
             self.facts.field("import", vec![(words, role)], None);
         }
         if let Some(branch) = project.default_branch() {
-            let place = Place::new("files").project(self.project.clone()).at(branch);
+            let place = Place::new("files").project(self.project.clone()).at(GitRef::branch(branch));
             let pieces = vec![(format!("{} {branch}", glyph::branch()), Role::Ref)];
             self.facts.field("branch", pieces, Some(LinkTarget::Place(place)));
         }

@@ -2,7 +2,7 @@
 
 use crate::api::pipelines::resources::Status;
 use crate::api::pipelines::{CreatePipeline, ListPipelines, Pipeline};
-use crate::api::{Error, Id};
+use crate::api::{Error, GitRef, Id};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -98,8 +98,9 @@ impl Pipelines {
     }
 
     fn run(&mut self, cx: &mut Cx) {
-        let on = self.current(&cx.view).map(|pipeline| pipeline.r#ref.clone()).filter(|on| !on.starts_with("refs/"));
-        forms::pipeline::run(&self.source.project, on.as_deref().unwrap_or_default()).open(cx);
+        let current = self.current(&cx.view).filter(|pipeline| !pipeline.r#ref.starts_with("refs/"));
+        let on = current.map(|pipeline| GitRef::of_pipeline(&pipeline.r#ref, pipeline.tag));
+        forms::pipeline::run(&self.source.project, &on.unwrap_or_default()).open(cx);
     }
 
     fn can_run(&self, view: &View) -> Result<(), Disabled> {

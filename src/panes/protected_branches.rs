@@ -1,8 +1,8 @@
 //! The protection rules of a project's branches, and the branches that match the selected rule.
 
-use crate::api::Id;
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::protected_branches::{DeleteProtectionRule, ListProtectionRules, ProtectionRule, covers};
+use crate::api::{GitRef, Id, RefKind};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
@@ -92,6 +92,7 @@ impl ListSource for ProtectionSource {
     const ID: &'static str = "protected_branches";
     const TITLE: &'static str = "Protected branches";
     const NEEDS: Needs = Needs::Project;
+    const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 3 }, PanelRequest { min: 36, weight: 2 }];
     const COLUMNS: Columns<ProtectionRule> = COLUMNS;
     const COMMANDS: &'static [Command<ProtectedBranches>] = &[
@@ -205,7 +206,7 @@ impl FactsSource for ProtectionSource {
         facts.line(Vec::new());
         let covered: Vec<&Branch> = branches.iter().filter(|branch| covers(&rule.name, &branch.name)).collect();
         for (index, branch) in covered.iter().take(MAX_LISTED).enumerate() {
-            let place = Place::new("files").project(self.project.clone()).at(branch.name.as_str());
+            let place = Place::new("files").project(self.project.clone()).at(GitRef::branch(&branch.name));
             let name = if index == 0 { "covers" } else { "" };
             facts.field(name, vec![(branch.name.clone(), Role::Ref)], Some(LinkTarget::Place(place)));
         }

@@ -1,7 +1,7 @@
 //! The releases of a project, and the description and assets of the selected one.
 
 use crate::api::releases::{DeleteRelease, ListReleases, Release};
-use crate::api::{Id, Time};
+use crate::api::{GitRef, Id, RefKind, Time};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
@@ -61,7 +61,7 @@ impl Releases {
         if !self.enter_detail(cx)
             && let Some(release) = self.current(&cx.view)
         {
-            cx.go(Place::new("files").project(self.source.project.clone()).at(release.tag_name.as_str()));
+            cx.go(Place::new("files").project(self.source.project.clone()).at(GitRef::tag(&release.tag_name)));
         }
     }
 
@@ -93,6 +93,7 @@ impl ListSource for ReleaseSource {
     const ID: &'static str = "releases";
     const TITLE: &'static str = "Releases";
     const NEEDS: Needs = Needs::Project;
+    const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
     const COLUMNS: Columns<Release> = COLUMNS;
     const COMMANDS: &'static [Command<Releases>] = &[
@@ -199,7 +200,7 @@ impl FactsSource for ReleaseSource {
     }
 
     fn facts(&self, facts: &mut Details, view: &View, release: &Release) {
-        let files = Place::new("files").project(self.project.clone()).at(release.tag_name.as_str());
+        let files = Place::new("files").project(self.project.clone()).at(GitRef::tag(&release.tag_name));
         facts.field("tag", vec![(release.tag_name.clone(), Role::Ref)], Some(LinkTarget::Place(files)));
         let released = time_ago(view, release.released_at.as_ref().or(release.created_at.as_ref()));
         if !released.is_empty() {

@@ -1,7 +1,7 @@
 //! The tags of a project, and the annotation and release notes of the selected one.
 
-use crate::api::Id;
 use crate::api::tags::{CreateTagRelease, DeleteTag, GetTag, ListTags, Tag, UpdateTagRelease};
+use crate::api::{GitRef, Id, RefKind};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
@@ -102,7 +102,7 @@ impl TagText {
 impl Tags {
     fn go(&mut self, pane: &str, cx: &mut Cx) {
         if let Some(tag) = self.current(&cx.view) {
-            cx.go(Place::new(pane).project(self.source.project.clone()).at(tag.name.as_str()));
+            cx.go(Place::new(pane).project(self.source.project.clone()).at(GitRef::tag(&tag.name)));
         }
     }
 
@@ -163,7 +163,8 @@ impl Tags {
 
     fn compare(&mut self, cx: &mut Cx) {
         if let Some((from, to)) = self.pair(&cx.view) {
-            cx.go(Place::new("compare").project(self.source.project.clone()).item(format!("{from}...{to}")));
+            let range = format!("{}...{}", GitRef::tag(&from).as_str(), GitRef::tag(&to).as_str());
+            cx.go(Place::new("compare").project(self.source.project.clone()).item(range));
         }
     }
 }
@@ -195,6 +196,7 @@ impl ListSource for TagSource {
     const ID: &'static str = "tags";
     const TITLE: &'static str = "Tags of a project";
     const NEEDS: Needs = Needs::Project;
+    const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
     const HEADING: &'static str = "Tags";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
     const COLUMNS: Columns<Tag> = COLUMNS;
@@ -216,8 +218,9 @@ impl ListSource for TagSource {
             list::need(pane.pair(view), &pane.rows(view), "mark another one with Space").map(|_| ())
         }),
         Command::new("tags.create", &["+"], "Create tag…", |pane: &mut Tags, cx| {
-            let at = project::default_branch(&cx.view, &pane.source.project).unwrap_or("HEAD");
-            forms::refs::create_tag(&pane.source.project, at).open(cx);
+            let default = project::default_branch(&cx.view, &pane.source.project).map(GitRef::branch);
+            let at = default.unwrap_or_else(|| "HEAD".into());
+            forms::refs::create_tag(&pane.source.project, &at).open(cx);
         })
         .writes(),
         Command::new("tags.delete", &["D"], "Delete tag…", Tags::delete).writes().when(Tags::has_row),

@@ -1,7 +1,7 @@
 //! The test report of a pipeline, as provided by the server: failed tests first, and the output of each test.
 
-use crate::api::Id;
 use crate::api::test_reports::{GetTestReport, TestReport};
+use crate::api::{GitRef, Id};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -66,7 +66,7 @@ impl TestReportPane {
         let Some(case) = self.case(&cx.view) else { return };
         let sha = pipelines::known(&cx.view, &self.project, self.pipeline).value.map(|pipeline| pipeline.sha.clone());
         let sha = sha.filter(|sha| !sha.is_empty());
-        if !test_report::open_source(case, &self.project, sha.as_deref(), cx) {
+        if !test_report::open_source(case, &self.project, sha.map(GitRef::from), cx) {
             self.table.toggle_full_output();
         }
     }

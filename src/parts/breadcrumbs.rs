@@ -1,6 +1,6 @@
 //! The first breadcrumbs of a project or a group.
 
-use crate::api::Id;
+use crate::api::{GitRef, Id, RefKind};
 use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::ui::glyph;
@@ -28,9 +28,11 @@ fn path_breadcrumbs(id: Option<&Id>, place: fn(Id) -> Place) -> Vec<Breadcrumb> 
     }
 }
 
-/// Returns the breadcrumb of a ref: `⎇ main`.
-pub fn git_ref(project: &Id, name: &str) -> Breadcrumb {
-    let short = super::project::short_ref(name);
-    let place = Place::new("files").project(project.clone()).at(name);
-    Breadcrumb::new(format!("{} {short}", glyph::branch()), Role::Ref).to(place)
+/// Returns the breadcrumb of a ref: `⎇ main`, `tag v1.0`.
+pub fn git_ref(project: &Id, name: &GitRef) -> Breadcrumb {
+    let words = match name.kind() {
+        Some(RefKind::Tag) => name.label().into_owned(),
+        _ => format!("{} {}", glyph::branch(), name.display()),
+    };
+    Breadcrumb::new(words, Role::Ref).to(Place::new("files").project(project.clone()).at(name))
 }

@@ -1,7 +1,7 @@
 //! Cherry-picks one commit, or several in order, to a branch; stops at the first that fails.
 
-use crate::api::Id;
 use crate::api::commits::{CherryPick, Commit};
+use crate::api::{GitRef, Id};
 use crate::app::App;
 use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
@@ -29,7 +29,7 @@ pub fn pick_of(commit: &Commit) -> (String, String) {
 
 /// Returns the action that asks for the branch.
 pub fn ask(project: &Id, view: &View) -> Action {
-    Refs::pick("Cherry-pick to", project, view, |name| Action::answer(PickTo(name.to_owned())))
+    Refs::pick("Cherry-pick to", project, view, |name| Action::answer(PickTo(GitRef::from(name).short().to_owned())))
 }
 
 /// Returns a short name for the commits: `commit 1a2b3c4d`, `3 commits`.

@@ -4,7 +4,7 @@ use super::commit_view::CommitView;
 use super::list::{age, date, time_ago};
 use crate::api::commits::{Commit, CommitRef, CommitStatus};
 use crate::api::merge_requests::MergeRequest;
-use crate::api::{ExtraValue, Time};
+use crate::api::{ExtraValue, GitRef, Time};
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
@@ -114,7 +114,8 @@ fn merge_requests(shown: &CommitView, view: &View, details: &mut Details) {
 fn refs(shown: &CommitView, view: &View, details: &mut Details) {
     let rows: Rows<'_, CommitRef> = view.store.list(&shown.refs_query());
     for (index, found) in rows.iter().enumerate() {
-        let place = Place::new("files").project(shown.project.clone()).at(found.name.as_str());
+        let place =
+            Place::new("files").project(shown.project.clone()).at(GitRef::tag_if(found.r#type == "tag", &found.name));
         let sign = if found.r#type == "tag" { "tag" } else { glyph::branch() };
         let pieces = vec![(format!("{sign} "), Role::Dim), (found.name.clone(), Role::Ref)];
         details.field(if index == 0 { "refs" } else { "" }, pieces, Some(LinkTarget::Place(place)));

@@ -5,6 +5,7 @@ use super::columns::ColumnState;
 use super::list::{self, Listing};
 use super::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListSource};
 use super::query_list;
+use crate::api::GitRef;
 use crate::app::action::Answer;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -358,9 +359,10 @@ impl<S: ListSource> Pane for ListPane<S> {
         let mut list = Listing::with_filter(text.as_deref().unwrap_or_default());
         // The item or ref that the place names beyond the list is one of its rows.
         let own = source.place();
-        let git_ref = place.git_ref.as_ref().filter(|_| own.git_ref.is_none());
-        if let Some(key) = git_ref.or(place.item.as_ref().filter(|_| own.item.is_none())) {
-            list.reveal(key.as_str());
+        let is_row = |name: &&GitRef| S::REF_KIND.is_some() && (name.kind().is_none() || name.kind() == S::REF_KIND);
+        let git_ref = place.git_ref.as_ref().filter(|_| own.git_ref.is_none()).filter(is_row).map(GitRef::short);
+        if let Some(key) = git_ref.or(place.item.as_deref().filter(|_| own.item.is_none())) {
+            list.reveal(key);
         }
         let requested_key = |tab: &str| source.tabs().iter().position(|title| title.eq_ignore_ascii_case(tab));
         let tab = place.tab.as_deref().and_then(requested_key).unwrap_or_else(|| source.initial_tab());

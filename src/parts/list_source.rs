@@ -3,7 +3,7 @@
 use super::columns::{Columns, ServerOrder};
 use super::list::Listing;
 use super::list_pane::ListPane;
-use crate::api::Error;
+use crate::api::{Error, RefKind};
 use crate::app::action::Answer;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -55,6 +55,8 @@ pub trait ListSource: Sized + 'static {
     /// Whether the place names the row in the detail panel: then it opens with the focus there, and Esc leaves the
     /// place.
     const PLACE_NAMES_ROW: bool = false;
+    /// The kind of refs that the rows are, by their short names as keys: the ref of the place is one of its rows.
+    const REF_KIND: Option<RefKind> = None;
     /// The widths of the panels, from left to right.
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
     /// The minimum number of pages that are loaded.

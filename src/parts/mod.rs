@@ -38,6 +38,7 @@ pub mod query_list;
 pub mod reactions;
 pub mod ref_choices;
 pub mod ref_labels;
+pub mod ref_split;
 pub mod rendered_markdown;
 pub mod request_limit;
 pub mod review;

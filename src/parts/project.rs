@@ -2,7 +2,7 @@
 
 use crate::api::endpoint::encode;
 use crate::api::projects::{GetProject, Project};
-use crate::api::{Endpoint, ExtraValue, Id};
+use crate::api::{Endpoint, ExtraValue, GitRef, Id, RefKind};
 use crate::app::pane::Breadcrumb;
 use crate::app::view::View;
 use crate::store::{Load, Want};
@@ -46,6 +46,14 @@ pub fn no_branches(view: &View) -> (&'static str, &'static str) {
     }
 }
 
+/// Returns the name of the branch at `git_ref`, or of the default branch if that is `None`; `None` for a tag.
+pub fn branch_at(view: &View, id: &Id, git_ref: Option<&GitRef>) -> Option<String> {
+    match git_ref {
+        Some(name) => name.branch_name().map(str::to_owned),
+        None => default_branch(view, id).map(str::to_owned),
+    }
+}
+
 /// Returns what is shown instead of the files of a project whose repository is still being copied, or could not be.
 pub fn import_words(project: &Project) -> Option<(String, Role)> {
     match project.import_status.sent().map(String::as_str) {
@@ -65,18 +73,25 @@ pub fn breadcrumbs(view: &View, id: &Id) -> Vec<Breadcrumb> {
 }
 
 /// Returns the breadcrumbs of a project at a ref, or at the default branch if `git_ref` is `None`.
-pub fn breadcrumbs_at(view: &View, id: &Id, git_ref: Option<&str>) -> Vec<Breadcrumb> {
+pub fn breadcrumbs_at(view: &View, id: &Id, git_ref: Option<&GitRef>) -> Vec<Breadcrumb> {
     let mut breadcrumbs = breadcrumbs(view, id);
-    if let Some(name) = git_ref.or_else(|| default_branch(view, id)) {
-        breadcrumbs.push(crate::parts::breadcrumbs::git_ref(id, name));
+    if let Some(name) = git_ref.cloned().or_else(|| default_branch(view, id).map(GitRef::branch)) {
+        breadcrumbs.push(crate::parts::breadcrumbs::git_ref(id, &name));
     }
     breadcrumbs
 }
 
-/// Returns a ref for display: a full SHA is shortened.
-pub fn short_ref(name: &str) -> &str {
+/// Returns the SHA or name of a commit for display: a full SHA is shortened.
+pub fn short_sha(name: &str) -> &str {
     let hash = name.len() == 40 && name.bytes().all(|b| b.is_ascii_hexdigit());
     if hash { name.get(..8).unwrap_or(name) } else { name }
+}
+
+/// Returns the page `kind` (`tree`, `blob`, `commits`) of a path at a ref, below the URL of a project.
+pub fn page_at(kind: &str, git_ref: &GitRef, file: Option<&str>) -> String {
+    let file = file.map(|file| format!("/{}", path(file))).unwrap_or_default();
+    let ref_type = git_ref.kind().map(|kind| format!("?ref_type={}", RefKind::ref_type(kind))).unwrap_or_default();
+    format!("/-/{kind}/{}{file}{ref_type}", path(git_ref.short()))
 }
 
 /// Returns the URL of the page `rest` in a project, such as `/-/branches`.

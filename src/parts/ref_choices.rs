@@ -1,9 +1,9 @@
 //! Branches and tags of a project as choices of a picker.
 
 use super::list::age;
-use crate::api::Id;
 use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
+use crate::api::{GitRef, Id};
 use crate::app::action::Action;
 use crate::app::overlay::picker::{Item, NameAction, Picker, Source};
 use crate::app::view::View;
@@ -39,8 +39,8 @@ pub struct Refs {
 }
 
 impl Refs {
-    /// Returns the action that opens a picker of refs. `action` returns the action for a listed or typed name; a commit
-    /// SHA can only be typed.
+    /// Returns the action that opens a picker of refs. `action` returns the action for a name: the full one of a listed
+    /// ref, or what was typed. A commit SHA can only be typed.
     pub fn pick(title: &str, project: &Id, view: &View, action: NameAction) -> Action {
         let source = Box::new(Refs { project: project.clone(), action });
         let picker = Picker::of(title, source, view).free(action, "a branch, a tag, or the SHA of a commit");
@@ -73,19 +73,16 @@ impl Source for Refs {
             for branch in view.store.list(&list).iter() {
                 if seen.insert(branch.name.as_str()) {
                     let when = branch.commit.as_ref().and_then(|c| c.date());
-                    let name = branch.name.as_str();
-                    items.push(Item::act(name, (self.action)(name)).note(format!(
-                        "{} {}",
-                        glyph::branch(),
-                        age(view, when)
-                    )));
+                    let action = (self.action)(GitRef::branch(&branch.name).as_str());
+                    let note = format!("{} {}", glyph::branch(), age(view, when));
+                    items.push(Item::act(branch.name.as_str(), action).note(note));
                 }
             }
         }
         for tag in view.store.list(&self.tags()).iter() {
             let when = tag.commit.as_ref().and_then(|c| c.date());
-            let name = tag.name.as_str();
-            items.push(Item::act(name, (self.action)(name)).note(format!("tag {}", age(view, when))));
+            let action = (self.action)(GitRef::tag(&tag.name).as_str());
+            items.push(Item::act(tag.name.as_str(), action).note(format!("tag {}", age(view, when))));
         }
         items
     }

@@ -1,7 +1,7 @@
 //! A test report as a table, with failures first. The details of the selected test are shown below it, or in its place.
 
 use crate::api::test_reports::TestTotals;
-use crate::api::{Error, Fault, Id};
+use crate::api::{Error, Fault, GitRef, Id};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -96,9 +96,9 @@ fn seconds(time: f64) -> String {
 }
 
 /// Opens the source location that a test names, or a picker for several; returns `false` if it names none.
-pub fn open_source(case: &Case, project: &Id, git_ref: Option<&str>, cx: &mut Cx) -> bool {
+pub fn open_source(case: &Case, project: &Id, git_ref: Option<GitRef>, cx: &mut Cx) -> bool {
     let place = |location: &SourceLocation| Place {
-        git_ref: git_ref.map(str::to_owned),
+        git_ref: git_ref.clone(),
         line: location.line,
         ..Place::new("files").project(project.clone()).path(location.path.clone())
     };

@@ -43,6 +43,7 @@ mod runners;
 #[path = "../support/scripted.rs"]
 mod scripted;
 mod search;
+mod short_refs;
 mod snippets;
 mod tags;
 mod test_reports;

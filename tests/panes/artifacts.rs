@@ -161,7 +161,7 @@ async fn a_test_report_lists_failures_first_and_opens_the_source() {
     harness.expect("Open source location").expect("src/ui/table.rs:41").press("Enter");
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.path.as_deref(), place.line), ("files", Some("tests/table.rs"), Some(22)));
-    assert_eq!(place.git_ref.as_deref(), Some("0123456789abcdef0123456789abcdef01234567"));
+    assert_eq!(place.git_ref, Some("0123456789abcdef0123456789abcdef01234567".into()));
 }
 
 #[tokio::test]

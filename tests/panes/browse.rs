@@ -1,6 +1,7 @@
 //! Browsing a repository: the tree and its files, branches, tags, commits, and a single commit.
 
 use crate::harness::{Begin, Harness};
+use labscope::api::GitRef;
 use labscope::app::place::Place;
 use serde_json::{Value, json};
 
@@ -162,14 +163,14 @@ async fn switching_the_ref_keeps_the_path() {
     let branches = json!([{"name": "main", "commit": commit("aaaaaaaa", "A", 1)}, {"name": "next"}]);
     app.reply("GET /projects/acme%2Frocket/repository/branches", branches)
         .reply("GET /projects/acme%2Frocket/repository/tags", json!([{"name": "v1"}]))
-        .reply(&format!("{TREE}?ref=next"), json!([folder("src")]))
-        .reply(&format!("{TREE}?path=src&ref=next"), json!([file("src/main.rs"), file("src/new.rs")]));
+        .reply(&format!("{TREE}?ref=refs%2Fheads%2Fnext"), json!([folder("src")]))
+        .reply(&format!("{TREE}?path=src&ref=refs%2Fheads%2Fnext"), json!([file("src/main.rs"), file("src/new.rs")]));
     app.settle().await;
     app.press("R").settle().await;
     app.expect("Files at").expect("v1");
     app.type_text("next").press("Enter").settle().await;
     app.expect("⎇ next").expect("new.rs").expect("fn main()").expect_no("run.sh");
-    assert_eq!(app.app.place(), at().at("next").path("src/main.rs"));
+    assert_eq!(app.app.place(), at().at(GitRef::branch("next")).path("src/main.rs"));
 }
 
 #[tokio::test]
@@ -241,10 +242,14 @@ async fn branches_can_be_filtered_created_protected_and_deleted() {
         app.waiting()
     );
     app.press("+").type_text("fix x").expect("spaces and ~").press("Backspace Backspace").type_text("/x").press("C-s");
-    assert!(app.waiting().iter().any(|l| l.contains("branch=fix/x ref=feature/rows")), "{:?}", app.waiting());
+    assert!(
+        app.waiting().iter().any(|l| l.contains("branch=fix/x ref=refs/heads/feature/rows")),
+        "{:?}",
+        app.waiting()
+    );
     app.reply("POST /projects/acme%2Frocket/repository/branches", branch("fix/x", false, false)).settle().await;
     app.press("H").settle().await;
-    assert_eq!(app.app.place(), Place::new("commits").project("acme/rocket").at("feature/rows"));
+    assert_eq!(app.app.place(), Place::new("commits").project("acme/rocket").at(GitRef::branch("feature/rows")));
 }
 
 #[tokio::test]
@@ -264,7 +269,7 @@ async fn tags_show_their_messages_and_open_their_files() {
     assert!(app.line_with("v1  ").starts_with('▌'), "{}", app.picture());
     app.press("/").type_text("nothing").press("Enter").settle().await;
     app.expect("No matches.").press("Esc").press("j Enter").settle().await;
-    assert_eq!(app.app.place().git_ref.as_deref(), Some("v1"));
+    assert_eq!(app.app.place().git_ref, Some(GitRef::tag("v1")));
 }
 
 fn diff() -> Value {
@@ -328,7 +333,7 @@ async fn a_commit_shows_its_diff_and_details() {
         app.press("j");
     }
     app.press("Enter").settle().await;
-    assert_eq!(app.app.place(), at().at("v2"));
+    assert_eq!(app.app.place(), at().at(GitRef::tag("v2")));
 }
 
 #[tokio::test]

@@ -28,7 +28,10 @@ async fn a_click_on_a_key_hint_runs_its_command() {
     harness.click_on("? help").expect("Move down").press("Esc");
     harness.click_on("/ filter").type_text("b").expect("/b").press("Esc").settle().await;
     harness.click_on("H commits").settle().await;
-    assert_eq!(harness.app.place(), Place::new("commits").project("acme/tools/cli").at("main"));
+    assert_eq!(
+        harness.app.place(),
+        Place::new("commits").project("acme/tools/cli").at(labscope::api::GitRef::branch("main"))
+    );
 }
 
 #[tokio::test]

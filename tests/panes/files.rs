@@ -1,6 +1,7 @@
 //! Files of a project beyond browsing: saving, the pager, finding files, and blame.
 
 use crate::harness::{Begin, Harness};
+use labscope::api::GitRef;
 use labscope::app::action::Msg;
 use labscope::app::place::Place;
 use labscope::app::transfer::TransferEvent;
@@ -351,33 +352,92 @@ async fn open_folders_are_remembered() {
     assert_eq!(state.recents.project("acme/rocket").expect("a project").open_folders, ["src"]);
 }
 
-#[tokio::test]
-async fn a_ref_with_a_slash_is_split_from_the_path_by_known_refs() {
-    let place = Place::new("files").project("acme/rocket").at("feature").path("rows/src/main.rs");
-    let mut app = Begin::at(place).size(120, 24).open();
-    let tree = format!("GET {PROJECT}/repository/tree");
-    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
-        .reply(
-            &format!("GET {PROJECT}"),
-            json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
-        )
-        .reply_raw(&blob("src/main.rs"), "fn main() {}\n");
-    // Replies arrive in any order: here, the folder is reported missing before the ref is known to contain a slash.
-    app.fail(&format!("GET {PROJECT}/repository/commits/feature"), 404, "404 Commit Not Found").fail(
-        &format!("{tree}?path=rows&ref=feature"),
-        404,
-        "404 Tree Not Found",
+/// Opens a web address in a repository whose refs are `branches` and `tags`. Each ref has the files `c`, `b/c` and
+/// `rows/src/main.rs`.
+fn address(rest: &str, branches: &[&str], tags: &[&str]) -> Harness {
+    let mut app = Begin::at(Place::new("projects")).size(120, 24).open();
+    app.reply("GET /user", json!({"id": 1, "username": "ada"})).reply(
+        &format!("GET {PROJECT}"),
+        json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
     );
+    for (list, names) in [("branches", branches), ("tags", tags)] {
+        for name in ["a", "a%2Fb", "a%2Fb%2Fc", "a%2Fb%2Fc%2Fd"] {
+            let request = format!("GET {PROJECT}/repository/{list}/{name}");
+            match names.contains(&&*name.replace("%2F", "/")) {
+                true => app.reply(&request, json!({"name": name.replace("%2F", "/"), "commit": commit("bbbbbbbb")})),
+                false => app.fail(&request, 404, "404 Not Found"),
+            };
+        }
+    }
+    app.press("C-p").type_text(&format!("acme/rocket/-/{rest}")).press("Enter");
+    app
+}
+
+/// Replies with the commits that changed a path at a ref.
+fn history(app: &mut Harness, git_ref: &str, path: &str, commits: &[&str]) {
+    let commits: Vec<Value> = commits.iter().map(|sha| commit(sha)).collect();
+    let (path, git_ref) = (path.replace('/', "%2F"), git_ref.replace('/', "%2F"));
+    app.reply(&format!("GET {PROJECT}/repository/commits?path={path}&ref_name={git_ref}"), commits);
+}
+
+#[tokio::test]
+async fn a_ref_with_a_slash_is_split_from_the_path_by_the_refs_that_exist() {
+    for (branches, tags, git_ref, path) in [
+        (&["a/b"][..], &[][..], GitRef::branch("a/b"), Some("c/d")),
+        (&[], &["a/b/c"], GitRef::tag("a/b/c"), Some("d")),
+        (&["a"], &[], GitRef::branch("a"), Some("b/c/d")),
+        (&["a/b/c/d"], &[], GitRef::branch("a/b/c/d"), None),
+        // The SHA of a commit, or something else that only the server can read.
+        (&[], &[], GitRef::from("a"), Some("b/c/d")),
+    ] {
+        let mut app = address("tree/a/b/c/d", branches, tags);
+        app.settle().await;
+        let place = app.app.place();
+        assert_eq!((place.git_ref.as_ref(), place.path.as_deref(), place.is_joined), (Some(&git_ref), path, false));
+        let tree = format!("repository/tree?ref={}", git_ref.as_str().replace('/', "%2F"));
+        assert!(app.waiting().iter().any(|line| line.contains(&tree)), "{:?}", app.waiting());
+    }
+}
+
+#[tokio::test]
+async fn an_address_with_several_readings_is_not_guessed() {
+    let mut app = address("blob/a/b/c/d#L3", &["a"], &["a", "a/b"]);
+    history(&mut app, "refs/heads/a", "b/c/d", &["bbbbbbbb"]);
+    history(&mut app, "refs/tags/a", "b/c/d", &[]);
+    history(&mut app, "refs/tags/a/b", "c/d", &["bbbbbbbb"]);
     app.settle().await;
-    app.fail(&format!("{tree}?ref=feature"), 404, "404 Tree Not Found")
-        .fail(&format!("{tree}?path=rows%2Fsrc&ref=feature"), 404, "404 Tree Not Found")
-        .reply(&format!("GET {PROJECT}/repository/branches?search=feature"), json!([{"name": "feature/rows"}]))
-        .reply(&format!("GET {PROJECT}/repository/tags"), json!([]))
-        .reply(&format!("GET {PROJECT}/repository/commits/feature%2Frows"), commit("bbbbbbbb"))
-        .reply(&format!("{tree}?ref=feature%2Frows"), json!([entry("src", "040000")]))
-        .reply(&format!("{tree}?path=src&ref=feature%2Frows"), json!([file("src/main.rs")]));
+    app.expect("This address can mean several refs").expect("⎇ a").expect("tag a/b").expect_no("tag a ");
+    app.press("Down Enter").settle().await;
+    let place = app.app.place();
+    assert_eq!((place.git_ref, place.path.as_deref()), (Some(GitRef::branch("a")), Some("b/c/d")));
+}
+
+#[tokio::test]
+async fn a_reading_without_its_path_is_no_reading() {
+    let mut app = address("blame/a/b/c", &["a/b"], &["a"]);
+    history(&mut app, "refs/tags/a", "b/c", &[]);
+    history(&mut app, "refs/heads/a/b", "c", &["bbbbbbbb"]);
     app.settle().await;
-    app.expect("⎇ feature/rows").expect("fn main()");
+    app.expect_no("several refs");
+    assert_eq!(app.app.place().git_ref, Some(GitRef::branch("a/b")));
+}
+
+#[tokio::test]
+async fn the_history_of_an_address_is_split_like_its_files() {
+    let mut app = address("commits/a/b/c", &["a/b"], &[]);
+    app.settle().await;
+    let place = app.app.place();
+    assert_eq!((place.git_ref, place.path.as_deref()), (Some(GitRef::branch("a/b")), Some("c")));
+    assert!(
+        app.waiting().iter().any(|line| line.contains("path=c&ref_name=refs%2Fheads%2Fa%2Fb")),
+        "{:?}",
+        app.waiting()
+    );
+    // The kind is known, so only tags are looked up.
+    let mut app = address("commits/a/b?ref_type=tags", &["a"], &["a"]);
+    app.settle().await;
+    assert_eq!(app.app.place().git_ref, Some(GitRef::tag("a")));
+    assert!(!app.asked.iter().any(|line| line.contains("/branches/")), "{:?}", app.asked);
 }
 
 #[tokio::test]

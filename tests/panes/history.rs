@@ -221,7 +221,7 @@ async fn a_comparison_reports_equal_and_missing_refs() {
     app.fail(&format!("{REPOSITORY}/compare"), 404, "404 Ref Not Found");
     app.settle().await;
     app.press("j Space k =").settle().await;
-    assert_eq!(app.app.place(), compare("rows...main"));
+    assert_eq!(app.app.place(), compare("refs/heads/rows...refs/heads/main"));
     app.expect("404").expect("R ref");
 }
 
@@ -233,7 +233,10 @@ async fn a_side_of_a_comparison_is_chosen_from_the_project_refs() {
     app.press("R").settle().await;
     app.type_text("v1").press("Enter").settle().await;
     app.expect("main → v1");
-    assert_eq!(app.waiting(), ["GET /projects/acme%2Frocket/repository/compare?from=main&to=v1"]);
+    assert_eq!(
+        app.waiting(),
+        ["GET /projects/acme%2Frocket/repository/compare?from=refs%2Fheads%2Fmain&to=refs%2Ftags%2Fv1"]
+    );
 }
 
 #[tokio::test]
@@ -555,11 +558,14 @@ async fn a_tag_can_be_lightweight_or_annotated_and_compared_with_the_previous() 
     app.settle().await;
     app.press("+").type_text("v3").press("C-s");
     let sent = |app: &Harness| app.waiting().into_iter().find(|line| line.starts_with("POST")).unwrap_or_default();
-    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags ref=main tag_name=v3");
+    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags ref=refs/heads/main tag_name=v3");
     let mut app = tags(120);
     app.settle().await;
     app.press("+").type_text("v4").press("Tab Tab").type_text("Fourth").press("Esc C-s");
-    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags message=Fourth ref=main tag_name=v4");
+    assert_eq!(
+        sent(&app),
+        "POST /projects/acme%2Frocket/repository/tags message=Fourth ref=refs/heads/main tag_name=v4"
+    );
     // A current server creates the tag without the release, so the release is sent separately.
     let mut app = tags(120);
     app.settle().await;
@@ -571,7 +577,7 @@ async fn a_tag_can_be_lightweight_or_annotated_and_compared_with_the_previous() 
     let mut app = tags(120);
     app.settle().await;
     app.press("=");
-    assert_eq!(app.app.place(), compare("v1...v2"));
+    assert_eq!(app.app.place(), compare("refs/tags/v1...refs/tags/v2"));
 }
 
 #[tokio::test]
@@ -585,9 +591,9 @@ async fn hostile_branch_names_are_sanitized_and_still_work() {
     app.settle().await;
     app.expect("feature/␛[2J").expect("team/very").expect("…").expect("default protected");
     app.press("D").expect("Delete the branch feature/␛[2J").press("n").press("Space j j =");
-    assert_eq!(app.app.place().item, Some(format!("{evil}...main")));
+    assert_eq!(app.app.place().item, Some(format!("refs/heads/{evil}...refs/heads/main")));
     app.press("q").press("Esc").press("g g H");
-    assert_eq!(app.app.place().git_ref.as_deref(), Some(evil));
+    assert_eq!(app.app.place().git_ref, Some(labscope::api::GitRef::branch(evil)));
 }
 
 #[tokio::test]

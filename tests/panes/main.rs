@@ -48,6 +48,7 @@ mod pipelines;
 mod protected_branches;
 mod reach;
 mod reactions;
+mod refs;
 mod refusals;
 mod releases;
 mod repository;

@@ -457,6 +457,6 @@ async fn editing_a_file_at_a_tag_explains_that_a_branch_is_needed() {
         .settle()
         .await;
     app.press("Enter").settle().await;
-    assert_eq!(app.app.place().git_ref.as_deref(), Some("v1.0"));
+    assert_eq!(app.app.place().git_ref, Some(labscope::api::GitRef::tag("v1.0")));
     app.press("e").expect("this is a tag; R chooses a branch");
 }

@@ -48,7 +48,7 @@ async fn failures_come_first_and_enter_opens_their_source_at_the_commit() {
     harness.press("Enter");
     let files = harness.app.place();
     assert_eq!((files.pane.as_ref(), files.line, files.path.as_deref()), ("files", Some(22), Some("tests/table.rs")));
-    assert_eq!(files.git_ref.unwrap_or_default(), format!("{:0>40}", 9));
+    assert_eq!(files.git_ref, Some(format!("{:0>40}", 9).into()));
 }
 
 #[tokio::test]

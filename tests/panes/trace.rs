@@ -79,7 +79,7 @@ async fn a_key_opens_the_source_of_an_error() {
     harness.press("Enter");
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.path.as_deref(), place.line), ("files", Some("src/frame.rs"), Some(10)));
-    assert_eq!(place.git_ref.as_deref(), Some(SHA));
+    assert_eq!(place.git_ref, Some(SHA.into()));
     // A line with a web address opens it; a line with a file outside of the repository does nothing.
     let mut harness = open("success", "see https://docs.test/x.\n/usr/lib/a.rs:3 failed\n").await;
     harness.press("g g Enter");

@@ -3,6 +3,7 @@
 use super::clock;
 use super::moved_projects;
 use super::payload::Payload;
+use super::short_refs::ShortForm;
 use super::{Client, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
 use crate::api::error::{
@@ -44,6 +45,8 @@ pub(super) struct Call {
     pub payload: Option<Payload>,
     /// The part of the reply that is requested.
     pub range: RangeRequest,
+    /// The form with short names of refs, if the call has full ones.
+    pub short_form: Option<ShortForm>,
 }
 
 /// A byte range of a resource.
@@ -118,8 +121,26 @@ impl Client {
         Url::parse(&text).map_err(bad)
     }
 
-    /// Sends a call, follows redirects, and retries where that is safe and may help.
+    /// Sends a call, follows redirects, and retries where that is safe and may help. If the server does not know full
+    /// names of refs, the call is sent with short ones.
     pub(super) async fn exchange(&self, call: &Call) -> Result<reqwest::Response, Error> {
+        if let Some(short) = self.with_short_refs(call) {
+            return self.exchange_as_is(&short).await;
+        }
+        let reply = self.exchange_as_is(call).await?;
+        // A write that was refused for its ref had no effect.
+        let is_missing = reply.status() == 404 || reply.status() == 400 && !call.is_read();
+        if is_missing && call.short_form.is_some() {
+            let token = self.token(call, None).await?;
+            self.check_full_refs(call, token.as_ref()).await;
+            if let Some(short) = self.with_short_refs(call) {
+                return self.exchange_as_is(&short).await;
+            }
+        }
+        Ok(reply)
+    }
+
+    async fn exchange_as_is(&self, call: &Call) -> Result<reqwest::Response, Error> {
         let reads = call.is_read();
         let mut attempt = 0;
         let mut token = self.token(call, None).await?;
@@ -169,7 +190,8 @@ impl Client {
         let lookup = moved_projects::lookup(&call.target).filter(|_| !call.is_read() && reply.status().as_u16() == 405);
         let Some(target) = lookup else { return Ok(reply) };
         let current = self.moved_projects.current(&call.target);
-        let read = Call { method: Method::GET, target, accept: JSON, payload: None, range: RangeRequest::default() };
+        let range = RangeRequest::default();
+        let read = Call { method: Method::GET, target, accept: JSON, payload: None, range, short_form: None };
         // Whatever it returns, only its redirect matters.
         let _ = self.send_once(&read, token).await;
         match self.moved_projects.current(&call.target) == current {
@@ -179,7 +201,11 @@ impl Client {
     }
 
     /// Sends a call once and follows redirects.
-    async fn send_once(&self, call: &Call, token: Option<&SecretString>) -> Result<reqwest::Response, Error> {
+    pub(super) async fn send_once(
+        &self,
+        call: &Call,
+        token: Option<&SecretString>,
+    ) -> Result<reqwest::Response, Error> {
         let home = self.server.base_url.origin();
         let target = self.moved_projects.current(&call.target);
         let mut url = self.url_of(call, &target)?;

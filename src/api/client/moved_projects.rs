@@ -45,6 +45,11 @@ pub(super) fn lookup(target: &str) -> Option<String> {
     split(target).filter(|(path, _)| path.contains('%')).map(|(path, _)| format!("/projects/{path}"))
 }
 
+/// Returns the project of a target, encoded as in its route.
+pub(super) fn project_of(target: &str) -> Option<&str> {
+    split(target).map(|(project, _)| project)
+}
+
 /// Splits a target into the project and what follows it.
 fn split(target: &str) -> Option<(&str, &str)> {
     let rest = target.strip_prefix("/projects/")?;

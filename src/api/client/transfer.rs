@@ -144,6 +144,7 @@ impl Client {
             }
         };
         call.payload = Some(payload.with_progress(on_progress));
+        call.short_form = None;
         self.fetch(&call).await
     }
 

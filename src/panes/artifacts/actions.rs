@@ -1,8 +1,8 @@
 //! Actions on artifacts: opening, browsing, saving, unpacking and choosing them by branch or tag.
 
 use super::{ArtifactSource, Artifacts, FILE, archive, ci, refused, unpack};
-use crate::api::Endpoint;
 use crate::api::jobs::GetRefArtifacts;
+use crate::api::{Endpoint, GitRef};
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::complete::Complete;
@@ -43,11 +43,11 @@ impl Artifacts {
             let pipeline = job.pipeline.as_ref().map(|pipeline| pipeline.sha.clone());
             job.commit.as_ref().map(|commit| commit.id.clone()).or(pipeline).filter(|sha| !sha.is_empty())
         });
-        let git_ref = match (&commit, &self.of) {
-            (None, ArtifactSource::Ref { git_ref, .. }) => Some(git_ref.clone()),
-            _ => commit.clone(),
+        let git_ref = match (commit, &self.of) {
+            (None, ArtifactSource::Ref { git_ref, .. }) => Some(GitRef::from(git_ref)),
+            (commit, _) => commit.map(GitRef::from),
         };
-        if !test_report::open_source(case, &self.project, git_ref.as_deref(), cx) {
+        if !test_report::open_source(case, &self.project, git_ref, cx) {
             self.report.toggle_full_output();
         }
     }

@@ -36,7 +36,7 @@ impl Artifacts {
             }
             ArtifactSource::Ref { git_ref, job } => {
                 breadcrumbs.push(Breadcrumb::new(text::sanitize(job).into_owned(), Role::Text));
-                breadcrumbs.push(crate::parts::breadcrumbs::git_ref(&self.project, git_ref));
+                breadcrumbs.push(crate::parts::breadcrumbs::git_ref(&self.project, &git_ref.into()));
             }
         }
         breadcrumbs.push(Breadcrumb::new("artifacts", Role::Text));

@@ -435,7 +435,7 @@ impl Pane for Artifacts {
     fn open(place: &Place, _view: &View) -> Self {
         let item = place.item.clone().unwrap_or_default();
         let of = match &place.git_ref {
-            Some(git_ref) => ArtifactSource::Ref { git_ref: git_ref.clone(), job: item },
+            Some(git_ref) => ArtifactSource::Ref { git_ref: git_ref.short().to_owned(), job: item },
             None => ArtifactSource::Job(item.parse().unwrap_or_default()),
         };
         Artifacts {

@@ -1,8 +1,8 @@
 //! The details of one deployment: environment, commit, user and job.
 
 use super::{environment, status};
-use crate::api::Id;
 use crate::api::deployments::Deployment;
+use crate::api::{GitRef, Id};
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget, Pieces};
@@ -59,7 +59,8 @@ pub fn fill_facts(details: &mut Details, deployment: &Deployment, project: &Id, 
         let name = vec![(user.username.clone(), Role::User), (format!("  {}", user.name), Role::Dim)];
         details.field("deployer", name, None);
     }
-    let ref_lead = LinkTarget::Place(place("commits").at(deployment.r#ref.clone()));
+    let is_tag = deployment.deployable.as_ref().map(|job| job.tag);
+    let ref_lead = LinkTarget::Place(place("commits").at(GitRef::of_pipeline(&deployment.r#ref, is_tag)));
     details.field("ref", one(deployment.r#ref.clone(), Role::Ref), Some(ref_lead));
     let commit = deployment.deployable.as_ref().and_then(|job| job.commit.as_ref());
     let mut pieces = one(text::head(&deployment.sha, 8), Role::Ref);

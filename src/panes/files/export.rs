@@ -1,8 +1,8 @@
 //! Exporting files: saving a file or an archive of the tree, and copying links, paths and lines.
 
 use super::{BLOB, Files};
-use crate::api::Endpoint;
 use crate::api::repository::GetArchive;
+use crate::api::{Endpoint, GitRef};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
@@ -36,31 +36,27 @@ impl Files {
         let items = FORMATS.iter().map(|(format, what)| {
             let request = GetArchive {
                 id: self.source.project.clone(),
-                sha: Some(sha.clone().unwrap_or_else(|| git_ref.clone())),
+                sha: Some(sha.clone().unwrap_or_else(|| git_ref.as_str().to_owned())),
                 format: Some((*format).to_owned()),
             };
-            let file = format!("{name}-{}.{format}", project::short_ref(&git_ref).replace('/', "-"));
+            let file = format!("{name}-{}.{format}", git_ref.display().replace('/', "-"));
             Item::act(*format, Action::AskTransferPath(NewTransfer::new(request.request(), &file))).detail(*what)
         });
         cx.act(Action::OpenOverlay(Box::new(Picker::new(
-            format!("Archive of {}", sanitize(&git_ref)),
+            format!("Archive of {}", sanitize(git_ref.short())),
             items.collect(),
         ))));
     }
 
     /// Returns the web page of `path` at `git_ref`, with the selected lines if the file has the focus.
-    pub(super) fn page(&self, view: &View, git_ref: &str, path: Option<&str>) -> String {
+    pub(super) fn page(&self, view: &View, git_ref: &GitRef, path: Option<&str>) -> String {
         let file = self.blob.file().is_some_and(|f| Some(f.path.as_str()) == path);
         let kind = if file || self.tree.current().is_some_and(|n| n.is_file() && Some(n.path.as_str()) == path) {
             "blob"
         } else {
             "tree"
         };
-        let mut rest = format!("/-/{kind}/{}", project::path(git_ref));
-        if let Some(path) = path {
-            rest.push('/');
-            rest.push_str(&project::path(path));
-        }
+        let mut rest = project::page_at(kind, git_ref, path);
         if let Some(lines) = self.blob.fragment(view).filter(|_| file && self.panels.focus() == BLOB) {
             rest.push_str(&lines);
         }
@@ -80,13 +76,13 @@ impl Files {
         copies.extend(path.map(|p| Clip::line("path", p.to_owned())));
         let sha = self.commit(view).and_then(|c| view.store.get(&c).value).map(|c| c.id.clone());
         if let Some(sha) = &sha {
-            copies.push(Clip::line("permalink", self.page(view, sha, path)));
+            copies.push(Clip::line("permalink", self.page(view, &sha.into(), path)));
             copies.push(Clip::line("commit SHA", sha.clone()));
         }
         let node = self.tree.current().filter(|n| Some(n.path.as_str()) == path).map(|n| n.sha.clone());
         let file = self.blob.file().filter(|f| Some(f.path.as_str()) == path).map(|f| f.sha.clone());
         copies.extend(file.or(node).map(|sha| Clip::line("object SHA", sha)));
-        copies.push(Clip::line("ref", self.ref_name(view)));
+        copies.push(Clip::line("ref", self.ref_name(view).short().to_owned()));
         copies
     }
 }

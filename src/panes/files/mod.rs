@@ -5,6 +5,7 @@ pub mod find;
 mod navigation;
 mod tree;
 
+use crate::api::GitRef;
 use crate::api::commits::GetCommit;
 use crate::api::projects::Project;
 use crate::app::action::{Action, Answer};
@@ -23,6 +24,7 @@ use crate::app::view::View;
 use crate::parts::blob::source::Source;
 use crate::parts::blob::{BlobView, File, Mode};
 use crate::parts::ref_choices::Refs;
+use crate::parts::ref_split::RefSplit;
 use crate::parts::staging_area::file_actions::{self, FileAction, FileAnswer, FileContext};
 use crate::parts::{list, project};
 use crate::store::{Load, Want};
@@ -46,7 +48,7 @@ const COLUMNS: &[Column] = &[
 /// The answer of a picker or prompt: the typed line number, or the chosen ref.
 enum FilesAnswer {
     Line(String),
-    Ref(String),
+    Ref(GitRef),
 }
 
 /// The tree of a ref, and one of its files.
@@ -63,8 +65,8 @@ pub struct Files {
     /// Whether the folders that were open in the last session have been restored. This happens once, when the account
     /// is known.
     reopened: bool,
-    /// The ref and path of a URL as one string, until it is known where the ref ends.
-    joined: Option<String>,
+    /// The ref and path of a web address, until it is known where the ref ends.
+    split: Option<RefSplit>,
     /// The search text of the tree.
     name: String,
     line: Option<u32>,
@@ -83,15 +85,15 @@ impl Files {
 
     fn commit(&self, view: &View) -> Option<GetCommit> {
         let name = self.source.git_ref.clone().or_else(|| self.default_branch(view))?;
-        Some(GetCommit { id: self.source.project.clone(), sha: name, stats: None })
+        Some(GetCommit { id: self.source.project.clone(), sha: name.as_str().to_owned(), stats: None })
     }
 
-    fn default_branch(&self, view: &View) -> Option<String> {
-        project::default_branch(view, &self.source.project).map(str::to_owned)
+    fn default_branch(&self, view: &View) -> Option<GitRef> {
+        project::default_branch(view, &self.source.project).map(GitRef::from)
     }
 
     /// Returns the name of the ref: the given one, else the default branch, else `HEAD`.
-    fn ref_name(&self, view: &View) -> String {
+    fn ref_name(&self, view: &View) -> GitRef {
         self.source.git_ref.clone().or_else(|| self.default_branch(view)).unwrap_or_else(|| "HEAD".into())
     }
 
@@ -271,8 +273,7 @@ impl Files {
         let focused = self.panels.focus() == BLOB;
         if let Some(path) = self.tree.missing() {
             let area = panels::title(buf, area, view.theme, focused, path, "");
-            let why =
-                format!("{} not found at {}.", sanitize(path), sanitize(project::short_ref(&self.ref_name(view))));
+            let why = format!("{} not found at {}.", sanitize(path), sanitize(self.ref_name(view).display()));
             return view.draw_empty(buf, area, &why, "Choose another file in the tree, or ‹files.ref› another ref");
         }
         let Some(file) = self.blob.file() else {
@@ -311,7 +312,7 @@ impl Pane for Files {
         }),
         Command::new("files.history", &["b", "H"], "Go to file history", Self::history).footer("history"),
         Command::new("files.ref", &["R"], "Switch branch or tag…", |pane: &mut Self, cx| {
-            let then = |name: &str| Action::answer(FilesAnswer::Ref(name.to_owned()));
+            let then = |name: &str| Action::answer(FilesAnswer::Ref(name.into()));
             cx.act(Refs::pick("Files at", &pane.source.project, &cx.view, then));
         })
         .footer("ref"),
@@ -406,7 +407,7 @@ impl Pane for Files {
             chosen: path.is_some(),
             entered: false,
             reopened: false,
-            joined: navigation::joined(place),
+            split: RefSplit::of(place),
             name: String::new(),
             line: place.line,
             tree_area: Drawn::default(),
@@ -423,11 +424,12 @@ impl Pane for Files {
         place.git_ref = self.source.git_ref.clone();
         place.path = self.tree.target().or_else(|| self.path()).map(str::to_owned);
         place.line = self.line;
+        place.is_joined = self.split.is_some();
         place
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = project::breadcrumbs_at(view, &self.source.project, self.source.git_ref.as_deref());
+        let mut breadcrumbs = project::breadcrumbs_at(view, &self.source.project, self.source.git_ref.as_ref());
         breadcrumbs.extend(self.staging.breadcrumb(&self.context(), view));
         breadcrumbs
     }
@@ -435,9 +437,8 @@ impl Pane for Files {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.source.project)];
         wants.extend(self.staging.wants());
-        if let Some((branches, tags)) = self.refs().filter(|_| project::is_missing(view, &self.root())) {
-            wants.push(Load::list(&branches, 1).into());
-            wants.push(Load::list(&tags, 3).into());
+        if let Some(split) = &self.split {
+            wants.extend(split.wants(view));
             return wants;
         }
         // For an empty repository, servers reply that its tree is missing. The project tells both cases apart, so it is
@@ -450,12 +451,6 @@ impl Pane for Files {
             if let Some(commit) = self.commit(view).filter(|_| !project::is_missing(view, &self.root())) {
                 wants.push(Load::single(&commit).into());
             }
-        }
-        if self.joined.is_some() {
-            // A reply may be missing because the ref ends elsewhere in the URL. Missing resources are not requested
-            // until that is resolved; otherwise the pane would close.
-            let missing = |load: &Load| view.store.error_of(&load.request).is_some_and(crate::api::Error::is_missing);
-            wants.retain(|want| !matches!(want, Want::Load(load) if missing(load)));
         }
         wants
     }
@@ -474,6 +469,7 @@ impl Pane for Files {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
+        self.decide_split(cx);
         let view = &cx.view;
         let had_target = self.tree.target().is_some();
         let recent = self.recent(view).filter(|recent| !self.reopened && !recent.open_folders.is_empty());
@@ -481,7 +477,6 @@ impl Pane for Files {
             self.reopened = true;
             self.tree.reopen(recent.open_folders.iter().map(String::as_str));
         }
-        self.part(view);
         self.tree.changed(view, &self.source);
         self.follow();
         if had_target && self.tree.target().is_none() && self.tree.missing().is_none() {
@@ -496,7 +491,7 @@ impl Pane for Files {
             }
         }
         let commit = self.commit(view).and_then(|commit| view.store.get(&commit).value).map(|commit| commit.id.clone());
-        let at = |id| Source { git_ref: Some(id), ..self.source.clone() };
+        let at = |id: String| Source { git_ref: Some(id.into()), ..self.source.clone() };
         self.blob.set_commit(commit.map(at));
         self.blob.changed(view);
         let context = self.context();
@@ -614,6 +609,10 @@ impl Pane for Files {
                 self.entered = true;
                 return self.remember(cx);
             }
+            Err(answer) => answer,
+        };
+        let answer = match answer.downcast() {
+            Ok(reading) => return self.read_as(reading),
             Err(answer) => answer,
         };
         let Ok(answer) = answer.downcast() else { return };

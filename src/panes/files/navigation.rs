@@ -1,17 +1,14 @@
-//! Navigation to files: remembered folders and recent files, the file finder, and URLs with an ambiguous end of the
-//! ref.
+//! Navigation to files: remembered folders and recent files, the file finder, and web addresses with an ambiguous end of
+//! the ref.
 
 use super::find::Finder;
 use super::tree::Tree;
 use super::{Files, TREE};
-use crate::api::branches::ListBranches;
-use crate::api::tags::ListTags;
 use crate::app::action::Action;
 use crate::app::context::Cx;
-use crate::app::place::Place;
 use crate::app::state::{MAX_PATHS, RecentProject, RecentsChange};
 use crate::app::view::View;
-use crate::parts::project;
+use crate::parts::ref_split::{self, Reading};
 
 impl Files {
     /// Opens or closes a folder, and saves the open folders for the next session.
@@ -57,43 +54,23 @@ impl Files {
         self.tree_moved();
     }
 
-    /// Returns the requests for the branches and tags that the ref of an ambiguous URL may be.
-    pub(super) fn refs(&self) -> Option<(ListBranches, ListTags)> {
-        let first = self.joined.as_ref()?.split('/').next()?.to_owned();
-        let id = self.source.project.clone();
-        Some((ListBranches { id: id.clone(), search: Some(first) }, ListTags { id, order_by: None, sort: None }))
-    }
-
-    /// Resolves an ambiguous URL. At first, the first path component is taken as the ref. If that ref does not exist,
-    /// the longest branch or tag name that is a prefix of the path is used.
-    pub(super) fn part(&mut self, view: &View) {
-        if view.store.list(&self.root()).is_loaded {
-            self.joined = None;
+    /// Decides where the ref of a web address ends, once the refs are known; if that is still ambiguous, asks.
+    pub(super) fn decide_split(&mut self, cx: &mut Cx) {
+        let Some(existing) = self.split.as_ref().and_then(|split| split.existing(&cx.view)) else { return };
+        self.split = None;
+        if let Some(reading) = existing.first() {
+            self.read_as(reading.clone());
         }
-        let Some(((branches, tags), joined)) = self.refs().zip(self.joined.clone()) else { return };
-        if !project::is_missing(view, &self.root()) {
-            return;
-        }
-        let (branches, tags) = (view.store.list(&branches), view.store.list(&tags));
-        if !((branches.is_loaded || branches.error.is_some()) && (tags.is_loaded || tags.error.is_some())) {
-            return;
-        }
-        let names = branches.iter().map(|b| &b.name).chain(tags.iter().map(|t| &t.name));
-        let fits =
-            |name: &&String| joined.strip_prefix(name.as_str()).is_some_and(|r| r.is_empty() || r.starts_with('/'));
-        let longest = names.filter(fits).max_by_key(|name| name.len()).cloned();
-        self.joined = None;
-        if let Some(name) = longest {
-            let path = joined.get(name.len() + 1..).unwrap_or_default().to_owned();
-            self.source.git_ref = Some(name);
-            self.tree = Tree::at(Some(path.as_str()).filter(|p| !p.is_empty()));
-            self.chosen = !path.is_empty();
+        if existing.len() > 1 {
+            ref_split::ask(existing, cx);
         }
     }
-}
 
-/// Returns the ref and path of a place as one string, in case the ref is longer than assumed.
-pub(super) fn joined(place: &Place) -> Option<String> {
-    let (git_ref, path) = (place.git_ref.as_deref()?, place.path.as_deref()?);
-    (!path.is_empty()).then(|| format!("{git_ref}/{path}"))
+    /// Shows the ref and path of a web address.
+    pub(super) fn read_as(&mut self, reading: Reading) {
+        self.source.git_ref = Some(reading.git_ref);
+        self.chosen = reading.path.is_some();
+        self.tree = Tree::at(reading.path.as_deref());
+        self.blob.show(None);
+    }
 }

@@ -4,11 +4,12 @@
 //! when something changed.
 
 use crate::api::Id;
+use crate::api::git_ref::short_range;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::panes::home::queries;
-use crate::parts::project::short_ref;
+use crate::parts::project::short_sha;
 use std::collections::HashMap;
 
 /// The maximum number of watched projects if none is pinned.
@@ -86,10 +87,11 @@ fn visit(place: Place, titles: &Titles) -> Visit {
         "snippets" => (format!("${item}"), "snippet".into()),
         "job" => (String::new(), format!("job {item}")),
         "files" => {
-            let at = place.git_ref.as_ref().map(|at| format!("{} ", short_ref(at))).unwrap_or_default();
+            let at = place.git_ref.as_ref().map(|at| format!("{} ", at.label())).unwrap_or_default();
             (String::new(), format!("{at}{}", place.path.as_deref().unwrap_or("files")))
         }
-        pane => (String::new(), format!("{pane} {}", short_ref(&item))),
+        "compare" => (String::new(), format!("compare {}", short_range(&item))),
+        pane => (String::new(), format!("{pane} {}", short_sha(&item))),
     };
     Visit { place, mark, words }
 }

@@ -319,9 +319,7 @@ impl Pane for JobTrace {
         if let Some(runner) = &job.runner {
             breadcrumbs.push(Breadcrumb::new(format!("runner {}", runner.label()), Role::Dim));
         }
-        if !job.r#ref.is_empty() {
-            breadcrumbs.push(breadcrumbs::git_ref(&self.trace.project, &job.r#ref));
-        }
+        breadcrumbs.extend(job.git_ref().map(|name| breadcrumbs::git_ref(&self.trace.project, &name)));
         let sha = Breadcrumb::new(ci::short_sha(job), Role::Dim);
         breadcrumbs.push(match &job.commit {
             Some(commit) => sha.to(Place::new("commit").project(self.trace.project.clone()).item(&commit.id)),

@@ -6,10 +6,10 @@ mod job_query;
 mod lines;
 mod pipeline_head;
 
-use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs, ListPipelineJobs};
 use crate::api::pipelines::Pipeline;
 use crate::api::pipelines::resources::Status;
+use crate::api::{GitRef, Id};
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -347,11 +347,12 @@ impl ListSource for JobSource {
             return breadcrumbs;
         };
         breadcrumbs.push(Breadcrumb::new(format!("pipeline {id}"), Role::Title));
-        let brief = || self.lines.pipelines.first()?.brief.as_ref().map(|brief| (&brief.r#ref, &brief.status));
-        let known = self.known(view).map(|known| (&known.r#ref, &known.status));
+        let brief =
+            || self.lines.pipelines.first()?.brief.as_ref().map(|brief| (GitRef::from(&brief.r#ref), &brief.status));
+        let known = self.known(view).map(|known| (GitRef::of_pipeline(&known.r#ref, known.tag), &known.status));
         if let Some((git_ref, status)) = known.or_else(brief) {
             let (status, role) = glyph::labeled(status.as_str());
-            breadcrumbs.push(breadcrumbs::git_ref(&self.project, git_ref));
+            breadcrumbs.push(breadcrumbs::git_ref(&self.project, &git_ref));
             breadcrumbs.push(Breadcrumb::new(status, role));
         }
         breadcrumbs

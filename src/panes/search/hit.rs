@@ -1,9 +1,8 @@
 //! A search result: its row in the list, and its text with highlighted matches.
 
 use crate::api::search::Hit;
-use crate::api::{ExtraValue, Time};
+use crate::api::{ExtraValue, GitRef, Time};
 use crate::app::view::View;
-use crate::parts::project;
 use crate::store::{Canceled, Derive, Work};
 use crate::ui::doc::DocLine;
 use crate::ui::markdown::Rendered;
@@ -139,7 +138,7 @@ pub(super) fn title(hit: &Hit) -> String {
                 "{}{}{}",
                 b.path.as_deref().unwrap_or(&b.filename),
                 glyph::separator(),
-                project::short_ref(&b.r#ref)
+                GitRef::from(&b.r#ref).display()
             )
         }
         Hit::Project(p) => p.path_with_namespace.clone(),

@@ -5,9 +5,9 @@ mod commit;
 mod compare;
 mod conflicts;
 
-use crate::api::Id;
 use crate::api::commits::DiffEntry;
 use crate::api::projects::Project;
+use crate::api::{GitRef, Id};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
@@ -55,7 +55,7 @@ enum StagedAnswer {
 /// The changes staged for a branch.
 pub struct StagedChanges {
     project: Id,
-    git_ref: Option<String>,
+    git_ref: Option<GitRef>,
     /// The stored changes as they were last read, and the parsed result.
     raw: String,
     staging: Result<Staging, String>,
@@ -71,7 +71,7 @@ pub struct StagedChanges {
 
 impl StagedChanges {
     fn branch(&self, view: &View) -> Option<String> {
-        self.git_ref.clone().or_else(|| project::default_branch(view, &self.project).map(str::to_owned))
+        project::branch_at(view, &self.project, self.git_ref.as_ref())
     }
 
     fn staging_area(&self, view: &View) -> Option<StagingArea> {
@@ -357,7 +357,7 @@ impl Pane for StagedChanges {
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = project::breadcrumbs_at(view, &self.project, self.git_ref.as_deref());
+        let mut breadcrumbs = project::breadcrumbs_at(view, &self.project, self.git_ref.as_ref());
         breadcrumbs.push(Breadcrumb::new(format!("{} staged", glyph::draft()), Role::Dim));
         breadcrumbs
     }
@@ -500,7 +500,7 @@ impl Pane for StagedChanges {
                 Err(why) => cx.say(Tone::Warning, why),
             },
             StagedAnswer::Branch(branch) => {
-                self.git_ref = Some(branch);
+                self.git_ref = Some(GitRef::branch(&branch));
                 (self.was_refreshed, self.input) = (false, None);
             }
         }

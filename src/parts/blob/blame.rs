@@ -169,9 +169,9 @@ impl Blame {
             endpoint: GetBlame {
                 id: source.project.clone(),
                 path: path.to_owned(),
-                r#ref: source.git_ref.clone().unwrap_or_else(|| "HEAD".to_owned()),
+                r#ref: source.ref_name().unwrap_or_else(|| "HEAD".to_owned()),
             },
-            from: (source.git_ref.clone(), path.to_owned()),
+            from: (source.ref_name(), path.to_owned()),
             pages: 1,
             taken: 0,
             steps: Vec::new(),

@@ -31,7 +31,7 @@ impl BlobView {
     /// the content is that of one commit.
     fn lfs_file(&self, view: &View) -> Option<(Pointer, String, GetRawFile)> {
         let (pointer, commit) = (self.lfs_pointer(view)?, self.commit.as_ref()?);
-        let (path, git_ref) = (self.file.as_ref()?.path.clone(), commit.git_ref.clone());
+        let (path, git_ref) = (self.file.as_ref()?.path.clone(), commit.ref_name());
         let id = format!("lfs {} at {}", pointer.oid, git_ref.as_deref().unwrap_or_default());
         Some((pointer, id, GetRawFile { id: commit.project.clone(), path, r#ref: git_ref, lfs: Some(true) }))
     }

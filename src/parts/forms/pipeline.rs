@@ -1,23 +1,23 @@
 //! Forms for running a pipeline and playing a manual job with variables, which are never stored.
 
-use crate::api::Id;
 use crate::api::jobs::{Job, PlayJob};
 use crate::api::pipelines::{CreatePipeline, Pipeline};
+use crate::api::{GitRef, Id};
 use crate::app::action::Action;
-use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::place::Place;
+use crate::parts::forms::refs::ref_field;
 use crate::parts::pipelines;
 use crate::ui::text::sanitize;
 use serde_json::{Value, json};
 
 /// Returns the form that runs a pipeline on a ref and then opens it.
-pub fn run(id: &Id, on: &str) -> Form {
+pub fn run(id: &Id, on: &GitRef) -> Form {
     let project = id.clone();
     Form::of::<CreatePipeline>(format!("Run pipeline in {id}"), "run the pipeline", format!("run pipeline {id}"))
         .fixed("id", id)
         .field("ref", |field| {
-            field.label("branch or tag").widget(Widget::Line(Complete::Refs(id.clone()))).text(on);
+            ref_field(field.label("branch or tag"), id, on);
         })
         .field("variables", |field| {
             field.widget(Widget::Long).parsed(variables).not_saved();

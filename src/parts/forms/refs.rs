@@ -1,25 +1,26 @@
 //! Forms for new branches, and for new tags with their message and release.
 
-use crate::api::Id;
 use crate::api::branches::{Branch, CreateBranch};
 use crate::api::issues::Issue;
 use crate::api::tags::{CreateTag, CreateTagRelease, Tag};
+use crate::api::{GitRef, Id};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
-use crate::app::overlay::form::{Form, Widget};
+use crate::app::overlay::form::{Field, Form, Widget};
 use crate::parts::ref_choices::invalid_reason;
 use crate::store::Write;
+use serde_json::Value;
 
 /// The name of the created ref, as a message to the pane.
 pub struct NewRef(pub String);
 
 /// Returns the form for a new branch that starts at `from`; the answer is a [`NewRef`].
-pub fn create_branch(id: &Id, from: &str) -> Form {
+pub fn create_branch(id: &Id, from: &GitRef) -> Form {
     branch(id, from).then(|answer| Some(Action::answer(NewRef(answer.downcast_ref::<Branch>()?.name.clone()))))
 }
 
 /// Returns the form for a branch for an issue, named as servers name it; `then` is called with the name.
-pub fn branch_of_issue(id: &Id, from: &str, issue: &Issue, then: fn(String) -> Action) -> Form {
+pub fn branch_of_issue(id: &Id, from: &GitRef, issue: &Issue, then: fn(String) -> Action) -> Form {
     branch(id, from)
         .field("branch", |field| _ = field.text(branch_name(issue)))
         .then(move |answer| Some(then(answer.downcast_ref::<Branch>()?.name.clone())))
@@ -42,13 +43,23 @@ fn branch_name(issue: &Issue) -> String {
 /// The maximum length of a proposed name, in bytes.
 const MAX_NAME_BYTES: usize = 60;
 
-fn branch(id: &Id, from: &str) -> Form {
+fn branch(id: &Id, from: &GitRef) -> Form {
     Form::of::<CreateBranch>(format!("New branch in {id}"), "create the branch", format!("new branch {id}"))
         .fixed("id", id)
         .field("branch", |field| _ = field.label("name").help("").check(check_name))
         .field("ref", |field| {
-            field.label("create from").widget(Widget::Line(Complete::Refs(id.clone()))).text(from);
+            ref_field(field.label("create from"), id, from);
         })
+}
+
+/// Makes a field one for a ref that proposes `offered`. It shows and takes short names; as long as the name stays the
+/// proposed one, its kind is sent along.
+pub fn ref_field(field: &mut Field, id: &Id, offered: &GitRef) {
+    let proposed = offered.clone();
+    field.widget(Widget::Line(Complete::Refs(id.clone()))).text(offered.short()).parsed(move |typed| {
+        let name = if typed == proposed.short() { proposed.as_str() } else { typed };
+        Ok(Value::from(name))
+    });
 }
 
 /// Returns the key of the draft of a tag's release.
@@ -57,13 +68,13 @@ pub fn release_key(project: &Id, tag: &str) -> String {
 }
 
 /// Returns the form for a new tag of `at`; the answer is a [`NewRef`].
-pub fn create_tag(id: &Id, at: &str) -> Form {
+pub fn create_tag(id: &Id, at: &GitRef) -> Form {
     Form::of::<CreateTag>(format!("New tag in {id}"), "create the tag", format!("new tag {id}"))
         .fixed("id", id)
         .first(&["tag_name", "ref", "message", "release_description"])
         .field("tag_name", |field| _ = field.label("name").help("").check(check_name))
         .field("ref", |field| {
-            field.label("create from").widget(Widget::Line(Complete::Refs(id.clone()))).text(at);
+            ref_field(field.label("create from"), id, at);
         })
         .field("message", |field| {
             field.widget(Widget::Long).help("Creates an annotated tag; empty creates a lightweight one.");

@@ -3,10 +3,10 @@
 use super::document::StagedDocument;
 use super::paths::{self, BranchPaths, LocalPaths, ReadFile};
 use super::{Base, MAX_FILE_BYTES, StagedFile, StagingArea, last_commit};
-use crate::api::Id;
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::projects::Project;
 use crate::api::tags::{ListTags, Tag};
+use crate::api::{GitRef, Id, RefKind};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
@@ -29,7 +29,7 @@ pub struct FileContext {
     /// The project.
     pub project: Id,
     /// The ref that is shown; `None` for the default branch.
-    pub git_ref: Option<String>,
+    pub git_ref: Option<GitRef>,
     /// The path under the cursor.
     pub path: Option<String>,
     /// The blob, if the path is a file.
@@ -40,7 +40,7 @@ pub struct FileContext {
 
 impl FileContext {
     fn branch(&self, view: &View) -> Option<String> {
-        self.git_ref.clone().or_else(|| project::default_branch(view, &self.project).map(str::to_owned))
+        project::branch_at(view, &self.project, self.git_ref.as_ref())
     }
 
     /// Returns the staging area of the branch.
@@ -62,16 +62,10 @@ impl FileContext {
         if !view.session.signed_in {
             return Err("you are not signed in".into());
         }
-        let hash = |name: &str| name.len() == 40 && name.bytes().all(|b| b.is_ascii_hexdigit());
-        if self.git_ref.as_deref().is_some_and(hash) {
+        if self.git_ref.as_ref().is_some_and(GitRef::is_sha) {
             return Err("this is a commit; ‹files.ref› chooses a branch".into());
         }
-        let tags = view.store.list::<Tag, _>(&ListTags { id: self.project.clone(), ..ListTags::default() });
-        let branches = view.store.list::<Branch, _>(&ListBranches { id: self.project.clone(), search: None });
-        let here = self.git_ref.as_deref();
-        if tags.iter().any(|tag| Some(tag.name.as_str()) == here)
-            && branches.iter().all(|branch| Some(branch.name.as_str()) != here)
-        {
+        if self.git_ref.as_ref().is_some_and(|name| self.is_tag(view, name)) {
             return Err("this is a tag; ‹files.ref› chooses a branch".into());
         }
         if project::project(view, &self.project).is_some_and(Project::is_archived) {
@@ -84,6 +78,19 @@ impl FileContext {
         })?;
         let staging_area = StagingArea::of(view, &self.project, &branch);
         staging_area.map(|_| ()).ok_or_else(|| "your account has not loaded yet".into())
+    }
+
+    /// Returns whether a ref is a tag: by its kind, else by the loaded lists.
+    fn is_tag(&self, view: &View, name: &GitRef) -> bool {
+        let tags = view.store.list::<Tag, _>(&ListTags { id: self.project.clone(), ..ListTags::default() });
+        let branches = view.store.list::<Branch, _>(&ListBranches { id: self.project.clone(), search: None });
+        match name.kind() {
+            Some(kind) => kind == RefKind::Tag,
+            None => {
+                tags.iter().any(|tag| tag.name == name.as_str())
+                    && branches.iter().all(|branch| branch.name != name.as_str())
+            }
+        }
     }
 
     fn base(&self, staging_area: &StagingArea, view: &View) -> Base {
@@ -298,5 +305,6 @@ impl FileAction {
 
 /// Returns the place of the branch's staging area.
 pub fn place(context: &FileContext) -> Place {
-    Place { git_ref: context.git_ref.clone(), ..Place::new("stage").project(context.project.clone()) }
+    let git_ref = context.git_ref.clone().filter(|name| name.branch_name().is_some());
+    Place { git_ref, ..Place::new("stage").project(context.project.clone()) }
 }

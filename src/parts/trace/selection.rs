@@ -1,6 +1,7 @@
 //! Selections in a trace: marked lines, and the link targets of a line.
 
 use super::Viewer;
+use crate::api::GitRef;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command_info::Disabled;
@@ -98,8 +99,10 @@ impl Viewer {
             }
             Target::File { path, line } => {
                 let job = self.job(&cx.view);
-                let sha = job.and_then(|job| job.commit.as_ref()).map(|commit| commit.id.clone());
-                let Some(at) = sha.or_else(|| job.map(|job| job.r#ref.clone())).filter(|at| !at.is_empty()) else {
+                let sha = job.and_then(|job| job.commit.as_ref()).map(|commit| commit.id.as_str());
+                let at =
+                    sha.filter(|sha| !sha.is_empty()).map(GitRef::from).or_else(|| job.and_then(|job| job.git_ref()));
+                let Some(at) = at else {
                     return cx.say(Tone::Warning, "The commit of this job is unknown.");
                 };
                 cx.go(Place::new("files").project(self.project.clone()).at(at).path(path).line(line));
