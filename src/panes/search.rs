@@ -2,6 +2,7 @@
 
 mod hit;
 
+use crate::api::groups::GetGroup;
 use crate::api::search::{Hit, Search, SearchWithin};
 use crate::api::{self, Error, ExtraValue, Fault, Id};
 use crate::app::action::Action;
@@ -19,7 +20,7 @@ use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{breadcrumbs, project};
-use crate::store::{ListQuery, Rows, Want, Work};
+use crate::store::{ListQuery, Load, Rows, Want, Work};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::sanitize;
@@ -101,6 +102,10 @@ pub struct SearchSource {
 
 /// The search pane: the list of results.
 pub type SearchPane = ListPane<SearchSource>;
+
+fn group_query(id: &Id) -> GetGroup {
+    GetGroup { id: id.clone(), with_custom_attributes: None }
+}
 
 impl SearchSource {
     fn scopes(&self) -> (&'static [Scope], &'static [&'static str]) {
@@ -236,7 +241,8 @@ impl ListSource for SearchSource {
 
     fn open(place: &Place, _view: &View) -> SearchSource {
         let text = place.item.clone().unwrap_or_default();
-        SearchSource { project: place.project.clone(), group: place.group.clone(), text }
+        let group = place.group.clone().filter(|_| place.project.is_none());
+        SearchSource { project: place.project.clone(), group, text }
     }
 
     fn place(&self) -> Place {
@@ -247,7 +253,12 @@ impl ListSource for SearchSource {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = match (&self.project, &self.group) {
             (Some(id), _) => project::breadcrumbs(view, id),
-            (None, group) => breadcrumbs::group(group.as_ref()),
+            (None, Some(id)) => {
+                let known = view.store.get(&group_query(id)).value;
+                let path = known.map(|group| Id::from(group.full_path.as_str())).filter(|_| id.number().is_some());
+                breadcrumbs::group(Some(path.as_ref().unwrap_or(id)))
+            }
+            (None, None) => Vec::new(),
         };
         breadcrumbs.push(Breadcrumb::new("search", Role::Title));
         breadcrumbs
@@ -255,6 +266,12 @@ impl ListSource for SearchSource {
 
     fn tabs(&self) -> &'static [&'static str] {
         self.scopes().1
+    }
+
+    /// A web address names a tab by its scope.
+    fn tab_named(&self, name: &str) -> Option<usize> {
+        let is_named = |(scope, title): &Scope| *scope == name || title.eq_ignore_ascii_case(name);
+        self.scopes().0.iter().position(is_named)
     }
 
     fn select_tab(pane: &mut SearchPane, index: usize) {
@@ -328,7 +345,13 @@ impl ListSource for SearchSource {
     fn wants(pane: &SearchPane, _view: &View) -> Vec<Want> {
         let others = (0..pane.source.scopes().0.len()).filter(|tab| *tab != pane.tab());
         let queries = others.filter_map(|tab| pane.source.hits(&Input { tab, ..pane.input() }));
-        queries.flat_map(|query| query.wants(1, COUNT_DELAY, None).collect::<Vec<_>>()).collect()
+        let counts = queries.flat_map(|query| query.wants(1, COUNT_DELAY, None).collect::<Vec<_>>());
+        // A web address names the project or group by its ID; their paths are shown.
+        let source = &pane.source;
+        let project = source.project.as_ref().filter(|id| id.number().is_some()).map(project::want);
+        let group = source.group.as_ref().filter(|id| id.number().is_some());
+        let group = group.map(|id| Load::single(&group_query(id)).optional().into());
+        counts.chain(project).chain(group).collect()
     }
 
     fn tab_count(pane: &SearchPane, tab: usize, view: &View) -> Option<String> {

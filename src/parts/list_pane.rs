@@ -364,8 +364,8 @@ impl<S: ListSource> Pane for ListPane<S> {
         if let Some(key) = git_ref.or(place.item.as_deref().filter(|_| own.item.is_none())) {
             list.reveal(key);
         }
-        let requested_key = |tab: &str| source.tabs().iter().position(|title| title.eq_ignore_ascii_case(tab));
-        let tab = place.tab.as_deref().and_then(requested_key).unwrap_or_else(|| source.initial_tab());
+        let named = place.tab.as_deref().and_then(|tab| source.tab_named(tab));
+        let tab = named.unwrap_or_else(|| source.initial_tab());
         let (detail, mut panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
         let requested_key = place.item.clone().filter(|_| S::PLACE_NAMES_ROW);
         panels.set_focus(S::Detail::LIST + usize::from(requested_key.is_some()));

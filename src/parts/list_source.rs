@@ -72,6 +72,10 @@ pub trait ListSource: Sized + 'static {
     fn tabs(&self) -> &'static [&'static str] {
         &[]
     }
+    /// Returns the index of the tab that a place names.
+    fn tab_named(&self, name: &str) -> Option<usize> {
+        self.tabs().iter().position(|title| title.eq_ignore_ascii_case(name))
+    }
     /// Returns the tab that is shown at first, if the place names none.
     fn initial_tab(&self) -> usize {
         0

@@ -101,3 +101,19 @@ async fn selecting_another_result_resets_the_preview() {
     harness.expect("two.rs rows 01").press("Tab G").expect("two.rs rows 39").press("2 1");
     harness.expect("one.rs rows 01").press("j").expect("two.rs rows 01");
 }
+
+#[tokio::test]
+async fn a_web_search_opens_its_scope_in_its_project_or_group() {
+    let mut app = Begin::at(Place::new("projects")).size(120, 24).open();
+    app.reply("GET /projects/7", json!({"id": 7, "path_with_namespace": "acme/rocket"}))
+        .reply("GET /groups/3", json!({"id": 3, "name": "acme", "path": "acme", "full_path": "acme"}))
+        .reply("GET /projects/7/-/search?scope=commits&search=narrow%20table", json!([]))
+        .reply("GET /groups/3/-/search?scope=issues&search=rows", json!([]));
+    app.press("C-p").type_text("search?search=narrow+table&scope=commits&project_id=7&group_id=3").press("Enter");
+    app.settle().await;
+    app.expect("acme / rocket").expect("narrow table").expect("No results.");
+    app.press("C-p").type_text("search?search=rows&group_id=3&scope=issues").press("Enter").settle().await;
+    app.expect("rows").expect("No results.").expect_no("rocket");
+    let asked = |words: &str| app.asked.iter().any(|line| line.contains(words));
+    assert!(asked("/projects/7/-/search?scope=commits") && asked("/groups/3/-/search?scope=issues"), "{:?}", app.asked);
+}
