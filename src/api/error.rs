@@ -191,6 +191,7 @@ impl Error {
             Fault::Unauthorized(message) if message == "401 Unauthorized" && self.is_decision() => {
                 "Not allowed, or already done: refresh to see the current state."
             }
+            Fault::Refused(405, message) if is_moved(message) => MOVED,
             Fault::Refused(405 | 406 | 422, _) if self.tried.ends_with("/merge") => {
                 "It cannot be merged yet: refresh to see what is missing."
             }
@@ -258,6 +259,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+const MOVED: &str = "Open the project by its new path: its old web page may lead there.";
+
+/// Returns whether a message says that a write was refused because its project was moved.
+pub fn is_moved(message: &str) -> bool {
+    message.to_lowercase().contains("moved project")
+}
 
 const CHANGED: &str = "Somebody may have changed it first: refresh to see the current state.";
 

@@ -416,7 +416,7 @@ impl App {
                     self.take(msg, effects);
                 }
             }
-            Msg::Arrived(task, outcome) => self.on_arrived(task, outcome),
+            Msg::Arrived(task, outcome) => self.on_arrived(task, outcome, effects),
             Msg::Cached(task, reply, at) => self.add_cached(&task, reply, at),
             Msg::Preview(task, result) => self.add_preview(task, result),
             Msg::StreamStatus(request, outcome) => self.store.record_reply(&request, 0, outcome, self.now),
@@ -458,7 +458,7 @@ impl App {
         }
     }
 
-    fn on_arrived(&mut self, task: TaskKey, outcome: Result<Outcome, crate::api::Error>) {
+    fn on_arrived(&mut self, task: TaskKey, outcome: Result<Outcome, crate::api::Error>, effects: &mut Vec<Effect>) {
         self.paused_streams.remove(&task);
         // Drop the reply to a request that is no longer wanted.
         if !self.in_flight.remove(&task) {
@@ -467,6 +467,7 @@ impl App {
         match (task, outcome) {
             (TaskKey::Load(request, page), Ok(Outcome::Reply(reply))) => {
                 self.store.record_reply(&request, page, Ok(reply), self.now);
+                self.rename_moved_project(&request, effects);
             }
             (TaskKey::Load(request, page), Err(error)) => self.store.record_reply(&request, page, Err(error), self.now),
             (TaskKey::Follow(request), Ok(_)) => self.store.end_stream(&request, None),

@@ -126,6 +126,8 @@ pub enum SettingsChange {
     Columns { place: String, choice: Option<ColumnChoice> },
     /// Pins or unpins a project, by its full path.
     Pin { project: String, pinned: bool },
+    /// Renames a project that was moved, by its full paths.
+    Rename { from: String, to: String },
     /// Sets the layout of diffs.
     Diff(DiffSettings),
     /// Records that the first keys have been shown.
@@ -147,6 +149,15 @@ impl Settings {
                     _ => {}
                 }
                 *pinned != was_pinned
+            }
+            SettingsChange::Rename { from, to } => {
+                let is_pinned = self.pinned_projects.contains(to);
+                let Some(pin) = self.pinned_projects.iter_mut().find(|known| *known == from) else { return false };
+                match is_pinned {
+                    true => self.pinned_projects.retain(|known| known != from),
+                    false => pin.clone_from(to),
+                }
+                true
             }
             SettingsChange::Diff(diff) => std::mem::replace(&mut self.diff, *diff) != *diff,
             SettingsChange::Greeted => !std::mem::replace(&mut self.greeted, true),
@@ -202,6 +213,8 @@ pub enum RecentsChange {
     Visit(Place),
     /// Removes a place that does not exist.
     Forget(Place),
+    /// Renames a project that was moved, by its full paths.
+    Rename { from: String, to: String },
     /// Replaces the open folders of a project.
     OpenFolders { project: String, folders: Vec<String> },
     /// Moves a file of a project to the front.
@@ -237,6 +250,25 @@ impl Recents {
                 let before = self.places.len();
                 self.places.retain(|known| known != place);
                 self.places.len() != before
+            }
+            RecentsChange::Rename { from, to } => {
+                let (places, projects) = (self.places.clone(), self.projects.clone());
+                let renamed = |place: &Place| match &place.project {
+                    Some(id) if id.as_str() == from => Place { project: Some(to.as_str().into()), ..place.clone() },
+                    _ => place.clone(),
+                };
+                self.places.clear();
+                for place in places.iter().map(renamed) {
+                    if !self.places.iter().any(|known| known.is_same(&place)) {
+                        self.places.push(place);
+                    }
+                }
+                if self.project(to).is_some() {
+                    self.projects.retain(|known| known.project != *from);
+                } else if let Some(known) = self.projects.iter_mut().find(|known| known.project == *from) {
+                    known.project.clone_from(to);
+                }
+                self.places != places || self.projects != projects
             }
             RecentsChange::OpenFolders { project, folders } => {
                 self.change_project(project, |entry| entry.open_folders.clone_from(folders))

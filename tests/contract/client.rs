@@ -4,6 +4,7 @@ use crate::scripted::{Scripted, answer};
 use labscope::api::branches::{CreateBranch, DeleteBranch, ListBranches};
 use labscope::api::client::{Client, Server, Timeouts, TlsFiles};
 use labscope::api::commits::{CommitAction, CreateCommit};
+use labscope::api::decisions::Merge;
 use labscope::api::endpoint::Method;
 use labscope::api::jobs::GetTrace;
 use labscope::api::projects::GetProject;
@@ -184,6 +185,60 @@ async fn a_write_follows_a_project_only_on_the_same_server() {
     assert!(error.message().contains("moved projects"), "{error}");
     assert_eq!(server.asked().len(), 2);
     assert!(other.asked().iter().all(|asked| !asked.headers.contains_key("private-token")));
+}
+
+#[tokio::test]
+async fn a_moved_project_whose_new_path_is_hidden_is_explained() {
+    let refused = || answer(405, r#"{"message":"405 Non GET methods are not allowed for moved projects"}"#);
+    let merge = Merge { id: "a/b".into(), merge_request_iid: 1, ..Merge::default() };
+    for status in [404, 403] {
+        let hidden = || answer(status, r#"{"message":"404 Project Not Found"}"#);
+        let server = Scripted::start([refused(), hidden(), refused(), hidden()]).await;
+        let client = client(&server);
+        let branch = client.call(&create_branch_of_old_path()).await.unwrap_err();
+        let merge = client.call(&merge).await.unwrap_err();
+        for error in [branch, merge] {
+            let words = error.message();
+            assert!(words.contains("not allowed for moved projects; the new path could not be found: "), "{words}");
+            assert!(words.contains("404 Project Not Found"), "{words}");
+            assert!(error.write_advice().contains("Open the project by its new path"), "{error}");
+        }
+    }
+    // A project that was not moved: the server has another reason.
+    let protected = answer(405, r#"{"message":"Protected branch cant be removed"}"#);
+    let server = Scripted::start([protected, answer(200, r#"{"id":7}"#)]).await;
+    let error = client(&server).call(&create_branch_of_old_path()).await.unwrap_err();
+    assert_eq!(error.message(), "405: Protected branch cant be removed");
+}
+
+#[tokio::test]
+async fn a_project_that_takes_over_an_old_path_is_noticed() {
+    let moved = answer(301, "").with("location", "/api/v4/projects/7");
+    let server = Scripted::start([
+        moved,
+        answer(200, r#"{"id":7}"#),
+        answer(200, "[]"),
+        answer(200, r#"{"id":9}"#),
+        answer(200, "[]"),
+    ])
+    .await;
+    let client = client(&server);
+    let ids = [7, 9];
+    for id in ids {
+        assert_eq!(client.call(&project()).await.expect("a project").id, id);
+        client.call(&ListBranches { id: "a/b".into(), search: None }).await.expect("branches");
+    }
+    let lines: Vec<String> = server.asked().into_iter().map(|asked| asked.line.replace("GET /api/v4", "")).collect();
+    assert_eq!(
+        lines,
+        [
+            "/projects/a%2Fb",
+            "/projects/7",
+            "/projects/7/repository/branches",
+            "/projects/a%2Fb",
+            "/projects/a%2Fb/repository/branches"
+        ]
+    );
 }
 
 #[tokio::test]

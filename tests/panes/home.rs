@@ -117,6 +117,27 @@ async fn a_pin_of_a_deleted_project_is_explained_and_can_be_removed() {
 }
 
 #[tokio::test]
+async fn recents_and_pins_follow_a_project_that_was_moved() {
+    let mut begin = Begin::at(Place::new("home"));
+    pin(&mut begin, ["a/old", "b/other"]);
+    let state = begin.states.get_mut("").expect("a state");
+    for place in [Place::new("mr").project("a/old").item(42), Place::new("issue").project("new/name").item(7)] {
+        state.apply(&Change::Recents(RecentsChange::Visit(place)));
+    }
+    let mut harness = begin.open();
+    harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
+    harness.expect("a/old");
+    harness.reply("GET /projects/a%2Fold", json!({"id": 7, "path_with_namespace": "new/name"}));
+    harness.press("C-p").type_text("a/old@main").press("Enter").settle().await;
+    harness.press("g h").settle().await;
+    harness.expect("new/name").expect_no("a/old");
+    let (_, state) = harness.states.iter().find(|(account, _)| !account.is_empty()).expect("the account's state");
+    assert_eq!(state.settings.pinned_projects, ["new/name", "b/other"]);
+    let projects: Vec<_> = state.recents.places.iter().filter_map(|place| place.project.clone()).collect();
+    assert_eq!(projects, ["new/name".into(), "new/name".into(), "new/name".into()]);
+}
+
+#[tokio::test]
 async fn recently_visited_places_get_their_titles_once_known() {
     let mut begin = Begin::at(Place::new("home"));
     let mut state = State::default();

@@ -7,7 +7,7 @@ use super::short_refs::ShortForm;
 use super::{Client, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
 use crate::api::error::{
-    Error, Fault, Unreadable, error_message, is_unknown_route, missing_scopes, network_fault, proxy_refusal,
+    Error, Fault, Unreadable, error_message, is_moved, is_unknown_route, missing_scopes, network_fault, proxy_refusal,
 };
 use crate::api::page::PageInfo;
 use crate::api::reply_limits::ReplyCounter;
@@ -189,15 +189,39 @@ impl Client {
         let reply = self.send_once(call, token).await?;
         let lookup = moved_projects::lookup(&call.target).filter(|_| !call.is_read() && reply.status().as_u16() == 405);
         let Some(target) = lookup else { return Ok(reply) };
-        let current = self.moved_projects.current(&call.target);
+        let current = self.moved_projects.current(&call.target, false);
         let range = RangeRequest::default();
         let read = Call { method: Method::GET, target, accept: JSON, payload: None, range, short_form: None };
-        // Whatever it returns, only its redirect matters.
-        let _ = self.send_once(&read, token).await;
-        match self.moved_projects.current(&call.target) == current {
-            true => Ok(reply),
-            false => self.send_once(call, token).await,
+        let found = self.send_once(&read, token).await;
+        // If another project has taken over the path, the write is not for that one.
+        let now = self.moved_projects.current(&call.target, false);
+        if now != current && now != call.target {
+            return self.send_once(call, token).await;
         }
+        // A project that is where it was named was not moved: the server has another reason.
+        let failed = match found {
+            Ok(found) => self.check_status(found, &read).await.err(),
+            Err(error) => Some(error),
+        };
+        match failed {
+            // The user's own request gets the reply as it is.
+            Some(failed) if call.accept == JSON => Err(self.moved_error(reply, call, &failed).await),
+            _ => Ok(reply),
+        }
+    }
+
+    /// Returns the error for a write that was refused with 405, if looking for the project `failed`, too.
+    async fn moved_error(&self, reply: reqwest::Response, call: &Call, failed: &Error) -> Error {
+        let mut error = match self.check_status(reply, call).await {
+            Ok(_) => call.error(Fault::Refused(405, String::new())),
+            Err(error) => error,
+        };
+        if let Fault::Refused(_, message) = &mut error.fault
+            && is_moved(message)
+        {
+            *message = format!("{message}; the new path could not be found: {}", failed.message());
+        }
+        error
     }
 
     /// Sends a call once and follows redirects.
@@ -207,9 +231,9 @@ impl Client {
         token: Option<&SecretString>,
     ) -> Result<reqwest::Response, Error> {
         let home = self.server.base_url.origin();
-        let target = self.moved_projects.current(&call.target);
+        let target = self.moved_projects.current(&call.target, call.is_read());
         let mut url = self.url_of(call, &target)?;
-        for _ in 0..=MAX_HOPS {
+        for hop in 0..=MAX_HOPS {
             let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
             // Redirects to other hosts, such as storage, must not receive the token.
             if let Some(token) = token.filter(|_| url.origin() == home) {
@@ -251,6 +275,10 @@ impl Client {
                 self.clock.update(reply.headers(), sent, Timestamp::now());
             }
             if !matches!(reply.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+                let is_answer = reply.status().is_success() || reply.status() == 404;
+                if call.is_read() && is_answer && hop == 0 {
+                    self.moved_projects.forget(&target);
+                }
                 return Ok(reply);
             }
             let place = reply.headers().get(LOCATION).and_then(|l| l.to_str().ok()).and_then(|l| url.join(l).ok());
