@@ -188,6 +188,16 @@ async fn an_empty_repository_shows_instructions() {
 }
 
 #[tokio::test]
+async fn a_tag_of_a_repository_without_branches_shows_its_files() {
+    let mut app = Begin::at(at().at("v1")).size(120, 30).open();
+    let project = json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": null, "empty_repo": true});
+    app.reply("GET /user", json!({"id": 1, "username": "ada"}));
+    app.reply("GET /projects/acme%2Frocket", project).reply(&format!("{TREE}?ref=v1"), json!([folder("src")]));
+    app.settle().await;
+    app.expect("▸ src").expect_no("has no");
+}
+
+#[tokio::test]
 async fn a_narrow_screen_shows_one_panel_at_a_time() {
     let mut app = files(at(), 80, 24);
     app.settle().await;

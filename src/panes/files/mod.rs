@@ -75,8 +75,9 @@ pub struct Files {
 }
 
 impl Files {
+    /// Returns whether there is nothing to show because the repository has no branches. It may have tags.
     fn is_empty(&self, view: &View) -> bool {
-        project::project(view, &self.source.project).is_some_and(Project::is_empty)
+        self.source.git_ref.is_none() && project::project(view, &self.source.project).is_some_and(Project::is_empty)
     }
 
     fn root(&self) -> crate::api::repository::ListTree {
