@@ -96,10 +96,11 @@ impl Renderer<'_> {
                 self.rule();
             }
             "img" if source.is_some() => self.image("image", source.as_deref(), tag.attribute("alt").as_deref()),
-            "video" | "audio" | "iframe" | "embed" => match &source {
-                Some(source) => self.image(&tag.name, Some(source), tag.attribute("title").as_deref()),
-                None => {}
-            },
+            "video" | "audio" | "iframe" | "embed" => {
+                if let Some(source) = &source {
+                    self.image(&tag.name, Some(source), tag.attribute("title").as_deref());
+                }
+            }
             "source" if source.is_some() => self.image("source", source.as_deref(), None),
             "source" if tag.attribute("srcset").is_some() => {}
             "input" if tag.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) => {
