@@ -91,77 +91,93 @@ fn ask(host: &str, variables: &[(&str, &str)]) -> Ended {
     Ended { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// Asserts that a request fails with a message that contains `words` and no secret.
-fn assert_fails(host: &str, variables: &[(&str, &str)], words: &str) {
-    let ended = ask(host, variables);
-    assert!(ended.code == Some(1) && ended.err.contains(words), "{words}: {ended:?}");
-    assert!(["w0rd", "secret", "s3cret"].iter().all(|secret| !ended.err.contains(secret)), "{ended:?}");
+/// A request that must fail: the server, the variables, and a part of the message.
+struct Failure {
+    host: &'static str,
+    variables: Vec<(&'static str, String)>,
+    words: String,
 }
+
+impl Failure {
+    fn of(host: &'static str, variable: &'static str, proxy: &str, words: impl Into<String>) -> Failure {
+        Failure { host, variables: vec![(variable, proxy.to_owned())], words: words.into() }
+    }
+
+    /// Asserts that the request fails with its message, which contains no secret.
+    fn check(&self) {
+        let variables: Vec<_> = self.variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let ended = ask(self.host, &variables);
+        assert!(ended.code == Some(1) && ended.err.contains(&self.words), "{}: {ended:?}", self.words);
+        assert!(["w0rd", "secret", "s3cret"].iter().all(|secret| !ended.err.contains(secret)), "{ended:?}");
+    }
+}
+
+/// Checks all at once, because labscope pauses between its tries.
+fn check(failures: Vec<Failure>) {
+    std::thread::scope(|scope| {
+        for failure in &failures {
+            scope.spawn(move || failure.check());
+        }
+    });
+}
+
+/// Returns how messages name a proxy that `ALL_PROXY` sets, followed by `reason`.
+fn named(proxy: &str, reason: &str) -> String {
+    format!("the proxy {proxy} (set by ALL_PROXY) {reason}")
+}
+
+const HTTP: &str = "http://git.example.invalid";
+const HTTPS: &str = "https://git.example.invalid";
 
 #[test]
 fn a_socks_proxy_resolves_the_name_of_the_server() {
     let proxy = start(socks);
     let address = |user: &str| format!("socks5h://{user}{proxy}");
     let known = address("me:pass%3Aw0rd@");
-    let host = "http://git.example.invalid";
     for variable in ["ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"] {
-        let ended = ask(host, &[(variable, &known)]);
+        let ended = ask(HTTP, &[(variable, &known)]);
         assert!(ended.out.contains(r#""username":"git.example.invalid""#), "{variable}: {ended:?}");
     }
-    let named = |reason: &str| reason.replace("THIS", &format!("the proxy {proxy} (set by ALL_PROXY)"));
-    for (user, host, reason) in [
-        ("me:wr0ng-secret@", host, "THIS does not accept the user and the password in ALL_PROXY"),
-        ("", host, "THIS does not sign in with"),
-        (
-            "me:pass%3Aw0rd@",
-            "http://other.example.invalid",
-            "THIS cannot connect to other.example.invalid: host unreac",
-        ),
-    ] {
-        assert_fails(host, &[("ALL_PROXY", &address(user))], &named(reason));
-    }
-    let local = known.replace("socks5h", "socks5");
-    assert_fails(host, &[("ALL_PROXY", &local)], "cannot resolve host git.example.invalid; with socks5h://");
-    assert_fails(
-        host,
-        &[("ALL_PROXY", &known), ("NO_PROXY", ".invalid")],
-        "cannot resolve host git.example.invalid (GET",
-    );
+    let unresolved = "cannot resolve host git.example.invalid";
+    let mut direct = Failure::of(HTTP, "ALL_PROXY", &known, format!("{unresolved} (GET"));
+    direct.variables.push(("NO_PROXY", ".invalid".to_owned()));
+    let wrong = named(&proxy, "does not accept the user and the password in ALL_PROXY");
+    let unreachable = named(&proxy, "cannot connect to other.example.invalid: host unreachable");
+    check(vec![
+        Failure::of(HTTP, "ALL_PROXY", &address("me:wr0ng-secret@"), wrong),
+        Failure::of(HTTP, "ALL_PROXY", &address(""), named(&proxy, "does not sign in with")),
+        Failure::of("http://other.example.invalid", "ALL_PROXY", &known, unreachable),
+        Failure::of(HTTP, "ALL_PROXY", &known.replace("socks5h", "socks5"), format!("{unresolved}; with socks5h://")),
+        direct,
+    ]);
 }
 
 #[test]
 fn a_proxy_that_refuses_says_why() {
     let proxy = start(closed);
     let (without, with) = (format!("http://{proxy}"), format!("http://me:secret@{proxy}"));
-    let named = |reason: &str| reason.replace("THIS", &format!("the proxy {proxy} (set by ALL_PROXY)"));
-    for host in ["http://git.example.invalid", "https://git.example.invalid"] {
-        assert_fails(
-            host,
-            &[("ALL_PROXY", &without)],
-            &named("THIS requires a user and a password; add them to ALL_PROX"),
-        );
-    }
-    let refusal = named("THIS refuses to connect to git.example.invalid");
-    assert_fails("https://git.example.invalid", &[("ALL_PROXY", &with)], &refusal);
-    let ended = ask("http://git.example.invalid", &[("ALL_PROXY", &with)]);
+    let needs = named(&proxy, "requires a user and a password; add them to ALL_PROXY");
+    check(vec![
+        Failure::of(HTTP, "ALL_PROXY", &without, needs.clone()),
+        Failure::of(HTTPS, "ALL_PROXY", &without, needs),
+        Failure::of(HTTPS, "ALL_PROXY", &with, named(&proxy, "refuses to connect to git.example.invalid")),
+        // This proxy speaks HTTP, not SOCKS.
+        Failure::of(HTTP, "ALL_PROXY", &format!("socks5h://{proxy}"), named(&proxy, "")),
+    ]);
+    let ended = ask(HTTP, &[("ALL_PROXY", &with)]);
     assert!(ended.out.contains(r#""username":"me""#), "{ended:?}");
-    // This speaks HTTP, not SOCKS.
-    let socks = [("ALL_PROXY", &*format!("socks5h://{proxy}"))];
-    assert_fails("http://git.example.invalid", &socks, "(set by ALL_PROXY)");
 }
 
 #[test]
 fn a_dead_proxy_is_named_with_its_variable() {
-    for host in ["http://git.example.invalid", "https://git.example.invalid"] {
-        let name = if host.starts_with("https") { "HTTPS_PROXY" } else { "http_proxy" };
-        for (address, words) in [
-            ("http://me:secret@127.0.0.1:9", "connection refused by the proxy 127.0.0.1:9 (set by "),
-            ("127.0.0.1:9", "connection refused by the proxy 127.0.0.1:9 (set by "),
-            ("socks5h://me:secret@127.0.0.1:9", "cannot connect to the proxy 127.0.0.1:9 (set by "),
-            ("http://proxy.invalid:9", "cannot resolve the proxy proxy.invalid:9 (set by "),
-            ("socks://me:secret@127.0.0.1:9", "the proxy in "),
-        ] {
-            assert_fails(host, &[(name, address)], &format!("{words}{name}"));
-        }
-    }
+    let cases = [
+        ("http://me:secret@127.0.0.1:9", "connection refused by the proxy 127.0.0.1:9 (set by "),
+        ("127.0.0.1:9", "connection refused by the proxy 127.0.0.1:9 (set by "),
+        ("socks5h://me:secret@127.0.0.1:9", "cannot connect to the proxy 127.0.0.1:9 (set by "),
+        ("http://proxy.invalid:9", "cannot resolve the proxy proxy.invalid:9 (set by "),
+        ("socks://me:secret@127.0.0.1:9", "the proxy in "),
+    ];
+    let of =
+        |host, variable| cases.map(|(proxy, words)| Failure::of(host, variable, proxy, format!("{words}{variable}")));
+    check([of(HTTP, "http_proxy"), of(HTTPS, "HTTPS_PROXY")].into_iter().flatten().collect());
 }
