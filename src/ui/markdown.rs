@@ -71,7 +71,7 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, c
     let read = text::head_bytes(markdown, bytes.min(MAX_BYTES));
     let whole = read.len() == markdown.len();
     let read = read.trim_start_matches('\u{feff}');
-    let options = Options::ENABLE_TABLES
+    let mut options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_FOOTNOTES
@@ -87,6 +87,9 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, c
         body = front.rest;
     }
     let body = gitlab::mark_quotes(body);
+    if gitlab::has_bare_colons(&body) {
+        options.remove(Options::ENABLE_DEFINITION_LIST);
+    }
     if gitlab::has_contents_mark(&body) {
         renderer.headings = headings(Parser::new_ext(&body, options));
     }

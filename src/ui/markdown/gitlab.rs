@@ -230,3 +230,13 @@ pub fn is_contents_mark(paragraph: &str) -> bool {
 pub fn has_contents_mark(document: &str) -> bool {
     document.contains("[[_TOC_]]") || document.contains("[TOC]")
 }
+
+/// Returns whether a line starts with a colon and no space after it, as in `:tada: done` or `::include{file=a.md}`. The
+/// parser would take it for a description of the paragraph above.
+pub fn has_bare_colons(document: &str) -> bool {
+    let starts = |line: &str| {
+        let rest = line.trim_start_matches([' ', '\t', '>']).strip_prefix(':');
+        rest.is_some_and(|rest| rest.starts_with(|c: char| !c.is_whitespace()))
+    };
+    document.lines().any(starts)
+}

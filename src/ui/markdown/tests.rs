@@ -258,6 +258,17 @@ fn descriptions_follow_their_terms() {
 }
 
 #[test]
+fn lines_that_start_with_a_colon_are_no_descriptions() {
+    assert_eq!(shown("one\n\n:tada: two\n:bug: three", 40), ["one", "", "🎉 two 🐛 three"]);
+    assert_eq!(shown("> one\n> :tada: two", 40), ["│ one 🎉 two"]);
+    assert_eq!(shown("- one\n\n  :tada: two", 40), ["• one", "", "  🎉 two"]);
+    assert_eq!(
+        shown("one\n::include{file=a.md}\n\n:::note\ntwo\n:::", 60),
+        ["one ::include{file=a.md}", "", ":::note two :::"]
+    );
+}
+
+#[test]
 fn long_names_of_footnotes_take_no_room_from_their_text() {
     for line in shown("a[^footnote-42]\n\n[^footnote-42]: a b c d e f g h i j k l m n o p", 24) {
         assert!(text::width(&line) <= 24, "{line}");
