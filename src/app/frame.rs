@@ -128,7 +128,7 @@ impl App {
             let from = left.width;
             left.push(text::sanitize(&breadcrumb.text), theme.style(breadcrumb.role));
             if let Some(place) = breadcrumb.place.filter(|place| Some(place) != here.as_ref()) {
-                left.clickable(from, Hit::Go(place));
+                left.clickable(from, Hit::Go(Box::new(place)));
             }
         }
         let mut right: Spans = Vec::new();

@@ -12,7 +12,7 @@ pub enum Hit {
     /// Selects a tab, by its index.
     Tab(usize),
     /// Opens a place: a breadcrumb.
-    Go(Place),
+    Go(Box<Place>),
     /// Sorts the focused list by a column, by its index among the visible columns.
     Column(usize),
 }
