@@ -366,3 +366,21 @@ async fn an_incident_shows_its_severity_and_a_locked_discussion() {
     harness.reply("GET /projects/a%2Fb/issues/7", plain).press("r").settle().await;
     harness.expect_no("severity").expect_no("locked");
 }
+
+#[tokio::test]
+async fn the_composer_says_who_may_comment_on_a_locked_issue() {
+    for (is_locked, key) in [(true, "c"), (false, "c")] {
+        let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(100, 30).open();
+        let mut locked = issue();
+        locked["discussion_locked"] = json!(is_locked);
+        harness
+            .reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}))
+            .reply("GET /projects/a%2Fb/issues/7", locked)
+            .reply("GET /projects/a%2Fb/issues/7/notes", json!([]))
+            .settle()
+            .await;
+        harness.press(key);
+        let title = harness.line_with(" on ");
+        assert_eq!(title.contains("locked: only members can comment"), is_locked, "{title}");
+    }
+}

@@ -3,6 +3,8 @@
 use super::{position, state_of};
 use crate::api::Noteable;
 use crate::api::draft_notes::{DeleteDraftNote, DraftNote, ListDraftNotes, PublishDraftNote};
+use crate::api::issues::GetIssue;
+use crate::api::merge_requests::GetMergeRequest;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
@@ -15,7 +17,7 @@ use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::thread_layout::LaidOutDraft;
 use crate::parts::review::{suggestions, threads};
 use crate::store::{Revision, Write};
-use crate::ui::text;
+use crate::ui::{glyph, text};
 use std::collections::HashSet;
 
 /// The target of a comment.
@@ -326,6 +328,21 @@ pub fn compose(key: String, draft: Draft, cx: &mut Cx) {
     compose_at(key, draft, end, cx);
 }
 
+/// Returns whether the server accepts comments on a merge request or an issue only from members of the project.
+fn is_locked(on: &Noteable, view: &View) -> bool {
+    match on {
+        Noteable::MergeRequest { project, iid } => {
+            let get = GetMergeRequest::new(project.clone(), *iid);
+            view.store.get(&get).value.is_some_and(|one| one.discussion_locked.flatten() == Some(true))
+        }
+        Noteable::Issue { project, iid } => {
+            let get = GetIssue { id: project.clone(), issue_iid: *iid };
+            view.store.get(&get).value.is_some_and(|issue| issue.discussion_locked == Some(true))
+        }
+        Noteable::Commit { .. } | Noteable::Snippet { .. } | Noteable::Epic { .. } => false,
+    }
+}
+
 /// Opens the composer on a draft, with the cursor at a byte of its text.
 fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
     if cx.view.outbox.progress(&key).is_some() {
@@ -341,6 +358,10 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
         (None, None, Some(DraftThread::Reply { .. })) => format!("Reply on {name}"),
         (None, None, Some(DraftThread::New { .. })) => format!("Start a thread on {name}"),
         (None, None, None) => format!("Note on {name}"),
+    };
+    let title = match is_locked(&draft.on, &cx.view) {
+        true => format!("{title}{}locked: only members can comment", glyph::separator()),
+        false => title,
     };
     cx.act(Action::OpenOverlay(Box::new(Composer::comment(title, key, draft).at(at))));
 }
