@@ -914,6 +914,20 @@ impl Store {
         entries.any(|entry| entry.known.is_some() && entry.error.is_some())
     }
 
+    /// Returns whether the server has more rows of a list of `wants` than were loaded.
+    pub fn has_more(&self, wants: &[Want]) -> bool {
+        let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
+        let last = |load: &Load| self.resources.get(&load.request)?.counted().last()?.known.as_ref();
+        loads.filter_map(last).any(|(reply, _)| reply.next.is_some())
+    }
+
+    /// Returns the error of a reply of `wants`, unless the server only does not have the data.
+    pub fn first_error(&self, wants: &[Want]) -> Option<&Error> {
+        let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
+        let mut errors = loads.filter_map(|load| self.error_of(&load.request));
+        errors.find(|error| !matches!(error.fault, Fault::Missing(_) | Fault::Unsupported(_)))
+    }
+
     /// Records whether the server is reachable.
     pub fn record_reachability(&mut self, error: Option<&Error>, now: Timestamp) {
         match error {

@@ -576,3 +576,15 @@ async fn the_palette_shows_the_full_reason_for_an_unavailable_command() {
         harness.resize(width, height).press("Down Up");
     }
 }
+
+#[test]
+fn a_picker_without_an_answer_says_why_and_not_that_there_are_no_results() {
+    let mut app = Begin::at(Place::new("branches").project("a/b")).size(100, 30).open();
+    app.press("C-p").type_text("zzz");
+    let is_search = |line: &String| line.contains("search=zzz");
+    assert!(app.waiting().iter().any(is_search), "{:?}", app.waiting());
+    while let Some(index) = app.waiting().iter().position(is_search) {
+        app.break_off(index, labscope::api::Fault::Denied("403 Forbidden".into()));
+    }
+    app.expect("Not allowed: 403 Forbidden").expect_no("No results.");
+}

@@ -395,7 +395,20 @@ impl Overlay for Picker {
                 line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(Role::Warning))]);
             }
         }
+        let wants = self.wants(view);
+        let error = view.store.first_error(&wants);
+        let between = Rect { y: inner.y + 1, height: 1, ..inner };
+        if let Some(error) = error {
+            let words = format!("{}: {}", error.title(), text::sanitize(&error.message()));
+            line::draw(buf, between, &[(words, theme.style(Role::Failed))]);
+        } else if view.store.has_more(&wants) {
+            let words = format!("{} the server has more than are listed", glyph::ellipsis());
+            line::draw(buf, between, &[(words, theme.style(Role::Dim))]);
+        }
         if self.lines.is_empty() {
+            if error.is_some() {
+                return cursor.filter(|_| !glyph::is_accessible());
+            }
             if self.loading {
                 state::skeleton(buf, body, theme);
             } else {
@@ -447,8 +460,9 @@ impl Overlay for Picker {
             };
             let (at, of) = (things(self.list.selected().saturating_add(1)), things(self.lines.len()));
             let count = format!("{} of {}", text::count(at), text::count(of));
-            let at = Rect { y: inner.y + 1, height: 1, ..inner };
-            line::pair(buf, at, &[("", theme.style(Role::Dim))], &[(count, theme.style(Role::Dim))]);
+            let width = popup::saturating_rows(text::width(&count)).min(between.width);
+            let at = Rect { x: between.right() - width, width, ..between };
+            line::draw(buf, at, &[(count, theme.style(Role::Dim))]);
         }
         // In accessible mode, the selected row is read aloud, not the input line.
         cursor.filter(|_| !glyph::is_accessible())
