@@ -136,9 +136,9 @@ impl Branches {
     fn ahead_behind_wants(&self, view: &View) -> Vec<Want> {
         let Some(query) = self.source.base_query(view) else { return Vec::new() };
         let Some(base) = self.source.base(view) else {
-            // A missing default branch must not close the pane: the request is not repeated after it failed.
-            let failed = view.store.error_of(&query.request()).is_some();
-            return if failed { Vec::new() } else { vec![Load::single(&query).into()] };
+            // A missing default branch must not close the pane: the request is not repeated then.
+            let is_missing = view.store.error_of(&query.request()).is_some_and(crate::api::Error::is_missing);
+            return if is_missing { Vec::new() } else { vec![Load::single(&query).into()] };
         };
         let tips = self
             .visible_rows(view)

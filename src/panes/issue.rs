@@ -115,13 +115,7 @@ impl IssuePane {
             self.closing().and_then(|list| view.if_supported(&list, 1)),
             self.participants().and_then(|list| view.if_supported(&list, 1)),
         ];
-        // A refused request is not repeated: a refusal of these lists does not mean that the issue is inaccessible.
-        let refused = |load: &Load| {
-            view.store
-                .error_of(&load.request)
-                .is_some_and(|error| matches!(error.fault, Fault::Denied(_) | Fault::Scope(_)))
-        };
-        loads.into_iter().flatten().filter(|load| !refused(load)).map(|load| load.optional().into()).collect()
+        loads.into_iter().flatten().map(|load| load.optional().into()).collect()
     }
 
     /// Returns the merge requests of the issue without duplicates, closing ones first, and whether they close it.

@@ -60,10 +60,11 @@ pub fn wants<'a>(view: &View, project: &Id, base: &str, tips: impl Iterator<Item
     request_limit::wants(view.store, unknown.map(|(from, to)| load(project, from, to)))
 }
 
-/// Returns the request for the number of commits that are in `to` but not in `from`, unless it is known or failed.
+/// Returns the request for the number of commits that are in `to` but not in `from`, unless it is known or
+/// the server does not have it.
 pub fn want(view: &View, project: &Id, from: &str, to: &str) -> Option<Want> {
-    let failed = view.store.error_of(&request(project, from, to)).is_some();
-    (!failed && ahead(view, project, from, to).is_none()).then(|| load(project, from, to).into())
+    let is_missing = view.store.error_of(&request(project, from, to)).is_some_and(crate::api::Error::is_missing);
+    (!is_missing && ahead(view, project, from, to).is_none()).then(|| load(project, from, to).into())
 }
 
 /// Returns the cell of a commit compared to `base`: `3 ▐│█▌ 12`, behind on the left, ahead on the right.

@@ -182,7 +182,11 @@ impl<'a> Details<'a> {
         let pipeline = full.and_then(MergeRequest::pipeline).or(self.merge_request.pipeline());
         match pipeline {
             Some(pipeline) => glyph::status(pipeline.status.as_str()).into(),
-            None if self.is_open() => self.missing(&self.single().request()),
+            None if self.is_open() => {
+                // The column has no room for a word.
+                let error = self.view.store.error_of(&self.single().request());
+                secondary::word(error).map_or_else(Cell::empty, |_| ("?", Role::Failed).into())
+            }
             None => Cell::empty(),
         }
     }

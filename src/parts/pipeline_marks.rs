@@ -52,11 +52,13 @@ impl PipelineMarks {
         self.endpoint.r#ref.as_deref() == git_ref
     }
 
-    /// Returns the request for as many pages as the list beside it has; `None` if the server has no list of pipelines,
-    /// or refuses it.
+    /// Returns the request for as many pages as the list beside it has; `None` if the server has no list of
+    /// pipelines.
     pub fn want(&self, view: &View, pages: u32) -> Option<Want> {
-        let failed = view.store.list(&self.endpoint).error.is_some();
-        if view.store.is_unsupported::<ListPipelines>() || failed && self.synced_revision.is_none() {
+        let error = view.store.list(&self.endpoint).error;
+        let failed = error.is_some();
+        let is_missing = error.is_some_and(crate::api::Error::is_missing);
+        if view.store.is_unsupported::<ListPipelines>() || is_missing && self.synced_revision.is_none() {
             return None;
         }
         let load = Load::list(&self.endpoint, pages.clamp(1, MAX_PAGES));

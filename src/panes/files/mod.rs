@@ -288,8 +288,11 @@ impl Files {
                 return view.draw_empty(buf, area, "There is nothing to show yet.", &sanitize(&url));
             }
             let coming = self.tree.nodes().is_empty() || self.tree.target().is_some();
-            if coming && view.store.list(&self.root()).error.is_none() {
-                return state::skeleton(buf, area, view.theme);
+            match view.store.list(&self.root()).error {
+                None if coming => return state::skeleton(buf, area, view.theme),
+                // The tree shows the error.
+                Some(_) if self.tree.nodes().is_empty() => return,
+                _ => {}
             }
             return view.draw_empty(buf, area, "No file is selected.", "‹files.open› on a file opens it");
         };
