@@ -1,7 +1,7 @@
 //! Reactions: emoji on merge requests, issues, and notes. Not in the specification, but supported by servers of that
 //! version.
 
-use crate::api::issues::{GetIssue, ListProjectIssues};
+use crate::api::issues::{GetIssue, ListScopedIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
 use crate::api::users::User;
 use crate::api::{NoContent, Time};
@@ -37,12 +37,12 @@ crate::endpoints! {
     /// Reacts. A 404 carries the reason if the reaction is refused.
     POST "/award_emoji" of to: Awardable [merge_request, issue, merge_request_note, issue_note, snippet_note]
         => AwardEmoji,
-    touches [ListAwards, GetMergeRequest, ListProjectMergeRequests, GetIssue, ListProjectIssues];
+    touches [ListAwards, GetMergeRequest, ListProjectMergeRequests, GetIssue, ListScopedIssues];
     struct CreateAward { name: String }
 
     /// Removes a reaction. A 401 means that the reaction belongs to another user.
     DELETE "/award_emoji/{award_id}"
         of to: Awardable [merge_request, issue, merge_request_note, issue_note, snippet_note] => NoContent,
-    touches [ListAwards, GetMergeRequest, ListProjectMergeRequests, GetIssue, ListProjectIssues];
+    touches [ListAwards, GetMergeRequest, ListProjectMergeRequests, GetIssue, ListScopedIssues];
     struct DeleteAward { award_id: u64 }
 }

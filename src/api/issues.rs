@@ -171,13 +171,13 @@ crate::endpoints! {
     GET "/issues" => Vec<Issue>;
     struct ListIssues { non_archived: Option<bool>, .. }
 
-    /// Lists the issues of a group and its subgroups.
-    GET "/groups/{id}/issues" => Vec<Issue>;
-    struct ListGroupIssues { id: Id, non_archived: Option<bool>, .. }
-
-    /// Lists the issues of a project.
-    GET "/projects/{id}/issues" => Vec<Issue>;
-    struct ListProjectIssues { id: Id, .. }
+    /// Lists the issues of a project, or of a group and its subgroups.
+    GET "/issues" of within: Scope [project, group] => Vec<Issue>;
+    struct ListScopedIssues {
+        /// Whether to leave out those of archived projects; only in groups.
+        non_archived: Option<bool>,
+        ..
+    }
 
     /// Gets a single issue.
     GET "/projects/{id}/issues/{issue_iid}" => Issue;
@@ -185,7 +185,7 @@ crate::endpoints! {
 
     /// Creates an issue. Labels that do not exist are created.
     POST "/projects/{id}/issues" => Issue,
-    touches [ListIssues, ListGroupIssues, ListProjectIssues];
+    touches [ListIssues, ListScopedIssues];
     struct CreateIssue {
         id: Id,
         title: String,
@@ -203,7 +203,7 @@ crate::endpoints! {
 
     /// Updates, closes or reopens an issue.
     PUT "/projects/{id}/issues/{issue_iid}" => Issue,
-    touches [ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListNotes, ListTodos];
+    touches [ListIssues, ListScopedIssues, GetIssue, ListNotes, ListTodos];
     struct UpdateIssue {
         id: Id,
         issue_iid: u64,
@@ -229,7 +229,7 @@ crate::endpoints! {
 
     /// Deletes an issue.
     DELETE "/projects/{id}/issues/{issue_iid}" => NoContent,
-    touches [ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListTodos];
+    touches [ListIssues, ListScopedIssues, GetIssue, ListTodos];
     struct DeleteIssue { id: Id, issue_iid: u64 }
 
     /// Lists the merge requests that mention an issue or are mentioned in it.

@@ -1,7 +1,7 @@
 //! Labels of projects and groups. Not in the specification, although servers of that version support those of projects.
 
 use crate::api::NoContent;
-use crate::api::issues::{GetIssue, ListGroupIssues, ListIssues, ListProjectIssues};
+use crate::api::issues::{GetIssue, ListIssues, ListScopedIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListMergeRequests, ListProjectMergeRequests};
 
 crate::resource! {
@@ -58,7 +58,7 @@ crate::endpoints! {
     /// Updates a label. Labels of a group are updated in the group.
     PUT "/labels/{label_id}" of scope: Scope [project, group] => Label,
     touches [
-        ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListMergeRequests,
+        ListLabels, ListIssues, ListScopedIssues, GetIssue, ListMergeRequests,
         ListProjectMergeRequests, GetMergeRequest,
     ];
     struct UpdateLabel {
@@ -77,7 +77,7 @@ crate::endpoints! {
     /// Deletes a label, and removes it from all issues and merge requests.
     DELETE "/labels/{label_id}" of scope: Scope [project, group] => NoContent,
     touches [
-        ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListMergeRequests,
+        ListLabels, ListIssues, ListScopedIssues, GetIssue, ListMergeRequests,
         ListProjectMergeRequests, GetMergeRequest,
     ];
     struct DeleteLabel {

@@ -1,6 +1,6 @@
 //! Milestones of projects and groups. Not in the specification, although servers of that version support them.
 
-use crate::api::issues::{GetIssue, Issue, ListGroupIssues, ListIssues, ListProjectIssues};
+use crate::api::issues::{GetIssue, Issue, ListIssues, ListScopedIssues};
 use crate::api::merge_requests::{GetMergeRequest, MergeRequest, Milestone};
 use crate::api::{NoContent, Time};
 
@@ -33,7 +33,7 @@ crate::endpoints! {
 
     /// Updates, closes or reopens a milestone.
     PUT "/milestones/{milestone_id}" of scope: Scope [project, group] => Milestone,
-    touches [ListMilestones, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, GetMergeRequest];
+    touches [ListMilestones, ListIssues, ListScopedIssues, GetIssue, GetMergeRequest];
     struct UpdateMilestone {
         milestone_id: u64,
         title: Option<String>,
@@ -48,7 +48,7 @@ crate::endpoints! {
 
     /// Deletes a milestone.
     DELETE "/milestones/{milestone_id}" of scope: Scope [project, group] => NoContent,
-    touches [ListMilestones, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, GetMergeRequest];
+    touches [ListMilestones, ListIssues, ListScopedIssues, GetIssue, GetMergeRequest];
     struct DeleteMilestone { milestone_id: u64 }
 
     /// Lists the issues of a milestone.

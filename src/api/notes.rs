@@ -5,7 +5,7 @@ pub mod reads;
 pub use reads::*;
 
 use crate::api::discussions::reads::ListDiscussions;
-use crate::api::issues::{GetIssue, ListProjectIssues};
+use crate::api::issues::{GetIssue, ListScopedIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListParticipants, ListProjectMergeRequests};
 use crate::api::todos::ListTodos;
 use crate::api::{NoContent, Time};
@@ -17,7 +17,7 @@ crate::endpoints! {
     POST "/notes" of on: Noteable [merge_request, issue, snippet, epic] => NoteReply,
     touches [
         ListDiscussions, ListNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests, GetIssue,
-        ListProjectIssues, ListTodos,
+        ListScopedIssues, ListTodos,
     ];
     struct CreateNote {
         body: String,

@@ -564,7 +564,7 @@ mod tests {
     use crate::api::commits::ListCommits;
     use crate::api::endpoint::Input;
     use crate::api::groups::{ListGroupProjects, ListGroups};
-    use crate::api::issues::{ListGroupIssues, ListIssues, ListProjectIssues};
+    use crate::api::issues::{ListIssues, ListScopedIssues};
     use crate::api::jobs::ListJobs;
     use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests};
     use crate::api::pipelines::ListPipelines;
@@ -723,8 +723,7 @@ mod tests {
         check::<ListPipelines>(PIPELINES);
         check::<ListTodos>(TODOS);
         check::<ListIssues>(ISSUES);
-        check::<ListGroupIssues>(ISSUES);
-        check::<ListProjectIssues>(ISSUES);
+        check::<ListScopedIssues>(ISSUES);
     }
 
     #[test]

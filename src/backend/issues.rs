@@ -36,8 +36,7 @@ const ORDERS: &[&str] = &[
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListIssues>(everywhere)
-        .read_signed_in::<ListGroupIssues>(of_group)
-        .read_signed_in::<ListProjectIssues>(of_project)
+        .read_signed_in::<ListScopedIssues>(within)
         .read_signed_in::<GetIssue>(get)
         .write::<CreateIssue>(create)
         .write::<UpdateIssue>(update)
@@ -319,8 +318,14 @@ fn everywhere(call: &ReadCall, input: ListIssues) -> Outcome<Vec<Issue>> {
     list_filtered(call, "created_by_me", input.into(), |issue| seen.contains(&issue.project))
 }
 
-fn of_group(call: &ReadCall, input: ListGroupIssues) -> Outcome<Vec<Issue>> {
-    let group = call.group(&input.id)?.id;
+fn within(call: &ReadCall, input: ListScopedIssues) -> Outcome<Vec<Issue>> {
+    match call.scope(&input.within)? {
+        records::Scope::Project(id) => of_project(call, id, input),
+        records::Scope::Group(id) => of_group(call, id, input),
+    }
+}
+
+fn of_group(call: &ReadCall, group: u64, input: ListScopedIssues) -> Outcome<Vec<Issue>> {
     let inside = |project: &Project| match project.namespace {
         Namespace::Group(id) => call.world.group_chain(id).iter().any(|above| above.id == group),
         Namespace::User(_) => false,
@@ -329,12 +334,10 @@ fn of_group(call: &ReadCall, input: ListGroupIssues) -> Outcome<Vec<Issue>> {
     list_filtered(call, "all", input.into(), |issue| seen.contains(&issue.project))
 }
 
-fn of_project(call: &ReadCall, input: ListProjectIssues) -> Outcome<Vec<Issue>> {
-    let project = call.project(&input.id)?;
-    if project.issues_disabled {
+fn of_project(call: &ReadCall, project: u64, input: ListScopedIssues) -> Outcome<Vec<Issue>> {
+    if call.world.projects.get(project).is_some_and(|project| project.issues_disabled) {
         return Err(Rejection::forbidden());
     }
-    let project = project.id;
     list_filtered(call, "all", input.into(), |issue| issue.project == project)
 }
 

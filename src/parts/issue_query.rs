@@ -1,7 +1,7 @@
 //! Issue lists by query: of a project, of a group, of the user.
 
 use crate::api::Scope;
-use crate::api::issues::{Issue, ListGroupIssues, ListIssues, ListProjectIssues};
+use crate::api::issues::{Issue, ListIssues, ListScopedIssues};
 use crate::app::query::{self, Grammar};
 use crate::app::view::View;
 use crate::parts::query_list;
@@ -27,11 +27,10 @@ impl IssueQuery {
 
     /// Returns the request for the query `text`; `None` while it is invalid or its names are being looked up.
     pub fn query(&self, text: &str, view: &View) -> Option<ListQuery<Issue>> {
-        let id = self.scope.as_ref().map(Scope::id);
         let given = query_list::given([
-            ("id", id.map_or(Value::Null, |id| json!(id.as_str()))),
+            ("within", json!(self.scope)),
             // Without a project or group, list the issues assigned to the user.
-            ("scope", if id.is_none() { json!("assigned_to_me") } else { Value::Null }),
+            ("scope", if self.scope.is_none() { json!("assigned_to_me") } else { Value::Null }),
             ("state", json!(self.state)),
             ("order_by", json!(self.order.map_or("updated_at", |(word, _)| word))),
             ("sort", self.order.map_or(Value::Null, |(_, way)| json!(way))),
@@ -41,13 +40,8 @@ impl IssueQuery {
         let whole = |state: &mut Option<String>| _ = state.take_if(|state| state == "all" || state.is_empty());
         let grammar = self.grammar();
         Some(match &self.scope {
-            Some(Scope::Project(_)) => {
-                let mut list: ListProjectIssues = grammar.ask(text, given, view).ready()?;
-                whole(&mut list.state);
-                ListQuery::new(&list)
-            }
-            Some(Scope::Group(_)) => {
-                let mut list: ListGroupIssues = grammar.ask(text, given, view).ready()?;
+            Some(_) => {
+                let mut list: ListScopedIssues = grammar.ask(text, given, view).ready()?;
                 whole(&mut list.state);
                 ListQuery::new(&list)
             }

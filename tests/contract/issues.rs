@@ -1,6 +1,7 @@
 //! Issues.
 
-use crate::sample::{acme, time, word};
+use crate::sample::{acme, group, time, word};
+use labscope::api::Scope;
 use labscope::api::issues::*;
 use std::collections::BTreeMap;
 
@@ -23,11 +24,11 @@ requests! {
         ..Default::default()
     } => "GET /issues?assignee_id=2&author_id=1&due_date=overdue&labels=bug%2Cui&milestone=0.4&not[labels]=bug\
           &order_by=due_date&scope=all&sort=asc&state=opened";
-    ListGroupIssues { id: acme(), author_username: word("ada"), assignee_username: Some(vec!["bo".into()]),
+    ListScopedIssues { within: group(), author_username: word("ada"), assignee_username: Some(vec!["bo".into()]),
         non_archived: Some(false), ..Default::default() }
         => "GET /groups/acme%2Fui/issues?assignee_username[]=bo&author_username=ada&non_archived=false";
-    ListProjectIssues {
-        id: 1.into(),
+    ListScopedIssues {
+        within: Scope::Project(1.into()),
         closed_by_id: Some(3),
         confidential: Some(true),
         issue_type: word("incident"),
