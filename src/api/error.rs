@@ -85,6 +85,17 @@ impl Error {
         Error { tried, fault }
     }
 
+    /// Returns why data is missing as one word, for a cell of a table; `None` if the server does not have such data.
+    pub fn word(&self) -> Option<&'static str> {
+        match self.fault {
+            Fault::Unsupported(_) => None,
+            Fault::Denied(_) | Fault::Unauthorized(_) | Fault::Scope(_) => Some("denied"),
+            Fault::Missing(_) => Some("missing"),
+            Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_) => Some("offline"),
+            _ => Some("error"),
+        }
+    }
+
     /// Returns the kind of failure, as a title.
     pub fn title(&self) -> &'static str {
         match &self.fault {

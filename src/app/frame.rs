@@ -91,8 +91,10 @@ impl App {
         self.top_line(&view, Rect { height: 1, ..area }, buf);
         let tabs = self.tabs_line(&view, Rect { y: area.y + 1, height: 1, ..area }, buf);
         let content = Rect { y: area.y + 1 + tabs, height: area.height - 2 - tabs, ..area };
+        let reserved = u16::from(self.has_untold.get() && content.height > 4);
+        let place = Rect { height: content.height - reserved, ..content };
         match self.nav.top() {
-            Some(pane) => pane.view(&view, content, buf),
+            Some(pane) => pane.view(&view, place, buf),
             None => view.draw_empty(
                 buf,
                 content,
@@ -100,6 +102,7 @@ impl App {
                 "‹anything› goes to anything, ‹palette› opens a place",
             ),
         }
+        self.draw_failed_read(&view, content, buf);
         self.bottom_line(&view, Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         self.continuations(&view, content, buf);
         let mut cursor = None;

@@ -12,6 +12,7 @@ pub mod context;
 pub mod custom;
 mod custom_runs;
 pub mod dates;
+mod failed_reads;
 pub mod frame;
 pub mod global;
 pub mod hits;
@@ -54,6 +55,7 @@ mod writes;
 
 use crate::api::endpoint::Request;
 use crate::store::{Store, TaskKey, Want, earliest};
+use crate::ui::drawn::Drawn;
 use crate::ui::image::Images;
 use crate::ui::theme::{Background, Theme};
 use action::{Action, Effect, Msg, Outcome};
@@ -135,6 +137,10 @@ pub struct App {
     pub images: Images,
     /// The clickable areas of the last frame.
     hits: Hits,
+    /// The failed reads of the place on top, in the order of its wants.
+    failed_reads: Vec<Request>,
+    /// Whether the last frame told a failed read below the place.
+    has_untold: Drawn<bool>,
     /// Whether the last frame found out something that wants and layouts may depend on, see [`crate::ui::drawn`].
     is_frame_new: Cell<bool>,
     /// The number of times that a frame was settled since the last message.
@@ -210,6 +216,8 @@ impl App {
             watched: Vec::new(),
             images: Images::default(),
             hits: Hits::default(),
+            failed_reads: Vec::new(),
+            has_untold: Drawn::default(),
             is_frame_new: Cell::new(false),
             settled_frames: 0,
             deferred: VecDeque::new(),

@@ -136,6 +136,7 @@ impl App {
 
     fn reconcile(&mut self, effects: &mut Vec<Effect>) {
         let wants = self.wants();
+        self.find_failed_reads(&wants);
         let mut wanted: HashSet<TaskKey> = HashSet::new();
         let mut wake = None;
         for want in wants {

@@ -4,7 +4,7 @@ use crate::api::branches::{
     Branch, DeleteBranch, DeleteMergedBranches, GetBranch, ListBranches, ProtectBranch, UnprotectBranch,
 };
 use crate::api::commits::Commit;
-use crate::api::{Endpoint, GitRef, Id, RefKind};
+use crate::api::{Endpoint, Error, GitRef, Id, RefKind};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
@@ -137,7 +137,7 @@ impl Branches {
         let Some(query) = self.source.base_query(view) else { return Vec::new() };
         let Some(base) = self.source.base(view) else {
             // A missing default branch must not close the pane: the request is not repeated then.
-            let is_missing = view.store.error_of(&query.request()).is_some_and(crate::api::Error::is_missing);
+            let is_missing = view.store.error_of(&query.request()).is_some_and(Error::is_missing);
             return if is_missing { Vec::new() } else { vec![Load::single(&query).into()] };
         };
         let tips = self

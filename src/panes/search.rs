@@ -107,6 +107,11 @@ fn group_query(id: &Id) -> GetGroup {
     GetGroup { id: id.clone(), with_custom_attributes: None }
 }
 
+/// Returns whether the server cannot search a scope, or does not let the user.
+fn is_refused(error: &Error) -> bool {
+    matches!(error.fault, Fault::Refused(400, _) | Fault::Denied(_))
+}
+
 impl SearchSource {
     fn scopes(&self) -> (&'static [Scope], &'static [&'static str]) {
         match (&self.project, &self.group) {
@@ -341,10 +346,12 @@ impl ListSource for SearchSource {
         }
     }
 
-    /// Requests the other tabs for their counts; the selected tab is requested by the list itself.
-    fn wants(pane: &SearchPane, _view: &View) -> Vec<Want> {
+    /// Requests the other tabs for their counts, except those that the server refuses; the selected tab is requested by
+    /// the list itself.
+    fn wants(pane: &SearchPane, view: &View) -> Vec<Want> {
         let others = (0..pane.source.scopes().0.len()).filter(|tab| *tab != pane.tab());
         let queries = others.filter_map(|tab| pane.source.hits(&Input { tab, ..pane.input() }));
+        let queries = queries.filter(|query| !view.store.rows(query).error.is_some_and(is_refused));
         let counts = queries.flat_map(|query| query.wants(1, COUNT_DELAY, None).collect::<Vec<_>>());
         // A web address names the project or group by its ID; their paths are shown.
         let source = &pane.source;
@@ -356,9 +363,9 @@ impl ListSource for SearchSource {
 
     fn tab_count(pane: &SearchPane, tab: usize, view: &View) -> Option<String> {
         let rows = view.store.rows(&pane.source.hits(&Input { tab, ..pane.input() })?);
-        let refused = rows.is_empty()
-            && matches!(rows.error.map(|error| &error.fault), Some(Fault::Refused(400, _) | Fault::Denied(_)));
-        list::count(&rows, rows.len(), None).or_else(|| refused.then(|| "–".into()))
+        let error = rows.error.filter(|_| rows.is_empty());
+        let unknown = error.map(|error| if is_refused(error) { "–" } else { "?" });
+        list::count(&rows, rows.len(), None).or(unknown.map(str::to_owned))
     }
 
     fn url(&self, _view: &View, hit: &Hit) -> Option<String> {

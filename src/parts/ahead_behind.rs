@@ -2,7 +2,7 @@
 
 use crate::api::endpoint::Request;
 use crate::api::repository::{CompareRefs, Comparison};
-use crate::api::{Endpoint, Id, Reply};
+use crate::api::{Endpoint, Error, Id, Reply};
 use crate::app::view::View;
 use crate::parts::request_limit;
 use crate::store::{Load, Value, Want};
@@ -63,7 +63,7 @@ pub fn wants<'a>(view: &View, project: &Id, base: &str, tips: impl Iterator<Item
 /// Returns the request for the number of commits that are in `to` but not in `from`, unless it is known or
 /// the server does not have it.
 pub fn want(view: &View, project: &Id, from: &str, to: &str) -> Option<Want> {
-    let is_missing = view.store.error_of(&request(project, from, to)).is_some_and(crate::api::Error::is_missing);
+    let is_missing = view.store.error_of(&request(project, from, to)).is_some_and(Error::is_missing);
     (!is_missing && ahead(view, project, from, to).is_none()).then(|| load(project, from, to).into())
 }
 

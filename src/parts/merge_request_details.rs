@@ -5,7 +5,7 @@ use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListDiscussions};
 use crate::api::endpoint::Request;
 use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, MergeRequest};
-use crate::api::{Endpoint, ExtraValue, Id, Noteable, Reply};
+use crate::api::{Endpoint, Error, ExtraValue, Id, Noteable, Reply};
 use crate::app::view::View;
 use crate::parts::review::threads;
 use crate::parts::{label_colors, request_limit, secondary};
@@ -182,10 +182,9 @@ impl<'a> Details<'a> {
         let pipeline = full.and_then(MergeRequest::pipeline).or(self.merge_request.pipeline());
         match pipeline {
             Some(pipeline) => glyph::status(pipeline.status.as_str()).into(),
-            None if self.is_open() => {
-                // The column has no room for a word.
-                let error = self.view.store.error_of(&self.single().request());
-                secondary::word(error).map_or_else(Cell::empty, |_| ("?", Role::Failed).into())
+            // The column has no room for a word.
+            None if self.is_open() && self.view.store.error_of(&self.single().request()).is_some() => {
+                ("?", Role::Failed).into()
             }
             None => Cell::empty(),
         }
@@ -252,7 +251,7 @@ impl<'a> Details<'a> {
                 cell.and(format!(" +{added}"), Role::Added).and(format!(" −{removed}"), Role::Removed)
             }
             Some(_) => cell,
-            None => match secondary::word(self.view.store.error_of(&self.changes_of().1)) {
+            None => match self.view.store.error_of(&self.changes_of().1).and_then(Error::word) {
                 Some(word) => cell.and(format!(" lines {word}"), Role::Failed),
                 None => cell,
             },

@@ -1,9 +1,9 @@
 //! The status of the newest pipelines of commits or branches, for lists without such a field: taken from one list of
 //! pipelines.
 
-use crate::api::Id;
 use crate::api::pipelines::resources::Status;
 use crate::api::pipelines::{ListPipelines, Pipeline};
+use crate::api::{Error, Id};
 use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::store::{Load, Revision, Want};
@@ -57,7 +57,7 @@ impl PipelineMarks {
     pub fn want(&self, view: &View, pages: u32) -> Option<Want> {
         let error = view.store.list(&self.endpoint).error;
         let failed = error.is_some();
-        let is_missing = error.is_some_and(crate::api::Error::is_missing);
+        let is_missing = error.is_some_and(Error::is_missing);
         if view.store.is_unsupported::<ListPipelines>() || is_missing && self.synced_revision.is_none() {
             return None;
         }

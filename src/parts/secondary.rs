@@ -1,6 +1,6 @@
 //! Data of further requests that is shown among other data: where it is missing, the reason is shown in its place.
 
-use crate::api::{Error, Fault};
+use crate::api::Error;
 use crate::app::view::View;
 use crate::parts::list::draw_error_of;
 use crate::ui::table::Cell;
@@ -19,26 +19,15 @@ pub struct SecondaryRead<'a> {
     pub is_cut: bool,
 }
 
-/// Returns why data is missing as one word; `None` if there is no error, or if the server does not have such data.
-pub fn word(error: Option<&Error>) -> Option<&'static str> {
-    match error?.fault {
-        Fault::Unsupported(_) => None,
-        Fault::Denied(_) | Fault::Unauthorized(_) | Fault::Scope(_) => Some("denied"),
-        Fault::Missing(_) => Some("missing"),
-        Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_) => Some("offline"),
-        _ => Some("failed"),
-    }
-}
-
 /// Returns the cell of data that is not known: why it is missing, or nothing while it is loading.
 pub fn cell(error: Option<&Error>) -> Cell {
-    word(error).map_or_else(Cell::empty, |word| (word, Role::Failed).into())
+    error.and_then(Error::word).map_or_else(Cell::empty, |word| (word, Role::Failed).into())
 }
 
 /// Draws in the bottom line which of `reads` failed or is incomplete, with the content above it; returns the area that is
 /// left.
 pub fn draw_line(view: &View, area: Rect, buf: &mut Buffer, reads: &[SecondaryRead<'_>]) -> Rect {
-    let failed = reads.iter().find_map(|read| Some((read.name, read.error.filter(|_| word(read.error).is_some())?)));
+    let failed = reads.iter().find_map(|read| Some((read.name, read.error.filter(|error| error.word().is_some())?)));
     if let Some((name, error)) = failed {
         return draw_error_of(view, area, buf, &format!("{name}: "), error);
     }

@@ -617,6 +617,6 @@ async fn denied_lists_are_reported_and_empty_ones_are_not_an_error() {
         app.expect("403 Forbidden");
         let mut app = project(Place::new(pane).project("acme/rocket"), 80, 24);
         app.reply(&format!("{REPOSITORY}/{pane}"), json!([])).settle().await;
-        app.expect("There are no");
+        app.expect(if pane == "branches" { "The repository has no branches" } else { "There are no" });
     }
 }

@@ -257,7 +257,7 @@ async fn missing_details_of_an_issue_do_not_hide_the_rest() {
     harness.unsupported(&format!("{at}/closed_by")).fail(&format!("{at}/participants"), 403, "403 Forbidden");
     harness.reply(&format!("{at}/related_merge_requests"), [request(4, "Make it\u{1b} fast", "opened")]);
     harness.press("r").settle().await;
-    harness.expect("!4 Make it").expect_no("403").expect("It is slow").press("m");
+    harness.expect("!4 Make it").expect("Participants: Not allowed: 403 Forbidden").expect("It is slow").press("m");
     assert_eq!(harness.app.place(), Place::new("mr").project("a/b").item(4));
 }
 

@@ -332,7 +332,7 @@ async fn details_that_cannot_be_read_say_why_in_their_column() {
         harness.pass(1).settle().await;
     }
     for (title, word) in
-        [("feature/1", "denied"), ("feature/2", "missing"), ("feature/3", "failed"), ("feature/4", "offline")]
+        [("feature/1", "denied"), ("feature/2", "missing"), ("feature/3", "error"), ("feature/4", "offline")]
     {
         assert!(harness.line_with(title).contains(word), "{title}: no {word} in\n{}", harness.picture());
     }

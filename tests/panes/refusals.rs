@@ -60,7 +60,7 @@ fn failures(field: &str) -> Vec<Failure> {
             "described",
             json(400, json!({"error": "invalid", "error_description": "the quux is odd"})),
             &["quux", "odd"],
-            Some("send it again"),
+            None,
             None,
         ),
         ("of it all", json(422, json!({"message": {"base": ["quux cannot be"]}})), &["quux", "cannot"], None, None),
