@@ -84,6 +84,25 @@ fn nested_import_paths_are_parsed() {
 }
 
 #[test]
+fn a_module_with_files_of_its_own_is_a_folder_with_a_mod_rs() {
+    let names: BTreeSet<String> = files().into_iter().map(|file| file.name).collect();
+    let folder = |name: &String| name.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    let folders: BTreeSet<String> = names.iter().filter_map(folder).collect();
+    let mut mistakes = Vec::new();
+    for folder in &folders {
+        let beside = format!("{folder}.rs");
+        if names.contains(&beside) {
+            mistakes.push(format!("{beside}: belongs in its folder, as {folder}/mod.rs"));
+        }
+        let inside = names.iter().filter(|name| name.starts_with(&format!("{folder}/")));
+        if inside.clone().count() == 1 && inside.clone().all(|name| name.ends_with("/mod.rs")) {
+            mistakes.push(format!("{folder}/mod.rs: is alone in its folder; {beside} is enough"));
+        }
+    }
+    complain(&mistakes);
+}
+
+#[test]
 fn rooms_only_use_what_the_architecture_table_allows() {
     let table = table();
     let mut mistakes = Vec::new();
@@ -174,13 +193,13 @@ fn only_the_terminal_module_writes_escape_codes() {
     complain(&elsewhere(&files, r"\b(execute|queue)!|\bEnterAlternateScreen\b", &writers));
     // These parse escape codes, or generate job traces that contain some.
     let readers =
-        ["runtime/terminal.rs", "runtime/screen.rs", "runtime/input/parser.rs", "ui/ansi.rs", "ui/trace", "backend/"];
+        ["runtime/terminal.rs", "runtime/screen.rs", "runtime/input/parser.rs", "ui/ansi/", "ui/trace", "backend/"];
     complain(&elsewhere(&files, r"\\x1b|\\u\{1b\}", &readers));
 }
 
 #[test]
 fn colors_are_only_defined_in_themes() {
-    complain(&elsewhere(&files(), r"\bColor::", &["ui/theme.rs", "ui/ansi.rs", "ui/layers.rs"]));
+    complain(&elsewhere(&files(), r"\bColor::", &["ui/theme.rs", "ui/ansi/", "ui/layers.rs"]));
 }
 
 #[test]

@@ -108,7 +108,6 @@ fn check_out(checkout: &Checkout, clone: &GitClone) -> Result<CheckoutOutcome, E
 
 #[cfg(test)]
 #[cfg(unix)]
-#[path = "checkout/tests.rs"]
 mod hostile;
 
 #[cfg(test)]
