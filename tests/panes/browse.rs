@@ -83,6 +83,17 @@ async fn the_readme_is_rendered_until_a_file_is_selected() {
 }
 
 #[tokio::test]
+async fn editing_a_link_says_that_its_text_is_a_path() {
+    for (path, is_link) in [("current", true), ("run.sh", false)] {
+        let mut app = files(at().path(path), 120, 30);
+        app.settle().await;
+        app.press("e").settle().await;
+        app.expect(&format!("edit {path}"));
+        assert_eq!(app.shows("This is a symbolic link"), is_link, "{path}\n{}", app.picture());
+    }
+}
+
+#[tokio::test]
 async fn folders_are_loaded_one_by_one_and_keep_their_state() {
     let mut app = files(at(), 120, 30);
     app.settle().await;

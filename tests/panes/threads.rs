@@ -687,6 +687,27 @@ async fn the_facts_name_the_merge_commit_the_scheduled_time_and_a_locked_discuss
     harness.expect("as abcdef01").expect_no("not before");
 }
 
+/// The position of a note on a renamed file has both names.
+#[tokio::test]
+async fn a_renamed_file_with_a_thread_is_marked() {
+    let mut on_line = note(501, "bo", "Of the new name.", Some((1, HEAD)), Some(false));
+    on_line["position"]["old_path"] = json!("src/grid.rs");
+    for (threads, mark) in [(vec![thread("aaa", vec![on_line])], "●"), (Vec::new(), "○")] {
+        let mut harness = open(threads, None, Some("changes")).await;
+        let mut changed = merge_request(42, "Draw only visible rows", "opened");
+        changed["sha"] = json!(HEAD);
+        changed["diff_refs"] = json!({"base_sha": BASE, "head_sha": HEAD, "start_sha": OLD});
+        changed["changes"] = json!([
+            {"old_path": "src/grid.rs", "new_path": "src/table.rs", "renamed_file": true,
+                "diff": "@@ -1,2 +1,2 @@\n-fn a() {}\n+fn b() {}\n fn c() {}\n"},
+            {"old_path": "run.sh", "new_path": "run.sh", "diff": "", "a_mode": "100644", "b_mode": "100755"},
+        ]);
+        harness.reply(&format!("{MR}/changes"), changed).press("r").settle().await;
+        let row = harness.line_with("R ");
+        assert!(row.contains(&format!("{mark} R ")) && row.contains("table.rs"), "{row}");
+    }
+}
+
 /// A file that becomes a link has two entries of one path.
 #[tokio::test]
 async fn a_thread_on_a_file_that_becomes_a_link_is_shown_once() {

@@ -108,6 +108,7 @@ fn check_out(checkout: &Checkout, clone: &GitClone) -> Result<CheckoutOutcome, E
 
 #[cfg(test)]
 #[cfg(unix)]
+#[path = "tests.rs"]
 mod hostile;
 
 #[cfg(test)]
