@@ -6,8 +6,8 @@ use super::reconcile;
 use super::view::View;
 use crate::api::{Error, Fault, Request};
 use crate::store::{Load, Want};
+use crate::ui::text;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, text};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 
@@ -76,12 +76,7 @@ impl App {
         let untold = self.untold(buf);
         self.has_untold.set(untold.is_some());
         let Some((request, error)) = untold else { return };
-        // The key is more useful than the end of the message.
-        let hint = format!("{}{}", glyph::separator(), view.with_keys("‹refresh› retries"));
-        let words = format!(" {}: {}: {}", name(request.route), error.title(), text::sanitize(&error.message()));
-        let words = text::fit(&words, usize::from(area.width).saturating_sub(text::width(&hint)));
-        let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-        line::draw(buf, at, &[(format!("{words}{hint}"), view.theme.style(Role::Failed))]);
+        view.draw_error_line(area, buf, &format!("{}: ", name(request.route)), error);
     }
 
     /// Returns the first failed read that the frame shows nowhere. An error with the title, the message or the word of one

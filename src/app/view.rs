@@ -13,11 +13,11 @@ use crate::api::groups::{Group, GroupOrProject};
 use crate::api::identity::{AccessToken, GetOwnToken};
 use crate::api::projects::Project;
 use crate::api::users::{GetCurrentUser, Profile};
-use crate::api::{Endpoint, Reply};
+use crate::api::{Endpoint, Error, Reply};
 use crate::store::{Load, Store};
 use crate::ui::image::Images;
-use crate::ui::state;
-use crate::ui::theme::Theme;
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line, state, text};
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -76,6 +76,16 @@ impl<'a> View<'a> {
     /// Explains that an area is empty, and what to do; `hint` may name commands, see [`View::with_keys`].
     pub fn draw_empty(&self, buf: &mut Buffer, area: Rect, why: &str, hint: &str) {
         state::empty(buf, area, self.theme, why, &self.with_keys(hint));
+    }
+
+    /// Draws an error in the bottom line of an area; `prefix` names what failed.
+    pub fn draw_error_line(&self, area: Rect, buf: &mut Buffer, prefix: &str, error: &Error) {
+        let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
+        // The key is more useful than the end of the message.
+        let hint = format!("{}{}", glyph::separator(), self.with_keys("‹refresh› retries"));
+        let words = format!(" {prefix}{}: {}", error.title(), text::sanitize(&error.message()));
+        let words = text::fit(&words, usize::from(area.width).saturating_sub(text::width(&hint)));
+        line::draw(buf, at, &[(format!("{words}{hint}"), self.theme.style(Role::Failed))]);
     }
 
     /// Returns the load for a list, unless the server has reported that it does not support it.

@@ -502,12 +502,7 @@ pub fn draw_error_line(view: &View, area: Rect, buf: &mut Buffer, error: Option<
 
 /// Draws an error like [`draw_error_line`]; `prefix` names what failed.
 pub fn draw_error_of(view: &View, area: Rect, buf: &mut Buffer, prefix: &str, error: &crate::api::Error) -> Rect {
-    let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-    // The key is more useful than the end of the message.
-    let hint = format!("{}{}", glyph::separator(), view.with_keys("‹refresh› retries"));
-    let words = format!(" {prefix}{}: {}", error.title(), text::sanitize(&error.message()));
-    let words = text::fit(&words, usize::from(area.width).saturating_sub(text::width(&hint)));
-    line::draw(buf, at, &[(format!("{words}{hint}"), view.theme.style(Role::Failed))]);
+    view.draw_error_line(area, buf, prefix, error);
     Rect { height: area.height.saturating_sub(1), ..area }
 }
 
