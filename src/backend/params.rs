@@ -72,7 +72,9 @@ pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) -> Result<(), Rej
     Ok(())
 }
 
-/// Adds the fields of a `multipart/form-data` body. A file becomes its name and its Base64-encoded bytes.
+/// Adds the fields of a `multipart/form-data` body. A file becomes its name and its Base64-encoded bytes. Parts without a
+/// name and a missing end are ignored. (multer stops at a part with a damaged head, is asynchronous though the body is
+/// in memory, and would add two crates to save five lines.)
 ///
 /// # Errors
 /// Fails as [`add_pairs`] does.
@@ -82,7 +84,9 @@ pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Re
     let mark = format!("--{boundary}");
     let finder = memchr::memmem::Finder::new(mark.as_bytes());
     let (mut before, mut values) = (None, 0);
-    for to in finder.find_iter(body) {
+    // In the middle of a line it is content.
+    let is_at_start = |at: &usize| *at == 0 || body.get(..*at).is_some_and(|before| before.ends_with(b"\r\n"));
+    for to in finder.find_iter(body).filter(is_at_start) {
         let Some(from) = before.replace(to) else { continue };
         let part = body.get(from + mark.len()..to).unwrap_or_default();
         let Some(split) = memchr::memmem::find(part, b"\r\n\r\n") else { continue };
@@ -596,6 +600,19 @@ mod tests {
         add_multipart(&mut inputs, "multipart/form-data; boundary=x", body.as_bytes()).unwrap();
         let example: Example = read(&inputs).unwrap();
         assert_eq!((example.title.as_str(), example.ids), ("two\r\nlines", Some(vec![7])));
+    }
+
+    #[test]
+    fn damaged_parts_and_boundaries_inside_lines_are_tolerated() {
+        let title = |parts: &str| {
+            let body = format!("{parts}--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\na --x b\r\n--x");
+            let mut inputs = Inputs::new();
+            add_multipart(&mut inputs, "multipart/form-data; boundary=x", body.as_bytes()).unwrap();
+            Value::Object(inputs)
+        };
+        for parts in ["", "preamble\r\n", "--x\r\nA: b\r\n\r\nno name\r\n", "--x\r\n\u{1}\r\n\r\nno head\r\n"] {
+            assert_eq!(title(parts), json!({"title": "a --x b"}), "{parts:?}");
+        }
     }
 
     #[test]
