@@ -1,5 +1,9 @@
 //! Reads git's commit-graph file (`objects/info/commit-graph`, or a chain of such files), which has the properties of
 //! commits that walks need. Without one, only speed is lost: the same data is in the commits themselves.
+//!
+//! gix-commitgraph reads such files, too, but neither their corrected dates, without which walks read far more commits,
+//! nor the lower layers of an incomplete chain. It maps the files into memory, so one that is truncated while it is
+//! used would end the server. It would add eight crates.
 
 use super::pack_index;
 use super::refs::FileFingerprint;
