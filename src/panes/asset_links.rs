@@ -18,7 +18,8 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Want, Write};
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 
@@ -129,11 +130,11 @@ impl ListSource for AssetLinkSource {
         link.id.to_string()
     }
 
-    fn row(&self, _view: &View, _: usize, link: &AssetLink) -> Row {
+    fn row(&self, _view: &View, _: usize, link: &AssetLink) -> Row<'static> {
         Row::new(vec![
-            Cell::from((link.name.clone(), Role::Text)),
-            Cell::from((link.link_type.clone(), Role::Dim)),
-            Cell::from((link.url.clone(), Role::Link)),
+            Line::new(link.name.clone(), Role::Text),
+            Line::new(link.link_type.clone(), Role::Dim),
+            Line::new(link.url.clone(), Role::Link),
         ])
     }
 

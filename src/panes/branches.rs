@@ -26,7 +26,8 @@ use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::{ahead_behind, forms, project, review};
 use crate::store::{ListQuery, Load, Want, Write};
 use crate::ui::glyph;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use jiff::Timestamp;
@@ -326,11 +327,11 @@ impl ListSource for BranchSource {
         branch.name.clone()
     }
 
-    fn row(&self, view: &View, _: usize, branch: &Branch) -> Row {
+    fn row(&self, view: &View, _: usize, branch: &Branch) -> Row<'static> {
         let default = self.is_default(view, branch);
         let commit = branch.commit.as_ref();
-        let name = Cell::from((branch.name.clone(), if default { Role::Title } else { Role::Ref }));
-        let mut note = Cell::empty();
+        let name = Line::new(branch.name.clone(), if default { Role::Title } else { Role::Ref });
+        let mut note = Line::empty();
         let may = match (branch.developers_can_push, branch.developers_can_merge) {
             (false, false) => "protected",
             (true, false) => "protected: push",
@@ -349,17 +350,17 @@ impl ListSource for BranchSource {
         }
         let counts = match (self.base(view), commit) {
             (Some(base), Some(commit)) if !default => ahead_behind::cell(view, &self.project, base, &commit.id),
-            _ => Cell::empty(),
+            _ => Line::empty(),
         };
         Row::new(vec![
             name,
             note,
             self.marks.labeled_cell(&branch.name),
             counts,
-            Cell::from((commit.map(|c| c.title.clone()).unwrap_or_default(), Role::Text)),
-            Cell::from((commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User)),
-            Cell::from((commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim)),
-            Cell::from((age(view, commit.and_then(|c| c.date())), Role::Dim)),
+            Line::new(commit.map(|c| c.title.clone()).unwrap_or_default(), Role::Text),
+            Line::new(commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User),
+            Line::new(commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim),
+            Line::new(age(view, commit.and_then(|c| c.date())), Role::Dim),
         ])
     }
 

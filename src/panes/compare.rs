@@ -22,8 +22,9 @@ use crate::parts::ref_choices::Refs;
 use crate::parts::{ahead_behind, forms, project};
 use crate::store::{Load, Remote, Want};
 use crate::ui::drawn::Drawn;
+use crate::ui::line::Line;
 use crate::ui::panels::Panels;
-use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, state, text};
 use ratatui::buffer::Buffer;
@@ -198,11 +199,11 @@ impl ComparePane {
         table::draw(buf, area, view.theme, true, &self.list, COLUMNS, self.commits.len(), &|index| {
             let Some(commit) = self.commits.get(index) else { return Row::default() };
             Row::new(vec![
-                Cell::from((text::head(commit.short(), 8), Role::Ref)),
+                Line::new(text::head(commit.short(), 8), Role::Ref),
                 self.history.cell(index, MAX_LANES),
-                Cell::from((commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text })),
-                Cell::from((commit.author_name.clone(), Role::User)),
-                Cell::from((age(view, commit.date()), Role::Dim)),
+                Line::new(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
+                Line::new(commit.author_name.clone(), Role::User),
+                Line::new(age(view, commit.date()), Role::Dim),
             ])
         });
     }

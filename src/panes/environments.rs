@@ -21,8 +21,9 @@ use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Load, Want, Write};
 use crate::ui::glyph;
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 
@@ -151,14 +152,14 @@ impl ListSource for EnvironmentSource {
         environment.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, environment: &ProjectEnvironment) -> Row {
+    fn row(&self, view: &View, _: usize, environment: &ProjectEnvironment) -> Row<'static> {
         let (sign, role) = glyph::status(state(environment));
         Row::new(vec![
-            Cell::from((sign, role)),
-            Cell::from((environment.name.clone(), Role::Text)),
-            Cell::from((environment.tier.clone().unwrap_or_default(), Role::Dim)),
-            Cell::from((environment.external_url.clone().unwrap_or_default(), Role::Link)),
-            Cell::from((age(view, environment.updated_at.as_ref()), Role::Dim)),
+            Line::new(sign, role),
+            Line::new(environment.name.clone(), Role::Text),
+            Line::new(environment.tier.clone().unwrap_or_default(), Role::Dim),
+            Line::new(environment.external_url.clone().unwrap_or_default(), Role::Link),
+            Line::new(age(view, environment.updated_at.as_ref()), Role::Dim),
         ])
         .dim(state(environment) == "stopped")
     }

@@ -20,8 +20,9 @@ use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::store::{ListQuery, Write};
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use jiff::Timestamp;
@@ -192,19 +193,17 @@ impl ListSource for HookSource {
         hook.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, hook: &Hook) -> Row {
+    fn row(&self, view: &View, _: usize, hook: &Hook) -> Row<'static> {
         let triggers = events(hook);
         let triggers = if triggers.is_empty() { "other events".to_owned() } else { triggers.join(", ") };
         let triggers = match disabled(hook) {
-            Some(words) => {
-                Cell::from((format!("{words}{}", glyph::separator()), Role::Failed)).and(triggers, Role::Dim)
-            }
-            None => Cell::from((triggers, Role::Dim)),
+            Some(words) => Line::new(format!("{words}{}", glyph::separator()), Role::Failed).and(triggers, Role::Dim),
+            None => Line::new(triggers, Role::Dim),
         };
         Row::new(vec![
-            Cell::from((hook.url.clone(), Role::Link)),
+            Line::new(hook.url.clone(), Role::Link),
             triggers,
-            Cell::from((age(view, hook.created_at.as_ref()), Role::Dim)),
+            Line::new(age(view, hook.created_at.as_ref()), Role::Dim),
         ])
     }
 

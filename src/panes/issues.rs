@@ -19,8 +19,9 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, issues, rendered_markdown, scope};
 use crate::store::{ListQuery, Work};
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text;
 use crate::ui::theme::Role;
 
@@ -186,12 +187,12 @@ impl ListSource for IssueSource {
         issue.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, issue: &Issue) -> Row {
+    fn row(&self, view: &View, _: usize, issue: &Issue) -> Row<'static> {
         let project = match self.project() {
             Some(_) => String::new(),
             None => issues::project(issue, view).as_str().to_owned(),
         };
-        let mut title = Cell::empty();
+        let mut title = Line::empty();
         if issue.confidential {
             title = title.and("confidential ", Role::Warning);
         }
@@ -199,22 +200,22 @@ impl ListSource for IssueSource {
         let is_past_due = issue.is_open() && issue.due_date.as_ref().is_some_and(|due| due.is_past_due(view.now));
         let count = |count: u64, words: String| if count > 0 { words } else { String::new() };
         Row::new(vec![
-            Cell::from(issues::state(issue)),
-            Cell::from((project, Role::Dim)),
-            Cell::from((format!("#{}", issue.iid), Role::Dim)),
+            Line::from(issues::state(issue)),
+            Line::new(project, Role::Dim),
+            Line::new(format!("#{}", issue.iid), Role::Dim),
             title.and(issue.title.clone(), Role::Text),
             issues::labels(issue),
-            Cell::from((issue.milestone.as_ref().map(|m| m.title.clone()).unwrap_or_default(), Role::Dim)),
-            Cell::from((assignees.join(" "), Role::User)),
-            Cell::from((issue.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
-            Cell::from((count(issue.user_notes_count, text::count_noun(issue.user_notes_count, "note")), Role::Dim)),
-            Cell::from((count(issue.upvotes, issue.upvotes.to_string()), Role::Dim)),
-            Cell::from((
+            Line::new(issue.milestone.as_ref().map(|m| m.title.clone()).unwrap_or_default(), Role::Dim),
+            Line::new(assignees.join(" "), Role::User),
+            Line::new(issue.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
+            Line::new(count(issue.user_notes_count, text::count_noun(issue.user_notes_count, "note")), Role::Dim),
+            Line::new(count(issue.upvotes, issue.upvotes.to_string()), Role::Dim),
+            Line::new(
                 issue.due_date.as_ref().map(Time::to_string).unwrap_or_default(),
                 if is_past_due { Role::Failed } else { Role::Dim },
-            )),
-            Cell::from((age(view, issue.created_at.as_ref()), Role::Dim)),
-            Cell::from((age(view, issue.updated_at.as_ref().or(issue.created_at.as_ref())), Role::Dim)),
+            ),
+            Line::new(age(view, issue.created_at.as_ref()), Role::Dim),
+            Line::new(age(view, issue.updated_at.as_ref().or(issue.created_at.as_ref())), Role::Dim),
         ])
         .dim(!issue.is_open())
     }

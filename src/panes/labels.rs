@@ -18,7 +18,8 @@ use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
 use crate::parts::{forms, scope};
 use crate::store::{ListQuery, Rows, Want, Write};
 use crate::ui::glyph;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 
@@ -172,22 +173,22 @@ impl ListSource for LabelSource {
         label.name.clone()
     }
 
-    fn row(&self, _view: &View, _: usize, label: &Label) -> Row {
+    fn row(&self, _view: &View, _: usize, label: &Label) -> Row<'static> {
         let swatch = match rgb(&label.color) {
-            Some(color) => Cell::empty().tinted(glyph::full().repeat(2), color),
-            None => Cell::empty(),
+            Some(color) => Line::empty().tinted(glyph::full().repeat(2), color),
+            None => Line::empty(),
         };
-        let count = |count: Option<u64>| Cell::from((count.map(|n| n.to_string()).unwrap_or_default(), Role::Text));
+        let count = |count: Option<u64>| Line::new(count.map(|n| n.to_string()).unwrap_or_default(), Role::Text);
         Row::new(vec![
             swatch,
-            Cell::from((label.name.clone(), Role::Label)),
-            Cell::from((label.description.clone().unwrap_or_default(), Role::Dim)),
-            Cell::from((label.color.clone(), Role::Dim)),
+            Line::new(label.name.clone(), Role::Label),
+            Line::new(label.description.clone().unwrap_or_default(), Role::Dim),
+            Line::new(label.color.clone(), Role::Dim),
             count(label.open_issues_count),
             count(label.closed_issues_count),
             count(label.open_merge_requests_count),
             count(label.priority),
-            Cell::from((if self.is_inherited(label) { "group" } else { "" }, Role::Dim)),
+            Line::new(if self.is_inherited(label) { "group" } else { "" }, Role::Dim),
         ])
         .dim(label.archived == Some(true))
     }

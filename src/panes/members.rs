@@ -18,7 +18,8 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
 use crate::parts::{forms, people, profile, scope};
 use crate::store::{ListQuery, Want, Write};
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use jiff::Timestamp;
@@ -162,15 +163,15 @@ impl ListSource for MemberSource {
         member.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, member: &Member) -> Row {
+    fn row(&self, view: &View, _: usize, member: &Member) -> Row<'static> {
         let (sign, _, role) = profile::state(&member.state);
         Row::new(vec![
-            Cell::from((sign, role)),
-            Cell::from((member.name.clone(), Role::Text)),
-            Cell::from((member.username.clone(), Role::User)),
-            Cell::from((people::role(member.access_level), Role::Text)),
-            Cell::from((member.expires_at.as_ref().map(day).unwrap_or_default(), Role::Warning)),
-            Cell::from((age(view, member.created_at.as_ref()), Role::Dim)),
+            Line::new(sign, role),
+            Line::new(member.name.clone(), Role::Text),
+            Line::new(member.username.clone(), Role::User),
+            Line::new(people::role(member.access_level), Role::Text),
+            Line::new(member.expires_at.as_ref().map(day).unwrap_or_default(), Role::Warning),
+            Line::new(age(view, member.created_at.as_ref()), Role::Dim),
         ])
         .dim(member.state != "active")
     }

@@ -25,8 +25,9 @@ use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, issues, request_limit, review, scope};
 use crate::store::{ListQuery, Rows, Want, Write};
 use crate::ui::glyph;
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 use jiff::Timestamp;
@@ -100,15 +101,15 @@ impl MilestoneSource {
     }
 
     /// Returns a cell with the closed and all loaded issues of a milestone.
-    fn progress(&self, milestone: &Milestone, view: &View) -> Cell {
-        let Some(rows) = self.issues(milestone).map(|query| view.store.rows(&query)) else { return Cell::empty() };
+    fn progress(&self, milestone: &Milestone, view: &View) -> Line<'static> {
+        let Some(rows) = self.issues(milestone).map(|query| view.store.rows(&query)) else { return Line::empty() };
         let (all, closed) = (rows.len(), rows.iter().filter(|issue| !issue.is_open()).count());
         if all == 0 {
-            return Cell::empty();
+            return Line::empty();
         }
         let more = if rows.has_more { "+" } else { "" };
         let [(full, success), (left, dim)] = bar(closed, all, SHORT_BAR_WIDTH);
-        Cell::from((full, success)).and(left, dim).and(format!(" {closed}/{all}{more}"), Role::Dim)
+        Line::new(full, success).and(left, dim).and(format!(" {closed}/{all}{more}"), Role::Dim)
     }
 
     fn requests(&self, milestone: &Milestone) -> Option<ListQuery<MergeRequest>> {
@@ -236,21 +237,21 @@ impl ListSource for MilestoneSource {
         milestone.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, milestone: &Milestone) -> Row {
+    fn row(&self, view: &View, _: usize, milestone: &Milestone) -> Row<'static> {
         let date = |time: &Option<Time>| time.as_ref().map(Time::to_string).unwrap_or_default();
         let sign = glyph::status(if is_active(milestone) { "opened" } else { "closed" });
         let is_inherited = matches!(self.scope, Some(Scope::Project(_))) && milestone.group_id.is_some();
         Row::new(vec![
-            Cell::from(sign),
-            Cell::from((milestone.title.clone(), Role::Text)),
+            Line::from(sign),
+            Line::new(milestone.title.clone(), Role::Text),
             self.progress(milestone, view),
-            Cell::from((date(&milestone.start_date), Role::Dim)),
-            Cell::from((
+            Line::new(date(&milestone.start_date), Role::Dim),
+            Line::new(
                 date(&milestone.due_date),
                 if is_past_due(milestone, view.now) { Role::Failed } else { Role::Text },
-            )),
-            Cell::from((if is_inherited { "group" } else { "" }, Role::Dim)),
-            Cell::from((age(view, milestone.updated_at.as_ref()), Role::Dim)),
+            ),
+            Line::new(if is_inherited { "group" } else { "" }, Role::Dim),
+            Line::new(age(view, milestone.updated_at.as_ref()), Role::Dim),
         ])
         .dim(!is_active(milestone))
     }

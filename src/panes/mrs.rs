@@ -23,8 +23,9 @@ use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
 use crate::parts::{forms, last_seen, merge_state, rendered_markdown, review, scope};
 use crate::store::{ListQuery, Rows, Want, Work};
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::collections::HashSet;
@@ -190,12 +191,12 @@ impl MergeRequests {
     }
 }
 
-fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -> Row {
+fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -> Row<'static> {
     let of = source.project_of(merge_request, view);
     let details = Details::new(view, &of, merge_request, source.shown);
     let project = source.project();
     let (mark, word, role) = review::state(merge_request);
-    let mut title = Cell::empty();
+    let mut title = Line::empty();
     if merge_request.is_draft() {
         title = title.and("draft ", Role::Warning);
     }
@@ -344,7 +345,7 @@ impl ListSource for MergeRequestSource {
         merge_request.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, merge_request: &MergeRequest) -> Row {
+    fn row(&self, view: &View, _: usize, merge_request: &MergeRequest) -> Row<'static> {
         row(view, merge_request, self)
     }
 

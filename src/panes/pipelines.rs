@@ -24,7 +24,8 @@ use crate::parts::pipelines::{self, PipelineAction};
 use crate::parts::{forms, project, query_list};
 use crate::store::{ListQuery, Load, Rows, Want};
 use crate::ui::glyph;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -256,21 +257,21 @@ impl ListSource for PipelineSource {
         pipeline.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, row: &Pipeline) -> Row {
+    fn row(&self, view: &View, _: usize, row: &Pipeline) -> Row<'static> {
         let details = self.details(view, row);
         let is_errored = details.yaml_errors.as_deref().is_some_and(|errors| !errors.is_empty());
-        let status = Cell::from(glyph::labeled(row.status.as_str()));
+        let status = Line::from(glyph::labeled(row.status.as_str()));
         Row::new(vec![
             if is_errored { status.and(" YAML", Role::Failed) } else { status },
-            Cell::from((format!("#{}", row.id), Role::Dim)),
-            Cell::from((pipelines::ref_name(row), Role::Ref))
+            Line::new(format!("#{}", row.id), Role::Dim),
+            Line::new(pipelines::ref_name(row), Role::Ref)
                 .and(row.name.as_ref().map(|name| format!("  {name}")).unwrap_or_default(), Role::Text),
-            Cell::from((pipelines::source(row), Role::Dim)),
-            Cell::from((row.sha.get(..8).unwrap_or(&row.sha).to_owned(), Role::Ref)),
-            Cell::from((details.user.as_ref().map(|user| user.username.clone()).unwrap_or_default(), Role::User)),
-            Cell::from((pipelines::duration(details, view.now), Role::Text)),
-            Cell::from((age(view, row.created_at.as_ref()), Role::Dim)),
-            Cell::from((age(view, row.updated_at.as_ref()), Role::Dim)),
+            Line::new(pipelines::source(row), Role::Dim),
+            Line::new(row.sha.get(..8).unwrap_or(&row.sha).to_owned(), Role::Ref),
+            Line::new(details.user.as_ref().map(|user| user.username.clone()).unwrap_or_default(), Role::User),
+            Line::new(pipelines::duration(details, view.now), Role::Text),
+            Line::new(age(view, row.created_at.as_ref()), Role::Dim),
+            Line::new(age(view, row.updated_at.as_ref()), Role::Dim),
         ])
         .dim(row.status == Status::Skipped)
     }

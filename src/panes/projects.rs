@@ -18,7 +18,8 @@ use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
 use crate::parts::{breadcrumbs, forms, query_list, review};
 use crate::store::ListQuery;
 use crate::ui::glyph;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text;
 use crate::ui::theme::Role;
 use serde_json::{Value, json};
@@ -96,9 +97,9 @@ impl Projects {
     }
 }
 
-fn row(view: &View, project: &Project) -> Row {
+fn row(view: &View, project: &Project) -> Row<'static> {
     let (group, name) = project.path_with_namespace.rsplit_once('/').unwrap_or(("", &project.path_with_namespace));
-    let mut path = Cell::from((if group.is_empty() { String::new() } else { format!("{group}/") }, Role::Dim));
+    let mut path = Line::new(if group.is_empty() { String::new() } else { format!("{group}/") }, Role::Dim);
     path = path.and(name.to_owned(), Role::Text);
     if view.settings.pinned_projects.contains(&project.path_with_namespace) {
         path = path.and(format!(" {}", glyph::pin()), Role::Accent);
@@ -114,16 +115,16 @@ fn row(view: &View, project: &Project) -> Row {
     let note = if archived { "archived".to_owned() } else { visibility.unwrap_or_default() };
     Row::new(vec![
         path,
-        Cell::from((project.description().lines().next().unwrap_or_default().to_owned(), Role::Dim)),
-        Cell::from((project.default_branch().unwrap_or_default().to_owned(), Role::Ref)),
-        Cell::from((note, if archived { Role::Warning } else { Role::Dim })),
-        Cell::from((stars, Role::Dim)),
-        Cell::from((size, Role::Text)),
-        Cell::from((number(project.forks_count.flatten()), Role::Dim)),
-        Cell::from((number(project.open_issues_count.flatten()), Role::Dim)),
-        Cell::from((topics.map(|topics| topics.join(" ")).unwrap_or_default(), Role::Label)),
-        Cell::from((age(view, project.created_at.as_ref().and_then(Option::as_ref)), Role::Dim)),
-        Cell::from((age(view, last), Role::Dim)),
+        Line::new(project.description().lines().next().unwrap_or_default().to_owned(), Role::Dim),
+        Line::new(project.default_branch().unwrap_or_default().to_owned(), Role::Ref),
+        Line::new(note, if archived { Role::Warning } else { Role::Dim }),
+        Line::new(stars, Role::Dim),
+        Line::new(size, Role::Text),
+        Line::new(number(project.forks_count.flatten()), Role::Dim),
+        Line::new(number(project.open_issues_count.flatten()), Role::Dim),
+        Line::new(topics.map(|topics| topics.join(" ")).unwrap_or_default(), Role::Label),
+        Line::new(age(view, project.created_at.as_ref().and_then(Option::as_ref)), Role::Dim),
+        Line::new(age(view, last), Role::Dim),
     ])
     .dim(archived)
 }
@@ -224,7 +225,7 @@ impl ListSource for ProjectSource {
         project.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, project: &Project) -> Row {
+    fn row(&self, view: &View, _: usize, project: &Project) -> Row<'static> {
         row(view, project)
     }
 

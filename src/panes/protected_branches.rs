@@ -21,8 +21,9 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Load, Rows, Want, Write};
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 
@@ -142,13 +143,13 @@ impl ListSource for ProtectionSource {
         rule.name.clone()
     }
 
-    fn row(&self, _view: &View, _: usize, rule: &ProtectionRule) -> Row {
+    fn row(&self, _view: &View, _: usize, rule: &ProtectionRule) -> Row<'static> {
         let force = if rule.allow_force_push == Some(true) { "allowed" } else { "" };
         Row::new(vec![
-            Cell::from((rule.name.clone(), Role::Ref)),
-            Cell::from((allowed(&rule.push_access_levels), Role::Text)),
-            Cell::from((allowed(&rule.merge_access_levels), Role::Text)),
-            Cell::from((force, Role::Warning)),
+            Line::new(rule.name.clone(), Role::Ref),
+            Line::new(allowed(&rule.push_access_levels), Role::Text),
+            Line::new(allowed(&rule.merge_access_levels), Role::Text),
+            Line::new(force, Role::Warning),
         ])
     }
 

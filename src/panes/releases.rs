@@ -20,8 +20,9 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Want, Write};
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 
@@ -151,15 +152,15 @@ impl ListSource for ReleaseSource {
         release.tag_name.clone()
     }
 
-    fn row(&self, view: &View, _: usize, release: &Release) -> Row {
+    fn row(&self, view: &View, _: usize, release: &Release) -> Row<'static> {
         let author = release.author.as_ref().map(|author| author.username.clone()).unwrap_or_default();
         let when = age(view, release.released_at.as_ref().or(release.created_at.as_ref()));
         let when = if release.upcoming_release == Some(true) { "upcoming".to_owned() } else { when };
         Row::new(vec![
-            Cell::from((release.title().to_owned(), Role::Text)),
-            Cell::from((release.tag_name.clone(), Role::Ref)),
-            Cell::from((author, Role::User)),
-            Cell::from((when, Role::Dim)),
+            Line::new(release.title().to_owned(), Role::Text),
+            Line::new(release.tag_name.clone(), Role::Ref),
+            Line::new(author, Role::User),
+            Line::new(when, Role::Dim),
         ])
     }
 

@@ -21,9 +21,10 @@ use crate::parts::{forms, project};
 use crate::store::{Canceled, Derive, ListQuery, Want, Work, Write};
 use crate::ui::code::Budget;
 use crate::ui::doc::DocLine;
+use crate::ui::line::Line;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::{self, sanitize};
 use crate::ui::theme::{Role, Theme};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -169,24 +170,24 @@ impl Tags {
     }
 }
 
-fn row(view: &View, tag: &Tag) -> Row {
+fn row(view: &View, tag: &Tag) -> Row<'static> {
     let commit = tag.commit.as_ref();
     let message = tag.message.as_deref().and_then(|m| m.lines().next()).map(str::trim_end).filter(|m| !m.is_empty());
     // A lightweight tag has no message; the title of its commit is shown dimmed instead.
     let words = match (message, commit) {
-        (Some(message), _) => Cell::from((message.to_owned(), Role::Text)),
-        (None, Some(commit)) => Cell::from((commit.title.clone(), Role::Dim)),
-        (None, None) => Cell::empty(),
+        (Some(message), _) => Line::new(message.to_owned(), Role::Text),
+        (None, Some(commit)) => Line::new(commit.title.clone(), Role::Dim),
+        (None, None) => Line::empty(),
     };
     let note = if tag.release.is_some() { "release" } else { "" };
     let created = tag.created_at.as_ref().or_else(|| commit.and_then(|c| c.date()));
     Row::new(vec![
-        Cell::from((tag.name.clone(), Role::Ref)),
-        Cell::from((note, Role::Success)),
+        Line::new(tag.name.clone(), Role::Ref),
+        Line::new(note, Role::Success),
         words,
-        Cell::from((commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User)),
-        Cell::from((commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim)),
-        Cell::from((age(view, created), Role::Dim)),
+        Line::new(commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User),
+        Line::new(commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim),
+        Line::new(age(view, created), Role::Dim),
     ])
 }
 
@@ -256,7 +257,7 @@ impl ListSource for TagSource {
         tag.name.clone()
     }
 
-    fn row(&self, view: &View, _: usize, tag: &Tag) -> Row {
+    fn row(&self, view: &View, _: usize, tag: &Tag) -> Row<'static> {
         row(view, tag)
     }
 

@@ -21,8 +21,9 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, query_list, rendered_markdown, todos};
 use crate::store::{ListQuery, Load, Rows, Want, Work, Write};
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use jiff::Timestamp;
@@ -205,24 +206,24 @@ impl ListSource for TodoSource {
         todo.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, todo: &Todo) -> Row {
+    fn row(&self, view: &View, _: usize, todo: &Todo) -> Row<'static> {
         let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
         let role = match todo.action_name.as_str() {
             "build_failed" | "unmergeable" => Role::Failed,
             _ => Role::Text,
         };
         let title = match todo.kind() {
-            kind if kind.is_empty() => Cell::from((todo.title().to_owned(), Role::Text)),
-            kind => Cell::from((format!("{kind}  "), Role::Dim)).and(todo.title().to_owned(), Role::Text),
+            kind if kind.is_empty() => Line::new(todo.title().to_owned(), Role::Text),
+            kind => Line::new(format!("{kind}  "), Role::Dim).and(todo.title().to_owned(), Role::Text),
         };
         Row::new(vec![
-            state.map_or_else(Cell::empty, |state| Cell::from(glyph::status(state))),
-            Cell::from((todos::reason(todo), role)),
+            state.map_or_else(Line::empty, |state| Line::from(glyph::status(state))),
+            Line::new(todos::reason(todo), role),
             title,
-            Cell::from((todo.container_path().to_owned(), Role::Dim)),
-            Cell::from((todo.reference(), Role::Ref)),
-            Cell::from((author(todo).to_owned(), Role::User)),
-            Cell::from((age(view, todo.created_at.as_ref()), Role::Dim)),
+            Line::new(todo.container_path().to_owned(), Role::Dim),
+            Line::new(todo.reference(), Role::Ref),
+            Line::new(author(todo).to_owned(), Role::User),
+            Line::new(age(view, todo.created_at.as_ref()), Role::Dim),
         ])
         .dim(!todo.is_pending())
     }

@@ -21,8 +21,9 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, profile, query_list};
 use crate::store::{ListQuery, Load, Write};
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text;
 use crate::ui::theme::Role;
 use jiff::Timestamp;
@@ -125,7 +126,7 @@ impl Users {
     }
 }
 
-fn row(view: &View, user: &Profile) -> Row {
+fn row(view: &View, user: &Profile) -> Row<'static> {
     let (sign, word, role) = profile::state(&user.state);
     let mut badges: Vec<String> = profile::badges(user).into_iter().map(str::to_owned).collect();
     if user.state != "active" {
@@ -133,18 +134,18 @@ fn row(view: &View, user: &Profile) -> Row {
     }
     let email = user.email.sent().cloned().unwrap_or_default();
     Row::new(vec![
-        Cell::from((sign, role)),
-        Cell::from((user.username.clone(), Role::User)),
-        Cell::from((user.name.clone(), Role::Text)),
-        Cell::from((badges.join(", "), if user.state == "active" { Role::Warning } else { role })),
-        Cell::from((email, Role::Dim)),
-        Cell::from((user.organization.sent().cloned().unwrap_or_default(), Role::Text)),
-        Cell::from((profile::identity_providers(user), Role::Dim)),
-        Cell::from((user.projects_limit.sent().map(u64::to_string).unwrap_or_default(), Role::Dim)),
-        Cell::from((format!("#{}", user.id), Role::Dim)),
-        Cell::from((age(view, user.created_at.sent()), Role::Dim)),
-        Cell::from((age(view, user.last_sign_in_at.sent()), Role::Dim)),
-        Cell::from((age(view, user.last_activity_on.sent()), Role::Dim)),
+        Line::new(sign, role),
+        Line::new(user.username.clone(), Role::User),
+        Line::new(user.name.clone(), Role::Text),
+        Line::new(badges.join(", "), if user.state == "active" { Role::Warning } else { role }),
+        Line::new(email, Role::Dim),
+        Line::new(user.organization.sent().cloned().unwrap_or_default(), Role::Text),
+        Line::new(profile::identity_providers(user), Role::Dim),
+        Line::new(user.projects_limit.sent().map(u64::to_string).unwrap_or_default(), Role::Dim),
+        Line::new(format!("#{}", user.id), Role::Dim),
+        Line::new(age(view, user.created_at.sent()), Role::Dim),
+        Line::new(age(view, user.last_sign_in_at.sent()), Role::Dim),
+        Line::new(age(view, user.last_activity_on.sent()), Role::Dim),
     ])
     .dim(user.state != "active")
 }
@@ -218,7 +219,7 @@ impl ListSource for UserSource {
         user.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, user: &Profile) -> Row {
+    fn row(&self, view: &View, _: usize, user: &Profile) -> Row<'static> {
         row(view, user)
     }
 

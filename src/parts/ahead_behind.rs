@@ -6,7 +6,7 @@ use crate::api::{Endpoint, Error, Id, Reply};
 use crate::app::view::View;
 use crate::parts::request_limit;
 use crate::store::{Load, Value, Want};
-use crate::ui::table::Cell;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, text};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub fn want(view: &View, project: &Id, from: &str, to: &str) -> Option<Want> {
 }
 
 /// Returns the cell of a commit compared to `base`: `3 ▐│█▌ 12`, behind on the left, ahead on the right.
-pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Cell {
+pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Line<'static> {
     let number_of = |(count, cut): (usize, bool)| match (count, cut) {
         (1000.., _) => "999+".to_owned(),
         (_, true) => format!("{count}+"),
@@ -79,10 +79,10 @@ pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Cell {
         (Some(behind), Some(ahead)) => {
             if glyph::is_accessible() {
                 let words = format!("{} behind, {} ahead", number_of(behind), number_of(ahead));
-                return Cell::from((words, Role::Dim));
+                return Line::new(words, Role::Dim);
             }
             let (left, right) = chart::sides(behind.0, ahead.0, SIDE_WIDTH);
-            Cell::from((format!("{:>4} ", number(behind)), Role::Dim))
+            Line::new(format!("{:>4} ", number(behind)), Role::Dim)
                 .and(left, Role::Chart)
                 .and(glyph::divider(), Role::Faint)
                 .and(right, Role::ChartStrong)
@@ -94,7 +94,7 @@ pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Cell {
                 .iter()
                 .any(|(from, to)| view.store.error_of(&request(project, from, to)).is_some());
             let mark = if failed { "?" } else { glyph::skeleton() };
-            Cell::from((gap.clone(), Role::Faint)).and(mark, Role::Faint).and(gap, Role::Faint)
+            Line::new(gap.clone(), Role::Faint).and(mark, Role::Faint).and(gap, Role::Faint)
         }
     }
 }

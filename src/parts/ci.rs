@@ -12,7 +12,7 @@ use crate::app::place::Place;
 use crate::app::view::View;
 use crate::app::watch::Watched;
 use crate::store::{Want, Write};
-use crate::ui::table::Cell;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, text};
 use jiff::Timestamp;
@@ -194,8 +194,8 @@ pub fn sign(job: &Job) -> (&'static str, Role) {
 }
 
 /// Returns the cell with the glyph and the name of a job's status.
-pub fn status_cell(job: &Job) -> Cell {
-    Cell::from(match job.is_forgiven() {
+pub fn status_cell(job: &Job) -> Line<'static> {
+    Line::from(match job.is_forgiven() {
         true => (format!("{} allowed", glyph::or_word(glyph::warning(), "failure")), Role::Warning),
         false => glyph::labeled(job.status.as_str()),
     })

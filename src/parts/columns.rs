@@ -207,7 +207,7 @@ impl<T: 'static> ColumnState<T> {
     }
 
     /// Reduces a row with a cell for each offered column to the columns that are shown.
-    pub fn row(&self, mut row: Row) -> Row {
+    pub fn row<'a>(&self, mut row: Row<'a>) -> Row<'a> {
         let mut cells = std::mem::take(&mut row.cells);
         row.cells = self.shown.iter().map(|i| cells.get_mut(*i).map(std::mem::take).unwrap_or_default()).collect();
         row

@@ -4,7 +4,7 @@ use crate::api::commits::Commit;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Revision, Rows, Want, Work};
 use crate::ui::graph::{self, Lanes, Page, Row};
-use crate::ui::table::Cell;
+use crate::ui::line::Line;
 use crate::ui::{chart, text};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -167,8 +167,7 @@ impl History {
     }
 
     /// Returns the graph cell of the commit at `index` of the list, with at most `limit` lanes.
-    pub fn cell(&self, index: usize, limit: usize) -> Cell {
-        let pieces = self.row(index).map(|row| row.draw(limit)).unwrap_or_default();
-        Cell { spans: pieces.into_iter().map(|(text, role)| (text.into(), role)).collect(), ..Cell::default() }
+    pub fn cell(&self, index: usize, limit: usize) -> Line<'static> {
+        self.row(index).map(|row| row.draw(limit)).unwrap_or_default()
     }
 }

@@ -11,7 +11,7 @@ use crate::app::view::View;
 use crate::parts::label_colors;
 use crate::store::Write;
 use crate::ui::glyph;
-use crate::ui::table::Cell;
+use crate::ui::line::Line;
 use crate::ui::text;
 use crate::ui::theme::Role;
 
@@ -38,7 +38,7 @@ pub fn state_words(issue: &Issue) -> (String, Role) {
 }
 
 /// Returns the labels in their colors.
-pub fn labels(issue: &Issue) -> Cell {
+pub fn labels(issue: &Issue) -> Line<'static> {
     label_colors::cell(issue.labels.iter().map(|label| (label.name(), label.color().and_then(rgb))))
 }
 

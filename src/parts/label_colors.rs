@@ -5,7 +5,7 @@ use crate::api::{Id, Scope};
 use crate::app::view::View;
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
-use crate::ui::table::Cell;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use ratatui::style::Style;
 use std::borrow::Cow;
@@ -30,8 +30,8 @@ pub fn color(known: &Rows<'_, Label>, name: &str) -> Option<[u8; 3]> {
 }
 
 /// Returns a table cell with labels, given by name and color.
-pub fn cell<'a>(labels: impl IntoIterator<Item = (&'a str, Option<[u8; 3]>)>) -> Cell {
-    let mut cell = Cell::empty();
+pub fn cell<'a>(labels: impl IntoIterator<Item = (&'a str, Option<[u8; 3]>)>) -> Line<'static> {
+    let mut cell = Line::empty();
     for (name, color) in labels.into_iter().filter(|(name, _)| !name.is_empty()) {
         let gap = if cell.spans.is_empty() { "" } else { " " };
         cell = cell.and(gap, Role::Label);

@@ -423,7 +423,7 @@ impl Listing {
         focused: bool,
         rows: &Rows<'_, T>,
         columns: &[Column],
-        row: impl Fn(&T) -> Row,
+        row: impl Fn(&T) -> Row<'static>,
         empty: (&str, &str),
     ) {
         let row = |_, item: Option<&T>| item.map(&row).unwrap_or_default();
@@ -440,7 +440,7 @@ impl Listing {
         focused: bool,
         rows: &Rows<'_, T>,
         columns: &[Column],
-        line: impl Fn(usize, Option<&T>) -> Row,
+        line: impl Fn(usize, Option<&T>) -> Row<'static>,
         empty: (&str, &str),
     ) {
         self.area.set(area);

@@ -115,9 +115,9 @@ pub trait ListSource: Sized + 'static {
     /// Returns the key of a row, which stays the same when the row changes.
     fn key(row: &Self::Row) -> String;
     /// Returns the cells of the row at `index`, one for each column that is offered.
-    fn row(&self, view: &View, index: usize, row: &Self::Row) -> Row;
+    fn row(&self, view: &View, index: usize, row: &Self::Row) -> Row<'static>;
     /// Returns the heading at `index`, if [`ListSource::arrange_rows`] arranges the rows with headings.
-    fn heading_row(&self, _input: &Input<'_>, _index: usize, _view: &View) -> Row {
+    fn heading_row(&self, _input: &Input<'_>, _index: usize, _view: &View) -> Row<'static> {
         Row::default()
     }
     /// Draws a header above all panels; returns the remaining area.

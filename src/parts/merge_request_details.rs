@@ -10,7 +10,7 @@ use crate::app::view::View;
 use crate::parts::review::threads;
 use crate::parts::{label_colors, request_limit, secondary};
 use crate::store::{Load, Value, Want};
-use crate::ui::table::Cell;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::sync::Arc;
@@ -172,12 +172,12 @@ impl<'a> Details<'a> {
     }
 
     /// Returns the cell of a value whose request may have failed.
-    fn missing(&self, request: &Request) -> Cell {
+    fn missing(&self, request: &Request) -> Line<'static> {
         secondary::cell(self.view.store.error_of(request))
     }
 
     /// Returns the status of the pipeline.
-    pub fn pipeline(&self) -> Cell {
+    pub fn pipeline(&self) -> Line<'static> {
         let full = self.is_open().then(|| self.full()).flatten();
         let pipeline = full.and_then(MergeRequest::pipeline).or(self.merge_request.pipeline());
         match pipeline {
@@ -186,14 +186,14 @@ impl<'a> Details<'a> {
             None if self.is_open() && self.view.store.error_of(&self.single().request()).is_some() => {
                 ("?", Role::Failed).into()
             }
-            None => Cell::empty(),
+            None => Line::empty(),
         }
     }
 
     /// Returns the labels in their colors.
-    pub fn labels(&self) -> Cell {
+    pub fn labels(&self) -> Line<'static> {
         if !self.shown.labels {
-            return Cell::empty();
+            return Line::empty();
         }
         let known = label_colors::known(&self.view, self.project);
         let labels = self.merge_request.labels().iter();
@@ -201,15 +201,15 @@ impl<'a> Details<'a> {
     }
 
     /// Returns the number of approvals, and of required ones if there are any.
-    pub fn approvals(&self) -> Cell {
+    pub fn approvals(&self) -> Line<'static> {
         if !self.shown.approvals || !self.is_open() {
-            return Cell::empty();
+            return Line::empty();
         }
         let approvals: Option<&Approvals> = self.view.store.get(&self.approvals_of()).value;
         let Some(approvals) = approvals else { return self.missing(&self.approvals_of().request()) };
         let given = approvals.by().count();
         match (approvals.approvals_required.unwrap_or(0), approvals.approvals_left.unwrap_or(0)) {
-            (0, _) if given == 0 => Cell::empty(),
+            (0, _) if given == 0 => Line::empty(),
             (0, _) => (format!("{} {given}", glyph::or_word(glyph::done(), "approved")), Role::Success).into(),
             (required, 0) => {
                 (format!("{} {given}/{required}", glyph::or_word(glyph::done(), "approved")), Role::Success).into()
@@ -219,33 +219,33 @@ impl<'a> Details<'a> {
     }
 
     /// Returns the number of unresolved threads.
-    pub fn threads(&self) -> Cell {
+    pub fn threads(&self) -> Line<'static> {
         if !self.has_threads() || !self.is_open() {
-            return Cell::empty();
+            return Line::empty();
         }
         let request = self.threads_of().1;
         let Some(count) = self.view.store.read_as::<ThreadCount>(&request) else { return self.missing(&request) };
         match (count.unresolved, count.cut) {
-            (0, _) => Cell::empty(),
+            (0, _) => Line::empty(),
             (unresolved, true) => (format!("{unresolved}+ threads"), Role::Warning).into(),
             (unresolved, false) => (text::count_noun(unresolved as u64, "thread"), Role::Warning).into(),
         }
     }
 
     /// Returns the number of changed files and lines.
-    pub fn size(&self) -> Cell {
+    pub fn size(&self) -> Line<'static> {
         if !self.shown.size || !self.is_open() {
-            return Cell::empty();
+            return Line::empty();
         }
         let Some(files) = self.files() else {
             let is_read = self.full().is_some();
-            return if is_read { Cell::empty() } else { self.missing(&self.single().request()) };
+            return if is_read { Line::empty() } else { self.missing(&self.single().request()) };
         };
         let files = match files.parse() {
             Ok(files) => text::count_noun(files, "file"),
             Err(_) => format!("{} files", text::sanitize(files)),
         };
-        let cell = Cell::from((files, Role::Dim));
+        let cell = Line::new(files, Role::Dim);
         match self.view.store.read_as(&self.changes_of().1) {
             Some(LineCount(Some((added, removed)))) => {
                 cell.and(format!(" +{added}"), Role::Added).and(format!(" −{removed}"), Role::Removed)

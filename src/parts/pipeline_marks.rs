@@ -8,7 +8,7 @@ use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::store::{Load, Revision, Want};
 use crate::ui::glyph;
-use crate::ui::table::Cell;
+use crate::ui::line::Line;
 use std::collections::HashMap;
 
 /// The maximum number of pages of pipelines that are requested, whatever the length of the list.
@@ -83,12 +83,12 @@ impl PipelineMarks {
     }
 
     /// Returns the status glyph of a commit or ref; empty if it has no known pipeline.
-    pub fn glyph_cell(&self, key: &str) -> Cell {
-        self.status_by_key.get(key).map_or_else(Cell::empty, |status| Cell::from(glyph::status(status.as_str())))
+    pub fn glyph_cell(&self, key: &str) -> Line<'static> {
+        self.status_by_key.get(key).map_or_else(Line::empty, |status| Line::from(glyph::status(status.as_str())))
     }
 
     /// Returns the status glyph and name of a commit or ref.
-    pub fn labeled_cell(&self, key: &str) -> Cell {
-        self.status_by_key.get(key).map_or_else(Cell::empty, |status| Cell::from(glyph::labeled(status.as_str())))
+    pub fn labeled_cell(&self, key: &str) -> Line<'static> {
+        self.status_by_key.get(key).map_or_else(Line::empty, |status| Line::from(glyph::labeled(status.as_str())))
     }
 }

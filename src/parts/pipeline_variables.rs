@@ -9,7 +9,8 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::list::draw_placeholder;
 use crate::store::{Load, Want};
-use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{line, popup};
 use crossterm::event::KeyCode;
@@ -31,15 +32,15 @@ impl PipelineVariables {
         PipelineVariables { pipeline, list, state: ListState::new(), shows_values: false }
     }
 
-    fn row(&self, variable: &Variable) -> Row {
+    fn row(&self, variable: &Variable) -> Row<'static> {
         // A line break in a value must not end its row.
         let value =
             if self.shows_values { variable.value.replace('\n', " ") } else { "••••••••".to_owned() };
         let kind = if variable.variable_type == "file" { "file" } else { "" };
         Row::new(vec![
-            Cell::from((variable.key.clone(), Role::Label)),
-            Cell::from((value, if self.shows_values { Role::Text } else { Role::Dim })),
-            Cell::from((kind, Role::Dim)),
+            Line::new(variable.key.clone(), Role::Label),
+            Line::new(value, if self.shows_values { Role::Text } else { Role::Dim }),
+            Line::new(kind, Role::Dim),
         ])
     }
 }

@@ -5,7 +5,7 @@ use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
 use crate::app::view::View;
 use crate::store::{Load, Revision, Want};
-use crate::ui::table::Cell;
+use crate::ui::line::Line;
 use crate::ui::text;
 use crate::ui::theme::Role;
 use std::collections::HashMap;
@@ -69,8 +69,8 @@ impl Labels {
     }
 
     /// Returns the labels shown before the title of the commit `id`.
-    pub fn cell(&self, id: &str) -> Cell {
-        let mut cell = Cell::empty();
+    pub fn cell(&self, id: &str) -> Line<'static> {
+        let mut cell = Line::empty();
         let Some(labels) = self.at.get(id) else { return cell };
         for label in labels.iter().take(MAX_LABELS) {
             cell = cell.and("[", Role::Faint).and(text::fit_middle(&label.name, MAX_NAME_WIDTH), label.role);

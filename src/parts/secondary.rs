@@ -3,7 +3,7 @@
 use crate::api::Error;
 use crate::app::view::View;
 use crate::parts::list::draw_error_of;
-use crate::ui::table::Cell;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line};
 use ratatui::buffer::Buffer;
@@ -20,8 +20,8 @@ pub struct SecondaryRead<'a> {
 }
 
 /// Returns the cell of data that is not known: why it is missing, or nothing while it is loading.
-pub fn cell(error: Option<&Error>) -> Cell {
-    error.and_then(Error::word).map_or_else(Cell::empty, |word| (word, Role::Failed).into())
+pub fn cell(error: Option<&Error>) -> Line<'static> {
+    error.and_then(Error::word).map_or_else(Line::empty, |word| (word, Role::Failed).into())
 }
 
 /// Draws in the bottom line which of `reads` failed or is incomplete, with the content above it; returns the area that is

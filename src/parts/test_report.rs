@@ -307,7 +307,7 @@ fn draw_lines(
     });
 }
 
-fn row(case: &Case) -> Row {
+fn row(case: &Case) -> Row<'static> {
     let (sign, role) = sign(case.verdict);
     let name = if case.verdict == Verdict::Passed { Role::Dim } else { Role::Text };
     let message_role = if case.verdict.is_failure() { Role::Text } else { Role::Dim };

@@ -5,6 +5,7 @@
 //! lane that already waits for it, or gets a free lane. Lanes never move sideways: a line of history is straight.
 
 use crate::ui::glyph;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -189,9 +190,6 @@ impl Lanes {
     }
 }
 
-/// The text of a row, in pieces with their roles.
-pub type Pieces = Vec<(String, Role)>;
-
 impl Row {
     fn meet(&mut self, lane: usize) {
         self.meets |= bit(lane);
@@ -205,7 +203,7 @@ impl Row {
     }
 
     /// Draws the row in at most `limit` lanes of two columns each, plus one column with `…` if there are more.
-    pub fn draw(&self, limit: usize) -> Pieces {
+    pub fn draw(&self, limit: usize) -> Line<'static> {
         let limit = limit.min(STORED_LANES);
         let all = self.above | self.below | self.meets;
         // Everything at or beyond the limit is combined in one column.
@@ -222,9 +220,9 @@ impl Row {
         let leftmost = (0..node).find(|lane| met(*lane)).unwrap_or(node);
         let rightmost = (node..=last).rev().find(|lane| met(*lane)).unwrap_or(node);
 
-        let mut pieces = TextWriter::default();
+        let mut line = Line::empty();
         if glyph::is_accessible() {
-            return pieces.0;
+            return line;
         }
         for lane in 0..=last {
             // A horizontal line has the color of the lane that it connects to the commit.
@@ -249,7 +247,7 @@ impl Row {
                     None => (" ", Role::Dim),
                 }
             };
-            pieces.put(symbol, role);
+            line.extend(symbol, role);
             if lane < last {
                 let from = if lane < node {
                     (leftmost..=lane).rev().find(|l| met(*l))
@@ -257,25 +255,12 @@ impl Row {
                     (lane + 1..=rightmost).find(|l| met(*l))
                 };
                 match from {
-                    Some(from) => pieces.put(glyph::rule(), self.color(from)),
-                    None => pieces.put(" ", Role::Dim),
+                    Some(from) => line.extend(glyph::rule(), self.color(from)),
+                    None => line.extend(" ", Role::Dim),
                 }
             }
         }
-        pieces.0
-    }
-}
-
-/// A writer that merges adjacent text of the same role.
-#[derive(Default)]
-struct TextWriter(Pieces);
-
-impl TextWriter {
-    fn put(&mut self, symbol: &str, role: Role) {
-        match self.0.last_mut() {
-            Some((text, last)) if *last == role => text.push_str(symbol),
-            _ => self.0.push((symbol.to_owned(), role)),
-        }
+        line
     }
 }
 
@@ -314,7 +299,7 @@ mod tests {
             })
             .collect();
         let page = lay_out(start, commits.iter().map(|(id, parents)| (id.as_str(), parents.as_slice())), &|| false);
-        let text = |row: &Row| row.draw(limit).into_iter().map(|(t, _)| t).collect::<String>();
+        let text = |row: &Row| row.draw(limit).spans.into_iter().map(|span| span.text).collect::<String>();
         (page.rows.iter().map(text).collect(), page.end)
     }
 

@@ -1,10 +1,131 @@
 //! Lines of styled text: drawing them into an area, cutting them to its width, and aligning left and right parts.
 
+use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
+
+/// The look of a span.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Paint {
+    /// A role of the theme, looked up when the span is drawn.
+    Role(Role),
+    /// A color from a server, such as that of a label: red, green and blue.
+    Tint([u8; 3]),
+    /// A finished style, such as that of highlighted code.
+    Style(Style),
+}
+
+impl Paint {
+    /// Returns the style in `theme`. A tint that the terminal cannot draw looks like a label.
+    pub fn style(self, theme: &Theme) -> Style {
+        match self {
+            Paint::Role(role) => theme.style(role),
+            Paint::Tint(color) => {
+                let label = theme.style(Role::Label);
+                theme.pixel(color).map_or(label, |color| label.fg(color))
+            }
+            Paint::Style(style) => style,
+        }
+    }
+}
+
+impl From<Role> for Paint {
+    fn from(role: Role) -> Paint {
+        Paint::Role(role)
+    }
+}
+
+impl From<Style> for Paint {
+    fn from(style: Style) -> Paint {
+        Paint::Style(style)
+    }
+}
+
+/// Text of one look. It is sanitized when drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span<'a> {
+    pub text: Cow<'a, str>,
+    pub paint: Paint,
+}
+
+impl<'a, T: Into<Cow<'a, str>>, P: Into<Paint>> From<(T, P)> for Span<'a> {
+    fn from((text, paint): (T, P)) -> Span<'a> {
+        Span { text: text.into(), paint: paint.into() }
+    }
+}
+
+/// A line of styled text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line<'a> {
+    pub spans: Vec<Span<'a>>,
+}
+
+impl<'a> Line<'a> {
+    /// Creates an empty line.
+    pub const fn empty() -> Line<'a> {
+        Line { spans: Vec::new() }
+    }
+
+    /// Creates a line of one look.
+    pub fn new(text: impl Into<Cow<'a, str>>, paint: impl Into<Paint>) -> Line<'a> {
+        Line { spans: vec![(text, paint).into()] }
+    }
+
+    /// Creates a line of ordinary text.
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Line<'a> {
+        Line::new(text, Role::Text)
+    }
+
+    /// Returns the line with more text.
+    pub fn and(mut self, text: impl Into<Cow<'a, str>>, paint: impl Into<Paint>) -> Line<'a> {
+        self.push(text, paint);
+        self
+    }
+
+    /// Returns the line with more text in a color from a server.
+    pub fn tinted(self, text: impl Into<Cow<'a, str>>, color: [u8; 3]) -> Line<'a> {
+        self.and(text, Paint::Tint(color))
+    }
+
+    /// Appends text.
+    pub fn push(&mut self, text: impl Into<Cow<'a, str>>, paint: impl Into<Paint>) {
+        self.spans.push((text, paint).into());
+    }
+
+    /// Appends text, and joins it to the last span if that has the same look.
+    pub fn extend(&mut self, text: &str, paint: impl Into<Paint>) {
+        let paint = paint.into();
+        match self.spans.last_mut() {
+            Some(last) if last.paint == paint => last.text.to_mut().push_str(text),
+            _ => self.push(text.to_owned(), paint),
+        }
+    }
+
+    /// Returns whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.spans.iter().all(|span| span.text.is_empty())
+    }
+
+    /// Returns the width in columns.
+    pub fn width(&self) -> usize {
+        self.spans.iter().map(|span| text::width(&span.text)).sum()
+    }
+}
+
+impl<'a, T: Into<Cow<'a, str>>, P: Into<Paint>> From<(T, P)> for Line<'a> {
+    fn from((text, paint): (T, P)) -> Line<'a> {
+        Line::new(text, paint)
+    }
+}
+
+impl<'a, S: Into<Span<'a>>> FromIterator<S> for Line<'a> {
+    fn from_iter<I: IntoIterator<Item = S>>(spans: I) -> Line<'a> {
+        Line { spans: spans.into_iter().map(Into::into).collect() }
+    }
+}
 
 /// A builder of lines from pieces of text.
 #[derive(Clone, Debug, Default, PartialEq)]

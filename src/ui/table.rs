@@ -2,8 +2,9 @@
 //! built.
 
 use super::drawn::Drawn;
+use crate::ui::line::{self, Line};
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{cursor_hint, glyph, line, text};
+use crate::ui::{cursor_hint, glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -89,50 +90,11 @@ impl Column {
     }
 }
 
-/// The text of a cell, in spans of different roles.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
-    pub spans: Vec<(Cow<'static, str>, Role)>,
-    /// The indexes of spans with a custom color, and the color: red, green and blue.
-    pub tints: Vec<(usize, [u8; 3])>,
-}
-
-impl Cell {
-    /// Creates an empty cell.
-    pub fn empty() -> Cell {
-        Cell::default()
-    }
-
-    /// Appends text.
-    pub fn and(mut self, text: impl Into<Cow<'static, str>>, role: Role) -> Cell {
-        self.spans.push((text.into(), role));
-        self
-    }
-
-    /// Appends text in a custom color, such as that of a label.
-    pub fn tinted(mut self, text: impl Into<Cow<'static, str>>, color: [u8; 3]) -> Cell {
-        self.tints.push((self.spans.len(), color));
-        self.and(text, Role::Label)
-    }
-
-    /// Returns the style of a span, given the theme's style for its role.
-    fn style(&self, index: usize, style: Style, theme: &Theme) -> Style {
-        let tint = self.tints.iter().find(|(at, _)| *at == index).and_then(|(_, color)| theme.pixel(*color));
-        tint.map_or(style, |tint| style.fg(tint))
-    }
-}
-
-impl<T: Into<Cow<'static, str>>> From<(T, Role)> for Cell {
-    fn from((text, role): (T, Role)) -> Cell {
-        Cell { spans: vec![(text.into(), role)], tints: Vec::new() }
-    }
-}
-
 /// A row of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct Row<'a> {
     /// The cells, one per column. If the row has fewer, the last one extends to the right edge.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<Line<'a>>,
     /// Whether the whole row is secondary, as for archived, merged or stale items.
     pub dim: bool,
     /// Whether the row is marked with Space.
@@ -141,36 +103,35 @@ pub struct Row {
     pub heading: bool,
 }
 
-impl Row {
+impl<'a> Row<'a> {
     /// Creates an ordinary row.
-    pub fn new(cells: Vec<Cell>) -> Row {
+    pub fn new(cells: Vec<Line<'a>>) -> Row<'a> {
         Row { cells, ..Row::default() }
     }
 
     /// Creates a section heading. The caller decides whether it is selectable; see [`ListState::settle`].
-    pub fn heading(text: impl Into<Cow<'static, str>>) -> Row {
+    pub fn heading(text: impl Into<Cow<'a, str>>) -> Row<'a> {
         Row { cells: vec![(text, Role::TitleDim).into()], heading: true, ..Row::default() }
     }
 
     /// Sets whether the row is secondary.
-    pub fn dim(self, dim: bool) -> Row {
+    pub fn dim(self, dim: bool) -> Row<'a> {
         Row { dim, ..self }
     }
 
     /// Adds a word in accessible mode if the row is marked, which otherwise only a tint shows.
-    fn with_mark_text(mut self) -> Row {
+    fn with_mark_text(mut self) -> Row<'a> {
         if self.marked
             && glyph::is_accessible()
-            && let Some(cell) = self.cells.iter_mut().find(|cell| cell.spans.iter().any(|(text, _)| text.len() > 2))
+            && let Some(cell) = self.cells.iter_mut().find(|cell| cell.spans.iter().any(|span| span.text.len() > 2))
         {
-            cell.spans.insert(0, ("marked ".into(), Role::Warning));
-            cell.tints.iter_mut().for_each(|(at, _)| *at += 1);
+            cell.spans.insert(0, ("marked ", Role::Warning).into());
         }
         self
     }
 
     /// Sets whether the row is marked.
-    pub fn marked(self, marked: bool) -> Row {
+    pub fn marked(self, marked: bool) -> Row<'a> {
         Row { marked, ..self }
     }
 }
@@ -408,7 +369,7 @@ const MARKER_WIDTH: u16 = 2;
 /// Draws the visible rows of a list of `len` rows. `row` is called only for those. The last column of the area is
 /// reserved for the scroll thumb, the first for the selection marker.
 #[allow(clippy::too_many_arguments)]
-pub fn draw(
+pub fn draw<'a>(
     buf: &mut Buffer,
     area: Rect,
     theme: &Theme,
@@ -416,7 +377,7 @@ pub fn draw(
     state: &ListState,
     columns: &[Column],
     len: usize,
-    row: &dyn Fn(usize) -> Row,
+    row: &dyn Fn(usize) -> Row<'a>,
 ) {
     let area = area.intersection(buf.area);
     // Rows have priority over titles: at least three of them, if there are so many.
@@ -434,23 +395,20 @@ pub fn draw(
     let widths = arrange(columns, &natural(state, area.width, columns, &rows), room);
 
     if header > 0 {
-        let style = theme.style(Role::Dim);
-        let bright = theme.style(Role::TitleDim);
-        let titles = columns.iter().map(|c| vec![(c.head(), if c.sorted.is_some() { bright } else { style })]);
+        let role = |column: &Column| if column.sorted.is_some() { Role::TitleDim } else { Role::Dim };
+        let titles: Vec<Line> = columns.iter().map(|column| Line::new(column.head(), role(column))).collect();
         *state.header_areas.borrow_mut() = header_areas(area, &widths);
-        cells(buf, Rect { height: 1, ..area }, columns, &widths, &titles.collect::<Vec<_>>());
+        cells(buf, Rect { height: 1, ..area }, theme, columns, &widths, &titles);
     }
-    for ((i, row), y) in rows.into_iter().enumerate().zip(body.y..) {
+    for ((i, mut row), y) in rows.into_iter().enumerate().zip(body.y..) {
         let line = Rect { y, height: 1, ..area };
-        let role = |role| theme.style(if row.dim { Role::Dim } else { role });
         if row.heading {
             heading(buf, line, theme, &row);
         } else {
-            let style = |cell: &Cell, at, r| if row.dim { role(r) } else { cell.style(at, role(r), theme) };
-            let texts = row.cells.iter().map(|cell| {
-                cell.spans.iter().enumerate().map(|(at, (t, r))| (t.clone(), style(cell, at, *r))).collect()
-            });
-            cells(buf, line, columns, &widths, &texts.collect::<Vec<_>>());
+            if row.dim {
+                row.cells.iter_mut().flat_map(|cell| &mut cell.spans).for_each(|span| span.paint = Role::Dim.into());
+            }
+            cells(buf, line, theme, columns, &widths, &row.cells);
         }
         if row.marked {
             buf.set_style(line, theme.style(Role::Marked));
@@ -470,7 +428,7 @@ pub fn draw(
 /// Draws a heading: its text, followed by a rule to the right edge.
 fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, row: &Row) {
     let spans: Vec<(&str, Style)> =
-        row.cells.iter().flat_map(|c| &c.spans).map(|(t, role)| (t.as_ref(), theme.style(*role))).collect();
+        row.cells.iter().flat_map(|c| &c.spans).map(|span| (&*span.text, span.paint.style(theme))).collect();
     let place =
         Rect { x: area.x.saturating_add(MARKER_WIDTH), width: area.width.saturating_sub(MARKER_WIDTH + 1), ..area };
     let used = line::draw(buf, place, &spans);
@@ -492,16 +450,10 @@ fn header_areas(area: Rect, widths: &[Option<u16>]) -> Vec<(usize, Rect)> {
     header_areas
 }
 
-fn cells(
-    buf: &mut Buffer,
-    area: Rect,
-    columns: &[Column],
-    widths: &[Option<u16>],
-    texts: &[Vec<(Cow<'static, str>, Style)>],
-) {
+fn cells(buf: &mut Buffer, area: Rect, theme: &Theme, columns: &[Column], widths: &[Option<u16>], texts: &[Line]) {
     let end = area.right().saturating_sub(1);
     let mut x = area.x.saturating_add(MARKER_WIDTH);
-    for (index, ((column, width), spans)) in columns.iter().zip(widths).zip(texts).enumerate() {
+    for (index, ((column, width), text)) in columns.iter().zip(widths).zip(texts).enumerate() {
         let Some(width) = *width else { continue };
         let width = width.min(end.saturating_sub(x));
         if width == 0 {
@@ -509,21 +461,17 @@ fn cells(
         }
         let more = if column.right { 0 } else { overflow_width(index, columns, widths, texts) };
         let reach = width.saturating_add(more).min(end.saturating_sub(x));
-        let taken = if column.right { line::width(spans).min(usize::from(width)) as u16 } else { reach };
+        let taken = if column.right { text.width().min(usize::from(width)) as u16 } else { reach };
         let place = Rect { x: if column.right { x + width - taken } else { x }, width: taken, ..area };
-        line::draw_cut(buf, place, spans, if column.middle { line::Cut::Middle } else { line::Cut::End });
+        let spans: Vec<(&str, Style)> = text.spans.iter().map(|span| (&*span.text, span.paint.style(theme))).collect();
+        line::draw_cut(buf, place, &spans, if column.middle { line::Cut::Middle } else { line::Cut::End });
         x = x.saturating_add(width + GAP);
     }
 }
 
 /// Returns the extra width that a cell may use to its right. The last cell of a row may use all of the rest, a filling
 /// one the width of the empty cells after it.
-fn overflow_width(
-    index: usize,
-    columns: &[Column],
-    widths: &[Option<u16>],
-    texts: &[Vec<(Cow<'static, str>, Style)>],
-) -> u16 {
+fn overflow_width(index: usize, columns: &[Column], widths: &[Option<u16>], texts: &[Line]) -> u16 {
     let behind = index + 1;
     if behind == texts.len() {
         return if behind < columns.len() { u16::MAX } else { 0 };
@@ -531,7 +479,7 @@ fn overflow_width(
     if !columns.get(index).is_some_and(|column| matches!(column.size, Size::Fill { .. })) {
         return 0;
     }
-    let is_empty = |cell: &usize| texts.get(*cell).is_some_and(|spans| spans.iter().all(|(text, _)| text.is_empty()));
+    let is_empty = |cell: &usize| texts.get(*cell).is_some_and(Line::is_empty);
     let empty = (behind..texts.len()).take_while(is_empty);
     empty.filter_map(|cell| widths.get(cell).copied().flatten()).map(|width| width + GAP).sum()
 }
@@ -545,7 +493,8 @@ fn natural(state: &ListState, width: u16, columns: &[Column], rows: &[Row]) -> V
     for (i, (column, widest)) in columns.iter().zip(seen.1.iter_mut()).enumerate() {
         let Size::Fit { min, max } = column.size() else { continue };
         let cells = rows.iter().filter(|row| !row.heading).filter_map(|row| row.cells.get(i));
-        let longest = cells.map(|cell| cell.spans.iter().map(|(t, _)| text::width_up_to(t, usize::from(max))).sum());
+        let longest =
+            cells.map(|cell| cell.spans.iter().map(|span| text::width_up_to(&span.text, usize::from(max))).sum());
         let longest: usize = longest.max().unwrap_or(0);
         if longest > 0 {
             let titled = longest.max(text::width(&column.head())).min(usize::from(max)) as u16;
@@ -628,7 +577,7 @@ mod tests {
         Column::new("Age", Size::Fit { min: 3, max: 6 }).right().drop_order(1),
     ];
 
-    fn branch(name: &str, by: &'static str, age: &'static str) -> Row {
+    fn branch(name: &str, by: &'static str, age: &'static str) -> Row<'static> {
         Row::new(vec![
             ("✓", Role::Success).into(),
             (name.to_string(), Role::Text).into(),
@@ -637,7 +586,13 @@ mod tests {
         ])
     }
 
-    fn screen(width: u16, height: u16, state: &ListState, len: usize, row: impl Fn(usize) -> Row) -> Vec<String> {
+    fn screen(
+        width: u16,
+        height: u16,
+        state: &ListState,
+        len: usize,
+        row: impl Fn(usize) -> Row<'static>,
+    ) -> Vec<String> {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
         draw(&mut buf, area, &Theme::plain(), true, state, COLUMNS, len, &row);
@@ -655,7 +610,7 @@ mod tests {
         assert!(seen[2].contains("feature/with-a-…  ada") && seen[2].ends_with("12w"), "{seen:?}");
     }
 
-    fn two(i: usize) -> Row {
+    fn two(i: usize) -> Row<'static> {
         if i == 0 { branch("main", "ada", "3h") } else { branch("世界/feature-with-a-long-name", "bo", "12w") }
     }
 

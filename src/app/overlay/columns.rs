@@ -88,7 +88,7 @@ impl ColumnsList {
         }
     }
 
-    fn row(&self, index: usize) -> table::Row {
+    fn row(&self, index: usize) -> table::Row<'static> {
         let Some(offer) = self.offered.get(index).copied() else { return table::Row::default() };
         let ColumnOffer { name, sorter, newest_first } = offer;
         let shown = self.choice.columns.iter().any(|column| column == name);

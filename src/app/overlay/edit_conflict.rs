@@ -4,7 +4,8 @@
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
 use crate::app::view::View;
-use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{line, popup, text};
 use crossterm::event::KeyCode;
@@ -169,16 +170,16 @@ impl EditConflict {
         table::draw(buf, body, theme, true, &self.list, &columns, self.changes.len(), &|index| {
             let Some(change) = self.changes.get(index) else { return Row::default() };
             let or = |text: &Excerpt, nothing: &'static str, role| match text.brief.as_str() {
-                "" => Cell::from((nothing, Role::Dim)),
-                words => Cell::from((words.to_owned(), role)),
+                "" => Line::new(nothing, Role::Dim),
+                words => Line::new(words.to_owned(), role),
             };
             Row::new(vec![
-                Cell::from((change.field.clone(), Role::Text)),
+                Line::new(change.field.clone(), Role::Text),
                 or(&change.was, "empty", Role::Dim),
-                change.now.as_ref().map_or(Cell::from(("gone", Role::Dim)), |now| or(now, "empty", Role::Text)),
+                change.now.as_ref().map_or(Line::new("gone", Role::Dim), |now| or(now, "empty", Role::Text)),
                 match &change.mine {
                     Some(mine) => or(mine, "empty", Role::Accent),
-                    None => Cell::from(("not changed", Role::Dim)),
+                    None => Line::new("not changed", Role::Dim),
                 },
             ])
         });

@@ -434,8 +434,8 @@ impl Overlay for Picker {
                 Some(Line::Folded(count)) => {
                     let words =
                         format!("{} {count} unavailable here  ({} lists them)", glyph::folded(), glyph::enter());
-                    let label = table::Cell::from((words, Role::Dim));
-                    return table::Row::new(if self.of_keys { vec![table::Cell::empty(), label] } else { vec![label] });
+                    let label = line::Line::new(words, Role::Dim);
+                    return table::Row::new(if self.of_keys { vec![line::Line::empty(), label] } else { vec![label] });
                 }
                 Some(Line::Item(index, letters)) => match self.items.get(*index) {
                     Some(item) => (item, letters),
@@ -444,13 +444,12 @@ impl Overlay for Picker {
                 None => return table::Row::default(),
             };
             let dead = item.why_not.is_some();
-            let mut spans = letters_shown(&item.label, letters, if dead { Role::Dim } else { Role::Text });
+            let mut label = letters_shown(&item.label, letters, if dead { Role::Dim } else { Role::Text });
             let beside = item.why_not.as_deref().unwrap_or(&item.detail);
             if !beside.is_empty() {
-                spans.push((format!("  {}", text::sanitize(beside)).into(), Role::Dim));
+                label.push(format!("  {}", text::sanitize(beside)), Role::Dim);
             }
-            let (label, note) =
-                (table::Cell { spans, ..table::Cell::default() }, table::Cell::from((item.note.clone(), Role::Key)));
+            let note = line::Line::new(item.note.clone(), Role::Key);
             table::Row::new(if self.of_keys { vec![note, label] } else { vec![label, note] })
         });
         if self.lines.len() > body.height as usize {
@@ -529,17 +528,13 @@ pub fn letters_of<'a>(text: &'a str, buffer: &'a mut Vec<char>) -> Utf32Str<'a> 
 }
 
 /// Returns the label with the matching letters highlighted.
-pub fn letters_shown(label: &str, letters: &[u32], role: Role) -> Vec<(std::borrow::Cow<'static, str>, Role)> {
-    let mut spans: Vec<(String, Role)> = Vec::new();
+pub fn letters_shown(label: &str, letters: &[u32], role: Role) -> line::Line<'static> {
+    let mut line = line::Line::empty();
     for (index, letter) in label.graphemes(true).enumerate() {
         let hit = letters.binary_search(&(index as u32)).is_ok();
-        let role = if hit { Role::Accent } else { role };
-        match spans.last_mut() {
-            Some((run, r)) if *r == role => run.push_str(letter),
-            _ => spans.push((letter.to_owned(), role)),
-        }
+        line.extend(letter, if hit { Role::Accent } else { role });
     }
-    spans.into_iter().map(|(run, role)| (text::sanitize(&run).into_owned().into(), role)).collect()
+    line
 }
 
 /// Applies a key to a line of text; returns `false` if it is not an editing key.
@@ -575,9 +570,9 @@ mod tests {
             let pattern = Pattern::parse("whe", CaseMatching::Smart, Normalization::Smart);
             let found = pattern.indices(letters_of(label, &mut buffer), &mut matcher, &mut letters);
             assert!(found.is_some(), "{label}");
-            let spans = letters_shown(label, &letters, Role::Text);
-            assert_eq!(spans.get(1), Some(&("whe".into(), Role::Accent)), "{label}");
-            assert!(!spans.iter().any(|(text, _)| text.contains("<U+")), "{spans:?}");
+            let spans = letters_shown(label, &letters, Role::Text).spans;
+            assert_eq!(spans.get(1), Some(&("whe", Role::Accent).into()), "{label}");
+            assert!(!spans.iter().any(|span| text::sanitize(&span.text).contains("<U+")), "{spans:?}");
         }
     }
 }

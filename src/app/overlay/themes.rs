@@ -7,7 +7,8 @@ use crate::app::keymap::Key;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::{BUILT_IN, Role, Theme};
 use crate::ui::{glyph, line, popup};
 use crossterm::event::KeyCode;
@@ -61,7 +62,7 @@ impl Overlay for Themes {
         self.area.set(body);
         let columns = [Column::new("", Size::Fill { min: 10, weight: 1 })];
         table::draw(buf, body, view.theme, true, &self.list, &columns, BUILT_IN.len(), &|row| {
-            Row::new(vec![Cell::from((BUILT_IN.get(row).map_or("", |(name, _)| name), Role::Text))])
+            Row::new(vec![Line::new(BUILT_IN.get(row).map_or("", |(name, _)| name), Role::Text)])
         });
         let (key, dim) = (view.theme.style(Role::Key), view.theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };

@@ -9,6 +9,7 @@ use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
 use crate::app::transfer::{State, Transfer};
 use crate::app::view::View;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, line, popup, table};
 use crossterm::event::KeyCode;
@@ -48,7 +49,7 @@ fn enter(transfer: &Transfer) -> Action {
     }
 }
 
-fn row(transfer: &Transfer, view: &View) -> table::Row {
+fn row(transfer: &Transfer, view: &View) -> table::Row<'static> {
     let facts = transfer.facts(view.local_now);
     let (mark, role, words) = match &transfer.state {
         State::Waiting => (glyph::hollow(), Role::Pending, "waiting for the server".to_owned()),
@@ -65,9 +66,9 @@ fn row(transfer: &Transfer, view: &View) -> table::Row {
         State::Failed(why) => (glyph::wrong(), Role::Failed, why.clone()),
         State::Done => (glyph::done(), Role::Success, facts),
     };
-    let name = table::Cell::from((format!("{mark} "), role)).and(transfer.spec.download.name.clone(), Role::Text);
+    let name = Line::new(format!("{mark} "), role).and(transfer.spec.download.name.clone(), Role::Text);
     let role = if matches!(transfer.state, State::Failed(_) | State::Asking) { role } else { Role::Dim };
-    table::Row::new(vec![name, table::Cell::from((words, role))])
+    table::Row::new(vec![name, Line::new(words, role)])
 }
 
 impl Overlay for List {

@@ -30,8 +30,9 @@ use crate::parts::ref_labels::Labels;
 use crate::parts::ref_split::{self, Reading, RefSplit};
 use crate::parts::{cherry_pick, forms, project};
 use crate::store::{ListQuery, Rows, Want};
+use crate::ui::line::Line;
 use crate::ui::panels::{self, PanelRequest};
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use log_query::LogQuery;
@@ -300,20 +301,20 @@ impl ListSource for CommitSource {
         commit.id.clone()
     }
 
-    fn row(&self, view: &View, index: usize, commit: &Commit) -> Row {
+    fn row(&self, view: &View, index: usize, commit: &Commit) -> Row<'static> {
         // A graph of only some of the commits would show edges that do not exist.
-        let graph = if self.shown.is_whole() { self.history.cell(index, self.lanes) } else { Cell::empty() };
+        let graph = if self.shown.is_whole() { self.history.cell(index, self.lanes) } else { Line::empty() };
         let mut title = self.labels.cell(&commit.id);
         if graph.spans.is_empty() && commit.is_merge() {
             title = title.and(format!("{} ", glyph::arrow()), Role::Dim);
         }
         Row::new(vec![
-            Cell::from((text::head(commit.short(), 8), Role::Ref)),
+            Line::new(text::head(commit.short(), 8), Role::Ref),
             graph,
             title.and(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
             self.marks.glyph_cell(&commit.id),
-            Cell::from((commit.author_name.clone(), Role::User)),
-            Cell::from((age(view, commit.date()), Role::Dim)),
+            Line::new(commit.author_name.clone(), Role::User),
+            Line::new(age(view, commit.date()), Role::Dim),
         ])
     }
 

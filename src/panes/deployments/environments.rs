@@ -12,7 +12,8 @@ use crate::parts::list_detail::FactsDetail;
 use crate::parts::list_source::{Detail, DetailContext};
 use crate::store::{Revision, Rows, Want};
 use crate::ui::drawn::Drawn;
-use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, panels};
 use ratatui::buffer::Buffer;
@@ -102,8 +103,8 @@ impl DeploymentDetail {
         ];
         table::draw(buf, area, view.theme, context.focused, &self.state, &columns, count + 1, &|index| {
             let Some(environment) = index.checked_sub(1).and_then(|at| self.environments.get(at)) else {
-                let all = Cell::from((list::at_least(rows.len(), rows.has_more), Role::Dim));
-                return Row::new(vec![Cell::empty(), Cell::from(("all", Role::Text)), Cell::empty(), all]);
+                let all = Line::new(list::at_least(rows.len(), rows.has_more), Role::Dim);
+                return Row::new(vec![Line::empty(), Line::new("all", Role::Text), Line::empty(), all]);
             };
             let (sign, role) = glyph::status(status(&environment.latest));
             let name = if environment.name.is_empty() { "(none)" } else { environment.name.as_str() };

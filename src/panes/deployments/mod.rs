@@ -253,7 +253,7 @@ impl ListSource for DeploymentSource {
         deployment.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, deployment: &Deployment) -> Row {
+    fn row(&self, view: &View, _: usize, deployment: &Deployment) -> Row<'static> {
         let title = deployment.deployable.as_ref().and_then(|job| job.commit.as_ref());
         let user = deployment.user.as_ref().map_or("", |user| user.username.as_str());
         let place = if self.environment.is_none() { environment(deployment) } else { "" };

@@ -13,6 +13,7 @@ use crate::parts::blob::source::Source;
 use crate::store::{Canceled, Cut, Derive, Load, Rows, Value, Want, Work};
 use crate::ui::drawn::Drawn;
 use crate::ui::input::Input;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, table, text};
 use crossterm::event::KeyCode;
@@ -353,9 +354,9 @@ impl Overlay for Finder {
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.shown.best.len(), &|row| {
             let Some(hit) = self.shown.best.get(row) else { return table::Row::default() };
-            let spans = letters_shown(&hit.path, &hit.letters, Role::Text);
+            let path = letters_shown(&hit.path, &hit.letters, Role::Text);
             let note = if hit.recent { "recent" } else { "" };
-            table::Row::new(vec![table::Cell { spans, ..table::Cell::default() }, table::Cell::from((note, Role::Dim))])
+            table::Row::new(vec![path, Line::new(note, Role::Dim)])
         });
         cursor
     }

@@ -6,7 +6,8 @@ use crate::parts::blob::source::Source;
 use crate::parts::list::more_words;
 use crate::parts::project;
 use crate::store::{Cut, Load, Revision, Rows, Want};
-use crate::ui::table::{Cell, ListState, Row};
+use crate::ui::line::Line;
+use crate::ui::table::{ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -464,7 +465,7 @@ impl Tree {
     }
 
     /// Returns the row `index` as it is drawn. `size` returns the size of a blob in bytes, if known.
-    pub fn row(&self, index: usize, size: impl Fn(&str) -> Option<u64>) -> Row {
+    pub fn row(&self, index: usize, size: impl Fn(&str) -> Option<u64>) -> Row<'static> {
         let Some(node) = self.nodes.get(index) else { return Row::default() };
         let indent = "  ".repeat(node.depth.min(40));
         let (mark, role, note) = match &node.kind {
@@ -479,11 +480,11 @@ impl Tree {
             Kind::Loading => return quiet(&indent, "loading"),
             Kind::Failed(why) => {
                 let words = format!("{indent}{} {why}", glyph::wrong());
-                return Row::new(vec![Cell::from((words, Role::Failed)), Cell::empty()]);
+                return Row::new(vec![Line::new(words, Role::Failed), Line::empty()]);
             }
         };
-        let name = Cell::from((format!("{indent}{mark} "), Role::Dim)).and(node.name.clone(), role);
-        Row::new(vec![name, Cell::from((note, Role::Dim))])
+        let name = Line::new(format!("{indent}{mark} "), Role::Dim).and(node.name.clone(), role);
+        Row::new(vec![name, Line::new(note, Role::Dim)])
     }
 }
 
@@ -497,6 +498,6 @@ fn introduces(name: &str) -> Option<usize> {
     at.or_else(|| name.starts_with("readme.").then_some(9))
 }
 
-fn quiet(indent: &str, words: &str) -> Row {
-    Row::new(vec![Cell::from((format!("{indent}  {} {words}", glyph::ellipsis()), Role::Dim)), Cell::empty()])
+fn quiet(indent: &str, words: &str) -> Row<'static> {
+    Row::new(vec![Line::new(format!("{indent}  {} {words}", glyph::ellipsis()), Role::Dim), Line::empty()])
 }

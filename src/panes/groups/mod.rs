@@ -26,8 +26,9 @@ use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, query_list};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::glyph;
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 use std::borrow::Cow;
@@ -181,7 +182,7 @@ impl Groups {
 }
 
 /// Returns the cells of a line: the name indented by its depth, and the description, visibility, size and date.
-fn row(view: &View, depth: usize, mark: &str, row: &GroupOrProject) -> Row {
+fn row(view: &View, depth: usize, mark: &str, row: &GroupOrProject) -> Row<'static> {
     let (name, role, about, note, size, active): (_, _, _, _, _, Option<&Time>) = match row {
         GroupOrProject::Group(group) => {
             let name = if depth == 0 && !group.full_path.is_empty() { &group.full_path } else { &group.path };
@@ -199,11 +200,11 @@ fn row(view: &View, depth: usize, mark: &str, row: &GroupOrProject) -> Row {
         }
     };
     Row::new(vec![
-        Cell::from((format!("{}{mark} ", indent(depth)), Role::Dim)).and(name.clone(), role),
-        Cell::from((about.lines().next().unwrap_or_default().to_owned(), Role::Dim)),
-        Cell::from((note.to_owned(), Role::Dim)),
-        Cell::from((size.map(text::bytes).unwrap_or_default(), Role::Text)),
-        Cell::from((age(view, active), Role::Dim)),
+        Line::new(format!("{}{mark} ", indent(depth)), Role::Dim).and(name.clone(), role),
+        Line::new(about.lines().next().unwrap_or_default().to_owned(), Role::Dim),
+        Line::new(note.to_owned(), Role::Dim),
+        Line::new(size.map(text::bytes).unwrap_or_default(), Role::Text),
+        Line::new(age(view, active), Role::Dim),
     ])
     .dim(note == "archived")
 }
@@ -349,7 +350,7 @@ impl ListSource for GroupSource {
         rows.is_loaded.then_some(words)
     }
 
-    fn row(&self, view: &View, index: usize, group_or_project: &GroupOrProject) -> Row {
+    fn row(&self, view: &View, index: usize, group_or_project: &GroupOrProject) -> Row<'static> {
         let Some(line) = self.tree.line(index) else { return Row::default() };
         let mark = match line.kind {
             Kind::Group { open: true } => glyph::unfolded(),
@@ -359,7 +360,7 @@ impl ListSource for GroupSource {
         row(view, line.depth, mark, group_or_project)
     }
 
-    fn heading_row(&self, _: &Input<'_>, index: usize, view: &View) -> Row {
+    fn heading_row(&self, _: &Input<'_>, index: usize, view: &View) -> Row<'static> {
         let Some(line) = self.tree.line(index) else { return Row::default() };
         let (words, role) = match &line.kind {
             Kind::More(cut) => (format!("{} {}", glyph::ellipsis(), list::more_words(*cut)), Role::Dim),
@@ -370,7 +371,7 @@ impl ListSource for GroupSource {
             }
             _ => ("nothing you can see".to_owned(), Role::Dim),
         };
-        Row::new(vec![Cell::from((format!("{}  {words}", indent(line.depth)), role))])
+        Row::new(vec![Line::new(format!("{}  {words}", indent(line.depth)), role)])
     }
 
     fn heading(&self, _: &Input<'_>, _: &View) -> (String, String) {

@@ -9,7 +9,8 @@ use crate::panes::home::queries::OtherServer;
 use crate::parts::list::age;
 use crate::parts::merge_request_details::{Details, Shown};
 use crate::parts::{ci, last_seen, merge_state, todos};
-use crate::ui::table::{self, Cell, Column, Row, Size};
+use crate::ui::line;
+use crate::ui::table::{self, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
@@ -54,10 +55,10 @@ impl Home {
         });
     }
 
-    fn row(&self, view: &View, line: Line) -> Row {
+    fn row(&self, view: &View, line: Line) -> Row<'static> {
         match line {
             Line::Heading(section, count) => {
-                let mut cell = Cell::from((section.title(view).to_owned(), Role::TitleDim));
+                let mut cell = line::Line::new(section.title(view).to_owned(), Role::TitleDim);
                 if count > 0 && !matches!(section, Section::Recent | Section::Visited) {
                     cell = cell.and(format!(" {count}"), Role::Accent);
                 }
@@ -75,7 +76,7 @@ impl Home {
                     Some(error) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
                     None => (view.with_keys(section.empty(&self.recents)).into_owned(), Role::Dim),
                 };
-                Row::new(vec![Cell::empty(), Cell::empty(), Cell::from(words)])
+                Row::new(vec![line::Line::empty(), line::Line::empty(), line::Line::from(words)])
             }
             Line::Todo(row) => todo(view, row),
             Line::Request(section, at, row) => match self.custom_queries.requests(view, section, at).get(row) {
@@ -85,7 +86,11 @@ impl Home {
             Line::Unreachable(section, at) => {
                 let name = queries::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
                 let message = self.error_message(view, section, at);
-                Row::new(vec![Cell::from((name.to_owned(), message.1)), Cell::empty(), Cell::from(message)])
+                Row::new(vec![
+                    line::Line::new(name.to_owned(), message.1),
+                    line::Line::empty(),
+                    line::Line::from(message),
+                ])
             }
             Line::Job(project, row) => {
                 let path = self.watched(project).to_owned();
@@ -94,37 +99,37 @@ impl Home {
                 let (sign, role) = ci::sign(job);
                 without_details(
                     [
-                        Cell::from((path, Role::Dim)),
-                        Cell::from((format!("#{}", job.id), Role::Ref)),
-                        Cell::from((job.name.clone(), Role::Text)).and(format!("  {}", job.r#ref), Role::Dim),
-                        Cell::from((by, Role::User)),
+                        line::Line::new(path, Role::Dim),
+                        line::Line::new(format!("#{}", job.id), Role::Ref),
+                        line::Line::new(job.name.clone(), Role::Text).and(format!("  {}", job.r#ref), Role::Dim),
+                        line::Line::new(by, Role::User),
                     ],
                     [
-                        Cell::from((ci::duration(job, view.now), role)),
-                        Cell::from((sign, role)),
-                        Cell::from((age(view, job.started_at.as_ref()), Role::Dim)),
+                        line::Line::new(ci::duration(job, view.now), role),
+                        line::Line::new(sign, role),
+                        line::Line::new(age(view, job.started_at.as_ref()), Role::Dim),
                     ],
                 )
             }
             Line::NotFound(project) => Row::new(vec![
-                Cell::from((self.watched(project).to_owned(), Role::Dim)),
-                Cell::from((glyph::pin(), Role::Accent)),
-                Cell::from(("not found: renamed or deleted?", Role::Warning)),
+                line::Line::new(self.watched(project).to_owned(), Role::Dim),
+                line::Line::new(glyph::pin(), Role::Accent),
+                line::Line::new("not found: renamed or deleted?", Role::Warning),
             ]),
             Line::Place(index) => {
                 let Some(visit) = self.recents.visits.get(index) else { return Row::default() };
                 let within = visit.place.project.as_ref().or(visit.place.group.as_ref());
                 Row::new(vec![
-                    Cell::from((within.map(Id::to_string).unwrap_or_default(), Role::Dim)),
-                    Cell::from((visit.mark.clone(), Role::Ref)),
-                    Cell::from((visit.words.clone(), Role::Text)),
+                    line::Line::new(within.map(Id::to_string).unwrap_or_default(), Role::Dim),
+                    line::Line::new(visit.mark.clone(), Role::Ref),
+                    line::Line::new(visit.words.clone(), Role::Text),
                 ])
             }
             Line::Project(row) => self.project_row(view, row),
         }
     }
 
-    fn project_row(&self, view: &View, row: usize) -> Row {
+    fn project_row(&self, view: &View, row: usize) -> Row<'static> {
         let Some(project) = queries::projects(view).get(row) else { return Row::default() };
         let archived = project.is_archived();
         let about = project.description().lines().next().unwrap_or_default().to_owned();
@@ -132,15 +137,15 @@ impl Home {
         let pinned = self.recents.pinned && self.recents.watched.contains(&project.path_with_namespace);
         without_details(
             [
-                Cell::from((project.path_with_namespace.clone(), Role::Text)),
-                Cell::from((if pinned { glyph::pin() } else { "" }, Role::Accent)),
-                Cell::from((about, Role::Dim)),
-                Cell::empty(),
+                line::Line::new(project.path_with_namespace.clone(), Role::Text),
+                line::Line::new(if pinned { glyph::pin() } else { "" }, Role::Accent),
+                line::Line::new(about, Role::Dim),
+                line::Line::empty(),
             ],
             [
-                Cell::from((if archived { "archived" } else { "" }, Role::Warning)),
-                Cell::empty(),
-                Cell::from((age(view, last), Role::Dim)),
+                line::Line::new(if archived { "archived" } else { "" }, Role::Warning),
+                line::Line::empty(),
+                line::Line::new(age(view, last), Role::Dim),
             ],
         )
         .dim(archived)
@@ -164,41 +169,41 @@ impl Home {
 }
 
 /// Returns a row with empty cells for labels, size, approvals and threads, which only merge requests have.
-fn without_details(start: [Cell; 4], end: [Cell; 3]) -> Row {
-    let details = std::iter::repeat_with(Cell::empty).take(4);
+fn without_details(start: [line::Line<'static>; 4], end: [line::Line<'static>; 3]) -> Row<'static> {
+    let details = std::iter::repeat_with(line::Line::empty).take(4);
     Row::new(start.into_iter().chain(details).chain(end).collect())
 }
 
-fn todo(view: &View, row: usize) -> Row {
+fn todo(view: &View, row: usize) -> Row<'static> {
     let Some(todo) = todos::waiting(view).get(row) else { return Row::default() };
     let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
     without_details(
         [
-            Cell::from((todo.container_path().to_owned(), Role::Dim)),
-            Cell::from((todo.reference(), Role::Ref)),
-            Cell::from((todo.title().to_owned(), Role::Text)),
-            Cell::from((todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+            line::Line::new(todo.container_path().to_owned(), Role::Dim),
+            line::Line::new(todo.reference(), Role::Ref),
+            line::Line::new(todo.title().to_owned(), Role::Text),
+            line::Line::new(todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
         ],
         [
-            Cell::from((todos::reason(todo), Role::Accent)),
-            Cell::from(state.map_or(("", Role::Dim), glyph::status)),
-            Cell::from((age(view, todo.created_at.as_ref()), Role::Dim)),
+            line::Line::new(todos::reason(todo), Role::Accent),
+            line::Line::from(state.map_or(("", Role::Dim), glyph::status)),
+            line::Line::new(age(view, todo.created_at.as_ref()), Role::Dim),
         ],
     )
 }
 
-fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> Row {
+fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> Row<'static> {
     let project = queries::path_of(view, at, request);
     let path = project.to_string();
     let path = match queries::host(view, at) {
-        Some(host) => Cell::from((format!("{} ", host.name()), Role::Dim)).and(path, Role::Text),
-        None => Cell::from((path, Role::Dim)),
+        Some(host) => line::Line::new(format!("{} ", host.name()), Role::Dim).and(path, Role::Text),
+        None => line::Line::new(path, Role::Dim),
     };
     // The last-seen state is saved for the current server only.
     let changes_since = at.is_none().then(|| last_seen::changes_since_seen(view, request)).flatten();
     let shown = if at.is_none() { Shown::in_width(width) } else { Shown::default() };
     let details = Details::new(view, &project, request, shown);
-    let mut title = Cell::empty();
+    let mut title = line::Line::empty();
     if merge_state::has_conflicts(request) {
         title = title.and("conflicts ", Role::Failed);
     }
@@ -208,19 +213,21 @@ fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> 
     let notes = request.user_notes_count.flatten().filter(|n| *n > 0);
     Row::new(vec![
         path,
-        Cell::from((format!("!{}", request.iid), Role::Ref)),
+        line::Line::new(format!("!{}", request.iid), Role::Ref),
         title.and(request.title.clone(), Role::Text),
-        Cell::from((request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+        line::Line::new(request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
         details.labels(),
         details.size(),
         details.approvals(),
         details.threads(),
         match changes_since {
-            Some(changes_since) => Cell::from((format!("{} {}", glyph::alive(), changes_since.words()), Role::Accent)),
-            None => Cell::from((notes.map(|n| text::count_noun(n, "note")).unwrap_or_default(), Role::Dim)),
+            Some(changes_since) => {
+                line::Line::new(format!("{} {}", glyph::alive(), changes_since.words()), Role::Accent)
+            }
+            None => line::Line::new(notes.map(|n| text::count_noun(n, "note")).unwrap_or_default(), Role::Dim),
         },
         details.pipeline(),
-        Cell::from((age(&clock(view, at), request.updated_at.as_ref()), Role::Dim)),
+        line::Line::new(age(&clock(view, at), request.updated_at.as_ref()), Role::Dim),
     ])
 }
 

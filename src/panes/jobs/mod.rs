@@ -32,8 +32,9 @@ use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Rows, Want};
+use crate::ui::line;
 use crate::ui::panels::{PanelRequest, TWO_PANELS_WIDTH};
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use board_detail::BoardDetail;
@@ -403,7 +404,7 @@ impl ListSource for JobSource {
         job.id.to_string()
     }
 
-    fn heading_row(&self, input: &Input<'_>, index: usize, view: &View) -> Row {
+    fn heading_row(&self, input: &Input<'_>, index: usize, view: &View) -> Row<'static> {
         let Some(Line::Pipeline(at)) = self.lines.get(index) else { return Row::default() };
         let Some(pipeline) = self.lines.pipelines.get(at) else { return Row::default() };
         let cell = match &pipeline.brief {
@@ -415,18 +416,18 @@ impl ListSource for JobSource {
                     _ => String::new(),
                 };
                 let duration = if duration.is_empty() { duration } else { format!("  {duration}") };
-                Cell::from((format!("pipeline {}", brief.id), Role::TitleDim))
+                line::Line::new(format!("pipeline {}", brief.id), Role::TitleDim)
                     .and(format!("  {} ", text::fit(&brief.r#ref, 40)), Role::Ref)
                     .and(sha, Role::Dim)
                     .and(format!("  {status}"), role)
                     .and(duration, Role::Dim)
             }
-            None => Cell::from(("jobs without a pipeline", Role::TitleDim)),
+            None => line::Line::new("jobs without a pipeline", Role::TitleDim),
         };
         Row { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..Row::default() }
     }
 
-    fn row(&self, view: &View, index: usize, job: &Job) -> Row {
+    fn row(&self, view: &View, index: usize, job: &Job) -> Row<'static> {
         let Some(Line::Job(run, is_first)) = self.lines.get(index) else { return Row::default() };
         let runner = job.runner.as_ref().map(|runner| runner.label()).unwrap_or_default();
         let note = match (run.is_retried, job.has_artifacts()) {
@@ -434,19 +435,22 @@ impl ListSource for JobSource {
             (false, true) => "artifacts".to_owned(),
             (false, false) => String::new(),
         };
-        let name = Cell::from((job.name.clone(), Role::Text));
+        let name = line::Line::new(job.name.clone(), Role::Text);
         Row::new(vec![
-            Cell::from((if is_first || glyph::is_accessible() { job.stage.clone() } else { String::new() }, Role::Dim)),
+            line::Line::new(
+                if is_first || glyph::is_accessible() { job.stage.clone() } else { String::new() },
+                Role::Dim,
+            ),
             ci::status_cell(job),
             match pipelines::downstream_words(job) {
                 Some((words, role)) => name.and(format!("  {words}"), role),
                 None => name,
             },
-            Cell::from((note, Role::Dim)),
-            Cell::from((format!("#{}", job.id), Role::Dim)),
-            Cell::from((ci::duration(job, view.now), Role::Text)),
-            Cell::from((runner, Role::Dim)),
-            Cell::from((age(view, ci::last_event(job)), Role::Dim)),
+            line::Line::new(note, Role::Dim),
+            line::Line::new(format!("#{}", job.id), Role::Dim),
+            line::Line::new(ci::duration(job, view.now), Role::Text),
+            line::Line::new(runner, Role::Dim),
+            line::Line::new(age(view, ci::last_event(job)), Role::Dim),
         ])
         .dim(run.is_retried)
     }

@@ -360,7 +360,7 @@ impl ShowsChanges for Mr {
     }
 }
 
-fn commit_row(view: &View, commit: &Commit) -> Row {
+fn commit_row(view: &View, commit: &Commit) -> Row<'static> {
     Row::new(vec![
         (commit.short().to_owned(), Role::Ref).into(),
         (commit.title.clone(), Role::Text).into(),

@@ -175,7 +175,7 @@ impl Pipelines {
     }
 }
 
-fn row(view: &View, pipeline: &PipelineBrief) -> Row {
+fn row(view: &View, pipeline: &PipelineBrief) -> Row<'static> {
     let (mark, role) = glyph::status_glyph(pipeline.status.as_str());
     let short = pipeline.sha.get(..8).unwrap_or(&pipeline.sha);
     let when = pipeline.updated_at.as_ref().or(pipeline.created_at.as_ref());

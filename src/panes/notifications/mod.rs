@@ -20,8 +20,9 @@ use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Load, Rows, Want};
 use crate::ui::glyph;
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use settings_detail::{Settings, SettingsDetail, role};
 use std::time::Duration;
@@ -191,14 +192,14 @@ impl ListSource for NotificationSource {
         row.key()
     }
 
-    fn row(&self, view: &View, _: usize, row: &GroupOrProject) -> Row {
+    fn row(&self, view: &View, _: usize, row: &GroupOrProject) -> Row<'static> {
         let settings = settings(view, Some(row));
         let (level, role) = match (settings.value, settings.error) {
             (Some(settings), _) => (settings.level.to_string(), role(&settings.level)),
             (None, Some(error)) => (error.title().to_owned(), Role::Failed),
             (None, None) => (glyph::ellipsis().to_owned(), Role::Faint),
         };
-        Row::new(vec![Cell::from((path(view, row), Role::Text)), Cell::from((level, role))])
+        Row::new(vec![Line::new(path(view, row), Role::Text), Line::new(level, role)])
     }
 
     fn heading(&self, input: &Input<'_>, view: &View) -> (String, String) {

@@ -5,7 +5,8 @@ use crate::api::ExtraValue;
 use crate::api::runners::Runner;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field};
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 
 /// The columns. The list reply omits most fields, so columns that need the details cannot be sorted.
@@ -33,7 +34,7 @@ pub(super) const COLUMNS: Columns<Runner> = Columns {
 };
 
 /// Returns a row of the list.
-pub(super) fn row(view: &View, runner: &Runner) -> Row {
+pub(super) fn row(view: &View, runner: &Runner) -> Row<'static> {
     let (sign, word, role) = status(runner);
     let version = runner.version.sent().cloned().unwrap_or_default();
     let platform: Vec<&str> = [&runner.platform, &runner.architecture]
@@ -46,16 +47,16 @@ pub(super) fn row(view: &View, runner: &Runner) -> Row {
     takes.extend((runner.locked.sent() == Some(&true)).then_some("locked"));
     takes.extend((runner.access_level.sent().is_some_and(|level| level == "ref_protected")).then_some("protected"));
     Row::new(vec![
-        Cell::from((format!("{sign} {word}"), role)),
-        Cell::from((runner.label(), Role::Text)),
-        Cell::from((runner.tags().join(" "), Role::Label)),
-        Cell::from((kind(runner), Role::Dim)),
-        Cell::from((version, Role::Dim)),
-        Cell::from((platform.join("/"), Role::Dim)),
-        Cell::from((runner.ip_address.clone().unwrap_or_default(), Role::Dim)),
-        Cell::from((takes.join(", "), Role::Dim)),
-        Cell::from((format!("#{}", runner.id), Role::Dim)),
-        Cell::from((age(view, runner), Role::Dim)),
+        Line::new(format!("{sign} {word}"), role),
+        Line::new(runner.label(), Role::Text),
+        Line::new(runner.tags().join(" "), Role::Label),
+        Line::new(kind(runner), Role::Dim),
+        Line::new(version, Role::Dim),
+        Line::new(platform.join("/"), Role::Dim),
+        Line::new(runner.ip_address.clone().unwrap_or_default(), Role::Dim),
+        Line::new(takes.join(", "), Role::Dim),
+        Line::new(format!("#{}", runner.id), Role::Dim),
+        Line::new(age(view, runner), Role::Dim),
     ])
     .dim(runner.is_paused())
 }

@@ -14,7 +14,8 @@ use crate::parts::ci::{self, POLL_INTERVAL};
 use crate::parts::list::{self, Listing, time_ago};
 use crate::parts::list_source::{Detail, DetailContext};
 use crate::store::{Load, Rows, Want};
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{line, panels, text};
 use ratatui::buffer::Buffer;
@@ -138,10 +139,10 @@ impl Detail<RunnerSource> for RunnerDetail {
         let row = |job: &Job| {
             Row::new(vec![
                 ci::status_cell(job),
-                Cell::from((job.project().map(|p| p.path_with_namespace.clone()).unwrap_or_default(), Role::Dim)),
-                Cell::from((format!("#{} {}", job.id, job.name), Role::Text)),
-                Cell::from((ci::duration(job, view.now), Role::Text)),
-                Cell::from((list::age(view, ci::last_event(job)), Role::Dim)),
+                Line::new(job.project().map(|p| p.path_with_namespace.clone()).unwrap_or_default(), Role::Dim),
+                Line::new(format!("#{} {}", job.id, job.name), Role::Text),
+                Line::new(ci::duration(job, view.now), Role::Text),
+                Line::new(list::age(view, ci::last_event(job)), Role::Dim),
             ])
         };
         if body.height > 0 {

@@ -193,7 +193,7 @@ impl ListSource for RunnerSource {
         runner.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, runner: &Runner) -> Row {
+    fn row(&self, view: &View, _: usize, runner: &Runner) -> Row<'static> {
         columns::row(view, detailed(view, runner))
     }
 

@@ -5,8 +5,8 @@ use crate::api::{ExtraValue, GitRef, Time};
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Work};
 use crate::ui::doc::DocLine;
+use crate::ui::line::Line;
 use crate::ui::markdown::Rendered;
-use crate::ui::table::Cell;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, text};
 use std::borrow::Cow;
@@ -24,77 +24,74 @@ const MAX_SCANNED_BYTES: usize = 16 * 1024;
 
 /// Returns the cells of a row and a time: the result with its number, its title or matching line, its author, and when
 /// it was updated.
-pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Cell, Cell, Cell, Option<Time>) {
-    let dim = |words: &str| Cell::from((words.to_owned(), Role::Dim));
+pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Line<'static>, Line<'static>, Line<'static>, Option<Time>) {
+    let dim = |words: &str| Line::new(words.to_owned(), Role::Dim);
     let state = |word: &str| {
         let (sign, role) = glyph::status(word);
-        Cell::from((sign, role))
+        Line::new(sign, role)
     };
     match hit {
         Hit::Project(p) => (
-            Cell::from((p.path_with_namespace.clone(), Role::Text)),
+            Line::new(p.path_with_namespace.clone(), Role::Text),
             dim(&first_line(p.description())),
-            Cell::empty(),
+            Line::empty(),
             p.last_activity_at.sent().cloned(),
         ),
         Hit::MergeRequest(r) => (
             state(r.state.as_str()).and(format!(" !{}", r.iid), Role::Ref),
-            Cell::from((r.title.clone(), Role::Text)),
-            Cell::from((r.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+            Line::new(r.title.clone(), Role::Text),
+            Line::new(r.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
             r.updated_at.clone(),
         ),
         Hit::Issue(i) => (
             state(&i.state).and(format!(" #{}", i.iid), Role::Ref),
-            Cell::from((i.title.clone(), Role::Text)),
-            Cell::from((i.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+            Line::new(i.title.clone(), Role::Text),
+            Line::new(i.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
             i.updated_at.clone(),
         ),
         Hit::Commit(c) => (
-            Cell::from((c.short().to_owned(), Role::Ref)),
-            Cell::from((c.title.clone(), Role::Text)),
-            Cell::from((c.author_name.clone(), Role::User)),
+            Line::new(c.short().to_owned(), Role::Ref),
+            Line::new(c.title.clone(), Role::Text),
+            Line::new(c.author_name.clone(), Role::User),
             c.date().cloned(),
         ),
         Hit::Blob(b) => {
             let (before, line) = found_line(&b.data, filter_text);
             let number = b.startline.max(1).saturating_add(before as u64);
             (
-                Cell::from((b.path.clone().unwrap_or_else(|| b.filename.clone()), Role::Text))
+                Line::new(b.path.clone().unwrap_or_else(|| b.filename.clone()), Role::Text)
                     .and(format!(":{number}"), Role::Dim),
                 marked(&text::fit(line, MAX_ROW_COLUMNS), filter_text)
                     .into_iter()
-                    .fold(Cell::empty(), |cell, (words, found)| {
+                    .fold(Line::empty(), |cell, (words, found)| {
                         cell.and(words, if found { Role::Match } else { Role::Dim })
                     }),
-                Cell::empty(),
+                Line::empty(),
                 None,
             )
         }
         Hit::Note(n) => (
             dim(&format!("{} {}", n.noteable_type, n.noteable_iid.map(|n| n.to_string()).unwrap_or_default())),
-            Cell::from((first_line(&n.body), Role::Text)),
-            Cell::from((n.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+            Line::new(first_line(&n.body), Role::Text),
+            Line::new(n.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
             n.created_at.clone(),
         ),
         Hit::Snippet(s) => (
-            Cell::from((format!("${}", s.id), Role::Ref)),
-            Cell::from((s.title.clone(), Role::Text)),
-            Cell::from((s.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+            Line::new(format!("${}", s.id), Role::Ref),
+            Line::new(s.title.clone(), Role::Text),
+            Line::new(s.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
             s.updated_at.clone(),
         ),
-        Hit::User(u) => (
-            Cell::from((u.username.clone(), Role::User)),
-            Cell::from((u.name.clone(), Role::Text)),
-            dim(&u.state),
-            None,
-        ),
+        Hit::User(u) => {
+            (Line::new(u.username.clone(), Role::User), Line::new(u.name.clone(), Role::Text), dim(&u.state), None)
+        }
         Hit::Milestone(m) => (
-            Cell::from((format!("%{}", m.iid), Role::Ref)),
-            Cell::from((m.title.clone(), Role::Text)),
+            Line::new(format!("%{}", m.iid), Role::Ref),
+            Line::new(m.title.clone(), Role::Text),
             dim(&m.state),
             m.updated_at.clone(),
         ),
-        Hit::Other(value) => (Cell::empty(), dim(&value.to_string()), Cell::empty(), None),
+        Hit::Other(value) => (Line::empty(), dim(&value.to_string()), Line::empty(), None),
     }
 }
 

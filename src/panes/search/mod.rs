@@ -21,8 +21,9 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{breadcrumbs, project};
 use crate::store::{ListQuery, Load, Rows, Want, Work};
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use std::time::Duration;
@@ -302,14 +303,14 @@ impl ListSource for SearchSource {
         hit::key(hit)
     }
 
-    fn row(&self, view: &View, _: usize, hit: &Hit) -> Row {
+    fn row(&self, view: &View, _: usize, hit: &Hit) -> Row<'static> {
         let (what, words, whose, when) = hit::facts(hit, &self.text);
         Row::new(vec![
-            Cell::from((self.project_of(view, hit), Role::Dim)),
+            Line::new(self.project_of(view, hit), Role::Dim),
             what,
             words,
             whose,
-            Cell::from((age(view, when.as_ref()), Role::Dim)),
+            Line::new(age(view, when.as_ref()), Role::Dim),
         ])
     }
 

@@ -23,8 +23,9 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::project;
 use crate::store::{ListQuery, Load, Remote, Want, Write};
+use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use detail::{NOTES, SnippetDetail, TABS};
@@ -230,12 +231,12 @@ impl ListSource for SnippetSource {
         snippet.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, snippet: &Snippet) -> Row {
+    fn row(&self, view: &View, _: usize, snippet: &Snippet) -> Row<'static> {
         Row::new(vec![
-            Cell::from((format!("${}", snippet.id), Role::Ref)),
-            Cell::from((snippet.title.clone(), Role::Text)),
-            Cell::from((snippet.visibility.clone().unwrap_or_default(), Role::Dim)),
-            Cell::from((age(view, updated(snippet)), Role::Dim)),
+            Line::new(format!("${}", snippet.id), Role::Ref),
+            Line::new(snippet.title.clone(), Role::Text),
+            Line::new(snippet.visibility.clone().unwrap_or_default(), Role::Dim),
+            Line::new(age(view, updated(snippet)), Role::Dim),
         ])
     }
 

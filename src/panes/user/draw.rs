@@ -5,7 +5,8 @@ use crate::api::ExtraValue;
 use crate::api::projects::Project;
 use crate::app::view::View;
 use crate::parts::list::{age, draw_error};
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use crate::ui::{panels, state};
@@ -51,10 +52,10 @@ impl UserPane {
             let visibility = project.visibility().map(|word| word.as_str().to_owned()).unwrap_or_default();
             let note = if project.is_archived() { "archived".to_owned() } else { visibility };
             Row::new(vec![
-                Cell::from((project.path_with_namespace.clone(), Role::Text)),
-                Cell::from((project.description().lines().next().unwrap_or_default().to_owned(), Role::Dim)),
-                Cell::from((note, Role::Dim)),
-                Cell::from((age(view, project.last_activity_at.sent()), Role::Dim)),
+                Line::new(project.path_with_namespace.clone(), Role::Text),
+                Line::new(project.description().lines().next().unwrap_or_default().to_owned(), Role::Dim),
+                Line::new(note, Role::Dim),
+                Line::new(age(view, project.last_activity_at.sent()), Role::Dim),
             ])
             .dim(project.is_archived())
         };

@@ -16,9 +16,10 @@ use crate::parts::add_key::KeyOwner;
 use crate::parts::facts::{Details, LinkTarget, WIDE_NAME_WIDTH};
 use crate::parts::list::{Listing, age, day, time_ago};
 use crate::store::{Load, Revision, Rows, Want, Write};
+use crate::ui::line::Line;
 use crate::ui::panels::{self, Panels};
 use crate::ui::state;
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::{sanitize, wrap};
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -288,10 +289,10 @@ impl<K: UserKey> Keys<K> {
         let row = |key: &K| {
             let read = self.read(key);
             Row::new(vec![
-                Cell::from((self.name(key), Role::Text)),
-                Cell::from((read.map_or("?".into(), |known| known.kind.clone()), Role::Dim)),
-                Cell::from((read.map(|known| known.fingerprint.clone()).unwrap_or_default(), Role::Ref)),
-                Cell::from((age(view, key.created()), Role::Dim)),
+                Line::new(self.name(key), Role::Text),
+                Line::new(read.map_or("?".into(), |known| known.kind.clone()), Role::Dim),
+                Line::new(read.map(|known| known.fingerprint.clone()).unwrap_or_default(), Role::Ref),
+                Line::new(age(view, key.created()), Role::Dim),
             ])
             .marked(self.list.state.is_marked(&key.id().to_string()))
         };

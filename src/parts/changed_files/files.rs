@@ -6,7 +6,8 @@ use crate::app::context::Cx;
 use crate::app::state::SeenChange;
 use crate::app::view::View;
 use crate::ui::diff::{DiffDoc, FileDiff};
-use crate::ui::table::{self, Cell, Column, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{self, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, panels, state, text};
 use ratatui::buffer::Buffer;
@@ -254,9 +255,9 @@ impl Changes {
             Some(Node::Folder { label, depth, path, files }) => {
                 let mark = if self.folders.contains(path) { glyph::folded() } else { glyph::unfolded() };
                 let indent = "  ".repeat(*depth);
-                let name = Cell::from((format!("{indent}{mark} "), Role::Dim)).and(label.clone(), Role::Dim);
+                let name = Line::new(format!("{indent}{mark} "), Role::Dim).and(label.clone(), Role::Dim);
                 let inside = if self.folders.contains(path) { files.len().to_string() } else { String::new() };
-                Row::new(vec![name, (inside, Role::Dim).into(), Cell::empty()])
+                Row::new(vec![name, (inside, Role::Dim).into(), Line::empty()])
             }
             Some(Node::File { file, label, depth }) => match doc.files().get(*file) {
                 Some(diff) => self.file_row(*file, diff, (*depth, label), self.files_with_insets.contains(&diff.key())),
@@ -267,7 +268,7 @@ impl Changes {
         table::draw(buf, body, view.theme, focused, &self.list, &columns, self.nodes.len(), &row);
     }
 
-    fn file_row(&self, at: usize, file: &FileDiff, (depth, label): (usize, &str), commented: bool) -> Row {
+    fn file_row(&self, at: usize, file: &FileDiff, (depth, label): (usize, &str), commented: bool) -> Row<'static> {
         let source = &file.source;
         let viewed = self.is_viewed(file);
         let (mark, mark_role) = match (viewed, commented) {
@@ -283,7 +284,7 @@ impl Changes {
         };
         let (folder, name) = label.split_at(label.rfind('/').map_or(0, |at| at + 1));
         let indent = "  ".repeat(depth);
-        let cell = Cell::from((format!("{indent}{mark} "), mark_role))
+        let cell = Line::new(format!("{indent}{mark} "), mark_role)
             .and(format!("{letter} "), role)
             .and(folder.to_owned(), Role::Dim)
             .and(name.to_owned(), if viewed { Role::Dim } else { Role::Text });
@@ -298,7 +299,7 @@ impl Changes {
         };
         let hits = self.found.as_ref().map_or(0, |found| found.count(at));
         if hits > 0 {
-            return Row::new(vec![cell, (format!("{hits}×"), Role::Accent).into(), Cell::empty()]);
+            return Row::new(vec![cell, (format!("{hits}×"), Role::Accent).into(), Line::empty()]);
         }
         let count_role = if added.starts_with('+') { Role::Added } else { Role::Dim };
         Row::new(vec![cell, (added, count_role).into(), (removed, Role::Removed).into()])

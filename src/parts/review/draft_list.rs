@@ -11,7 +11,8 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::review::drafts::{self, compose, confirm_delete};
 use crate::ui::drawn::Drawn;
-use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::line::Line;
+use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, text};
 use crossterm::event::KeyCode;
@@ -81,7 +82,7 @@ impl DraftList {
         self.entries.get(self.list.selected()).filter(|entry| !entry.sent)
     }
 
-    fn row(&self, view: &View, index: usize) -> Row {
+    fn row(&self, view: &View, index: usize) -> Row<'static> {
         let Some(entry) = self.entries.get(index) else { return Row::default() };
         let (words, role) = match entry.sent {
             true => ("sent".to_owned(), Role::Success),
@@ -102,7 +103,7 @@ impl DraftList {
         };
         let first = entry.draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         Row::new(vec![
-            Cell::from((mark, role)),
+            Line::new(mark, role),
             (place, Role::Link).into(),
             (text::fit(first, 200), Role::Text).into(),
             (words, role).into(),
