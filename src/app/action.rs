@@ -3,7 +3,7 @@
 
 use super::clone::{Checkout, CheckoutOutcome, CloneFile};
 use super::command_info::{Disabled, Info};
-use super::context::Cx;
+use super::context::{Cx, Here};
 use super::custom::{RunEvent, RunSpec};
 use super::motion::Motion;
 use super::outbox::{Claim, Draft};
@@ -50,14 +50,14 @@ impl std::fmt::Debug for PagerText {
     }
 }
 
-/// The result that an overlay returns to the pane that opened it: a value of a type chosen by the pane or a part of it.
-pub struct Answer(Box<dyn Any>);
+type RestOfAction = dyn FnOnce(&mut dyn Any, &mut Cx);
 
-impl Answer {
-    /// Returns the value if it is a `T`, else the answer unchanged.
-    pub fn downcast<T: Any>(self) -> Result<T, Answer> {
-        self.0.downcast().map(|value| *value).map_err(Answer)
-    }
+/// The rest of an action of a pane, after a question was answered or a reply arrived: see [`Here::then`].
+pub struct InPane {
+    /// The place that asked.
+    pub(super) place: Here,
+    /// The function to run in its pane.
+    pub(super) run: Box<RestOfAction>,
 }
 
 /// A review to submit.
@@ -108,8 +108,8 @@ pub enum Action {
     NextMatch(bool),
     /// Sets the search or filter text.
     SetFilter(String),
-    /// Passes an overlay's result to the pane.
-    Answer(Answer),
+    /// Continues in a pane.
+    Continue(InPane),
     /// Sends a write.
     Send(Write),
     /// Sends a write with a text that is saved under a key until the server has it.
@@ -201,13 +201,6 @@ pub enum Action {
     Recents(RecentsChange),
     /// Changes which versions of merge requests the user has seen, and which files were marked as viewed.
     Seen(SeenChange),
-}
-
-impl Action {
-    /// Returns the action that passes `value` to the pane.
-    pub fn answer(value: impl Any) -> Action {
-        Action::Answer(Answer(Box::new(value)))
-    }
 }
 
 /// A flag that stops a background task. Its earlier messages may still be in flight when the same task is started

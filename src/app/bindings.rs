@@ -37,7 +37,7 @@ impl Bindings {
         let global: Vec<Info> = global::infos(registry).collect();
         bindings.global = rows(&global, own, &mut known, &mut bindings.names)?;
         for entry in registry {
-            let infos = (entry.commands)();
+            let infos = entry.listed_commands();
             let rows = rows(&infos, own, &mut known, &mut bindings.names)?;
             bindings.panes.insert(entry.place.id, rows);
         }

@@ -1,11 +1,13 @@
 //! The command table: one row drives dispatch, help, palette, footer, the `a` menu, `labscope keys` and the docs.
 
+use super::action::Action;
 use super::command_info::{Disabled, Info};
 use super::context::Cx;
 use super::view::View;
+use std::any::Any;
 
-/// A command of a place `P`.
-pub struct Command<P> {
+/// A command of a place `P`; in a list, some commands are about its current row, an `R`.
+pub struct Command<P, R: 'static = NoRow> {
     /// See [`Info::id`].
     pub id: &'static str,
     /// See [`Info::keys`].
@@ -16,51 +18,163 @@ pub struct Command<P> {
     pub short: &'static str,
     /// See [`Info::writes`].
     pub writes: bool,
-    /// Checks whether the command can be run now; the error is the reason why not.
-    pub enabled: fn(&P, &View) -> Result<(), Disabled>,
-    /// Runs the command.
-    pub run: fn(&mut P, &mut Cx),
+    enabled: Enabled<P, R>,
+    run: Run<P, R>,
 }
 
-impl<P> Command<P> {
+/// The row of a place without rows.
+pub enum NoRow {}
+
+/// The check of whether a command can be run now; the error is the reason why not.
+enum Enabled<P, R: 'static> {
+    Always,
+    When(fn(&P, &View) -> Result<(), Disabled>),
+    WhenRow(fn(&P, &R, &View) -> Result<(), Disabled>),
+}
+
+enum Run<P, R: 'static> {
+    Plain(fn(&mut P, &mut Cx)),
+    OnRow(fn(&mut P, &R, &mut Cx)),
+}
+
+impl<P, R: 'static> Command<P, R> {
+    const fn with(id: &'static str, keys: &'static [&'static str], title: &'static str, run: Run<P, R>) -> Self {
+        Command { id, keys, title, short: "", writes: false, enabled: Enabled::Always, run }
+    }
+
     /// Creates a command that can always be run.
     pub const fn new(
         id: &'static str,
         keys: &'static [&'static str],
         title: &'static str,
         run: fn(&mut P, &mut Cx),
-    ) -> Command<P> {
-        Command { id, keys, title, short: "", writes: false, enabled: |_, _| Ok(()), run }
+    ) -> Self {
+        Command::with(id, keys, title, Run::Plain(run))
+    }
+
+    /// Creates a command that gets the current row, and can be run only if there is one.
+    pub const fn row(
+        id: &'static str,
+        keys: &'static [&'static str],
+        title: &'static str,
+        run: fn(&mut P, &R, &mut Cx),
+    ) -> Self {
+        Command::with(id, keys, title, Run::OnRow(run))
     }
 
     /// Shows the command in the footer under this word.
-    pub const fn footer(mut self, short: &'static str) -> Command<P> {
+    pub const fn footer(mut self, short: &'static str) -> Self {
         self.short = short;
         self
     }
 
     /// Marks the command as one that changes something on the server.
-    pub const fn writes(mut self) -> Command<P> {
+    pub const fn writes(mut self) -> Self {
         self.writes = true;
         self
     }
 
     /// Restricts the command to when `enabled` returns `Ok`.
-    pub const fn when(mut self, enabled: fn(&P, &View) -> Result<(), Disabled>) -> Command<P> {
-        self.enabled = enabled;
+    pub const fn when(mut self, enabled: fn(&P, &View) -> Result<(), Disabled>) -> Self {
+        self.enabled = Enabled::When(enabled);
         self
     }
 
-    /// Returns the row without its functions.
+    /// Restricts the command to rows for which `enabled` returns `Ok`.
+    pub const fn when_row(mut self, enabled: fn(&P, &R, &View) -> Result<(), Disabled>) -> Self {
+        self.enabled = Enabled::WhenRow(enabled);
+        self
+    }
+
+    /// Returns the row of the table without its functions.
     pub fn info(&self) -> Info {
         Info { id: self.id, keys: self.keys, title: self.title, short: self.short, writes: self.writes }
     }
+}
 
+impl<P: Commands> Command<P, P::Row> {
     /// Returns whether the command can be run now; checks first whether writes are possible, if it needs them.
     pub fn can(&self, pane: &P, view: &View) -> Result<(), Disabled> {
         if self.writes {
             view.can_write()?;
         }
-        (self.enabled)(pane, view)
+        match (&self.enabled, &self.run) {
+            (Enabled::Always, Run::Plain(_)) => Ok(()),
+            (Enabled::Always, Run::OnRow(_)) => pane.command_row(view).map(|_| ()),
+            (Enabled::When(enabled), Run::Plain(_)) => enabled(pane, view),
+            (Enabled::When(enabled), Run::OnRow(_)) => enabled(pane, view).and(pane.command_row(view).map(|_| ())),
+            (Enabled::WhenRow(enabled), _) => enabled(pane, pane.command_row(view)?, view),
+        }
     }
+
+    /// Runs the command, or shows why it cannot be run.
+    pub fn run(&self, pane: &mut P, cx: &mut Cx) {
+        let view = cx.view;
+        let refused = match (self.can(pane, &view), &self.run) {
+            (Ok(()), Run::Plain(run)) => return run(pane, cx),
+            (Ok(()), Run::OnRow(run)) => match pane.command_row(&view) {
+                Ok(row) => return run(pane, row, cx),
+                Err(why) => why,
+            },
+            (Err(why), _) => why,
+        };
+        cx.act(Action::Refuse(self.info(), refused));
+    }
+}
+
+/// A type with a command table.
+pub trait Commands: Sized + 'static {
+    /// The type of the current row.
+    type Row: 'static;
+    /// Returns the rows of the table.
+    fn table() -> &'static [Command<Self, Self::Row>];
+    /// Returns the current row, or the reason why there is none.
+    fn command_row<'a>(&self, view: &View<'a>) -> Result<&'a Self::Row, Disabled>;
+}
+
+type Check = fn(&dyn Any, &str, &View) -> Option<Result<(), Disabled>>;
+
+/// The commands of a kind of pane, without its type.
+#[derive(Clone, Copy)]
+pub struct CommandTable {
+    /// The ID under which the configuration and the docs list the commands.
+    pub id: &'static str,
+    infos: fn() -> Vec<Info>,
+    can: Check,
+    run: fn(&mut dyn Any, &str, &mut Cx) -> bool,
+}
+
+impl CommandTable {
+    /// Creates the table of `P`.
+    pub const fn of<P: Commands>(id: &'static str) -> CommandTable {
+        CommandTable {
+            id,
+            infos: || P::table().iter().map(Command::info).collect(),
+            can: |pane, id, view| Some(find::<P>(id)?.can(pane.downcast_ref()?, view)),
+            run: |pane, id, cx| {
+                let (Some(command), Some(pane)) = (find::<P>(id), pane.downcast_mut()) else { return false };
+                command.run(pane, cx);
+                true
+            },
+        }
+    }
+
+    /// Returns the rows of the table.
+    pub fn infos(&self) -> Vec<Info> {
+        (self.infos)()
+    }
+
+    /// Returns whether a command of `pane` can be run now; `None` if the table does not contain it.
+    pub fn can(&self, pane: &dyn Any, id: &str, view: &View) -> Option<Result<(), Disabled>> {
+        (self.can)(pane, id, view)
+    }
+
+    /// Runs a command of `pane`; returns `false` if the table does not contain it.
+    pub fn run(&self, pane: &mut dyn Any, id: &str, cx: &mut Cx) -> bool {
+        (self.run)(pane, id, cx)
+    }
+}
+
+fn find<P: Commands>(id: &str) -> Option<&'static Command<P, P::Row>> {
+    P::table().iter().find(|command| command.id == id)
 }

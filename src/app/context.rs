@@ -1,6 +1,7 @@
 //! The context of an update: the state to read, and the actions to request.
 
-use super::action::Action;
+use super::action::{Action, InPane};
+use super::overlay::Overlay;
 use super::place::Place;
 use super::tone::Tone;
 use super::view::View;
@@ -11,9 +12,32 @@ pub struct Cx<'a> {
     pub view: View<'a>,
     /// The requested actions, in order.
     pub actions: Vec<Action>,
+    /// The current place.
+    pub here: Here,
 }
 
-impl Cx<'_> {
+/// An open place, to continue there when a question is answered or a reply arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Here(pub(super) u64);
+
+impl Here {
+    /// Returns the action that runs `then` in the pane, of type `P`, of this place. It is ignored if another place is
+    /// shown by then.
+    pub fn then<P: 'static>(self, then: impl FnOnce(&mut P, &mut Cx) + 'static) -> Action {
+        let run = |pane: &mut dyn std::any::Any, cx: &mut Cx| {
+            if let Some(pane) = pane.downcast_mut() {
+                then(pane, cx);
+            }
+        };
+        Action::Continue(InPane { place: self, run: Box::new(run) })
+    }
+}
+
+impl<'a> Cx<'a> {
+    pub(super) fn new(view: View<'a>, here: Here) -> Cx<'a> {
+        Cx { view, actions: Vec::new(), here }
+    }
+
     /// Requests `action`.
     pub fn act(&mut self, action: Action) {
         self.actions.push(action);
@@ -27,5 +51,10 @@ impl Cx<'_> {
     /// Shows a temporary message in the footer.
     pub fn say(&mut self, tone: Tone, text: impl Into<String>) {
         self.act(Action::Say(tone, text.into()));
+    }
+
+    /// Opens an overlay on top.
+    pub fn open(&mut self, overlay: impl Overlay + 'static) {
+        self.act(Action::OpenOverlay(Box::new(overlay)));
     }
 }

@@ -1,11 +1,13 @@
 //! Global commands: moving, searching, navigating, and those for the program as a whole.
 
 use super::action::Action;
-use super::command::Command;
+use super::command::{Command, Commands, NoRow};
+use super::command_info::Disabled;
 use super::command_info::Info;
 use super::motion::Motion;
 use super::overlay::themes::Themes;
 use super::registry::Entry;
+use super::view::View;
 
 /// The commands that belong to no pane; each only requests an action of the app.
 pub const GLOBAL: &[Command<()>] = &[
@@ -59,6 +61,18 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("suspend", &["C-z"], "Suspend", |(), cx| cx.act(Action::Suspend)),
     Command::new("quit", &["Q", "C-c"], "Quit", |(), cx| cx.act(Action::Quit)),
 ];
+
+impl Commands for () {
+    type Row = NoRow;
+
+    fn table() -> &'static [Command<()>] {
+        GLOBAL
+    }
+
+    fn command_row<'a>(&self, _: &View<'a>) -> Result<&'a NoRow, Disabled> {
+        Err("nothing is selected".into())
+    }
+}
 
 /// Returns the commands available in every place: [`GLOBAL`], and those of the registry that open a place.
 pub fn infos(panes: &[Entry]) -> impl Iterator<Item = Info> {

@@ -4,8 +4,8 @@ use super::action::{Action, Effect};
 use super::context::Cx;
 use super::hits::Hit;
 use super::keymap::{Key, Meaning};
+use super::navigation::OpenPane;
 use super::overlay::{AfterEvent, Overlay};
-use super::pane::AnyPane;
 use super::pointer::Pointer;
 use super::{App, frame};
 use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
@@ -143,7 +143,7 @@ impl App {
         run: impl FnOnce(&mut dyn Overlay, &mut Cx) -> AfterEvent,
     ) {
         let Some(mut overlay) = self.overlays.pop() else { return };
-        let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+        let mut cx = Cx::new(self.view_of(), self.nav.here());
         let stay = run(overlay.as_mut(), &mut cx);
         let actions = cx.actions;
         if stay == AfterEvent::KeepOpen {
@@ -155,10 +155,10 @@ impl App {
     }
 
     /// Calls `run` with the current pane, then performs the actions that it requested.
-    pub(super) fn with_pane(&mut self, effects: &mut Vec<Effect>, run: impl FnOnce(&mut dyn AnyPane, &mut Cx)) {
+    pub(super) fn with_pane(&mut self, effects: &mut Vec<Effect>, run: impl FnOnce(&mut OpenPane, &mut Cx)) {
         let Some(mut pane) = self.nav.panes.pop() else { return };
-        let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
-        run(pane.as_mut(), &mut cx);
+        let mut cx = Cx::new(self.view_of(), pane.place);
+        run(&mut pane, &mut cx);
         let actions = cx.actions;
         self.nav.panes.push(pane);
         for action in actions {

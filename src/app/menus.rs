@@ -136,7 +136,7 @@ impl App {
         // Also list the commands of other places, with the place to open first.
         let here = self.nav.id();
         for entry in self.registry.iter().filter(|entry| entry.place.id != here) {
-            for info in (entry.commands)() {
+            for info in entry.listed_commands() {
                 items.push(
                     self.command_item(info.id, info.title).unless(Some(format!("open \"{}\" first", entry.place.id))),
                 );

@@ -580,7 +580,7 @@ impl App {
             Action::OpenSearch => self.open_search(),
             Action::NextMatch(forward) => self.with_pane(effects, |pane, cx| pane.next_match(forward, cx)),
             Action::SetFilter(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
-            Action::Answer(answer) => self.with_pane(effects, |pane, cx| pane.answer(answer, cx)),
+            Action::Continue(rest) => self.with_pane(effects, |pane, cx| pane.resume(rest, cx)),
             Action::Send(write) => self.send(write, KeptKey::Nothing, None, effects),
             Action::SendSaved(key, write) => {
                 let carries = self.carrying(Some(key));
@@ -695,8 +695,8 @@ impl App {
             return self.go_named(info.id);
         }
         if let Some(command) = GLOBAL.iter().find(|c| c.id == id) {
-            let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
-            (command.run)(&mut (), &mut cx);
+            let mut cx = Cx::new(self.view_of(), self.nav.here());
+            command.run(&mut (), &mut cx);
             for action in cx.actions {
                 self.act(action, effects);
             }

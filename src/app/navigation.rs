@@ -1,14 +1,18 @@
 //! Navigation: opening a place, going back, and going forward.
 
-use super::action::{Action, Effect};
+use super::action::{Action, Effect, InPane};
+use super::command_info::{Disabled, Info};
+use super::context::{Cx, Here};
 use super::overlay::picker::Picker;
-use super::pane::AnyPane;
+use super::pane::Pane;
 use super::place::Place;
 use super::place_info::{self, Needs, PlaceInfo};
 use super::tone::Tone;
-use super::{App, quick_open, target};
+use super::view::View;
+use super::{App, Entry, quick_open, target};
 use crate::api::Id;
 use jiff::SignedDuration;
+use std::ops::{Deref, DerefMut};
 
 /// The maximum number of places in the history.
 const MAX_HISTORY: usize = 100;
@@ -19,7 +23,9 @@ const FRESH_SECONDS: i64 = 10;
 #[derive(Default)]
 pub(super) struct Navigation {
     /// The open panes; the current one is last.
-    pub panes: Vec<Box<dyn AnyPane>>,
+    pub panes: Vec<OpenPane>,
+    /// The number of panes that were opened so far.
+    opened: u64,
     /// The places to go forward to; the nearest is last.
     pub ahead: Vec<Place>,
     /// Whether the current place was named by a target, so that the nearest existing place replaces it if it is
@@ -27,15 +33,75 @@ pub(super) struct Navigation {
     pub replace_if_missing: bool,
 }
 
+/// An open pane with its row of the registry.
+pub(super) struct OpenPane {
+    entry: &'static Entry,
+    pane: Box<dyn Pane>,
+    pub place: Here,
+}
+
+impl OpenPane {
+    /// Returns the ID under which the commands of the pane are listed.
+    pub fn id(&self) -> &'static str {
+        self.entry.commands.id
+    }
+
+    /// Returns the rows of the command table.
+    pub fn commands(&self) -> Vec<Info> {
+        self.entry.commands.infos()
+    }
+
+    /// Returns whether the command can be run now; `None` if it is not a command of this pane.
+    pub fn can(&self, id: &str, view: &View) -> Option<Result<(), Disabled>> {
+        self.entry.commands.can(self.pane.as_ref(), id, view)
+    }
+
+    /// Runs a command of this pane; returns `false` if it has none with that ID.
+    pub fn run(&mut self, id: &str, cx: &mut Cx) -> bool {
+        self.entry.commands.run(self.pane.as_mut(), id, cx)
+    }
+
+    /// Runs the rest of an action in this pane, if it is the one that it belongs to.
+    pub fn resume(&mut self, rest: InPane, cx: &mut Cx) {
+        if rest.place == self.place {
+            (rest.run)(self.pane.as_mut(), cx);
+        }
+    }
+}
+
+impl Deref for OpenPane {
+    type Target = dyn Pane;
+
+    fn deref(&self) -> &(dyn Pane + 'static) {
+        self.pane.as_ref()
+    }
+}
+
+impl DerefMut for OpenPane {
+    fn deref_mut(&mut self) -> &mut (dyn Pane + 'static) {
+        self.pane.as_mut()
+    }
+}
+
 impl Navigation {
     /// Returns the current pane.
-    pub fn top(&self) -> Option<&dyn AnyPane> {
-        self.panes.last().map(Box::as_ref)
+    pub fn top(&self) -> Option<&OpenPane> {
+        self.panes.last()
     }
 
     /// Returns the ID of the current pane.
     pub fn id(&self) -> &'static str {
-        self.top().map(|pane| pane.id()).unwrap_or_default()
+        self.top().map(OpenPane::id).unwrap_or_default()
+    }
+
+    /// Returns the current place, to continue there later.
+    pub fn here(&self) -> Here {
+        self.top().map(|pane| pane.place).unwrap_or_default()
+    }
+
+    fn push(&mut self, entry: &'static Entry, pane: Box<dyn Pane>) {
+        self.opened += 1;
+        self.panes.push(OpenPane { entry, pane, place: Here(self.opened) });
     }
 }
 
@@ -59,7 +125,7 @@ impl App {
             return self.say(Tone::Warning, format!("Unknown place \"{}\".", place.pane));
         };
         let pane = (entry.open)(&place, &self.view_of());
-        self.nav.panes.push(pane);
+        self.nav.push(entry, pane);
         self.forget_message();
         self.mark_stale();
     }

@@ -2,7 +2,7 @@
 
 use super::action::Effect;
 use super::context::Cx;
-use super::pane::AnyPane;
+use super::navigation::OpenPane;
 use super::tone::Tone;
 use super::view::View;
 use super::{App, place_info};
@@ -43,18 +43,10 @@ impl App {
         self.notify_ended(effects);
         self.warn_expiry();
         self.report_refresh();
-        if let Some(mut pane) = self.nav.panes.pop() {
-            let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
-            pane.changed(&mut cx);
-            let actions = cx.actions;
-            self.nav.panes.push(pane);
-            for action in actions {
-                self.act(action, effects);
-            }
-        }
+        self.with_pane(effects, |pane, cx| pane.changed(cx));
         let mut overlays = std::mem::take(&mut self.overlays);
         let before = overlays.len();
-        let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+        let mut cx = Cx::new(self.view_of(), self.nav.here());
         for overlay in &mut overlays {
             overlay.changed(&mut cx);
         }
@@ -236,7 +228,7 @@ impl App {
         }
         let view = self.view_of();
         // Data that could not be refreshed may be of something that ended long ago.
-        let ticks = |pane: &dyn AnyPane| pane.ticks(&view) && !self.store.is_outdated(&pane.wants(&view));
+        let ticks = |pane: &OpenPane| pane.ticks(&view) && !self.store.is_outdated(&pane.wants(&view));
         self.transfers.running().next().is_some() || self.nav.top().is_some_and(ticks)
     }
 

@@ -1,8 +1,8 @@
 //! Registry of panes: the facts about each place, and the code that opens it.
 
-use super::command::Command;
+use super::command::CommandTable;
 use super::command_info::Info;
-use super::pane::{AnyPane, Pane};
+use super::pane::{Pane, PaneKind};
 use super::place::Place;
 use super::place_info::{Above, Needs, PlaceInfo, Sign, Subject};
 use super::view::View;
@@ -12,19 +12,33 @@ pub struct Entry {
     /// The facts about the place.
     pub place: PlaceInfo,
     /// Opens the pane.
-    pub open: fn(&Place, &View) -> Box<dyn AnyPane>,
-    /// Returns the rows of its command table.
-    pub commands: fn() -> Vec<Info>,
+    pub open: fn(&Place, &View) -> Box<dyn Pane>,
+    /// The commands of the pane.
+    pub commands: CommandTable,
+    /// Whether the place is another one under a second name, whose commands are listed only under the first.
+    pub is_alias: bool,
 }
 
 impl Entry {
     /// Creates the row of `P`.
-    pub const fn of<P: Pane>() -> Entry {
+    pub const fn of<P: PaneKind>() -> Entry {
+        let open = |place: &Place, view: &View| -> Box<dyn Pane> { Box::new(P::open(place, view)) };
+        Entry::new(P::ID, P::TITLE, P::NEEDS, open, CommandTable::of::<P>(P::ID))
+    }
+
+    /// Creates a row from its parts.
+    pub const fn new(
+        id: &'static str,
+        title: &'static str,
+        needs: Needs,
+        open: fn(&Place, &View) -> Box<dyn Pane>,
+        commands: CommandTable,
+    ) -> Entry {
         Entry {
             place: PlaceInfo {
-                id: P::ID,
-                title: P::TITLE,
-                needs: P::NEEDS,
+                id,
+                title,
+                needs,
                 subject: None,
                 sign: None,
                 above: Above::Surroundings,
@@ -33,14 +47,15 @@ impl Entry {
                 lists: None,
                 synonyms: &[],
             },
-            open: |place, view| Box::new(P::open(place, view)),
-            commands: || P::COMMANDS.iter().map(Command::info).collect(),
+            open,
+            commands,
+            is_alias: false,
         }
     }
 
     /// Registers the same place under a second name; its commands are listed only under the first.
     pub const fn named(mut self, id: &'static str, title: &'static str) -> Entry {
-        (self.place.id, self.place.title, self.commands) = (id, title, Vec::new);
+        (self.place.id, self.place.title, self.is_alias) = (id, title, true);
         self
     }
 
@@ -48,6 +63,11 @@ impl Entry {
     pub const fn needing(mut self, needs: Needs) -> Entry {
         self.place.needs = needs;
         self
+    }
+
+    /// Returns the commands that are listed under this place.
+    pub fn listed_commands(&self) -> Vec<Info> {
+        if self.is_alias { Vec::new() } else { self.commands.infos() }
     }
 
     /// Sets the kind of object that it shows.

@@ -7,7 +7,7 @@ use super::context::Cx;
 use super::keymap::Key;
 use super::motion::Motion;
 use super::overlay::{AfterEvent, Overlay};
-use super::pane::{Breadcrumb, Pane};
+use super::pane::{Breadcrumb, Pane, PaneKind};
 use super::place::Place;
 use super::place_info::{Needs, Subject};
 use super::registry::Entry;
@@ -38,7 +38,7 @@ impl Probe {
     }
 }
 
-impl Pane for Probe {
+impl PaneKind for Probe {
     const ID: &'static str = "probe";
     const TITLE: &'static str = "A probe";
     const COMMANDS: &'static [Command<Self>] = &[
@@ -55,6 +55,9 @@ impl Pane for Probe {
     fn open(place: &Place, _: &View) -> Self {
         Probe { place: place.clone(), filter: None }
     }
+}
+
+impl Pane for Probe {
     fn place(&self) -> Place {
         self.place.clone()
     }
@@ -73,7 +76,7 @@ impl Pane for Probe {
 /// The pane that replaces a missing probe: the files of its project.
 struct Files(Place);
 
-impl Pane for Files {
+impl PaneKind for Files {
     const ID: &'static str = "files";
     const TITLE: &'static str = "Files";
     const NEEDS: Needs = Needs::Project;
@@ -81,6 +84,9 @@ impl Pane for Files {
     fn open(place: &Place, _: &View) -> Self {
         Files(place.clone())
     }
+}
+
+impl Pane for Files {
     fn place(&self) -> Place {
         self.0.clone()
     }

@@ -85,7 +85,7 @@ impl App {
         let mut shown = false;
         let mut overlays = std::mem::take(&mut self.overlays);
         let before = overlays.len();
-        let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+        let mut cx = Cx::new(self.view_of(), self.nav.here());
         overlays.retain_mut(|overlay| {
             let stay = overlay.sent(number, &outcome, &mut cx);
             shown |= stay == Some(AfterEvent::KeepOpen);
@@ -124,7 +124,7 @@ impl App {
             self.delivered(key, &outcome, effects);
         }
         if let Some(then) = pending.then {
-            let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+            let mut cx = Cx::new(self.view_of(), self.nav.here());
             then(&outcome, &mut cx);
             for action in cx.actions {
                 self.act_or_defer(action, effects);

@@ -21,7 +21,7 @@ pub fn run(global: &Global, as_markdown: bool) -> Result<(), Failure> {
 /// Lists the global commands, followed by those of each place.
 fn sections() -> Vec<(&'static str, Vec<Info>)> {
     let everywhere = ("Everywhere", global::infos(PANES).collect());
-    let places = PANES.iter().map(|entry| (entry.place.title, (entry.commands)()));
+    let places = PANES.iter().map(|entry| (entry.place.title, entry.listed_commands()));
     std::iter::once(everywhere).chain(places.filter(|(_, infos)| !infos.is_empty())).collect()
 }
 

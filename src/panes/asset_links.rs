@@ -3,7 +3,7 @@
 use crate::api::Id;
 use crate::api::releases::{AssetLink, DeleteAssetLink, ListAssetLinks};
 use crate::app::App;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -15,7 +15,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource, NoDetail};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Want, Write};
 use crate::ui::line::Line;
@@ -60,7 +60,7 @@ impl AssetLinks {
 
     fn edit(&mut self, cx: &mut Cx) {
         if let Some(link) = self.current(&cx.view) {
-            forms::release::edit_link(&self.source.project, &self.source.tag, link).open(cx);
+            AssetLinks::open_form(forms::release::edit_link(&self.source.project, &self.source.tag, link), cx);
         }
     }
 
@@ -81,12 +81,12 @@ impl ListSource for AssetLinkSource {
     const TITLE: &'static str = "Asset links";
     const NEEDS: Needs = Needs::Item;
     const COLUMNS: Columns<AssetLink> = COLUMNS;
-    const COMMANDS: &'static [Command<AssetLinks>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("asset_links.open", &["Enter"], "Open link", AssetLinks::open_page)
             .footer("open")
             .when(AssetLinks::has_row),
         Command::new("asset_links.create", &["+"], "Add asset link…", |pane: &mut AssetLinks, cx| {
-            forms::release::add_link(&pane.source.project, &pane.source.tag).open(cx);
+            AssetLinks::open_form(forms::release::add_link(&pane.source.project, &pane.source.tag), cx);
         })
         .writes()
         .footer("new")
@@ -151,12 +151,6 @@ impl ListSource for AssetLinkSource {
 
     fn wants(pane: &AssetLinks, _view: &View) -> Vec<Want> {
         vec![project::want(&pane.source.project)]
-    }
-
-    fn answer(pane: &mut AssetLinks, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::release::NewAssetLink(id)) = answer.downcast() {
-            pane.list.reveal_new(id.to_string());
-        }
     }
 
     fn url(&self, view: &View, _: &AssetLink) -> Option<String> {

@@ -6,7 +6,7 @@ use crate::api::branches::{
 use crate::api::commits::Commit;
 use crate::api::{Endpoint, Error, GitRef, Id, RefKind};
 use crate::app::App;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -21,7 +21,7 @@ use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{self, age};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource, NoDetail};
 use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::{ahead_behind, forms, project, review};
 use crate::store::{ListQuery, Load, Want, Write};
@@ -253,7 +253,7 @@ impl ListSource for BranchSource {
     const NEEDS: Needs = Needs::Project;
     const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
     const COLUMNS: Columns<Branch> = COLUMNS;
-    const COMMANDS: &'static [Command<Branches>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("branches.open", &["Enter"], "Browse files", |pane: &mut Branches, cx| pane.go("files", cx))
             .footer("files")
             .when(Branches::has_row),
@@ -264,7 +264,7 @@ impl ListSource for BranchSource {
             let current = pane.current(&cx.view).map(|branch| branch.name.as_str());
             let from = current.or_else(|| project::default_branch(&cx.view, &pane.source.project));
             let from = from.map_or_else(|| "HEAD".into(), GitRef::branch);
-            forms::refs::create_branch(&pane.source.project, &from).open(cx);
+            Branches::open_form(forms::refs::create_branch(&pane.source.project, &from), cx);
         })
         .writes()
         .footer("new"),
@@ -388,12 +388,6 @@ impl ListSource for BranchSource {
     fn changed(pane: &mut Branches, cx: &mut Cx) {
         pane.confirm_delete_merged(cx);
         pane.source.marks.sync(&cx.view);
-    }
-
-    fn answer(pane: &mut Branches, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::refs::NewRef(name)) = answer.downcast() {
-            pane.list.reveal_new(name);
-        }
     }
 
     fn escape(pane: &mut Branches) -> bool {

@@ -3,13 +3,12 @@
 use crate::api::commits::Commit;
 use crate::api::repository::{CompareRefs, Comparison};
 use crate::api::{Endpoint, GitRef, Id, RefKind};
-use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode, Tabs};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
@@ -37,12 +36,6 @@ const CHANGES: usize = 1;
 const TITLES: &[&str] = &["Commits", "Changes"];
 /// The maximum number of lanes of the graph.
 const MAX_LANES: usize = 8;
-
-/// A ref chosen for one side of the comparison.
-enum Side {
-    To(GitRef),
-    From(GitRef),
-}
 
 /// The comparison of two refs.
 pub struct ComparePane {
@@ -232,7 +225,7 @@ impl ShowsChanges for ComparePane {
     }
 }
 
-impl Pane for ComparePane {
+impl PaneKind for ComparePane {
     const ID: &'static str = "compare";
     const TITLE: &'static str = "Compare";
     const NEEDS: Needs = Needs::Project;
@@ -240,13 +233,17 @@ impl Pane for ComparePane {
         Command::new("compare.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("compare.swap", &["S"], "Swap sides", Self::swap).footer("swap").when(Self::has_both_sides),
         Command::new("compare.ref", &["R"], "Change compared ref…", |pane: &mut Self, cx| {
-            let then = |name: &str| Action::answer(Side::To(name.into()));
-            cx.act(Refs::pick("Compare", &pane.project, &cx.view, then));
+            Refs::ask("Compare", &pane.project, cx, |pane: &mut Self, name, _| {
+                pane.to = Some(name);
+                pane.reset();
+            });
         })
         .footer("ref"),
         Command::new("compare.base", &["B"], "Change base…", |pane: &mut Self, cx| {
-            let then = |name: &str| Action::answer(Side::From(name.into()));
-            cx.act(Refs::pick("Compare with", &pane.project, &cx.view, then));
+            Refs::ask("Compare with", &pane.project, cx, |pane: &mut Self, name, _| {
+                pane.from = Some(name);
+                pane.reset();
+            });
         })
         .footer("base"),
         Command::new("compare.mr", &["m"], "Create merge request…", |pane: &mut Self, cx| {
@@ -306,7 +303,9 @@ impl Pane for ComparePane {
             comparison: None,
         }
     }
+}
 
+impl Pane for ComparePane {
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.project.clone());
         if let Some(to) = &self.to {
@@ -456,15 +455,6 @@ impl Pane for ComparePane {
 
     fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
         self.changes.next_match(forward);
-    }
-
-    fn answer(&mut self, answer: Answer, _cx: &mut Cx) {
-        match answer.downcast() {
-            Ok(Side::To(name)) => self.to = Some(name),
-            Ok(Side::From(name)) => self.from = Some(name),
-            Err(_) => return,
-        }
-        self.reset();
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {

@@ -17,7 +17,7 @@ use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::list::{age, day, time_ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Load, Want, Write};
 use crate::ui::glyph;
@@ -107,7 +107,7 @@ impl ListSource for EnvironmentSource {
     const NEEDS: Needs = Needs::Project;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
     const COLUMNS: Columns<ProjectEnvironment> = COLUMNS;
-    const COMMANDS: &'static [Command<Environments>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("environments.open", &["Enter"], "Open deployments of environment", Environments::open_selection)
             .footer("deployments")
             .when(Environments::has_row),

@@ -1,7 +1,7 @@
 //! System hooks, for administrators: the events that trigger each hook, and the reply to a test of it.
 
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
-use crate::app::action::{Action, Answer, FollowUp};
+use crate::app::action::{Action, FollowUp};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -18,7 +18,7 @@ use crate::parts::forms;
 use crate::parts::list::{age, date, time_ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::store::{ListQuery, Write};
 use crate::ui::line::Line;
 use crate::ui::panels::PanelRequest;
@@ -31,12 +31,6 @@ use std::rc::Rc;
 
 /// The reply to a test of a hook, or why it failed: names, values and roles.
 type TestFacts = Vec<(&'static str, String, Role)>;
-
-/// The answer sent to the pane when a test of a hook has finished.
-struct Tested {
-    id: u64,
-    facts: TestFacts,
-}
 
 /// The system hooks of a server.
 pub struct HookSource {
@@ -83,14 +77,18 @@ impl Hooks {
 
     fn test(&mut self, cx: &mut Cx) {
         let Some(hook) = self.current(&cx.view) else { return };
-        let id = hook.id;
+        let (id, here) = (hook.id, cx.here);
         let write = Write::new(&TestHook { id }, format!("test the hook {}", hook.url));
         let then: FollowUp = Rc::new(move |outcome, cx| {
             let facts = match outcome {
                 Ok(answer) => answer.downcast_ref::<HookTest>().map(facts_of),
                 Err(error) => Some(vec![("", format!("{}: {}", error.title(), error.message()), Role::Warning)]),
             };
-            cx.actions.extend(facts.map(|facts| Action::answer(Tested { id, facts })));
+            let Some(facts) = facts else { return };
+            cx.act(here.then(move |pane: &mut Hooks, _| {
+                pane.source.tests.insert(id, facts);
+                pane.focus_detail();
+            }));
         });
         cx.say(Tone::Info, "The server is delivering a sample…");
         cx.act(Action::SendThen(None, write, then));
@@ -149,17 +147,19 @@ impl ListSource for HookSource {
     const HEADING: &'static str = "System hooks";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const COLUMNS: Columns<Hook> = COLUMNS;
-    const COMMANDS: &'static [Command<Hooks>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("hooks.open", &["Enter"], "Show details", |pane: &mut Hooks, cx| {
             if !pane.enter_detail(cx) {
                 pane.focus_detail();
             }
         })
         .footer("details"),
-        Command::new("hooks.create", &["+"], "Add hook…", |_: &mut Hooks, cx| forms::hook::create().open(cx))
-            .footer("new")
-            .writes()
-            .when(|_, view| forms::administrator(view)),
+        Command::new("hooks.create", &["+"], "Add hook…", |_: &mut Hooks, cx| {
+            Hooks::open_form(forms::hook::create(), cx)
+        })
+        .footer("new")
+        .writes()
+        .when(|_, view| forms::administrator(view)),
         Command::new("hooks.test", &["t"], "Test hook", Hooks::test).footer("test").writes().when(Hooks::can_change),
         Hooks::mark_command("hooks.mark").when(Hooks::can_change),
         Hooks::columns_command("hooks.columns"),
@@ -213,17 +213,6 @@ impl ListSource for HookSource {
 
     fn enter(pane: &mut Hooks, _cx: &mut Cx) {
         pane.focus_detail();
-    }
-
-    fn answer(pane: &mut Hooks, answer: Answer, _cx: &mut Cx) {
-        match answer.downcast() {
-            Ok(forms::hook::NewHook(id)) => pane.list.reveal_new(id.to_string()),
-            Err(answer) => {
-                let Ok(Tested { id, facts }) = answer.downcast() else { return };
-                pane.source.tests.insert(id, facts);
-                pane.focus_detail();
-            }
-        }
     }
 
     fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {

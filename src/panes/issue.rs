@@ -1,5 +1,6 @@
 //! An issue or an epic: its description as far as the API provides it, its facts, and its comments.
 
+use crate::api::branches::Branch;
 use crate::api::endpoint::encode;
 use crate::api::issues::{
     DeleteIssue, GetIssue, Issue, ListClosingMergeRequests, ListIssueParticipants, ListRelatedMergeRequests,
@@ -8,15 +9,14 @@ use crate::api::merge_requests::{MergeRequest, TimeStats};
 use crate::api::search::{Hit, SearchWithin};
 use crate::api::{Fault, GitRef, Id, Noteable, Scope, Time};
 use crate::app::App;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Pane};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::target;
@@ -34,15 +34,6 @@ use ratatui::layout::Rect;
 
 /// The width in columns of the labels of facts.
 const LABEL_WIDTH: usize = 15;
-
-/// The typed reference of the issue or epic to open.
-struct TypedReference(String);
-
-/// The name of a branch created for the issue, alone or followed by a merge request.
-enum IssueAnswer {
-    Branch(String),
-    BranchToMerge(String),
-}
 
 /// The pane of an issue or epic.
 pub struct IssuePane {
@@ -156,11 +147,17 @@ impl IssuePane {
         }
     }
 
-    /// Opens a form for the name of a new branch for the issue; `then` receives the name.
-    fn create_branch(&mut self, then: fn(String) -> Action, cx: &mut Cx) {
+    /// Opens a form for the name of a new branch for the issue, and continues with the branch.
+    fn create_branch(&mut self, then: fn(&mut Self, &Branch, &mut Cx), cx: &mut Cx) {
         if let (Some(project), Some(issue)) = (&self.project, self.issue(&cx.view)) {
             let from = project::default_branch(&cx.view, project).map(GitRef::branch).unwrap_or_default();
-            forms::refs::branch_of_issue(project, &from, issue, then).open(cx);
+            forms::refs::branch_of_issue(project, &from, issue).open_then(cx, then);
+        }
+    }
+
+    fn create_request(&mut self, branch: &Branch, cx: &mut Cx) {
+        if let (Some(project), Some(issue)) = (&self.project, self.issue(&cx.view)) {
+            forms::merge_request::create_for_issue(project, &branch.name, issue, &cx.view).open(cx);
         }
     }
 
@@ -408,7 +405,12 @@ impl IssuePane {
             true => ("epic, as group&2", self.group.as_ref().map(|group| format!("{group}&")).unwrap_or_default()),
             false => ("issue, as group/project#7", self.project.as_ref().map(|p| format!("{p}#")).unwrap_or_default()),
         };
-        cx.act(Action::OpenOverlay(Box::new(Prompt::ask(label, begin, TypedReference))));
+        cx.ask(label, begin, |_: &mut Self, typed, cx| {
+            match target::parse(cx.view.places, &typed, &cx.view.session.web_url) {
+                Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),
+                _ => cx.say(Tone::Warning, format!("\"{}\" is not an issue or epic.", text::sanitize(&typed))),
+            }
+        });
     }
 
     fn can_comment(&self, view: &View) -> Result<(), Disabled> {
@@ -454,7 +456,7 @@ impl IssuePane {
     }
 }
 
-impl Pane for IssuePane {
+impl PaneKind for IssuePane {
     const ID: &'static str = "issue";
     const TITLE: &'static str = "Issue";
     const COMMANDS: &'static [Command<Self>] = &[
@@ -502,12 +504,15 @@ impl Pane for IssuePane {
             false => Ok(()),
         }),
         Command::new("issue.branch", &["B"], "Create branch…", |pane: &mut Self, cx| {
-            pane.create_branch(|name| Action::answer(IssueAnswer::Branch(name)), cx);
+            let created = |_: &mut Self, branch: &Branch, cx: &mut Cx| {
+                cx.say(Tone::Good, format!("Created branch {}.", text::sanitize(&branch.name)));
+            };
+            pane.create_branch(created, cx);
         })
         .writes()
         .when(Self::can_change),
         Command::new("issue.mr", &["M"], "Create merge request…", |pane: &mut Self, cx| {
-            pane.create_branch(|name| Action::answer(IssueAnswer::BranchToMerge(name)), cx);
+            pane.create_branch(Self::create_request, cx);
         })
         .writes()
         .when(Self::can_change),
@@ -550,7 +555,9 @@ impl Pane for IssuePane {
         pane.notes.want_note(place.note);
         pane
     }
+}
 
+impl Pane for IssuePane {
     fn place(&self) -> Place {
         Place {
             project: self.project.clone(),
@@ -638,26 +645,6 @@ impl Pane for IssuePane {
             Pointer::Wheel { rows, .. } => _ = self.notes.motion(Motion::Wheel(rows)),
             Pointer::Press { column, row, .. } => self.notes.click(column, row),
             Pointer::Drag { .. } | Pointer::Release => {}
-        }
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let answer = match answer.downcast() {
-            Ok(IssueAnswer::Branch(name)) => {
-                return cx.say(Tone::Good, format!("Created branch {}.", text::sanitize(&name)));
-            }
-            Ok(IssueAnswer::BranchToMerge(name)) => {
-                if let (Some(project), Some(issue)) = (&self.project, self.issue(&cx.view)) {
-                    forms::merge_request::create_for_issue(project, &name, issue, &cx.view).open(cx);
-                }
-                return;
-            }
-            Err(answer) => answer,
-        };
-        let Ok(TypedReference(value)) = answer.downcast() else { return };
-        match target::parse(cx.view.places, &value, &cx.view.session.web_url) {
-            Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),
-            _ => cx.say(Tone::Warning, format!("\"{}\" is not an issue or epic.", text::sanitize(&value))),
         }
     }
 

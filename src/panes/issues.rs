@@ -16,7 +16,7 @@ use crate::parts::issue_query::IssueQuery;
 use crate::parts::list::age;
 use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{forms, issues, rendered_markdown, scope};
 use crate::store::{ListQuery, Work};
 use crate::ui::line::Line;
@@ -125,7 +125,7 @@ impl ListSource for IssueSource {
     const TITLE: &'static str = "Issues";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 70, weight: 2 }, PanelRequest { min: 36, weight: 1 }];
     const COLUMNS: Columns<Issue> = COLUMNS;
-    const COMMANDS: &'static [Command<Issues>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("issues.open", &["Enter"], "Open issue", Issues::open_issue).footer("open").when(Issues::has_row),
         Issues::mark_command("issues.mark").footer("mark"),
         Command::new("issues.close", &["X"], "Close or reopen issues", Issues::close_all)

@@ -2,23 +2,22 @@
 
 use crate::api::jobs::{Job, ListJobs};
 use crate::api::pipelines::resources::Status;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::breadcrumbs;
-use crate::parts::ci::{self, Confirmed, JobAction, POLL_INTERVAL};
+use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
 use crate::parts::job_details;
-use crate::parts::trace::{OnlyLines, Viewer};
+use crate::parts::trace::Viewer;
 use crate::parts::{forms, project};
 use crate::store::{Load, Want};
 use crate::ui::doc::{self, DocState};
@@ -35,9 +34,6 @@ const TRACE: usize = 0;
 const DETAILS: usize = 1;
 /// An upper bound of the number of facts; drawing stops at the last one.
 const MAX_FACTS: usize = 200;
-
-/// The line number to go to, as typed.
-struct LineNumber(String);
 
 /// A job and its trace.
 pub struct JobTrace {
@@ -60,7 +56,7 @@ impl JobTrace {
 
     fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
         if let Some(job) = self.trace.job(&cx.view) {
-            job_action.apply(&self.trace.project, &[job], cx);
+            job_action.apply(&self.trace.project, &[job], None, cx);
             match job_action {
                 JobAction::Retry => self.trace.retry_requested(&cx.view),
                 // An action other than retry keeps the pane on this run.
@@ -133,7 +129,7 @@ impl JobTrace {
     }
 }
 
-impl Pane for JobTrace {
+impl PaneKind for JobTrace {
     const ID: &'static str = "job";
     const TITLE: &'static str = "Job";
     const NEEDS: Needs = Needs::Item;
@@ -162,7 +158,9 @@ impl Pane for JobTrace {
             .footer("open")
             .when(|pane, view| pane.trace.can_enter(view)),
         Command::new("job.only", &["&"], "Toggle matching lines only", |pane: &mut Self, cx| {
-            pane.trace.toggle_only(cx);
+            if !pane.trace.toggle_only(&cx.view) {
+                cx.ask("only lines with", "", |pane: &mut Self, text, cx| pane.trace.show_only(&text, cx));
+            }
         })
         .when(JobTrace::written),
         Command::new("job.fold", &["Z"], "Toggle all sections", |pane: &mut Self, cx| pane.trace.fold(cx))
@@ -182,7 +180,7 @@ impl Pane for JobTrace {
         })
         .when(JobTrace::written),
         Command::new("job.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.act(Action::OpenOverlay(Box::new(Prompt::ask("line", "", LineNumber))));
+            cx.ask("line", "", |pane: &mut Self, typed, cx| pane.trace.go_to_line(&typed, cx));
         })
         .when(JobTrace::written),
         Command::new("job.mark", &["Space"], "Toggle line selection", |pane: &mut Self, cx| {
@@ -295,7 +293,9 @@ impl Pane for JobTrace {
             details: Drawn::default(),
         }
     }
+}
 
+impl Pane for JobTrace {
     fn place(&self) -> Place {
         self.job_place(self.trace.id)
     }
@@ -427,20 +427,6 @@ impl Pane for JobTrace {
 
     fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         self.trace.next_match(forward, cx);
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let answer = match answer.downcast::<LineNumber>() {
-            Ok(LineNumber(typed)) => return self.trace.go_to_line(&typed, cx),
-            Err(answer) => answer,
-        };
-        let answer = match answer.downcast::<OnlyLines>() {
-            Ok(only) => return self.trace.show_only(only, cx),
-            Err(answer) => answer,
-        };
-        if let Ok(confirmed) = answer.downcast::<Confirmed>() {
-            confirmed.send(cx);
-        }
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {

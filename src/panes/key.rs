@@ -2,13 +2,12 @@
 
 use crate::api::ExtraValue;
 use crate::api::users::{LookUpKey, SshKey};
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Pane};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -24,9 +23,6 @@ use crate::ui::text::wrap;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-
-/// The typed ID of a key.
-struct KeyId(String);
 
 /// The pane that looks up a key.
 pub struct KeyLookup {
@@ -47,7 +43,14 @@ impl KeyLookup {
 
     fn ask(&mut self, cx: &mut Cx) {
         self.was_prompted = true;
-        cx.act(Action::OpenOverlay(Box::new(Prompt::ask("ID of the SSH key", "", KeyId))));
+        cx.ask("ID of the SSH key", "", |_: &mut Self, typed, cx| {
+            let digits = typed.trim().trim_start_matches("key-").trim_start_matches('#');
+            match digits.parse::<u64>() {
+                Ok(number) => cx.act(Action::Replace(Place::new(Self::ID).item(number))),
+                Err(_) if digits.is_empty() => {}
+                Err(_) => cx.say(Tone::Warning, "The ID of a key is a number such as 17."),
+            }
+        });
     }
 
     fn fill_facts(&mut self, view: &View, key: &SshKey) {
@@ -79,7 +82,7 @@ impl KeyLookup {
     }
 }
 
-impl Pane for KeyLookup {
+impl PaneKind for KeyLookup {
     const ID: &'static str = "key";
     const TITLE: &'static str = "SSH key by ID";
     const COMMANDS: &'static [Command<Self>] = &[
@@ -103,7 +106,9 @@ impl Pane for KeyLookup {
         let number = place.item.as_deref().and_then(|item| item.trim_start_matches('#').parse().ok());
         KeyLookup { number, facts: Details::default().names(WIDE_NAME_WIDTH), was_prompted: number.is_some() }
     }
+}
 
+impl Pane for KeyLookup {
     fn place(&self) -> Place {
         Place { item: self.number.map(|id| id.to_string()), ..Place::new(Self::ID) }
     }
@@ -156,16 +161,6 @@ impl Pane for KeyLookup {
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         self.facts.pointer(pointer, cx);
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let Ok(KeyId(value)) = answer.downcast() else { return };
-        let digits = value.trim().trim_start_matches("key-").trim_start_matches('#');
-        match digits.parse::<u64>() {
-            Ok(number) => cx.act(Action::Replace(Place::new(Self::ID).item(number))),
-            Err(_) if digits.is_empty() => {}
-            Err(_) => cx.say(Tone::Warning, "The ID of a key is a number such as 17."),
-        }
     }
 
     fn url(&self, view: &View) -> Option<String> {

@@ -3,7 +3,7 @@
 use crate::api::Scope;
 use crate::api::labels::{DeleteLabel, Label, ListLabels, rgb};
 use crate::app::App;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -14,7 +14,7 @@ use crate::app::place_info::Needs;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource, NoDetail};
 use crate::parts::{forms, scope};
 use crate::store::{ListQuery, Rows, Want, Write};
 use crate::ui::glyph;
@@ -75,7 +75,7 @@ impl Labels {
 
     fn create(&mut self, cx: &mut Cx) {
         if let Some(scope) = &self.source.scope {
-            forms::label::create(scope).open(cx);
+            Labels::open_form(forms::label::create(scope), cx);
         }
     }
 
@@ -91,7 +91,7 @@ impl Labels {
 
     fn edit(&mut self, cx: &mut Cx) {
         if let (Some(label), Some(scope)) = (self.current(&cx.view), &self.source.scope) {
-            forms::label::edit(scope, label).open(cx);
+            Labels::open_form(forms::label::edit(scope, label), cx);
         }
     }
 
@@ -115,7 +115,7 @@ impl ListSource for LabelSource {
     const TITLE: &'static str = "Labels";
     const NEEDS: Needs = Needs::Project;
     const COLUMNS: Columns<Label> = COLUMNS;
-    const COMMANDS: &'static [Command<Labels>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("labels.open", &["Enter"], "Show issues with label", |pane: &mut Labels, cx| {
             pane.go("issues", cx)
         })
@@ -206,12 +206,6 @@ impl ListSource for LabelSource {
 
     fn wants(pane: &Labels, _view: &View) -> Vec<Want> {
         scope::wants(pane.source.scope.as_ref())
-    }
-
-    fn answer(pane: &mut Labels, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::label::NewLabel(name)) = answer.downcast() {
-            pane.list.reveal_new(name);
-        }
     }
 
     fn url(&self, view: &View, _: &Label) -> Option<String> {

@@ -2,13 +2,13 @@
 
 use crate::api::Time;
 use crate::api::license::{AddLicense, GetLicense, License};
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::prompt::{Accepted, Prompt};
-use crate::app::pane::{Breadcrumb, Pane};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
@@ -23,8 +23,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use staging_area::paths::{LocalPaths, ReadFile, file_key};
 
-/// The typed path of a license file, or the pasted license.
-struct TypedLicense(String);
 /// The maximum size in bytes of a license file.
 const MAX_LICENSE_BYTES: u64 = 256 * 1024;
 /// The minimum length in bytes of a pasted license; a shorter text is the path of a file.
@@ -105,8 +103,19 @@ impl LicensePane {
     }
 
     fn ask(&mut self, cx: &mut Cx) {
-        let prompt = Prompt::ask("license file (Tab completes) or pasted license", "~/", TypedLicense);
-        cx.act(Action::OpenOverlay(Box::new(prompt.complete(Box::new(LocalPaths)).taking(take))));
+        let prompt = Prompt::ask(cx.here, "license file (Tab completes) or pasted license", "~/", Self::read);
+        cx.open(prompt.complete(Box::new(LocalPaths)).taking(take));
+    }
+
+    /// Offers to install the pasted license, or the one in the typed file.
+    fn read(&mut self, typed: String, cx: &mut Cx) {
+        if typed.trim().len() >= MIN_LICENSE_BYTES {
+            Self::offer(&typed, cx);
+        } else if !typed.trim().is_empty() {
+            // Each reading of a file needs its own key, even if the path is the same.
+            self.generation = (self.generation + 1).max(cx.view.now.as_millisecond().unsigned_abs());
+            self.reading = Some(typed);
+        }
     }
 
     /// Asks for confirmation to install `license`.
@@ -122,7 +131,7 @@ impl LicensePane {
     }
 }
 
-impl Pane for LicensePane {
+impl PaneKind for LicensePane {
     const ID: &'static str = "license";
     const TITLE: &'static str = "License";
     const COMMANDS: &'static [Command<Self>] = &[Command::new("license.add", &["+"], "Add license…", Self::ask)
@@ -133,7 +142,9 @@ impl Pane for LicensePane {
     fn open(_place: &Place, _view: &View) -> Self {
         LicensePane::default()
     }
+}
 
+impl Pane for LicensePane {
     fn place(&self) -> Place {
         Place::new(Self::ID)
     }
@@ -193,18 +204,6 @@ impl Pane for LicensePane {
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         self.facts.pointer(pointer, cx);
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        match answer.downcast() {
-            Ok(TypedLicense(text)) if text.trim().len() >= MIN_LICENSE_BYTES => LicensePane::offer(&text, cx),
-            Ok(TypedLicense(file)) if !file.trim().is_empty() => {
-                // Each reading of a file needs its own key, even if the path is the same.
-                self.generation = (self.generation + 1).max(cx.view.now.as_millisecond().unsigned_abs());
-                self.reading = Some(file);
-            }
-            _ => {}
-        }
     }
 
     fn url(&self, view: &View) -> Option<String> {

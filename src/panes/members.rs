@@ -3,7 +3,7 @@
 use crate::api::members::{ListAllMembers, ListMembers, Member, RemoveMember};
 use crate::api::{Scope, Time};
 use crate::app::App;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -15,7 +15,7 @@ use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{age, day};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource, NoDetail};
 use crate::parts::{forms, people, profile, scope};
 use crate::store::{ListQuery, Want, Write};
 use crate::ui::line::Line;
@@ -94,13 +94,13 @@ impl Members {
 
     fn add(&mut self, cx: &mut Cx) {
         if let Some(scope) = &self.source.scope {
-            forms::member::add(scope).open(cx);
+            Members::open_form(forms::member::add(scope), cx);
         }
     }
 
     fn edit(&mut self, cx: &mut Cx) {
         if let (Some(scope), Some(member)) = (&self.source.scope, self.current(&cx.view)) {
-            forms::member::edit(scope, member).open(cx);
+            Members::open_form(forms::member::edit(scope, member), cx);
         }
     }
 
@@ -120,7 +120,7 @@ impl ListSource for MemberSource {
     const TITLE: &'static str = "Members";
     const NEEDS: Needs = Needs::Project;
     const COLUMNS: Columns<Member> = COLUMNS;
-    const COMMANDS: &'static [Command<Members>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("members.open", &["Enter"], "Open user", Members::open_user).footer("open").when(Members::has_row),
         Command::new("members.add", &["+"], "Add member…", Members::add)
             .writes()
@@ -195,12 +195,6 @@ impl ListSource for MemberSource {
         // The direct members are needed to tell which ones are inherited.
         wants.extend(pane.source.direct(None).iter().flat_map(|query| query.wants(1, Duration::ZERO, None)));
         wants
-    }
-
-    fn answer(pane: &mut Members, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::member::NewMember(id)) = answer.downcast() {
-            pane.list.reveal_new(id.to_string());
-        }
     }
 
     fn url(&self, view: &View, _: &Member) -> Option<String> {

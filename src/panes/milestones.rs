@@ -7,7 +7,7 @@ use crate::api::milestones::{
 };
 use crate::api::{Scope, Time};
 use crate::app::App;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -21,7 +21,7 @@ use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::list::{age, time_ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{forms, issues, request_limit, review, scope};
 use crate::store::{ListQuery, Rows, Want, Write};
 use crate::ui::glyph;
@@ -138,7 +138,7 @@ impl Milestones {
 
     fn create(&mut self, cx: &mut Cx) {
         if let Some(scope) = &self.source.scope {
-            forms::milestone::create(scope).open(cx);
+            Milestones::open_form(forms::milestone::create(scope), cx);
         }
     }
 
@@ -150,7 +150,7 @@ impl Milestones {
 
     fn edit(&mut self, cx: &mut Cx) {
         if let Some((scope, milestone)) = self.selected(&cx.view) {
-            forms::milestone::edit(&scope, milestone).open(cx);
+            Milestones::open_form(forms::milestone::edit(&scope, milestone), cx);
         }
     }
 
@@ -182,7 +182,7 @@ impl ListSource for MilestoneSource {
     const NEEDS: Needs = Needs::Project;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
     const COLUMNS: Columns<Milestone> = COLUMNS;
-    const COMMANDS: &'static [Command<Milestones>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("milestones.open", &["Enter"], "Show issues of milestone", Milestones::open_selection)
             .footer("issues")
             .when(Milestones::has_row),
@@ -279,12 +279,6 @@ impl ListSource for MilestoneSource {
         let issues = pane.visible_rows(view).filter_map(|milestone| pane.source.issues(milestone));
         wants.extend(request_limit::wants(view.store, issues.flat_map(ListQuery::into_loads)));
         wants
-    }
-
-    fn answer(pane: &mut Milestones, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::milestone::NewMilestone(id)) = answer.downcast() {
-            pane.list.reveal_new(id.to_string());
-        }
     }
 
     fn url(&self, view: &View, milestone: &Milestone) -> Option<String> {

@@ -42,14 +42,15 @@ pub mod users;
 
 use crate::app::place_info::{Above, Needs, Subject};
 use crate::app::registry::Entry;
+use crate::parts::list_pane::entry as list;
 
 /// All panes. The first one is the root of the others.
 pub const PANES: &[Entry] = &[
-    Entry::of::<projects::Projects>()
+    list::<projects::ProjectSource>()
         .known_as(&["projects", "repositories", "repos"])
         .at(&["", "projects", "dashboard", "dashboard/projects", "explore", "explore/projects"])
         .reached_by("go.projects", &["g p"], "Go to projects"),
-    Entry::of::<mrs::MergeRequests>()
+    list::<mrs::MergeRequestSource>()
         .known_as(&["merge requests", "mr", "pull requests", "pr", "reviews"])
         .at(&[
             "merge_requests",
@@ -86,34 +87,34 @@ pub const PANES: &[Entry] = &[
     Entry::of::<overview::Overview>()
         .known_as(&["project overview", "project information", "readme", "about"])
         .lists("overview"),
-    Entry::of::<members::Members>()
+    list::<members::MemberSource>()
         .known_as(&["members", "manage", "people", "roles", "access"])
         .at(&["{project}/-/project_members/..", "groups/{group:rest}/-/group_members/.."])
         .lists("members")
         .reached_by("go.members", &["g a"], "Go to members"),
-    Entry::of::<branches::Branches>()
+    list::<branches::BranchSource>()
         .known_as(&["branches"])
         .at(&["{project}/-/branches/.."])
         .lists("branches")
         .reached_by("go.branches", &["g b"], "Go to branches"),
-    Entry::of::<protected_branches::ProtectedBranches>()
+    list::<protected_branches::ProtectionSource>()
         .known_as(&["protected branches", "branch rules", "repository settings"])
         .at(&["{project}/-/settings/repository", "{project}/-/protected_branches/.."])
         .lists("protected_branches"),
-    Entry::of::<tags::Tags>().known_as(&["tags", "releases"]).at(&["{project}/-/tags/.."]).lists("tags").reached_by(
+    list::<tags::TagSource>().known_as(&["tags", "releases"]).at(&["{project}/-/tags/.."]).lists("tags").reached_by(
         "go.tags",
         &["g t"],
         "Go to tags",
     ),
-    Entry::of::<releases::Releases>()
+    list::<releases::ReleaseSource>()
         .known_as(&["releases", "changelog", "downloads", "deploy"])
         .at(&["{project}/-/releases/.."])
         .lists("releases"),
-    Entry::of::<asset_links::AssetLinks>()
+    list::<asset_links::AssetLinkSource>()
         .known_as(&["asset links", "release assets", "downloads"])
         .below(Above::Place("releases"))
         .at(&["{project}/-/releases/{item}/edit"]),
-    Entry::of::<commits::Commits>()
+    list::<commits::CommitSource>()
         .known_as(&["commits", "history", "log"])
         .below(Above::OwnList)
         .at(&["{project}/-/commits/{ref}/{path:rest}", "{project}/-/commits", "{project}/-/network/{ref:rest}"])
@@ -128,13 +129,13 @@ pub const PANES: &[Entry] = &[
         .known_as(&["compare revisions", "diff"])
         .shows(Subject::Comparison)
         .at(&["{project}/-/compare/{item:rest}"]),
-    Entry::of::<jobs::Jobs>()
+    list::<jobs::JobSource>()
         .known_as(&["jobs", "builds", "ci", "ci/cd"])
         .below(Above::OwnList)
         .at(&["{project}/-/jobs|builds/..", "{project}/-/pipelines/{item:number}/.."])
         .lists("jobs")
         .reached_by("go.jobs", &["g j"], "Go to jobs"),
-    Entry::of::<pipelines::Pipelines>()
+    list::<pipelines::PipelineSource>()
         .known_as(&["pipelines", "builds", "ci", "ci/cd"])
         .at(&["{project}/-/pipelines/..", "{project}/-/pipelines/..?scope={tab}"])
         .lists("pipelines")
@@ -154,14 +155,14 @@ pub const PANES: &[Entry] = &[
         "{project}/-/jobs|builds/{item:number}/artifacts/browse|file|raw|download/{path:rest}",
         "{project}/-/jobs|builds/artifacts/{ref:rest}/browse|file|raw|download/{path:rest}?job={item}",
     ]),
-    Entry::of::<runners::Runners>()
+    list::<runners::RunnerSource>()
         .known_as(&["runners", "ci"])
         .at(&["admin/runners => all", "{project}/-/runners/.."])
         .reached_by("go.runners", &["g r"], "Go to runners"),
-    Entry::of::<deployments::Deployments>()
+    list::<deployments::DeploymentSource>()
         .known_as(&["deployments", "operate"])
         .at(&["{project}/-/deployments/..", "{project}/-/deployments/{item:number}/.."]),
-    Entry::of::<environments::Environments>()
+    list::<environments::EnvironmentSource>()
         .known_as(&["environments", "deployments", "operate"])
         .at(&["{project}/-/environments/.."])
         .lists("environments"),
@@ -170,11 +171,11 @@ pub const PANES: &[Entry] = &[
         .at(&["home"])
         .shows(Subject::Home)
         .reached_by("go.home", &["g h"], "Go home"),
-    Entry::of::<todos::Todos>()
+    list::<todos::TodoSource>()
         .known_as(&["to-do list", "to-dos", "todo", "todos", "tasks", "inbox"])
         .at(&["todos", "dashboard/todos"])
         .reached_by("go.todos", &["g w"], "Go to to-dos"),
-    Entry::of::<search::SearchPane>()
+    list::<search::SearchSource>()
         .known_as(&["search", "grep", "find"])
         .at(&[
             "search",
@@ -186,13 +187,13 @@ pub const PANES: &[Entry] = &[
     Entry::of::<staged_changes::StagedChanges>()
         .known_as(&["staged changes", "web ide", "index", "commit changes"])
         .reached_by("go.stage", &["g i"], "Go to staged changes"),
-    Entry::of::<snippets::Snippets>()
+    list::<snippets::SnippetSource>()
         .known_as(&["snippets", "gists"])
         .shows(Subject::Snippet)
         .signed('$')
         .below(Above::OwnList)
         .at(&["{project}/-/snippets/..", "{project}/-/snippets/{item:number}/.."]),
-    Entry::of::<groups::Groups>()
+    list::<groups::GroupSource>()
         .known_as(&["groups", "subgroups", "namespaces"])
         .shows(Subject::Group)
         .below(Above::OwnList)
@@ -205,7 +206,7 @@ pub const PANES: &[Entry] = &[
             "admin/groups/{group:rest}",
             "admin/groups/{group:rest}/-/..",
         ]),
-    Entry::of::<users::Users>().known_as(&["users", "members", "people", "admin"]).at(&["users", "admin/users"]),
+    list::<users::UserSource>().known_as(&["users", "members", "people", "admin"]).at(&["users", "admin/users"]),
     Entry::of::<user::UserPane>().known_as(&["user", "profile"]).shows(Subject::User).below(Above::Place("users")).at(
         &[
             "@{item:name}/..",
@@ -232,16 +233,16 @@ pub const PANES: &[Entry] = &[
         .known_as(&["ssh keys", "fingerprint", "admin"])
         .below(Above::Place("users"))
         .at(&["keys/{item:number}", "admin/keys/{item:number}"]),
-    Entry::of::<hooks::Hooks>()
+    list::<hooks::HookSource>()
         .known_as(&["system hooks", "webhooks", "admin"])
         .at(&["hooks", "admin/hooks|system_hooks"]),
     Entry::of::<license::LicensePane>()
         .known_as(&["license", "licence", "subscription", "admin"])
         .at(&["license", "admin/license|subscription"]),
-    Entry::of::<notifications::Notifications>()
+    list::<notifications::NotificationSource>()
         .known_as(&["notification settings", "mail", "email"])
         .at(&["notifications", "profile/notifications"]),
-    Entry::of::<issues::Issues>()
+    list::<issues::IssueSource>()
         .known_as(&["issues", "tickets", "bugs", "work items", "plan"])
         .at(&[
             "issues",
@@ -252,11 +253,11 @@ pub const PANES: &[Entry] = &[
         ])
         .lists("issues")
         .reached_by("go.issues", &["g u"], "Go to issues"),
-    Entry::of::<labels::Labels>()
+    list::<labels::LabelSource>()
         .known_as(&["labels", "tags", "plan", "manage"])
         .at(&["groups/{group:rest}/-/labels/..", "{project}/-/labels/.."])
         .lists("labels"),
-    Entry::of::<milestones::Milestones>()
+    list::<milestones::MilestoneSource>()
         .known_as(&["milestones", "releases", "roadmap", "plan"])
         .at(&["groups/{group:rest}/-/milestones/..", "{project}/-/milestones/.."])
         .lists("milestones"),

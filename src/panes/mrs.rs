@@ -3,12 +3,11 @@
 
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{ExtraValue, Id, Scope};
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::overlay::batch::Batch;
-use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::app::query;
@@ -18,7 +17,7 @@ use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::age;
 use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
 use crate::parts::{forms, last_seen, merge_state, rendered_markdown, review, scope};
@@ -71,9 +70,6 @@ const COLUMNS: Columns<MergeRequest> = Columns {
     order: Some(("updated", true)),
 };
 
-/// The typed name of a home section.
-struct SectionName(String);
-
 /// The merge requests of a project, of a group, or of all projects.
 pub struct MergeRequestSource {
     scope: Option<Scope>,
@@ -109,6 +105,19 @@ impl MergeRequestSource {
 }
 
 impl MergeRequests {
+    /// Saves the query as a section of Home.
+    fn save_section(&mut self, typed: String, cx: &mut Cx) {
+        let name = typed.trim().to_owned();
+        if !name.is_empty() {
+            let state = STATES.get(MergeRequestSource::state(&self.input())).copied().unwrap_or_default();
+            let query = query::with(self.list.filter_text(), "state", state);
+            let scope = self.source.scope.as_ref();
+            let project = scope.and_then(Scope::project).map(Id::to_string);
+            let group = scope.and_then(Scope::group).map(Id::to_string);
+            cx.act(Action::SaveSection(CustomSection { name, query, project, group }));
+        }
+    }
+
     /// Returns the marked merge requests with their projects, or the one under the cursor.
     fn targets(&self, view: &View) -> Vec<(Id, MergeRequest)> {
         let marked = self.list.state.marked();
@@ -248,7 +257,7 @@ impl ListSource for MergeRequestSource {
     const TITLE: &'static str = "Merge requests";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 82, weight: 5 }, PanelRequest { min: 36, weight: 3 }];
     const COLUMNS: Columns<MergeRequest> = COLUMNS;
-    const COMMANDS: &'static [Command<MergeRequests>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("mrs.open", &["Enter"], "Open merge request", |pane: &mut MergeRequests, cx| {
             pane.open_tab(None, cx)
         })
@@ -287,7 +296,7 @@ impl ListSource for MergeRequestSource {
         MergeRequests::columns_command("mrs.columns"),
         Command::new("mrs.save", &["S"], "Save query to home…", |pane: &mut MergeRequests, cx| {
             let name = pane.list.filter_text().to_owned();
-            cx.act(Action::OpenOverlay(Box::new(Prompt::ask("section name", name, SectionName))));
+            cx.ask("section name", name, MergeRequests::save_section);
         }),
         Command::new("mrs.edit", &["e"], "Edit merge requests…", |pane: &mut MergeRequests, cx| pane.edit(cx))
             .writes()
@@ -370,19 +379,6 @@ impl ListSource for MergeRequestSource {
 
     fn changed(pane: &mut MergeRequests, cx: &mut Cx) {
         pane.source.shown = pane.shown(&cx.view);
-    }
-
-    fn answer(pane: &mut MergeRequests, answer: Answer, cx: &mut Cx) {
-        let Ok(SectionName(typed)) = answer.downcast() else { return };
-        let name = typed.trim().to_owned();
-        if !name.is_empty() {
-            let state = STATES.get(Self::state(&pane.input())).copied().unwrap_or_default();
-            let query = query::with(pane.list.filter_text(), "state", state);
-            let scope = pane.source.scope.as_ref();
-            let project = scope.and_then(Scope::project).map(Id::to_string);
-            let group = scope.and_then(Scope::group).map(Id::to_string);
-            cx.act(Action::SaveSection(CustomSection { name, query, project, group }));
-        }
     }
 
     fn url(&self, _view: &View, merge_request: &MergeRequest) -> Option<String> {

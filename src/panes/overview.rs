@@ -10,7 +10,7 @@ use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::overlay::picker::Picker;
-use crate::app::pane::{Breadcrumb, Pane};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
@@ -339,7 +339,7 @@ fn is_coming(project: &Project) -> bool {
     matches!(project.import_status.sent().map(String::as_str), Some("scheduled" | "started"))
 }
 
-impl Pane for Overview {
+impl PaneKind for Overview {
     const ID: &'static str = "overview";
     const TITLE: &'static str = "Project overview";
     const NEEDS: Needs = Needs::Project;
@@ -405,7 +405,9 @@ impl Pane for Overview {
             readme_area: Drawn::default(),
         }
     }
+}
 
+impl Pane for Overview {
     fn place(&self) -> Place {
         Place::new(Self::ID).project(self.project.clone())
     }

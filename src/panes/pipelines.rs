@@ -18,7 +18,7 @@ use crate::parts::ci::{self, POLL_INTERVAL};
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::age;
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource, NoDetail};
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
 use crate::parts::{forms, project, query_list};
@@ -157,7 +157,7 @@ impl ListSource for PipelineSource {
     const TITLE: &'static str = "Pipelines";
     const NEEDS: Needs = Needs::Project;
     const COLUMNS: Columns<Pipeline> = COLUMNS;
-    const COMMANDS: &'static [Command<Pipelines>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("pipelines.open", &["Enter"], "Open pipeline", Pipelines::open_pipeline)
             .footer("jobs")
             .when(Pipelines::has_row),

@@ -14,7 +14,7 @@ use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::age;
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource, NoDetail};
 use crate::parts::{breadcrumbs, forms, query_list, review};
 use crate::store::ListQuery;
 use crate::ui::glyph;
@@ -135,7 +135,7 @@ impl ListSource for ProjectSource {
     const ID: &'static str = "projects";
     const TITLE: &'static str = "Projects";
     const COLUMNS: Columns<Project> = COLUMNS;
-    const COMMANDS: &'static [Command<Projects>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("projects.open", &["Enter"], "Browse files", |pane: &mut Projects, cx| pane.go("files", cx))
             .footer("files")
             .when(Projects::has_row),

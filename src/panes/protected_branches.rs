@@ -4,7 +4,7 @@ use crate::api::branches::{Branch, ListBranches};
 use crate::api::protected_branches::{DeleteProtectionRule, ListProtectionRules, ProtectionRule, covers};
 use crate::api::{GitRef, Id, RefKind};
 use crate::app::App;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -15,10 +15,10 @@ use crate::app::place_info::Needs;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::forms::protection_rule::{self, NewRule, allowed};
+use crate::parts::forms::protection_rule::{self, allowed};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Load, Rows, Want, Write};
 use crate::ui::line::Line;
@@ -73,7 +73,7 @@ impl ProtectedBranches {
 
     fn edit(&mut self, cx: &mut Cx) {
         if let Some(rule) = self.current(&cx.view) {
-            protection_rule::edit(&self.source.project, rule).open(cx);
+            ProtectedBranches::open_form(protection_rule::edit(&self.source.project, rule), cx);
         }
     }
 
@@ -96,12 +96,12 @@ impl ListSource for ProtectionSource {
     const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 3 }, PanelRequest { min: 36, weight: 2 }];
     const COLUMNS: Columns<ProtectionRule> = COLUMNS;
-    const COMMANDS: &'static [Command<ProtectedBranches>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("protected_branches.open", &["Enter"], "Show covered branches", ProtectedBranches::open_selection)
             .footer("branches")
             .when(ProtectedBranches::has_row),
         Command::new("protected_branches.create", &["+"], "Protect branches…", |pane: &mut ProtectedBranches, cx| {
-            protection_rule::create(&pane.source.project).open(cx);
+            ProtectedBranches::open_form(protection_rule::create(&pane.source.project), cx);
         })
         .writes()
         .footer("new")
@@ -166,12 +166,6 @@ impl ListSource for ProtectionSource {
 
     fn wants(pane: &ProtectedBranches, _view: &View) -> Vec<Want> {
         vec![project::want(&pane.source.project), Load::list(&pane.source.branches(), 1).optional().into()]
-    }
-
-    fn answer(pane: &mut ProtectedBranches, answer: Answer, _cx: &mut Cx) {
-        if let Ok(NewRule(name)) = answer.downcast() {
-            pane.list.reveal_new(name);
-        }
     }
 
     fn url(&self, view: &View, _: &ProtectionRule) -> Option<String> {

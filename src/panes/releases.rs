@@ -3,7 +3,7 @@
 use crate::api::releases::{DeleteRelease, ListReleases, Release};
 use crate::api::{GitRef, Id, RefKind, Time};
 use crate::app::App;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -17,7 +17,7 @@ use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::list::{age, time_ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Want, Write};
 use crate::ui::line::Line;
@@ -73,7 +73,7 @@ impl Releases {
 
     fn edit(&mut self, cx: &mut Cx) {
         if let Some(release) = self.current(&cx.view) {
-            forms::release::edit(&self.source.project, release).open(cx);
+            Releases::open_form(forms::release::edit(&self.source.project, release), cx);
         }
     }
 
@@ -97,12 +97,12 @@ impl ListSource for ReleaseSource {
     const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
     const COLUMNS: Columns<Release> = COLUMNS;
-    const COMMANDS: &'static [Command<Releases>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("releases.open", &["Enter"], "Open files of release", Releases::open_selection)
             .footer("open")
             .when(Releases::has_row),
         Command::new("releases.create", &["+"], "Create release…", |pane: &mut Releases, cx| {
-            forms::release::create(&pane.source.project).open(cx);
+            Releases::open_form(forms::release::create(&pane.source.project), cx);
         })
         .writes()
         .footer("new")
@@ -177,12 +177,6 @@ impl ListSource for ReleaseSource {
 
     fn wants(pane: &Releases, _view: &View) -> Vec<Want> {
         vec![project::want(&pane.source.project)]
-    }
-
-    fn answer(pane: &mut Releases, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::release::NewRelease(tag)) = answer.downcast() {
-            pane.list.reveal_new(tag);
-        }
     }
 
     fn url(&self, view: &View, release: &Release) -> Option<String> {

@@ -3,7 +3,7 @@
 use crate::api::tags::{CreateTagRelease, DeleteTag, GetTag, ListTags, Tag, UpdateTagRelease};
 use crate::api::{GitRef, Id, RefKind};
 use crate::app::App;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
@@ -16,7 +16,7 @@ use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{self, age};
 use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{forms, project};
 use crate::store::{Canceled, Derive, ListQuery, Want, Work, Write};
 use crate::ui::code::Budget;
@@ -201,7 +201,7 @@ impl ListSource for TagSource {
     const HEADING: &'static str = "Tags";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
     const COLUMNS: Columns<Tag> = COLUMNS;
-    const COMMANDS: &'static [Command<Tags>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("tags.open", &["Enter"], "Browse files", |pane: &mut Tags, cx| pane.go("files", cx))
             .footer("files")
             .when(Tags::has_row),
@@ -221,7 +221,7 @@ impl ListSource for TagSource {
         Command::new("tags.create", &["+"], "Create tag…", |pane: &mut Tags, cx| {
             let default = project::default_branch(&cx.view, &pane.source.project).map(GitRef::branch);
             let at = default.unwrap_or_else(|| "HEAD".into());
-            forms::refs::create_tag(&pane.source.project, &at).open(cx);
+            Tags::open_form(forms::refs::create_tag(&pane.source.project, &at), cx);
         })
         .writes(),
         Command::new("tags.delete", &["D"], "Delete tag…", Tags::delete).writes().when(Tags::has_row),
@@ -271,12 +271,6 @@ impl ListSource for TagSource {
 
     fn wants(pane: &Tags, _view: &View) -> Vec<Want> {
         vec![project::want(&pane.source.project)]
-    }
-
-    fn answer(pane: &mut Tags, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::refs::NewRef(name)) = answer.downcast() {
-            pane.list.reveal_new(name);
-        }
     }
 
     fn url(&self, view: &View, tag: &Tag) -> Option<String> {

@@ -7,7 +7,7 @@ use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
@@ -84,7 +84,7 @@ impl TestReportPane {
     }
 }
 
-impl Pane for TestReportPane {
+impl PaneKind for TestReportPane {
     const ID: &'static str = "tests";
     const TITLE: &'static str = "Test report of a pipeline";
     const NEEDS: Needs = Needs::Item;
@@ -118,7 +118,9 @@ impl Pane for TestReportPane {
             query: String::new(),
         }
     }
+}
 
+impl Pane for TestReportPane {
     fn place(&self) -> Place {
         pipelines::tests(&self.project, self.pipeline)
     }

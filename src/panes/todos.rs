@@ -18,7 +18,7 @@ use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{self, age};
 use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{forms, query_list, rendered_markdown, todos};
 use crate::store::{ListQuery, Load, Rows, Want, Work, Write};
 use crate::ui::line::Line;
@@ -142,7 +142,7 @@ impl ListSource for TodoSource {
     const TITLE: &'static str = "To-do list";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 70, weight: 2 }, PanelRequest { min: 36, weight: 1 }];
     const COLUMNS: Columns<Todo> = COLUMNS;
-    const COMMANDS: &'static [Command<Todos>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("todos.open", &["Enter"], "Open target", Todos::open_target).footer("open").when(Todos::has_row),
         Command::new("todos.done", &["x"], "Mark to-dos as done", Todos::finish)
             .writes()

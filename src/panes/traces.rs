@@ -1,21 +1,21 @@
 //! A grid of traces that are followed side by side.
 
 use crate::api::jobs::{Job, ListPipelineJobs};
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::ci::{self, Confirmed, JobAction, POLL_INTERVAL};
+use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
 use crate::parts::project;
-use crate::parts::trace::{OnlyLines, Viewer};
+use crate::parts::trace::Viewer;
 use crate::store::{Load, Want};
 use crate::ui::panels::{self, Panels};
 use crate::ui::theme::Role;
@@ -80,7 +80,7 @@ impl Traces {
 
     fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
         if let (Some(viewer), Some(job)) = (self.focused(), self.job(&cx.view)) {
-            job_action.apply(&viewer.project, &[job], cx);
+            job_action.apply(&viewer.project, &[job], None, cx);
             if job_action == JobAction::Retry {
                 self.with_focused(|viewer| viewer.retry_requested(&cx.view));
             }
@@ -176,7 +176,7 @@ impl Traces {
     }
 }
 
-impl Pane for Traces {
+impl PaneKind for Traces {
     const ID: &'static str = "traces";
     const TITLE: &'static str = "Job traces side by side";
     const NEEDS: Needs = Needs::Item;
@@ -199,7 +199,13 @@ impl Pane for Traces {
         })
         .when(Traces::written),
         Command::new("traces.only", &["&"], "Toggle matching lines only", |pane: &mut Self, cx| {
-            pane.with_focused(|viewer| viewer.toggle_only(cx));
+            let mut is_toggled = true;
+            pane.with_focused(|viewer| is_toggled = viewer.toggle_only(&cx.view));
+            if !is_toggled {
+                cx.ask("only lines with", "", |pane: &mut Self, text, cx| {
+                    pane.with_focused(|viewer| viewer.show_only(&text, cx));
+                });
+            }
         })
         .when(Traces::written),
         Command::new("traces.toggle", &["-"], "Toggle section", |pane: &mut Self, cx| {
@@ -259,7 +265,9 @@ impl Pane for Traces {
         let panels = Panels::new(viewers.len());
         Traces { viewers, panels }
     }
+}
 
+impl Pane for Traces {
     fn place(&self) -> Place {
         let project = self.focused().map(|viewer| viewer.project.clone()).unwrap_or_default();
         ci::traces(&project, self.viewers.iter().map(|viewer| viewer.id))
@@ -355,17 +363,6 @@ impl Pane for Traces {
 
     fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         self.with_focused(|viewer| viewer.next_match(forward, cx));
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        match answer.downcast::<OnlyLines>() {
-            Ok(only) => self.with_focused(|viewer| viewer.show_only(only, cx)),
-            Err(answer) => {
-                if let Ok(confirmed) = answer.downcast::<Confirmed>() {
-                    confirmed.send(cx);
-                }
-            }
-        }
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {

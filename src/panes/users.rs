@@ -18,7 +18,7 @@ use crate::parts::facts::Details;
 use crate::parts::list::age;
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{forms, profile, query_list};
 use crate::store::{ListQuery, Load, Write};
 use crate::ui::line::Line;
@@ -157,7 +157,7 @@ impl ListSource for UserSource {
     const TITLE: &'static str = "Users of the server";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
     const COLUMNS: Columns<Profile> = COLUMNS;
-    const COMMANDS: &'static [Command<Users>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("users.open", &["Enter"], "Open user", Users::enter).footer("open").when(Users::has_row),
         Command::new("users.create", &["+"], "Create user…", |_: &mut Users, cx| forms::user::create().open(cx))
             .footer("new")

@@ -12,9 +12,6 @@ use crate::parts::staging_area::paths::{LocalPaths, local};
 use crate::store::{Canceled, Derive, Want, Work, Write};
 use crate::ui::text::sanitize;
 
-/// The line that was typed, a path or the key itself, as a message to the pane.
-pub struct TypedKey(pub String);
-
 /// The user who gets the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyOwner {
@@ -82,19 +79,19 @@ fn take(text: &str) -> Accepted {
 }
 
 impl PendingKey {
-    /// Opens a prompt for the path of the file, or for the key itself.
-    pub fn ask(&mut self, family: Family, owner: KeyOwner, cx: &mut Cx) {
+    /// Opens a prompt for the path of the file, or for the key itself; `of` returns this key of the current pane.
+    pub fn ask<P: 'static>(&mut self, family: Family, owner: KeyOwner, cx: &mut Cx, of: fn(&mut P) -> &mut PendingKey) {
         (self.family, self.owner, self.reading) = (family, owner, None);
         let (label, begin) = match family {
             Family::Ssh => ("public key: a file, Tab completes; or paste it", "~/.ssh/"),
             Family::Gpg => ("armored public key: a file, Tab completes; or paste it", "~/"),
         };
-        let prompt = Prompt::ask(label, begin, TypedKey).complete(Box::new(LocalPaths)).taking(take);
-        cx.act(Action::OpenOverlay(Box::new(prompt)));
+        let prompt = Prompt::ask(cx.here, label, begin, move |pane: &mut P, typed, cx| of(pane).read(typed, cx));
+        cx.open(prompt.complete(Box::new(LocalPaths)).taking(take));
     }
 
-    /// Handles the answer to the prompt.
-    pub fn answer(&mut self, TypedKey(text): TypedKey, cx: &mut Cx) {
+    /// Shows the typed key, or reads the typed file.
+    fn read(&mut self, text: String, cx: &mut Cx) {
         match () {
             () if is_private(&text) => cx.say(Tone::Bad, crate::domain::public_key::PRIVATE),
             () if text.len() as u64 > MAX_KEY_BYTES => cx.say(Tone::Bad, "This is too large for a key."),

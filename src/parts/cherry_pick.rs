@@ -7,14 +7,10 @@ use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
 use crate::app::place::Place;
 use crate::app::tone::Tone;
-use crate::app::view::View;
 use crate::parts::ref_choices::Refs;
 use crate::store::Write;
 use crate::ui::text::{head, sanitize};
 use std::rc::Rc;
-
-/// The branch to cherry-pick to, as the answer of a picker.
-pub struct PickTo(pub String);
 
 /// The maximum number of commits that a question names.
 const MAX_LISTED: usize = 6;
@@ -27,9 +23,13 @@ pub fn pick_of(commit: &Commit) -> (String, String) {
     (commit.id.clone(), commit.title.clone())
 }
 
-/// Returns the action that asks for the branch.
-pub fn ask(project: &Id, view: &View) -> Action {
-    Refs::pick("Cherry-pick to", project, view, |name| Action::answer(PickTo(GitRef::from(name).short().to_owned())))
+/// Asks for the branch to pick to, then for confirmation.
+pub fn ask(project: &Id, picks: PickedCommits, cx: &mut Cx) {
+    if picks.is_empty() {
+        return cx.say(Tone::Info, "No commit is selected.");
+    }
+    let of = project.clone();
+    Refs::pick("Cherry-pick to", project, cx, move |name| confirm(&of, &picks, GitRef::from(name).short()));
 }
 
 /// Returns a short name for the commits: `commit 1a2b3c4d`, `3 commits`.
@@ -40,11 +40,8 @@ fn count(picks: &[(String, String)]) -> String {
     }
 }
 
-/// Asks for confirmation before picking to `branch`, with the names of the first commits.
-pub fn confirm(project: &Id, picks: PickedCommits, branch: &str, cx: &mut Cx) {
-    if picks.is_empty() {
-        return cx.say(Tone::Info, "No commit is selected.");
-    }
+/// Returns the action that asks for confirmation before picking to `branch`, with the names of the first commits.
+fn confirm(project: &Id, picks: &[(String, String)], branch: &str) -> Action {
     let mut names: Vec<String> = picks
         .iter()
         .take(MAX_LISTED)
@@ -56,7 +53,7 @@ pub fn confirm(project: &Id, picks: PickedCommits, branch: &str, cx: &mut Cx) {
     let question = format!("Cherry-pick to {}, in this order: {}?", sanitize(branch), names.join("; "));
     let title = if picks.len() == 1 { "Cherry-pick a commit" } else { "Cherry-pick commits" };
     let send = next(project.clone(), picks.into(), branch.to_owned(), 0);
-    cx.act(App::confirm(title, question, send));
+    App::confirm(title, question, send)
 }
 
 /// Returns the action that picks the commit at `at` and then those after it.

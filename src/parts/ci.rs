@@ -93,15 +93,14 @@ impl JobAction {
         }
     }
 
-    /// Sends the writes: a single one directly, several as a batch that shows the result of each.
-    fn send(self, writes: Vec<Write>, cx: &mut Cx) {
+    /// Returns the action that sends the writes: a single one directly, several as a batch that shows the result of
+    /// each.
+    fn send(self, writes: Vec<Write>) -> Action {
         if writes.len() > 1 {
             let title = format!("{} {} jobs", self.title(), writes.len());
-            return cx.act(Action::OpenOverlay(Box::new(Batch::new(title, writes))));
+            return Action::OpenOverlay(Box::new(Batch::new(title, writes)));
         }
-        for write in writes {
-            cx.act(Action::Send(write));
-        }
+        Action::All(writes.into_iter().map(Action::Send).collect())
     }
 
     fn title(self) -> &'static str {
@@ -114,13 +113,14 @@ impl JobAction {
         }
     }
 
-    /// Applies the action to those of `jobs` that allow it. If something is lost, the user is asked first; the answer
-    /// is a [`Confirmed`].
-    pub fn apply(self, project: &Id, jobs: &[&Job], cx: &mut Cx) {
+    /// Applies the action to those of `jobs` that allow it, and performs `then`. If something is lost, the user is asked
+    /// first.
+    pub fn apply(self, project: &Id, jobs: &[&Job], then: Option<Action>, cx: &mut Cx) {
         let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.check(job).is_ok()).collect();
         let writes: Vec<Write> = able.iter().map(|job| self.write(project, job)).collect();
+        let send = Action::All(std::iter::once(self.send(writes)).chain(then).collect());
         if !self.needs_confirmation() {
-            return self.send(writes, cx);
+            return cx.act(send);
         }
         let names: Vec<String> = able.iter().map(|job| format!("#{} {}", job.id, text::sanitize(&job.name))).collect();
         let whom = match names.as_slice() {
@@ -137,7 +137,7 @@ impl JobAction {
             let others = text::count_noun(left as u64, "other marked job");
             question.push_str(&format!(" {others} cannot be {past}."));
         }
-        cx.act(App::confirm(title, question, Action::answer(Confirmed { job_action: self, writes })));
+        cx.act(App::confirm(title, question, send));
     }
 }
 
@@ -149,19 +149,6 @@ fn trigger_refusal(job: &Job) -> Result<(), Disabled> {
 /// Returns whether a job has a trace, or the reason why not.
 pub fn has_trace(job: &Job) -> Result<(), Disabled> {
     if job.is_trigger() { trigger_refusal(job) } else { Ok(()) }
-}
-
-/// The message that the user confirmed an action on jobs.
-pub struct Confirmed {
-    job_action: JobAction,
-    writes: Vec<Write>,
-}
-
-impl Confirmed {
-    /// Sends the writes.
-    pub fn send(self, cx: &mut Cx) {
-        self.job_action.send(self.writes, cx);
-    }
 }
 
 /// Returns the first half of a sentence about what erasing deletes.

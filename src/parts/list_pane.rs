@@ -3,20 +3,20 @@
 
 use super::columns::ColumnState;
 use super::list::{self, Listing};
-use super::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListSource};
+use super::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListCommand, ListSource};
 use super::query_list;
 use crate::api::GitRef;
-use crate::app::action::Answer;
 use crate::app::clip::Clip;
-use crate::app::command::Command;
+use crate::app::command::{Command, CommandTable, Commands};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::overlay::form::Form;
 use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::query::{self, Grammar};
+use crate::app::registry::Entry;
 use crate::app::view::View;
 use crate::store::{ListQuery, Rows, Want};
 use crate::ui::drawn::Drawn;
@@ -187,6 +187,11 @@ impl<S: ListSource> ListPane<S> {
         }
     }
 
+    /// Opens a form that creates or changes a row, and selects that row.
+    pub fn open_form(form: Form, cx: &mut Cx) {
+        form.open_then(cx, |pane: &mut Self, row: &S::Row, _| pane.list.reveal_new(S::key(row)));
+    }
+
     /// Returns the selected row, or the reason why there is none.
     pub fn need_row<'a>(&self, view: &View<'a>) -> Result<&'a S::Row, Disabled> {
         list::need(self.current(view), &self.rows(view), "nothing is selected")
@@ -198,12 +203,12 @@ impl<S: ListSource> ListPane<S> {
     }
 
     /// Returns the command that marks the selected row and moves to the next one.
-    pub const fn mark_command(id: &'static str) -> Command<Self> {
+    pub const fn mark_command(id: &'static str) -> ListCommand<S> {
         Command::new(id, &["Space"], "Toggle mark", Self::mark).when(Self::has_row)
     }
 
     /// Returns the command that opens the column chooser.
-    pub const fn columns_command(id: &'static str) -> Command<Self> {
+    pub const fn columns_command(id: &'static str) -> ListCommand<S> {
         Command::new(id, &["s", "|"], "Columns and sorting…", |_: &mut Self, cx| S::COLUMNS.open(cx))
     }
 
@@ -346,13 +351,27 @@ impl<S: ListSource> ListPane<S> {
     }
 }
 
-impl<S: ListSource> Pane for ListPane<S> {
-    const ID: &'static str = S::ID;
-    const TITLE: &'static str = S::TITLE;
-    const NEEDS: Needs = S::NEEDS;
-    const COMMANDS: &'static [Command<Self>] = S::COMMANDS;
+/// Returns the row of the registry for the list that `S` defines.
+pub const fn entry<S: ListSource>() -> Entry {
+    let open = |place: &Place, view: &View| -> Box<dyn Pane> { Box::new(ListPane::<S>::open(place, view)) };
+    Entry::new(S::ID, S::TITLE, S::NEEDS, open, CommandTable::of::<ListPane<S>>(S::ID))
+}
 
-    fn open(place: &Place, view: &View) -> Self {
+impl<S: ListSource> Commands for ListPane<S> {
+    type Row = S::Row;
+
+    fn table() -> &'static [ListCommand<S>] {
+        S::COMMANDS
+    }
+
+    fn command_row<'a>(&self, view: &View<'a>) -> Result<&'a S::Row, Disabled> {
+        self.need_row(view)
+    }
+}
+
+impl<S: ListSource> ListPane<S> {
+    /// Opens the list at a place.
+    pub fn open(place: &Place, view: &View) -> Self {
         let source = S::open(place, view);
         let filter = source.filter(&Input { filter: "", tab: 0 });
         let text = if matches!(filter, Filter::Search) { &place.item } else { &place.query };
@@ -375,7 +394,9 @@ impl<S: ListSource> Pane for ListPane<S> {
         pane.resolve(view);
         pane
     }
+}
 
+impl<S: ListSource> Pane for ListPane<S> {
     fn place(&self) -> Place {
         let tab = self.source.tabs().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
         let mut place = self.source.place();
@@ -609,10 +630,6 @@ impl<S: ListSource> Pane for ListPane<S> {
         // A user who came for that one row goes back to the previous place.
         let returns = self.panels().is_some_and(|panels| panels.return_to(S::Detail::LIST));
         returns && self.requested_key.is_none()
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        S::answer(self, answer, cx);
     }
 
     fn url(&self, view: &View) -> Option<String> {

@@ -4,7 +4,6 @@ use super::columns::{Columns, ServerOrder};
 use super::list::Listing;
 use super::list_pane::ListPane;
 use crate::api::{Error, RefKind};
-use crate::app::action::Answer;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
@@ -34,6 +33,9 @@ pub enum Filter<T> {
     Query(Grammar),
 }
 
+/// A command of a list, which may be about its current row.
+pub type ListCommand<S> = Command<ListPane<S>, <S as ListSource>::Row>;
+
 /// The definition of a list.
 pub trait ListSource: Sized + 'static {
     /// The type of a row, as the server sends it.
@@ -47,7 +49,7 @@ pub trait ListSource: Sized + 'static {
     /// [`Pane::NEEDS`](crate::app::pane::Pane::NEEDS).
     const NEEDS: Needs = Needs::Nothing;
     /// [`Pane::COMMANDS`](crate::app::pane::Pane::COMMANDS).
-    const COMMANDS: &'static [Command<ListPane<Self>>];
+    const COMMANDS: &'static [ListCommand<Self>];
     /// The columns that the list offers.
     const COLUMNS: Columns<Self::Row>;
     /// The title above the list if there is a detail panel.
@@ -174,8 +176,6 @@ pub trait ListSource: Sized + 'static {
     fn selected_row_removed(_cx: &mut Cx) {}
     /// Handles a store update, after the list was updated.
     fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
-    /// Handles the answer of an overlay that the pane opened.
-    fn answer(_pane: &mut ListPane<Self>, _answer: Answer, _cx: &mut Cx) {}
     /// Handles Esc if the list itself has nothing to undo; returns whether there was anything.
     fn escape(_pane: &mut ListPane<Self>) -> bool {
         false

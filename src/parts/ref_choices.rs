@@ -5,10 +5,12 @@ use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
 use crate::api::{GitRef, Id};
 use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, NameAction, Picker, Source};
 use crate::app::view::View;
 use crate::store::{Load, Want};
 use crate::ui::glyph;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// The number of pages of tags that are listed. The specification has no search for tags, so what is typed filters only
@@ -39,12 +41,28 @@ pub struct Refs {
 }
 
 impl Refs {
-    /// Returns the action that opens a picker of refs. `action` returns the action for a name: the full one of a listed
-    /// ref, or what was typed. A commit SHA can only be typed.
-    pub fn pick(title: &str, project: &Id, view: &View, action: NameAction) -> Action {
-        let source = Box::new(Refs { project: project.clone(), action });
-        let picker = Picker::of(title, source, view).free(action, "a branch, a tag, or the SHA of a commit");
-        Action::OpenOverlay(Box::new(picker))
+    /// Opens a picker of refs. `action` returns the action for a name: the full one of a listed ref, or what was typed.
+    /// A commit SHA can only be typed.
+    pub fn pick(title: &str, project: &Id, cx: &mut Cx, action: impl Fn(&str) -> Action + 'static) {
+        let action: NameAction = Rc::new(action);
+        let source = Box::new(Refs { project: project.clone(), action: action.clone() });
+        let picker = Picker::of(title, source, &cx.view)
+            .free(move |name| action(name), "a branch, a tag, or the SHA of a commit");
+        cx.open(picker);
+    }
+
+    /// Opens a picker of refs, and continues with the chosen one in the current pane.
+    pub fn ask<P: 'static>(
+        title: &str,
+        project: &Id,
+        cx: &mut Cx,
+        then: impl Fn(&mut P, GitRef, &mut Cx) + Clone + 'static,
+    ) {
+        let here = cx.here;
+        Refs::pick(title, project, cx, move |name| {
+            let (then, name) = (then.clone(), GitRef::from(name));
+            here.then(move |pane, cx| then(pane, name, cx))
+        });
     }
 
     fn branches(&self, typed: &str) -> ListBranches {

@@ -4,7 +4,6 @@ use crate::api::branches::GetBranch;
 use crate::api::commits::{Commit, ListCommits};
 use crate::api::tags::GetTag;
 use crate::api::{GitRef, Id, RefKind};
-use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::place::Place;
@@ -115,16 +114,16 @@ impl RefSplit {
     }
 }
 
-/// Asks which of several readings is meant; the answer is a [`Reading`].
-pub fn ask(readings: Vec<Reading>, cx: &mut Cx) {
+/// Asks which of several readings is meant, and continues with that one in the current pane.
+pub fn ask<P: 'static>(readings: Vec<Reading>, cx: &mut Cx, then: fn(&mut P, Reading)) {
+    let here = cx.here;
     let items = readings.into_iter().map(|reading| {
         let sign = if reading.git_ref.kind() == Some(RefKind::Tag) { "tag" } else { glyph::branch() };
         let label = format!("{sign} {}", sanitize(reading.git_ref.short()));
         let path = reading.path.as_deref().map_or_else(|| "all files".to_owned(), |path| sanitize(path).into_owned());
-        Item::act(label, Action::answer(reading)).detail(path)
+        Item::act(label, here.then(move |pane, _| then(pane, reading))).detail(path)
     });
-    let picker = Picker::new("This address can mean several refs", items.collect());
-    cx.act(Action::OpenOverlay(Box::new(picker)));
+    cx.open(Picker::new("This address can mean several refs", items.collect()));
 }
 
 #[cfg(test)]

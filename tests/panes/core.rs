@@ -11,13 +11,14 @@ use labscope::app::context::Cx;
 use labscope::app::global;
 use labscope::app::keymap::{parse_chord, show};
 use labscope::app::motion::Motion;
-use labscope::app::pane::{Breadcrumb, Pane};
+use labscope::app::pane::{Breadcrumb, Pane, PaneKind};
 use labscope::app::place::Place;
 use labscope::app::place_info::Needs;
 use labscope::app::registry::Entry;
 use labscope::app::state::State;
 use labscope::app::view::View;
 use labscope::panes::PANES;
+use labscope::parts::list_pane;
 use labscope::store::{Load, ParsedReply, TaskKey, Want, Write};
 use labscope::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -34,7 +35,7 @@ fn protect() -> Action {
 /// A pane that needs one project and can make changes.
 struct Probe;
 
-impl Pane for Probe {
+impl PaneKind for Probe {
     const ID: &'static str = "probe";
     const TITLE: &'static str = "Probe";
     const COMMANDS: &'static [Command<Self>] = &[
@@ -49,6 +50,9 @@ impl Pane for Probe {
     fn open(_: &Place, _: &View) -> Self {
         Probe
     }
+}
+
+impl Pane for Probe {
     fn place(&self) -> Place {
         Place::new("probe").project("7")
     }
@@ -68,7 +72,11 @@ impl Pane for Probe {
 
 const WITH_PROBE: &[Entry] = &[
     Entry::of::<Probe>(),
-    Entry::of::<labscope::panes::projects::Projects>().reached_by("go.projects", &["g p"], "Go to projects"),
+    list_pane::entry::<labscope::panes::projects::ProjectSource>().reached_by(
+        "go.projects",
+        &["g p"],
+        "Go to projects",
+    ),
 ];
 
 #[tokio::test]
@@ -90,7 +98,7 @@ fn project(id: u64, path: &str) -> serde_json::Value {
 
 fn tables() -> Vec<(&'static str, Vec<Info>)> {
     let global = global::infos(PANES).collect();
-    let panes = PANES.iter().map(|entry| (entry.place.id, (entry.commands)()));
+    let panes = PANES.iter().map(|entry| (entry.place.id, entry.listed_commands()));
     std::iter::once(("", global)).chain(panes).collect()
 }
 
@@ -133,7 +141,7 @@ const SHARED: &[(&str, &[&str])] = &[
 #[test]
 fn shared_keys_have_the_same_meaning_in_every_place() {
     let of_every_place: Vec<&str> = global::infos(PANES).flat_map(|command| command.keys).copied().collect();
-    for info in PANES.iter().flat_map(|entry| (entry.commands)()) {
+    for info in PANES.iter().flat_map(|entry| entry.listed_commands()) {
         for key in info.keys {
             assert!(!of_every_place.contains(key), "{}: {key} is a global key", info.id);
             let name = info.id.rsplit('.').next().unwrap_or_default();
@@ -166,7 +174,7 @@ fn help_lists_every_command_of_the_place_and_all_global_ones() {
         let mut harness = Begin::at(place).size(100, 240).open();
         // Unavailable commands are folded at the end.
         harness.press("? PageDown PageDown PageDown Enter");
-        for info in (entry.commands)().into_iter().chain(global::infos(PANES)) {
+        for info in entry.listed_commands().into_iter().chain(global::infos(PANES)) {
             let key = info.keys.first().copied().unwrap_or_default();
             let listed = |line: &String| line.contains(info.title) && line.contains(key);
             assert!(harness.lines().iter().any(listed), "{}: {key} {} is not in the help", entry.place.id, info.title);

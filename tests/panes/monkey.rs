@@ -66,7 +66,7 @@ impl Step {
             0..65 => {
                 let here = app.app.place().pane;
                 let entry = PANES.iter().find(|entry| entry.place.id == here);
-                let own = entry.map(|entry| (entry.commands)()).unwrap_or_default();
+                let own = entry.map(|entry| entry.listed_commands()).unwrap_or_default();
                 let all: Vec<&str> = own.iter().flat_map(|info| info.keys.iter().copied()).collect();
                 Step::Keys(if all.is_empty() { "Tab" } else { dice.pick(&all) }.to_owned())
             }
@@ -324,7 +324,7 @@ const RASH: &[&str] =
 fn commands_do_not_report_content_as_missing_before_it_is_loaded() {
     let mut rash = Vec::new();
     for entry in PANES {
-        for info in (entry.commands)() {
+        for info in entry.listed_commands() {
             let Some(keys) = info.keys.first() else { continue };
             let mut app = Begin::at(place_of(entry.place.id)).size(160, 40).open();
             app.press(keys);

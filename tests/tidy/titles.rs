@@ -91,7 +91,7 @@ const LONGEST: usize = 31;
 /// Returns the commands of every place, by the name of the place.
 fn commands() -> Vec<(&'static str, Vec<Info>)> {
     let everywhere = ("everywhere", global::infos(PANES).collect());
-    std::iter::once(everywhere).chain(PANES.iter().map(|entry| (entry.place.id, (entry.commands)()))).collect()
+    std::iter::once(everywhere).chain(PANES.iter().map(|entry| (entry.place.id, entry.listed_commands()))).collect()
 }
 
 /// Returns the problem with a title, if any.

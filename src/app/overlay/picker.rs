@@ -16,8 +16,8 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::any::Any;
 use std::cell::Cell;
+use std::rc::Rc;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// An item to choose.
@@ -50,11 +50,6 @@ impl Item {
             why_not: None,
             choice: action,
         }
-    }
-
-    /// Creates an item that passes `value` to the pane.
-    pub fn answer(label: impl Into<String>, value: impl Any) -> Item {
-        Item::act(label, Action::answer(value))
     }
 
     /// Sets the text next to the label.
@@ -105,8 +100,8 @@ pub trait Source {
     }
 }
 
-/// A function that returns the action of Enter for a text that matches nothing.
-pub type NameAction = fn(&str) -> Action;
+/// A function that returns the action for a name.
+pub type NameAction = Rc<dyn Fn(&str) -> Action>;
 
 /// A row of the list.
 enum Line {
@@ -180,8 +175,8 @@ impl Picker {
     }
 
     /// Sets the action of Enter for a text that matches nothing, and the placeholder.
-    pub fn free(mut self, free: NameAction, placeholder: &'static str) -> Picker {
-        self.free = Some(free);
+    pub fn free(mut self, free: impl Fn(&str) -> Action + 'static, placeholder: &'static str) -> Picker {
+        self.free = Some(Rc::new(free));
         self.placeholder = placeholder;
         self
     }
@@ -343,7 +338,7 @@ impl Picker {
             None => None,
         };
         let Some(index) = index else {
-            return match self.free {
+            return match &self.free {
                 Some(free) if !self.input.text().trim().is_empty() => {
                     cx.act(free(self.input.text().trim()));
                     AfterEvent::Close

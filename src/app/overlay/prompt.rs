@@ -3,7 +3,7 @@
 use super::picker::edit;
 use super::{AfterEvent, Overlay, TextEntry};
 use crate::app::action::Action;
-use crate::app::context::Cx;
+use crate::app::context::{Cx, Here};
 use crate::app::keymap::Key;
 use crate::app::view::View;
 use crate::store::Want;
@@ -14,7 +14,19 @@ use crate::ui::{line, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::any::Any;
+
+impl Cx<'_> {
+    /// Asks for a line of text, and continues with it in the current pane.
+    pub fn ask<P: 'static>(
+        &mut self,
+        label: impl Into<String>,
+        text: impl Into<String>,
+        then: impl Fn(&mut P, String, &mut Cx) + Clone + 'static,
+    ) {
+        let prompt = Prompt::ask(self.here, label, text, then);
+        self.open(prompt);
+    }
+}
 
 /// The purpose of the line.
 enum Purpose {
@@ -89,13 +101,17 @@ impl Prompt {
         }
     }
 
-    /// Creates a prompt that passes the result of `answer` to the pane.
-    pub fn ask<T: Any>(
+    /// Creates a prompt that continues with the text in the pane of `here`.
+    pub fn ask<P: 'static>(
+        here: Here,
         label: impl Into<String>,
         text: impl Into<String>,
-        answer: impl Fn(String) -> T + 'static,
+        then: impl Fn(&mut P, String, &mut Cx) + Clone + 'static,
     ) -> Prompt {
-        Prompt::then(label, text, move |text| Action::answer(answer(text)))
+        Prompt::then(label, text, move |text| {
+            let then = then.clone();
+            here.then(move |pane, cx| then(pane, text, cx))
+        })
     }
 
     /// Creates a prompt that requests the action that `then` returns.

@@ -10,13 +10,12 @@ mod unpack;
 use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, Job, ListJobs};
 use crate::api::pipelines::resources::Status;
 use crate::api::{Endpoint, Id};
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
@@ -56,9 +55,6 @@ enum ArtifactSource {
     /// The last successful job of that name on a branch or tag.
     Ref { git_ref: String, job: String },
 }
-
-/// The line number to go to, as typed.
-struct LineNumber(String);
 
 /// The tree of an archive, and one of its files.
 pub struct Artifacts {
@@ -342,7 +338,20 @@ fn is_xml(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("xml"))
 }
 
-impl Pane for Artifacts {
+impl Artifacts {
+    fn go_to_line(&mut self, typed: String, cx: &mut Cx) {
+        match typed.trim().parse() {
+            Ok(line) => {
+                self.blob.go_to_line(line);
+                self.as_text = true;
+                self.panels.set_focus(FILE);
+            }
+            Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::sanitize(&typed))),
+        }
+    }
+}
+
+impl PaneKind for Artifacts {
     const ID: &'static str = "artifacts";
     const TITLE: &'static str = "Artifacts";
     const NEEDS: Needs = Needs::Item;
@@ -378,7 +387,7 @@ impl Pane for Artifacts {
         .when(Self::has_archive),
         Command::new("artifacts.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.job(&cx.view) {
-                JobAction::KeepArtifacts.apply(&pane.project, &[job], cx);
+                JobAction::KeepArtifacts.apply(&pane.project, &[job], None, cx);
             }
         })
         .writes()
@@ -406,7 +415,7 @@ impl Pane for Artifacts {
         })
         .when(Self::has_archive),
         Command::new("artifacts.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.act(Action::OpenOverlay(Box::new(Prompt::ask("line", "", LineNumber))));
+            cx.ask("line", "", Self::go_to_line);
         })
         .when(Self::has_text),
         Command::new("artifacts.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
@@ -457,7 +466,9 @@ impl Pane for Artifacts {
             test: String::new(),
         }
     }
+}
 
+impl Pane for Artifacts {
     fn place(&self) -> Place {
         let place = Place::new(Self::ID).project(self.project.clone());
         let place = match &self.of {
@@ -649,19 +660,6 @@ impl Pane for Artifacts {
         if !found {
             let searching = self.panels.focus() == FILE && self.blob.is_searching(&cx.view);
             cx.say(Tone::Info, list::not_found(&filter_text, searching));
-        }
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        if let Ok(LineNumber(typed)) = answer.downcast() {
-            match typed.trim().parse() {
-                Ok(line) => {
-                    self.blob.go_to_line(line);
-                    self.as_text = true;
-                    self.panels.set_focus(FILE);
-                }
-                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::sanitize(&typed))),
-            }
         }
     }
 

@@ -4,13 +4,13 @@ mod comment_actions;
 
 use crate::api::GitRef;
 use crate::api::commits::ListCommits;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode, Tabs};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
@@ -143,7 +143,7 @@ impl ShowsChanges for CommitPane {
     }
 }
 
-impl Pane for CommitPane {
+impl PaneKind for CommitPane {
     const ID: &'static str = "commit";
     const TITLE: &'static str = "Commit";
     const NEEDS: Needs = Needs::Item;
@@ -230,7 +230,8 @@ impl Pane for CommitPane {
             cx.go(Place::new("files").project(pane.shown.project.clone()).at(sha));
         }),
         Command::new("commit.pick", &["P"], "Cherry-pick to branch…", |pane: &mut Self, cx| {
-            cx.act(cherry_pick::ask(&pane.shown.project, &cx.view));
+            let picks = pane.shown.commit(&cx.view).value.map(cherry_pick::pick_of).into_iter().collect();
+            cherry_pick::ask(&pane.shown.project, picks, cx);
         })
         .writes()
         .when(|pane, view| pane.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it has not loaded yet".into())),
@@ -280,7 +281,9 @@ impl Pane for CommitPane {
             diff_comments: DiffComments::default(),
         }
     }
+}
 
+impl Pane for CommitPane {
     fn place(&self) -> Place {
         let place = Place::new(Self::ID).project(self.shown.project.clone()).item(&self.shown.sha);
         let place = Place { git_ref: self.git_ref.clone(), path: self.path.clone(), ..place };
@@ -383,13 +386,6 @@ impl Pane for CommitPane {
 
     fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
         self.shown.changes.next_match(forward);
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        if let Ok(cherry_pick::PickTo(branch)) = answer.downcast() {
-            let picks = self.shown.commit(&cx.view).value.map(cherry_pick::pick_of).into_iter().collect();
-            cherry_pick::confirm(&self.shown.project, picks, &branch, cx);
-        }
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {

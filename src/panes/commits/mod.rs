@@ -3,14 +3,15 @@
 
 mod log_query;
 
+use crate::api::branches::Branch;
 use crate::api::commits::{Commit, ListCommits};
+use crate::api::tags::Tag;
 use crate::api::{GitRef, Id};
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
@@ -23,7 +24,7 @@ use crate::parts::commit_history::History;
 use crate::parts::commit_view::CommitView;
 use crate::parts::list::{self, age};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListSource};
+use crate::parts::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListCommand, ListSource};
 use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::ref_choices::Refs;
 use crate::parts::ref_labels::Labels;
@@ -59,12 +60,6 @@ const COLUMNS: Columns<Commit> = Columns {
     ],
     order: None,
 };
-
-/// The answer of a picker or prompt: the chosen ref, or the typed path.
-enum CommitsAnswer {
-    Ref(GitRef),
-    Path(String),
-}
 
 /// A log: of a ref, of a path, or of every branch and tag.
 pub struct CommitSource {
@@ -113,6 +108,11 @@ impl CommitSource {
     }
 }
 
+/// Returns the action that reports a new branch or tag.
+fn created(name: &str) -> Action {
+    Action::Say(Tone::Good, format!("Created {name}."))
+}
+
 impl Commits {
     /// Decides where the ref of a web address ends, once the refs are known; if that is still ambiguous, asks.
     fn decide_split(&mut self, cx: &mut Cx) {
@@ -123,7 +123,7 @@ impl Commits {
             None => self.list.restart(),
         }
         if existing.len() > 1 {
-            ref_split::ask(existing, cx);
+            ref_split::ask(existing, cx, Self::read_as);
         }
     }
 
@@ -181,7 +181,7 @@ impl ListSource for CommitSource {
     const NEEDS: Needs = Needs::Project;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 46, weight: 1 }, PanelRequest { min: 50, weight: 1 }];
     const COLUMNS: Columns<Commit> = COLUMNS;
-    const COMMANDS: &'static [Command<Commits>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("commits.open", &["Enter"], "Open commit", Commits::open_commit)
             .footer("open")
             .when(Commits::has_row),
@@ -189,13 +189,19 @@ impl ListSource for CommitSource {
             .footer("files")
             .when(Commits::has_row),
         Command::new("commits.ref", &["R"], "Switch branch or tag…", |pane: &mut Commits, cx| {
-            let then = |name: &str| Action::answer(CommitsAnswer::Ref(name.into()));
-            cx.act(Refs::pick("Commits of", &pane.source.project, &cx.view, then));
+            Refs::ask("Commits of", &pane.source.project, cx, |pane: &mut Commits, name, _| {
+                pane.source.git_ref = Some(name);
+                pane.source.all = false;
+                pane.list.restart();
+            });
         })
         .footer("ref"),
         Command::new("commits.path", &["p"], "Filter by path…", |pane: &mut Commits, cx| {
             let path = pane.source.path.clone().unwrap_or_default();
-            cx.act(Action::OpenOverlay(Box::new(Prompt::ask("path", path, CommitsAnswer::Path))));
+            cx.ask("path", path, |pane: &mut Commits, typed, _| {
+                pane.source.path = Some(typed.trim_matches('/').to_owned()).filter(|path| !path.is_empty());
+                pane.list.restart();
+            });
         })
         .footer("path"),
         Command::new("commits.all", &["A"], "Toggle commits of all refs", |pane: &mut Commits, _| {
@@ -216,20 +222,22 @@ impl ListSource for CommitSource {
             list::need(pane.marked_pair(view), &pane.rows(view), none).map(|_| ())
         }),
         Command::new("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Commits, cx| {
-            cx.act(cherry_pick::ask(&pane.source.project, &cx.view));
+            cherry_pick::ask(&pane.source.project, pane.picks(&cx.view), cx);
         })
         .writes()
         .when(Commits::has_row),
         Command::new("commits.branch", &["+"], "Create branch…", |pane: &mut Commits, cx| {
             if let Some(commit) = pane.current(&cx.view) {
-                forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id)).open(cx);
+                let form = forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id));
+                form.then(|answer| Some(created(&answer.downcast_ref::<Branch>()?.name))).open(cx);
             }
         })
         .writes()
         .when(Commits::has_row),
         Command::new("commits.tag", &["T"], "Create tag…", |pane: &mut Commits, cx| {
             if let Some(commit) = pane.current(&cx.view) {
-                forms::refs::create_tag(&pane.source.project, &GitRef::from(&commit.id)).open(cx);
+                let form = forms::refs::create_tag(&pane.source.project, &GitRef::from(&commit.id));
+                form.then(|answer| Some(created(&answer.downcast_ref::<Tag>()?.name))).open(cx);
             }
         })
         .writes()
@@ -357,33 +365,6 @@ impl ListSource for CommitSource {
     fn changed(pane: &mut Commits, cx: &mut Cx) {
         pane.decide_split(cx);
         pane.source.lanes = if pane.list_width(&cx.view) < WIDE { MAX_LANES.0 } else { MAX_LANES.1 };
-    }
-
-    fn answer(pane: &mut Commits, answer: Answer, cx: &mut Cx) {
-        let answer = match answer.downcast() {
-            Ok(CommitsAnswer::Ref(name)) => {
-                pane.source.git_ref = Some(name);
-                pane.source.all = false;
-                return pane.list.restart();
-            }
-            Ok(CommitsAnswer::Path(path)) => {
-                pane.source.path = Some(path.trim_matches('/').to_owned()).filter(|path| !path.is_empty());
-                return pane.list.restart();
-            }
-            Err(answer) => answer,
-        };
-        let answer = match answer.downcast() {
-            Ok(reading) => return pane.read_as(reading),
-            Err(answer) => answer,
-        };
-        match answer.downcast() {
-            Ok(forms::refs::NewRef(name)) => cx.say(Tone::Good, format!("Created {name}.")),
-            Err(answer) => {
-                if let Ok(cherry_pick::PickTo(branch)) = answer.downcast() {
-                    cherry_pick::confirm(&pane.source.project, pane.picks(&cx.view), &branch, cx);
-                }
-            }
-        }
     }
 
     fn url(&self, view: &View, commit: &Commit) -> Option<String> {

@@ -22,7 +22,7 @@ use crate::parts::facts::Details;
 use crate::parts::list::age;
 use crate::parts::list_detail::FactsSource;
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{ci, project, query_list};
 use crate::store::{ListQuery, Load, Remote, Rows, Want};
 use crate::ui::panels::PanelRequest;
@@ -155,7 +155,7 @@ impl ListSource for DeploymentSource {
     /// The environments are derived from these pages, because the deployments API does not list them.
     const MIN_PAGES: u32 = 3;
     const COLUMNS: Columns<Deployment> = COLUMNS;
-    const COMMANDS: &'static [Command<Deployments>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("deployments.open", &["Enter"], "Open job", Deployments::open_job)
             .footer("job")
             .when(Deployments::has_row),

@@ -1,7 +1,6 @@
 //! A fuzzy finder over all file paths of a tree. It ranks in the background while the tree is still loading.
 
 use crate::api::repository::{EntryKind, ListTree, TreeEntry};
-use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
@@ -9,6 +8,7 @@ use crate::app::overlay::picker::{edit, letters_of, letters_shown};
 use crate::app::overlay::{AfterEvent, Overlay, TextEntry};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
+use crate::parts::blob::File;
 use crate::parts::blob::source::Source;
 use crate::store::{Canceled, Cut, Derive, Load, Rows, Value, Want, Work};
 use crate::ui::drawn::Drawn;
@@ -36,12 +36,6 @@ const MAX_MATCHES: usize = 500;
 const RECENT_BONUS: u32 = 60;
 /// The number of paths between two checks whether the ranking was canceled.
 const CANCEL_CHECK_INTERVAL: usize = 4096;
-
-/// The chosen file, as sent to the pane.
-pub struct FoundFile {
-    pub sha: String,
-    pub path: String,
-}
 
 /// The files of a page of the tree. Their texts are together in one allocation, because there may be a million files.
 #[derive(Default)]
@@ -248,7 +242,8 @@ impl Finder {
         }
         match self.shown.best.get(self.list.selected()) {
             Some(hit) => {
-                cx.act(Action::answer(FoundFile { sha: hit.sha.clone(), path: hit.path.clone() }));
+                let file = File { path: hit.path.clone(), sha: hit.sha.clone() };
+                cx.act(cx.here.then(move |pane: &mut super::Files, cx| pane.open_found(file, cx)));
                 AfterEvent::Close
             }
             None => AfterEvent::KeepOpen,

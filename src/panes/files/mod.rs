@@ -1,6 +1,7 @@
 //! The files of a project: the tree of a ref, and the content of one file.
 
 mod export;
+mod file_actions;
 pub mod find;
 mod navigation;
 mod tree;
@@ -8,14 +9,13 @@ mod tree;
 use crate::api::GitRef;
 use crate::api::commits::GetCommit;
 use crate::api::projects::Project;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
@@ -25,7 +25,6 @@ use crate::parts::blob::source::Source;
 use crate::parts::blob::{BlobView, File, Mode};
 use crate::parts::ref_choices::Refs;
 use crate::parts::ref_split::RefSplit;
-use crate::parts::staging_area::file_actions::{self, FileAction, FileAnswer, FileContext};
 use crate::parts::{list, project};
 use crate::store::{Load, Want};
 use crate::ui::drawn::Drawn;
@@ -33,6 +32,7 @@ use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{self, Column, Size};
 use crate::ui::text::sanitize;
 use crate::ui::{state, text};
+use file_actions::{FileAction, FileContext};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use tree::{Node, Tree};
@@ -44,12 +44,6 @@ const COLUMNS: &[Column] = &[
     Column::new("", Size::Fill { min: 12, weight: 1 }),
     Column::new("", Size::Fit { min: 0, max: 10 }).right().drop_order(1),
 ];
-
-/// The answer of a picker or prompt: the typed line number, or the chosen ref.
-enum FilesAnswer {
-    Line(String),
-    Ref(GitRef),
-}
 
 /// The tree of a ref, and one of its files.
 pub struct Files {
@@ -301,7 +295,19 @@ impl Files {
     }
 }
 
-impl Pane for Files {
+impl Files {
+    fn go_to_line(&mut self, typed: String, cx: &mut Cx) {
+        match typed.trim().parse() {
+            Ok(line) => {
+                self.blob.go_to_line(line);
+                self.panels.set_focus(BLOB);
+            }
+            Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", sanitize(&typed))),
+        }
+    }
+}
+
+impl PaneKind for Files {
     const ID: &'static str = "files";
     const TITLE: &'static str = "Files";
     const NEEDS: Needs = Needs::Project;
@@ -316,14 +322,17 @@ impl Pane for Files {
         }),
         Command::new("files.history", &["b", "H"], "Go to file history", Self::history).footer("history"),
         Command::new("files.ref", &["R"], "Switch branch or tag…", |pane: &mut Self, cx| {
-            let then = |name: &str| Action::answer(FilesAnswer::Ref(name.into()));
-            cx.act(Refs::pick("Files at", &pane.source.project, &cx.view, then));
+            Refs::ask("Files at", &pane.source.project, cx, |pane: &mut Self, name, _| {
+                let path = pane.path().map(str::to_owned);
+                pane.source.git_ref = Some(name);
+                pane.tree.restart(path.as_deref());
+            });
         })
         .footer("ref"),
         Command::new("files.find", &["t"], "Find file…", Self::find).footer("find").when(Self::has_tree),
         Command::new("files.above", &["u"], "Go to parent folder", Self::above).when(Self::has_tree),
         Command::new("files.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.act(Action::OpenOverlay(Box::new(Prompt::ask("line", "", FilesAnswer::Line))));
+            cx.ask("line", "", Self::go_to_line);
         })
         .when(Self::has_file),
         Command::new("files.mode", &["v"], "Change view mode", |pane: &mut Self, cx| {
@@ -374,19 +383,19 @@ impl Pane for Files {
         })
         .writes()
         .when(Self::can_change_file),
-        Command::new("files.add", &["+"], "Add file…", |pane: &mut Self, cx| pane.context().add(cx))
+        Command::new("files.add", &["+"], "Add file…", |pane: &mut Self, cx| pane.ask_new_file(cx))
             .writes()
             .when(Self::can_change),
-        Command::new("files.rename", &["M"], "Move or rename file…", |pane: &mut Self, cx| pane.context().rename(cx))
+        Command::new("files.rename", &["M"], "Move or rename file…", |pane: &mut Self, cx| pane.ask_new_path(cx))
             .writes()
             .when(Self::can_change_file),
         Command::new("files.delete", &["D"], "Delete file", |pane: &mut Self, cx| {
-            pane.context().delete(cx);
+            pane.delete(cx);
         })
         .writes()
         .when(Self::can_change_file),
         Command::new("files.upload", &["U"], "Upload file…", |pane: &mut Self, cx| {
-            pane.staging.upload(cx);
+            pane.ask_upload(cx);
         })
         .writes()
         .when(Self::can_change),
@@ -422,7 +431,9 @@ impl Pane for Files {
         }
         files
     }
+}
 
+impl Pane for Files {
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.source.project.clone());
         place.git_ref = self.source.git_ref.clone();
@@ -595,44 +606,6 @@ impl Pane for Files {
             (false, _) => cx.say(Tone::Info, list::not_found(&filter_text, blob && self.blob.is_searching(&cx.view))),
             (true, false) => self.tree_moved(),
             (true, true) => {}
-        }
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let context = self.context();
-        let answer = match answer.downcast::<FileAnswer>() {
-            Ok(answer) => return self.staging.answer(answer, &context, cx),
-            Err(answer) => answer,
-        };
-        let answer = match answer.downcast() {
-            Ok(find::FoundFile { sha, path }) => {
-                self.tree.reveal(&path);
-                self.chosen = true;
-                self.blob.show(Some(File { path, sha }));
-                self.panels.set_focus(BLOB);
-                self.entered = true;
-                return self.remember(cx);
-            }
-            Err(answer) => answer,
-        };
-        let answer = match answer.downcast() {
-            Ok(reading) => return self.read_as(reading),
-            Err(answer) => answer,
-        };
-        let Ok(answer) = answer.downcast() else { return };
-        match answer {
-            FilesAnswer::Line(typed) => match typed.trim().parse() {
-                Ok(line) => {
-                    self.blob.go_to_line(line);
-                    self.panels.set_focus(BLOB);
-                }
-                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", sanitize(&typed))),
-            },
-            FilesAnswer::Ref(name) => {
-                let path = self.path().map(str::to_owned);
-                self.source.git_ref = Some(name);
-                self.tree.restart(path.as_deref());
-            }
         }
     }
 

@@ -3,11 +3,12 @@
 
 use super::find::Finder;
 use super::tree::Tree;
-use super::{Files, TREE};
+use super::{BLOB, Files, TREE};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::state::{MAX_PATHS, RecentProject, RecentsChange};
 use crate::app::view::View;
+use crate::parts::blob::File;
 use crate::parts::ref_split::{self, Reading};
 
 impl Files {
@@ -46,6 +47,16 @@ impl Files {
         cx.act(Action::OpenOverlay(Box::new(finder)));
     }
 
+    /// Shows the file that the finder found.
+    pub(super) fn open_found(&mut self, file: File, cx: &mut Cx) {
+        self.tree.reveal(&file.path);
+        self.chosen = true;
+        self.blob.show(Some(file));
+        self.panels.set_focus(BLOB);
+        self.entered = true;
+        self.remember(cx);
+    }
+
     /// Goes to the parent folder of the current row of the tree.
     pub(super) fn above(&mut self, _cx: &mut Cx) {
         self.panels.set_focus(TREE);
@@ -62,7 +73,7 @@ impl Files {
             self.read_as(reading.clone());
         }
         if existing.len() > 1 {
-            ref_split::ask(existing, cx);
+            ref_split::ask(existing, cx, Self::read_as);
         }
     }
 

@@ -22,7 +22,7 @@ use crate::parts::facts::Details;
 use crate::parts::list::{self, Listing, age};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{forms, query_list};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::glyph;
@@ -220,7 +220,7 @@ impl ListSource for GroupSource {
     const TITLE: &'static str = "Groups and projects";
     const COLUMNS: Columns<GroupOrProject> = COLUMNS;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
-    const COMMANDS: &'static [Command<Groups>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("groups.open", &["Enter"], "Open group or project", Self::enter).footer("open"),
         Command::new("groups.create", &["+"], "Create group…", |pane: &mut Groups, cx| {
             forms::group::create(pane.group()).open(cx);

@@ -17,7 +17,7 @@ use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::recent;
@@ -194,7 +194,7 @@ impl Home {
     }
 }
 
-impl Pane for Home {
+impl PaneKind for Home {
     const ID: &'static str = "home";
     const TITLE: &'static str = "Home";
     const COMMANDS: &'static [Command<Self>] = &[
@@ -265,7 +265,9 @@ impl Pane for Home {
         home.rebuild_lines(view);
         home
     }
+}
 
+impl Pane for Home {
     fn place(&self) -> Place {
         Place::new(Self::ID)
     }

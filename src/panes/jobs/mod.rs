@@ -10,7 +10,7 @@ use crate::api::jobs::{Job, ListJobs, ListPipelineJobs};
 use crate::api::pipelines::Pipeline;
 use crate::api::pipelines::resources::Status;
 use crate::api::{GitRef, Id};
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
@@ -23,11 +23,11 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::app::watch::Watched;
 use crate::parts::breadcrumbs;
-use crate::parts::ci::{self, Confirmed, JobAction, POLL_INTERVAL};
+use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{self, age};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
 use crate::parts::{forms, project};
@@ -138,11 +138,8 @@ impl Jobs {
 
     fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
         let targets = self.marked_or_selected(&cx.view);
-        job_action.apply(&self.source.project, &targets, cx);
-        // If the action needs confirmation, the marks stay until it is confirmed.
-        if !job_action.needs_confirmation() {
-            self.list.state.clear_marks();
-        }
+        let clear_marks = cx.here.then(|pane: &mut Jobs, _| _ = pane.list.state.clear_marks());
+        job_action.apply(&self.source.project, &targets, Some(clear_marks), cx);
     }
 
     /// Returns the jobs whose traces to show side by side: the marked ones, else the running ones.
@@ -194,7 +191,7 @@ impl ListSource for JobSource {
     const NEEDS: Needs = Needs::Project;
     const COLUMNS: Columns<Job> = COLUMNS;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
-    const COMMANDS: &'static [Command<Jobs>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("jobs.open", &["Enter"], "Open job", |pane: &mut Jobs, cx| pane.open_job(cx))
             .footer("trace")
             .when(Jobs::has_row),
@@ -499,13 +496,6 @@ impl ListSource for JobSource {
             wants.extend(query.wants(before as u32 + 1, Duration::ZERO, Some(POLL_INTERVAL)));
         }
         wants
-    }
-
-    fn answer(pane: &mut Jobs, answer: Answer, cx: &mut Cx) {
-        if let Ok(confirmed) = answer.downcast::<Confirmed>() {
-            confirmed.send(cx);
-            pane.list.state.clear_marks();
-        }
     }
 
     fn ticks(&self) -> bool {

@@ -11,7 +11,6 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::outbox::{DiffPosition, DraftThread};
 use crate::app::overlay::composer::rows_on_lines;
-use crate::app::overlay::prompt::Prompt;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::panes::mr::conversation::{self, UnderCursor};
@@ -31,12 +30,9 @@ use crate::ui::text;
 /// The reason why thread commands are disabled.
 const NO_THREADS: &str = "this server has no threads";
 
-/// The typed coordinates of a point in an image.
-pub(super) struct TypedPoint(String);
-
 fn ask_for_point(path: &str, ImagePoint { width, height, x, y }: ImagePoint, cx: &mut Cx) {
     let label = format!("x, y in {} ({width} × {height}; empty: the whole file)", text::fit(path, 30));
-    cx.act(Action::OpenOverlay(Box::new(Prompt::ask(label, format!("{x}, {y}"), TypedPoint))));
+    cx.ask(label, format!("{x}, {y}"), |pane: &mut Mr, typed, cx| pane.comment_on_point(typed.trim(), cx));
 }
 
 /// The comment or draft under the cursor. It is built for a single key press and not stored.
@@ -258,10 +254,10 @@ impl Mr {
     }
 
     /// Opens the composer for the typed point of an image, or for the whole image if none was typed.
-    pub(super) fn comment_on_point(&mut self, TypedPoint(text): TypedPoint, cx: &mut Cx) {
+    fn comment_on_point(&mut self, typed: &str, cx: &mut Cx) {
         let Some((anchor, image)) = self.changes.anchor().zip(self.changes.image_point()) else { return };
-        let point = image.read(text.trim());
-        if point.is_none() && !text.trim().is_empty() {
+        let point = image.read(typed);
+        if point.is_none() && !typed.is_empty() {
             let words = format!("The image has no such point: it is {} × {} pixels.", image.width, image.height);
             return cx.say(Tone::Warning, words);
         }

@@ -19,14 +19,14 @@ use crate::api::merge_requests::{
 use crate::api::notes::Note;
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::{ExtraValue, Id};
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::clone::Checkout;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode, Tabs};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
@@ -47,7 +47,6 @@ use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use crate::ui::{line, state};
-use comment_actions::TypedPoint;
 use conversation::{Content, Conversation, UnderCursor};
 use decisions::CommonChanges;
 use facts::Facts;
@@ -369,7 +368,7 @@ fn commit_row(view: &View, commit: &Commit) -> Row<'static> {
     ])
 }
 
-impl Pane for Mr {
+impl PaneKind for Mr {
     const ID: &'static str = "mr";
     const TITLE: &'static str = "Merge request";
     const NEEDS: Needs = Needs::Item;
@@ -557,7 +556,9 @@ impl Pane for Mr {
             opened_path: None,
         }
     }
+}
 
+impl Pane for Mr {
     fn place(&self) -> Place {
         let place = Place::new(Self::ID).project(self.project.clone()).item(self.iid);
         let name = NAMES.get(self.tab as usize).filter(|_| self.tab != Tab::Overview);
@@ -792,24 +793,6 @@ impl Pane for Mr {
                 let rows = view.store.list(&self.pipelines_of());
                 list::count(&rows, rows.len(), None)
             }
-        }
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let answer = match answer.downcast::<versions::FirstVersion>() {
-            Ok(from) => return self.compare_from(from, cx),
-            Err(answer) => answer,
-        };
-        let answer = match answer.downcast::<versions::VersionPair>() {
-            Ok(both) => {
-                self.show_between(both);
-                self.tab = Tab::Changes;
-                return;
-            }
-            Err(answer) => answer,
-        };
-        if let Ok(point) = answer.downcast::<TypedPoint>() {
-            self.comment_on_point(point, cx);
         }
     }
 

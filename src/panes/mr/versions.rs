@@ -1,11 +1,11 @@
 //! Comparison of two versions of a merge request, which are chosen one after the other.
 
-use super::Mr;
 use super::scope::Scope;
+use super::{Mr, Tab};
 use crate::api::versions::{ListMergeRequestVersions, Version};
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
+use crate::app::context::{Cx, Here};
 use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
 use crate::parts::list::time_ago;
@@ -25,16 +25,11 @@ pub(super) struct VersionEnd {
     id: u64,
 }
 
-/// The answer of the first picker.
-pub(super) struct FirstVersion(VersionEnd);
-
-/// The answer of the second picker: both sides.
-pub(super) struct VersionPair(VersionEnd, VersionEnd);
-
 /// The source of the version picker: the versions after `from`, or all versions and the base.
 struct Versions {
     list: ListMergeRequestVersions,
     from: Option<VersionEnd>,
+    here: Here,
 }
 
 /// Returns the versions with their numbers, newest first. The oldest is number 1, so numbers are `None` unless all
@@ -66,11 +61,15 @@ impl Versions {
             (_, true) => (end.name.clone(), format!("latest, {}", time_ago(view, version.created_at.as_ref()))),
             (_, false) => (end.name.clone(), time_ago(view, version.created_at.as_ref())),
         };
-        let item = match &self.from {
-            None => Item::answer(name, FirstVersion(end)),
-            Some(from) => Item::answer(name, VersionPair(from.clone(), end)),
-        };
-        item.detail(detail).note(short)
+        let from = self.from.clone();
+        let choose = self.here.then(move |pane: &mut Mr, cx| match from {
+            None => pane.choose_version(&format!("Compare {} with", end.name), Some(end), cx),
+            Some(from) => {
+                pane.scope = Scope::Versions { from, to: end };
+                pane.tab = Tab::Changes;
+            }
+        });
+        Item::act(name, choose).detail(detail).note(short)
     }
 }
 
@@ -135,22 +134,12 @@ impl Mr {
     }
 
     fn choose_version(&self, title: &str, from: Option<VersionEnd>, cx: &mut Cx) {
-        let source = Box::new(Versions { list: self.versions_of(), from });
+        let source = Box::new(Versions { list: self.versions_of(), from, here: cx.here });
         cx.act(Action::OpenOverlay(Box::new(Picker::of(title, source, &cx.view))));
     }
 
     /// Opens the picker for the first side.
     pub(super) fn compare_versions(&mut self, cx: &mut Cx) {
         self.choose_version("Compare from", None, cx);
-    }
-
-    /// Opens the picker for the second side.
-    pub(super) fn compare_from(&mut self, FirstVersion(from): FirstVersion, cx: &mut Cx) {
-        self.choose_version(&format!("Compare {} with", from.name), Some(from), cx);
-    }
-
-    /// Shows the changes between the chosen sides.
-    pub(super) fn show_between(&mut self, VersionPair(from, to): VersionPair) {
-        self.scope = Scope::Versions { from, to };
     }
 }

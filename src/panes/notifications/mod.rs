@@ -16,7 +16,7 @@ use crate::app::view::View;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::forms::notification as form;
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{forms, project};
 use crate::store::{ListQuery, Load, Rows, Want};
 use crate::ui::glyph;
@@ -125,7 +125,7 @@ impl ListSource for NotificationSource {
     const TITLE: &'static str = "Notification settings";
     const COLUMNS: Columns<GroupOrProject> = COLUMNS;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
-    const COMMANDS: &'static [Command<Notifications>] =
+    const COMMANDS: &'static [ListCommand<Self>] =
         &[Command::new("notifications.edit", &["e", "Enter"], "Edit notification settings…", Notifications::edit)
             .footer("change")
             .writes()

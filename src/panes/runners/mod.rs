@@ -7,17 +7,15 @@ mod query;
 
 use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRunners, Runner, UpdateRunner};
 use crate::api::{Error, ExtraValue, Fault, Id};
-use crate::app::action::{Action, Answer};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
-use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, ServerOrder};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::project;
 use crate::store::{ListQuery, Load, Rows, Want};
 use crate::ui::glyph;
@@ -41,9 +39,6 @@ enum Scope {
 
 const IN_PROJECT: &[&str] = &["Project", "Mine", "All"];
 const EVERYWHERE: &[&str] = &["Mine", "All"];
-
-/// The tags of a runner, as typed.
-struct TypedTags(String);
 
 /// The runners of a project, of the user, or all.
 pub struct RunnerSource {
@@ -111,7 +106,7 @@ impl ListSource for RunnerSource {
     const TITLE: &'static str = "Runners";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
     const COLUMNS: Columns<Runner> = COLUMNS;
-    const COMMANDS: &'static [Command<Runners>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("runners.open", &["Enter"], "Open runner or job", Self::enter)
             .footer("jobs")
             .when(Runners::has_row),
@@ -121,8 +116,11 @@ impl ListSource for RunnerSource {
             .when(Runners::has_row),
         Command::new("runners.tags", &["t"], "Edit tags…", |pane: &mut Runners, cx| {
             if let Some(runner) = pane.current(&cx.view) {
-                let prompt = Prompt::ask("tags, with commas", runner.tags().join(", "), TypedTags);
-                cx.act(Action::OpenOverlay(Box::new(prompt)));
+                cx.ask("tags, with commas", runner.tags().join(", "), |pane: &mut Runners, typed, cx| {
+                    let tags = typed.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned);
+                    let tag_list = Some(tags.collect());
+                    pane.update(cx, "change the tags of", |update| UpdateRunner { tag_list, ..update });
+                });
             }
         })
         .footer("tags")
@@ -227,13 +225,6 @@ impl ListSource for RunnerSource {
         let height = pane.list.state.height().clamp(1, MAX_DETAILED);
         let sight = (top..top + height).chain([pane.list.state.selected()]);
         sight.filter_map(|at| pane.list.at(&rows, at)).map(|r| Load::single(&GetRunner { id: r.id }).into()).collect()
-    }
-
-    fn answer(pane: &mut Runners, answer: Answer, cx: &mut Cx) {
-        if let Ok(TypedTags(typed)) = answer.downcast() {
-            let tags = typed.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
-            pane.update(cx, "change the tags of", |update| UpdateRunner { tag_list: Some(tags), ..update });
-        }
     }
 
     fn url(&self, _view: &View, _: &Runner) -> Option<String> {

@@ -18,7 +18,7 @@ use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{self, age};
 use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::{breadcrumbs, project};
 use crate::store::{ListQuery, Load, Rows, Want, Work};
 use crate::ui::line::Line;
@@ -235,7 +235,7 @@ impl ListSource for SearchSource {
     const TITLE: &'static str = "Search";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const COLUMNS: Columns<Hit> = COLUMNS;
-    const COMMANDS: &'static [Command<SearchPane>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("search.open", &["Enter"], "Open result", Self::enter).footer("open").when(SearchPane::has_row),
         Command::new("search.everywhere", &["E"], "Search a wider scope", SearchPane::widen).footer("widen").when(
             |pane, _| {

@@ -20,7 +20,7 @@ use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::forms::{self, snippet as form};
 use crate::parts::list::age;
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
 use crate::parts::project;
 use crate::store::{ListQuery, Load, Remote, Want, Write};
 use crate::ui::line::Line;
@@ -135,7 +135,7 @@ impl ListSource for SnippetSource {
     const PLACE_NAMES_ROW: bool = true;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 30, weight: 2 }, PanelRequest { min: 50, weight: 5 }];
     const COLUMNS: Columns<Snippet> = COLUMNS;
-    const COMMANDS: &'static [Command<Snippets>] = &[
+    const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("snippets.open", &["Enter"], "Open snippet", |pane: &mut Snippets, _| pane.focus_detail())
             .footer("read")
             .when(Snippets::has_row),

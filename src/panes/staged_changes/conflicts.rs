@@ -1,7 +1,7 @@
 //! Resolving conflicts of staged changes: keep mine, take theirs, or merge both.
 
 use super::check::{BranchFile, Conflict};
-use super::{StagedAnswer, StagedChanges, compare};
+use super::{StagedChanges, compare};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
@@ -105,7 +105,8 @@ impl StagedChanges {
             Conflict::Changed(_) | Conflict::Exists(_) => "It stays as it is on the branch".to_owned(),
         };
         let question = format!("Discard your changes to {path}? {theirs}, and yours exist nowhere else.");
-        cx.act(App::confirm("Take theirs", question, Action::answer(StagedAnswer::Drop(change.path.clone()))));
+        let discard = Self::discard_change(&change.path, cx);
+        cx.act(App::confirm("Take theirs", question, discard));
     }
 
     /// Starts a merge of both sides. The editor opens when it is done.

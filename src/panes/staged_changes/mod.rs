@@ -9,15 +9,14 @@ use crate::api::commits::DiffEntry;
 use crate::api::projects::Project;
 use crate::api::{GitRef, Id};
 use crate::app::App;
-use crate::app::action::{Action, Answer};
+use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
@@ -25,7 +24,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, Entries, Input};
-use crate::parts::staging_area::{Change, Kind, Staging, StagingArea, file_actions, history};
+use crate::parts::staging_area::{Change, Kind, Staging, StagingArea, document, history};
 use crate::parts::{forms, project, ref_choices};
 use crate::store::{Load, Want};
 use crate::ui::panels::Panels;
@@ -38,19 +37,6 @@ use conflicts::Merging;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
-
-/// The answer of a prompt, picker or confirmation.
-enum StagedAnswer {
-    /// Discards the change of that path.
-    Drop(String),
-    DropAll,
-    /// The new branch to commit to; empty for the current branch.
-    Onto(String),
-    /// The author as `Name <mail>`; empty for the user.
-    Author(String),
-    /// The branch whose staged changes are shown.
-    Branch(String),
-}
 
 /// The changes staged for a branch.
 pub struct StagedChanges {
@@ -111,7 +97,7 @@ impl StagedChanges {
 
     fn edit(&mut self, outside: bool, cx: &mut Cx) {
         let (Some(staging_area), Some((_, change))) = (self.staging_area(&cx.view), self.current()) else { return };
-        file_actions::open(staging_area, &change.path, change.base.clone(), outside, cx);
+        document::open(staging_area, &change.path, change.base.clone(), outside, cx);
     }
 
     fn drop_one(&mut self, cx: &mut Cx) {
@@ -124,34 +110,60 @@ impl StagedChanges {
                 format!("Discard your changes to {} ({size})? They exist nowhere else.", sanitize(&change.path))
             }
         };
-        cx.act(App::confirm(
-            "Discard staged change",
-            question,
-            Action::answer(StagedAnswer::Drop(change.path.clone())),
-        ));
+        let discard = Self::discard_change(&change.path, cx);
+        cx.act(App::confirm("Discard staged change", question, discard));
+    }
+
+    /// Returns the action that discards the change of a path.
+    fn discard_change(path: &str, cx: &Cx) -> Action {
+        let path = path.to_owned();
+        cx.here.then(move |pane: &mut Self, cx| {
+            if let Some(staging_area) = pane.staging_area(&cx.view) {
+                staging_area.update(cx, |staging| staging.changes.retain(|change| change.path != path));
+            }
+        })
     }
 
     fn drop_all(&mut self, cx: &mut Cx) {
         let (len, branch) = (self.list().len(), self.branch(&cx.view).unwrap_or_default());
         let question = format!("Discard all {len} changes staged for {}? They exist nowhere else.", sanitize(&branch));
-        cx.act(App::confirm("Discard all changes", question, Action::answer(StagedAnswer::DropAll)));
+        let discard_all = cx.here.then(|pane: &mut Self, cx| {
+            if let Some(staging_area) = pane.staging_area(&cx.view) {
+                staging_area.update(cx, |staging| staging.changes.clear());
+            }
+        });
+        cx.act(App::confirm("Discard all changes", question, discard_all));
     }
 
     fn ask_branch(&mut self, cx: &mut Cx) {
         let onto = self.staging.as_ref().ok().and_then(|staging| staging.onto.clone()).unwrap_or_default();
         let branch = self.branch(&cx.view).unwrap_or_default();
         let label = format!("new branch from {} (empty: commit to it)", sanitize(&branch));
-        cx.act(Action::OpenOverlay(Box::new(Prompt::ask(label, onto, StagedAnswer::Onto))));
+        cx.ask(label, onto, |pane: &mut Self, typed, cx| pane.set_branch(typed.trim(), cx));
+    }
+
+    /// Sets the new branch to commit to; an empty name stands for the current branch.
+    fn set_branch(&mut self, name: &str, cx: &mut Cx) {
+        let Some(staging_area) = self.staging_area(&cx.view) else { return };
+        if let Some(why) = ref_choices::invalid_reason(name).filter(|_| !name.is_empty()) {
+            return cx.say(Tone::Warning, format!("Invalid branch name \"{}\": {why}.", sanitize(name)));
+        }
+        staging_area.update(cx, |staging| {
+            staging.onto = Some(name.to_owned()).filter(|name| !name.is_empty() && *name != staging_area.branch);
+            staging.refused = None;
+        });
     }
 
     fn ask_author(&mut self, cx: &mut Cx) {
-        let author = self.staging.as_ref().ok().and_then(|staging| staging.author.clone());
-        let text = author.map(|(name, mail)| format!("{name} <{mail}>")).unwrap_or_default();
-        cx.act(Action::OpenOverlay(Box::new(Prompt::ask(
-            "author, as Name <mail> (empty: you)",
-            text,
-            StagedAnswer::Author,
-        ))));
+        let known = self.staging.as_ref().ok().and_then(|staging| staging.author.clone());
+        let text = known.map(|(name, mail)| format!("{name} <{mail}>")).unwrap_or_default();
+        cx.ask("author, as Name <mail> (empty: you)", text, |pane: &mut Self, typed, cx| {
+            let Some(staging_area) = pane.staging_area(&cx.view) else { return };
+            match author(typed.trim()) {
+                Ok(author) => staging_area.update(cx, |staging| staging.author = author),
+                Err(why) => cx.say(Tone::Warning, why),
+            }
+        });
     }
 
     fn pick_branch(&mut self, cx: &mut Cx) {
@@ -159,15 +171,21 @@ impl StagedChanges {
         if branches.is_empty() {
             return cx.say(Tone::Info, "Nothing is staged for any branch of this project.");
         }
+        let here = cx.here;
         let item = |branch: String| {
             let staging_area = StagingArea::of(&cx.view, &self.project, &branch);
             let len = staging_area
                 .and_then(|staging_area| staging_area.read(&cx.view).ok())
                 .map_or(0, |staging| staging.changes.len());
-            Item::answer(branch.clone(), StagedAnswer::Branch(branch)).note(format!("{len} staged"))
+            let git_ref = GitRef::branch(&branch);
+            let show = here.then(move |pane: &mut Self, _| {
+                pane.git_ref = Some(git_ref);
+                (pane.was_refreshed, pane.input) = (false, None);
+            });
+            Item::act(branch, show).note(format!("{len} staged"))
         };
         let items = branches.into_iter().map(item).collect();
-        cx.act(Action::OpenOverlay(Box::new(Picker::new("Staged for", items))));
+        cx.open(Picker::new("Staged for", items));
     }
 
     fn next_side(&mut self, cx: &mut Cx) {
@@ -274,7 +292,7 @@ impl ShowsChanges for StagedChanges {
     }
 }
 
-impl Pane for StagedChanges {
+impl PaneKind for StagedChanges {
     const ID: &'static str = "stage";
     const TITLE: &'static str = "Staged changes";
     const NEEDS: Needs = Needs::Project;
@@ -351,7 +369,9 @@ impl Pane for StagedChanges {
             merging: None,
         }
     }
+}
 
+impl Pane for StagedChanges {
     fn place(&self) -> Place {
         Place { git_ref: self.git_ref.clone(), ..Place::new(Self::ID).project(self.project.clone()) }
     }
@@ -474,36 +494,6 @@ impl Pane for StagedChanges {
 
     fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
         self.changes.next_match(forward);
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let (Ok(answer), Some(staging_area)) = (answer.downcast(), self.staging_area(&cx.view)) else { return };
-        match answer {
-            StagedAnswer::Drop(path) => {
-                staging_area.update(cx, |staging| staging.changes.retain(|change| change.path != path))
-            }
-            StagedAnswer::DropAll => staging_area.update(cx, |staging| staging.changes.clear()),
-            StagedAnswer::Onto(name) => {
-                let name = name.trim().to_owned();
-                match ref_choices::invalid_reason(&name).filter(|_| !name.is_empty()) {
-                    Some(why) => {
-                        cx.say(Tone::Warning, format!("Invalid branch name \"{}\": {why}.", sanitize(&name)));
-                    }
-                    None => staging_area.update(cx, |staging| {
-                        staging.onto = Some(name).filter(|name| !name.is_empty() && *name != staging_area.branch);
-                        staging.refused = None;
-                    }),
-                }
-            }
-            StagedAnswer::Author(typed) => match author(typed.trim()) {
-                Ok(author) => staging_area.update(cx, |staging| staging.author = author),
-                Err(why) => cx.say(Tone::Warning, why),
-            },
-            StagedAnswer::Branch(branch) => {
-                self.git_ref = Some(GitRef::branch(&branch));
-                (self.was_refreshed, self.input) = (false, None);
-            }
-        }
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {

@@ -6,13 +6,12 @@ mod keys;
 use crate::api::Id;
 use crate::api::projects::Project;
 use crate::api::users::{GetCurrentUser, GetUser, GpgKey, ListUserProjects, ListUsers, Profile, SshKey};
-use crate::app::action::Answer;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, SearchMode, Tabs};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode, Tabs};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
@@ -186,7 +185,7 @@ impl UserPane {
         let Some(owner) = self.key_owner(&cx.view) else { return };
         let family = if self.tab == GPG { Family::Gpg } else { Family::Ssh };
         self.tab = if self.tab == PROFILE { SSH } else { self.tab };
-        self.adding.ask(family, owner, cx);
+        self.adding.ask(family, owner, cx, |pane: &mut Self| &mut pane.adding);
     }
 
     fn can_change(&self, view: &View) -> Result<(), Disabled> {
@@ -244,7 +243,7 @@ impl UserPane {
     }
 }
 
-impl Pane for UserPane {
+impl PaneKind for UserPane {
     const ID: &'static str = "user";
     const TITLE: &'static str = "User";
     const NEEDS: Needs = Needs::Item;
@@ -300,7 +299,9 @@ impl Pane for UserPane {
             adding: PendingKey::default(),
         }
     }
+}
 
+impl Pane for UserPane {
     fn place(&self) -> Place {
         let place = if self.is_self { Place::new("me") } else { Place::new(Self::ID).item(&self.id_or_name) };
         let place = place.query(self.projects.filter_text());
@@ -493,12 +494,6 @@ impl Pane for UserPane {
             self.panels.set_focus(LEFT);
         }
         marked || away
-    }
-
-    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        if let Ok(typed) = answer.downcast() {
-            self.adding.answer(typed, cx);
-        }
     }
 
     fn url(&self, view: &View) -> Option<String> {

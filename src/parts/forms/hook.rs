@@ -1,11 +1,7 @@
 //! The form for a new system hook.
 
-use crate::api::hooks::{CreateHook, Hook};
-use crate::app::action::Action;
+use crate::api::hooks::CreateHook;
 use crate::app::overlay::form::{Form, Widget};
-
-/// The ID of the created hook, as a message to the pane.
-pub struct NewHook(pub u64);
 
 fn check_url(url: &str) -> Result<(), String> {
     let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
@@ -32,5 +28,4 @@ pub fn create() -> Form {
         .field("enable_ssl_verification", |field| {
             field.label("check certificate").default("yes").help("no: delivers even if the certificate is invalid.");
         })
-        .then(|answer| Some(Action::answer(NewHook(answer.downcast_ref::<Hook>()?.id))))
 }

@@ -2,11 +2,7 @@
 
 use crate::api::labels::{CreateLabel, Label, UpdateLabel, rgb};
 use crate::api::{Endpoint, Scope};
-use crate::app::action::Action;
 use crate::app::overlay::form::Form;
-
-/// The name of the created or changed label, as a message to the pane.
-pub struct NewLabel(pub String);
 
 fn check_color(text: &str) -> Result<(), String> {
     let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphabetic());
@@ -21,8 +17,7 @@ fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) 
     let form = Form::of::<E>(title, what, key)
         .fixed("scope", scope)
         .first(&["name", "new_name", "color", "description", "priority"])
-        .field("color", |field| _ = field.check(check_color).help("#rrggbb, or a name such as orange."))
-        .then(|answer| Some(Action::answer(NewLabel(answer.downcast_ref::<Label>()?.name.clone()))));
+        .field("color", |field| _ = field.check(check_color).help("#rrggbb, or a name such as orange."));
     match scope {
         Scope::Project(_) => {
             form.field("priority", |field| _ = field.default("none").help("The lower, the more important."))

@@ -2,14 +2,10 @@
 
 use crate::api::members::{AddMember, Member, UpdateMember};
 use crate::api::{Endpoint, Scope, Time};
-use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
 use crate::parts::people;
 use serde_json::{Value, json};
-
-/// The user ID of the added or changed member, as a message to the pane.
-pub struct NewMember(pub u64);
 
 fn level(role: &str) -> Result<Value, String> {
     let level = people::level(role).or_else(|| role.parse().ok());
@@ -26,7 +22,6 @@ fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) 
         .field("expires_at", |field| {
             field.label("expires").widget(Widget::Date).default("never").help("2026-01-31, or 2w for in two weeks.");
         })
-        .then(|answer| Some(Action::answer(NewMember(answer.downcast_ref::<Member>()?.id))))
 }
 
 /// Returns the form for a new member.

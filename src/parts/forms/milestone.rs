@@ -3,11 +3,7 @@
 use crate::api::merge_requests::Milestone;
 use crate::api::milestones::{CreateMilestone, UpdateMilestone};
 use crate::api::{Endpoint, Scope, Time};
-use crate::app::action::Action;
 use crate::app::overlay::form::{Form, Widget};
-
-/// The ID of the created or changed milestone, as a message to the pane.
-pub struct NewMilestone(pub u64);
 
 fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) -> Form {
     Form::of::<E>(title, what, key)
@@ -17,7 +13,6 @@ fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) 
         .field("description", |field| _ = field.widget(Widget::Long))
         .field("start_date", |field| _ = field.widget(Widget::Date).default("none").help("2026-01-31, or today."))
         .field("due_date", |field| _ = field.widget(Widget::Date).default("none").help("2026-01-31, or today."))
-        .then(|answer| Some(Action::answer(NewMilestone(answer.downcast_ref::<Milestone>()?.id))))
 }
 
 /// Returns the form for a new milestone.

@@ -9,9 +9,6 @@ use crate::app::tone::Tone;
 use crate::ui::text::sanitize;
 use serde_json::{Value, json};
 
-/// The name of the created or changed rule, as a message to the pane.
-pub struct NewRule(pub String);
-
 /// The choices of who may push or merge, as on the web page, with their access levels.
 const LEVELS: &[(&str, u64)] = &[("Maintainers", 40), ("Developers + Maintainers", 30), ("No one", 0)];
 const LEVEL_NAMES: &[&str] = &["Maintainers", "Developers + Maintainers", "No one"];
@@ -64,7 +61,6 @@ pub fn create(id: &Id) -> Form {
             field.label("allowed to merge").widget(Widget::Choice(LEVEL_NAMES)).parsed(level).text("Maintainers");
         })
         .field("allow_force_push", |field| _ = field.label("force push").default("no"))
-        .then(reveal)
 }
 
 /// Returns the form that edits a rule. A single role can be changed; several roles, users, groups and keys are only
@@ -97,7 +93,7 @@ pub fn edit(id: &Id, rule: &ProtectionRule) -> Form {
             None => form.without(&[input]).fact(label, allowed(levels)),
         };
     }
-    form.then(reveal).also(move |answer, typed| {
+    form.also(move |answer, typed| {
         let Some(rule) = answer.downcast_ref::<ProtectionRule>() else { return Vec::new() };
         let now = |input| match input {
             "allowed_to_push" => role(&rule.push_access_levels),
@@ -111,10 +107,6 @@ pub fn edit(id: &Id, rule: &ProtectionRule) -> Form {
         let why = format!("Not changed: {}. This server needs a Premium license for that.", labels.join(" and "));
         if labels.is_empty() { Vec::new() } else { vec![Action::Say(Tone::Warning, why)] }
     })
-}
-
-fn reveal(answer: &crate::store::Value) -> Option<Action> {
-    Some(Action::answer(NewRule(answer.downcast_ref::<ProtectionRule>()?.name.clone())))
 }
 
 #[cfg(test)]

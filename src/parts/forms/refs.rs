@@ -1,6 +1,6 @@
 //! Forms for new branches, and for new tags with their message and release.
 
-use crate::api::branches::{Branch, CreateBranch};
+use crate::api::branches::CreateBranch;
 use crate::api::issues::Issue;
 use crate::api::tags::{CreateTag, CreateTagRelease, Tag};
 use crate::api::{GitRef, Id};
@@ -11,19 +11,9 @@ use crate::parts::ref_choices::invalid_reason;
 use crate::store::Write;
 use serde_json::Value;
 
-/// The name of the created ref, as a message to the pane.
-pub struct NewRef(pub String);
-
-/// Returns the form for a new branch that starts at `from`; the answer is a [`NewRef`].
-pub fn create_branch(id: &Id, from: &GitRef) -> Form {
-    branch(id, from).then(|answer| Some(Action::answer(NewRef(answer.downcast_ref::<Branch>()?.name.clone()))))
-}
-
-/// Returns the form for a branch for an issue, named as servers name it; `then` is called with the name.
-pub fn branch_of_issue(id: &Id, from: &GitRef, issue: &Issue, then: fn(String) -> Action) -> Form {
-    branch(id, from)
-        .field("branch", |field| _ = field.text(branch_name(issue)))
-        .then(move |answer| Some(then(answer.downcast_ref::<Branch>()?.name.clone())))
+/// Returns the form for a branch for an issue, named as servers name it.
+pub fn branch_of_issue(id: &Id, from: &GitRef, issue: &Issue) -> Form {
+    create_branch(id, from).field("branch", |field| _ = field.text(branch_name(issue)))
 }
 
 /// Returns the proposed name of the branch for an issue: `7-tables-forget-their-last-column`.
@@ -43,7 +33,8 @@ fn branch_name(issue: &Issue) -> String {
 /// The maximum length of a proposed name, in bytes.
 const MAX_NAME_BYTES: usize = 60;
 
-fn branch(id: &Id, from: &GitRef) -> Form {
+/// Returns the form for a new branch that starts at `from`.
+pub fn create_branch(id: &Id, from: &GitRef) -> Form {
     Form::of::<CreateBranch>(format!("New branch in {id}"), "create the branch", format!("new branch {id}"))
         .fixed("id", id)
         .field("branch", |field| _ = field.label("name").help("").check(check_name))
@@ -67,7 +58,7 @@ pub fn release_key(project: &Id, tag: &str) -> String {
     format!("release {project} {tag}")
 }
 
-/// Returns the form for a new tag of `at`; the answer is a [`NewRef`].
+/// Returns the form for a new tag of `at`.
 pub fn create_tag(id: &Id, at: &GitRef) -> Form {
     Form::of::<CreateTag>(format!("New tag in {id}"), "create the tag", format!("new tag {id}"))
         .fixed("id", id)
@@ -107,7 +98,6 @@ pub fn create_tag(id: &Id, at: &GitRef) -> Form {
                 }
             }
         })
-        .then(|answer| Some(Action::answer(NewRef(answer.downcast_ref::<Tag>()?.name.clone()))))
 }
 
 /// Checks the name of a ref by git's rules; an empty name is accepted because it is still being typed.

@@ -4,18 +4,11 @@ use crate::api::releases::{
     AssetLink, CreateAssetLink, CreateRelease, LINK_TYPES, Release, UpdateAssetLink, UpdateRelease,
 };
 use crate::api::{Endpoint, Id};
-use crate::app::action::Action;
 use crate::app::overlay::form::{Form, Widget};
 use crate::ui::text::sanitize;
 
-/// The tag of the created or changed release, as a message to the pane.
-pub struct NewRelease(pub String);
-
 fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> Form {
-    Form::of::<E>(title, what, key)
-        .fixed("id", id)
-        .field("description", |field| _ = field.widget(Widget::Long))
-        .then(|answer| Some(Action::answer(NewRelease(answer.downcast_ref::<Release>()?.tag_name.clone()))))
+    Form::of::<E>(title, what, key).fixed("id", id).field("description", |field| _ = field.widget(Widget::Long))
 }
 
 /// Returns the form for a new release.
@@ -39,9 +32,6 @@ pub fn edit(id: &Id, release: &Release) -> Form {
         .field("description", |field| _ = field.before(release.description.clone().unwrap_or_default()))
 }
 
-/// The ID of the created or changed link, as a message to the pane.
-pub struct NewAssetLink(pub u64);
-
 fn check_url(text: &str) -> Result<(), String> {
     let fits = ["http://", "https://", "ftp://"].iter().any(|scheme| text.starts_with(scheme));
     if fits { Ok(()) } else { Err("must begin with https://, http:// or ftp://".into()) }
@@ -55,7 +45,6 @@ fn link_fields<E: Endpoint>(title: String, what: String, key: String, id: &Id, t
         .field("name", |field| _ = field.required(true))
         .field("url", |field| _ = field.label("URL").help("").required(true).check(check_url))
         .field("link_type", |field| _ = field.label("type").help("").widget(Widget::Choice(LINK_TYPES)))
-        .then(|answer| Some(Action::answer(NewAssetLink(answer.downcast_ref::<AssetLink>()?.id))))
 }
 
 /// Returns the form for a new asset link of a release.

@@ -4,7 +4,7 @@
 use super::{Base, StagedFile, StagingArea, failure, history, last_commit};
 use crate::api::repository::GetRawBlob;
 use crate::app::context::Cx;
-use crate::app::overlay::editor::{Document, Origin};
+use crate::app::overlay::editor::{Document, Editor, Origin};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::{Load, Want};
@@ -37,9 +37,20 @@ impl StagedDocument {
         StagedDocument { is_link, ..self }
     }
 
+    /// Opens the document in the editor, or in an external one if `outside` is true.
+    pub fn open(self, outside: bool, cx: &mut Cx) {
+        let document = Box::new(self);
+        cx.open(if outside { Editor::external(document) } else { Editor::new(document) });
+    }
+
     fn raw(&self) -> Option<GetRawBlob> {
         self.blob.as_ref().map(|sha| GetRawBlob { id: self.staging_area.project.clone(), sha: sha.clone() })
     }
+}
+
+/// Opens a file of a branch in an editor, with its staged content if there is any.
+pub fn open(staging_area: StagingArea, path: &str, blob: Option<String>, outside: bool, cx: &mut Cx) {
+    StagedDocument::new(staging_area, path, blob).open(outside, cx);
 }
 
 impl Document for StagedDocument {

@@ -4,7 +4,6 @@
 //! once. A text is saved before a list refers to it, and removed after no list does.
 
 pub mod document;
-pub mod file_actions;
 pub mod merge;
 pub mod paths;
 

@@ -16,7 +16,6 @@ use crate::app::action::{Action, PagerText};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::overlay::prompt::Prompt;
 use crate::app::tone::Tone;
 use crate::app::transfer::{NewTransfer, file_name};
 use crate::app::view::View;
@@ -49,9 +48,6 @@ enum Jump {
     /// The user's pager.
     Page,
 }
-
-/// The text that visible lines have to contain, as a message to the pane.
-pub struct OnlyLines(pub String);
 
 /// The viewer of one trace.
 pub struct Viewer {
@@ -547,22 +543,22 @@ impl Viewer {
         cx.say(Tone::Info, if self.doc.wrap { "Line wrap on." } else { "Line wrap off." });
     }
 
-    /// Toggles between matching lines and all lines. Without a search it asks for a text; the answer is an
-    /// [`OnlyLines`].
-    pub fn toggle_only(&mut self, cx: &mut Cx) {
+    /// Toggles between matching lines and all lines; returns `false` if there is no search to match.
+    pub fn toggle_only(&mut self, view: &View) -> bool {
         if self.query.is_empty() {
-            return cx.act(Action::OpenOverlay(Box::new(Prompt::ask("only lines with", "", OnlyLines))));
+            return false;
         }
-        let line = self.line(&cx.view);
+        let line = self.line(view);
         (self.only_matches, self.matching_lines) = (!self.only_matches, None);
-        if let Some(trace) = self.trace(&cx.view).filter(|_| !self.only_matches && !self.doc.follow) {
+        if let Some(trace) = self.trace(view).filter(|_| !self.only_matches && !self.doc.follow) {
             self.goto(trace, line);
         }
+        true
     }
 
     /// Shows only the lines with a text.
-    pub fn show_only(&mut self, OnlyLines(text): OnlyLines, cx: &mut Cx) {
-        self.set_query(&text, cx);
+    pub fn show_only(&mut self, text: &str, cx: &mut Cx) {
+        self.set_query(text, cx);
         (self.only_matches, self.matching_lines) = (!text.is_empty(), None);
         self.jump = None;
     }

@@ -71,8 +71,7 @@ impl Viewer {
             return true;
         }
         if self.only_matches {
-            self.toggle_only(cx);
-            return true;
+            return self.toggle_only(&cx.view);
         }
         let filter_text = !self.query.is_empty();
         self.set_query("", cx);

@@ -257,6 +257,20 @@ impl Form {
         self
     }
 
+    /// Opens the form, and continues with the server's reply, a `T`, in the current pane.
+    pub fn open_then<P: 'static, T: 'static>(self, cx: &mut Cx, then: impl Fn(&mut P, &T, &mut Cx) + Clone + 'static) {
+        let here = cx.here;
+        let form = self.then(move |answer| {
+            let (then, answer) = (then.clone(), answer.clone());
+            Some(here.then(move |pane, cx| {
+                if let Some(reply) = answer.downcast_ref() {
+                    then(pane, reply, cx);
+                }
+            }))
+        });
+        form.open(cx);
+    }
+
     /// Opens the form, with the texts typed into it before.
     pub fn open(mut self, cx: &mut Cx) {
         if let Err(why) = cx.view.can_write() {

@@ -1,23 +1,22 @@
 //! Actions on files in a place: edit, add, move, delete and upload, all for the staging area of the branch.
 
-use super::document::StagedDocument;
-use super::paths::{self, BranchPaths, LocalPaths, ReadFile};
-use super::{Base, MAX_FILE_BYTES, StagedFile, StagingArea, last_commit};
+use super::Files;
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::projects::Project;
 use crate::api::tags::{ListTags, Tag};
 use crate::api::{GitRef, Id, RefKind};
 use crate::app::App;
-use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::overlay::editor::Editor;
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::project;
+use crate::parts::staging_area::document::{StagedDocument, open};
+use crate::parts::staging_area::paths::{self, BranchPaths, LocalPaths, ReadFile};
+use crate::parts::staging_area::{Base, MAX_FILE_BYTES, StagedFile, StagingArea, last_commit};
 use crate::store::{Want, Work};
 use crate::ui::glyph;
 use crate::ui::text::{bytes, count, sanitize};
@@ -93,48 +92,6 @@ impl FileContext {
         }
     }
 
-    fn base(&self, staging_area: &StagingArea, view: &View) -> Base {
-        let path = self.path.as_deref().unwrap_or_default();
-        Base {
-            blob: self.blob.clone(),
-            last_commit: last_commit(view, &staging_area.project, &staging_area.branch, path),
-        }
-    }
-
-    /// Opens the file under the cursor in the editor, or in an external one if `outside` is true.
-    pub fn edit(&self, outside: bool, cx: &mut Cx) {
-        let (Some(staging_area), Some(path)) = (self.staging_area(&cx.view), &self.path) else { return };
-        open_document(StagedDocument::new(staging_area, path, self.blob.clone()).link(self.is_link), outside, cx);
-    }
-
-    /// Asks for the path of a new file.
-    pub fn add(&self, cx: &mut Cx) {
-        self.ask("new file", self.folder(), FileAnswer::Add, cx);
-    }
-
-    /// Asks for the new path of the file under the cursor.
-    pub fn rename(&self, cx: &mut Cx) {
-        self.ask("move to", self.path.clone().unwrap_or_default(), FileAnswer::Move, cx);
-    }
-
-    fn ask(&self, label: &str, text: String, answer: fn(String) -> FileAnswer, cx: &mut Cx) {
-        let Some(branch) = self.branch(&cx.view) else { return };
-        let paths = BranchPaths { project: self.project.clone(), branch };
-        cx.act(Action::OpenOverlay(Box::new(Prompt::ask(label, text, answer).complete(Box::new(paths)))));
-    }
-
-    /// Stages the deletion of the file under the cursor.
-    pub fn delete(&self, cx: &mut Cx) {
-        let (Some(staging_area), Some(path)) = (self.staging_area(&cx.view), &self.path) else { return };
-        match staged_size(&staging_area, path, &cx.view) {
-            Some(size) => {
-                let question = format!("Delete {}? Your changes ({size}) exist nowhere else.", sanitize(path));
-                cx.act(App::confirm("Delete a file", question, Action::answer(FileAnswer::Delete(path.clone()))));
-            }
-            None => self.delete_now(cx),
-        }
-    }
-
     fn delete_now(&self, cx: &mut Cx) {
         let (Some(staging_area), Some(path)) = (self.staging_area(&cx.view), &self.path) else { return };
         let base = self.base(&staging_area, &cx.view);
@@ -143,17 +100,20 @@ impl FileContext {
             Err(why) => cx.say(Tone::Warning, why),
         }
     }
-}
 
-/// Opens a file of a branch in an editor, with its staged content if there is any.
-pub fn open(staging_area: StagingArea, path: &str, blob: Option<String>, outside: bool, cx: &mut Cx) {
-    open_document(StagedDocument::new(staging_area, path, blob), outside, cx);
-}
+    /// Opens the file under the cursor in the editor, or in an external one if `outside` is true.
+    pub fn edit(&self, outside: bool, cx: &mut Cx) {
+        let (Some(staging_area), Some(path)) = (self.staging_area(&cx.view), &self.path) else { return };
+        StagedDocument::new(staging_area, path, self.blob.clone()).link(self.is_link).open(outside, cx);
+    }
 
-fn open_document(document: StagedDocument, outside: bool, cx: &mut Cx) {
-    let document = Box::new(document);
-    let editor = if outside { Editor::external(document) } else { Editor::new(document) };
-    cx.act(Action::OpenOverlay(Box::new(editor)));
+    fn base(&self, staging_area: &StagingArea, view: &View) -> Base {
+        let path = self.path.as_deref().unwrap_or_default();
+        Base {
+            blob: self.blob.clone(),
+            last_commit: last_commit(view, &staging_area.project, &staging_area.branch, path),
+        }
+    }
 }
 
 /// Returns the size of the staged content of a path, which would be lost with it.
@@ -178,22 +138,6 @@ fn invalid_reason(path: &str) -> Option<&'static str> {
     }
 }
 
-/// An answer about a file: paths, as they were typed.
-pub enum FileAnswer {
-    /// The path of a new file.
-    Add(String),
-    /// The new path of the file under the cursor.
-    Move(String),
-    /// The path of a local file.
-    Local(String),
-    /// The path to upload to, unless something is staged there.
-    Upload(String),
-    /// The path to upload to, whatever is staged there.
-    Replace(String),
-    /// The path to delete, if the cursor is still on it.
-    Delete(String),
-}
-
 /// The state of a file action with several steps.
 #[derive(Default)]
 pub struct FileAction {
@@ -208,11 +152,10 @@ pub struct FileAction {
 }
 
 impl FileAction {
-    /// Asks for the local file to upload.
-    pub fn upload(&self, cx: &mut Cx) {
-        cx.act(Action::OpenOverlay(Box::new(
-            Prompt::ask("upload", "", FileAnswer::Local).complete(Box::new(LocalPaths)),
-        )));
+    /// Reads the local file, to stage it at a path of the branch.
+    fn read(&mut self, path: &str) {
+        self.generation += 1;
+        self.reading = self.local.take().map(|local| (local, path.to_owned()));
     }
 
     /// Returns the computation that reads the local file.
@@ -258,48 +201,80 @@ impl FileAction {
         let len = if known { self.counted.1 } else { staging_area.read(view).ok()?.changes.len() };
         (len > 0).then(|| Breadcrumb::new(format!("{} {} staged", glyph::draft(), count(len as u64)), Role::Warning))
     }
+}
 
-    /// Handles an answer.
-    pub fn answer(&mut self, answer: FileAnswer, context: &FileContext, cx: &mut Cx) {
-        let typed = match &answer {
+impl Files {
+    /// Asks for a path in the branch, with `text` as a start, and continues with it if it is valid.
+    fn ask_path(&self, label: &str, text: String, cx: &mut Cx, then: fn(&mut Files, StagingArea, &str, &mut Cx)) {
+        let context = self.context();
+        let Some(branch) = context.branch(&cx.view) else { return };
+        let prompt = Prompt::ask(cx.here, label, text, move |files: &mut Files, typed, cx| {
+            let path = typed.trim().trim_start_matches('/');
+            if let Some(why) = invalid_reason(path) {
+                return cx.say(Tone::Warning, format!("Invalid path \"{}\": {why}.", sanitize(path)));
+            }
+            if let Some(staging_area) = files.context().staging_area(&cx.view) {
+                then(files, staging_area, path, cx);
+            }
+        });
+        cx.open(prompt.complete(Box::new(BranchPaths { project: context.project, branch })));
+    }
+
+    /// Asks for the path of a new file, and opens an editor for it.
+    pub(super) fn ask_new_file(&mut self, cx: &mut Cx) {
+        let folder = self.context().folder();
+        self.ask_path("new file", folder, cx, |_, staging_area, path, cx| open(staging_area, path, None, false, cx));
+    }
+
+    /// Asks for the new path of the file under the cursor, and stages the move.
+    pub(super) fn ask_new_path(&mut self, cx: &mut Cx) {
+        let path = self.context().path.unwrap_or_default();
+        self.ask_path("move to", path, cx, |files, staging_area, path, cx| {
+            let context = files.context();
+            let Some(from) = context.path.as_deref().filter(|from| *from != path) else { return };
+            match staging_area.rename(from, path, context.base(&staging_area, &cx.view), cx) {
+                Ok(()) => say_staged(&format!("Staged: move {} to {}", sanitize(from), sanitize(path)), cx),
+                Err(why) => cx.say(Tone::Warning, why),
+            }
+        });
+    }
+
+    /// Stages the deletion of the file under the cursor; asks first if staged content would be lost.
+    pub(super) fn delete(&mut self, cx: &mut Cx) {
+        let context = self.context();
+        let (Some(staging_area), Some(path)) = (context.staging_area(&cx.view), &context.path) else { return };
+        let Some(size) = staged_size(&staging_area, path, &cx.view) else { return context.delete_now(cx) };
+        let question = format!("Delete {}? Your changes ({size}) exist nowhere else.", sanitize(path));
+        let path = path.clone();
+        let delete = cx.here.then(move |files: &mut Files, cx| {
             // Delete only the file that the user was asked about, not the one under the cursor now.
-            FileAnswer::Delete(path) if context.path.as_ref() == Some(path) => return context.delete_now(cx),
-            FileAnswer::Delete(_) => return,
-            FileAnswer::Local(local) if local.trim().is_empty() => return,
-            FileAnswer::Local(local) => {
-                let local = local.trim();
-                let name = local.rsplit('/').next().unwrap_or(local);
-                self.local = Some(local.to_owned());
-                return context.ask("upload as", format!("{}{name}", context.folder()), FileAnswer::Upload, cx);
+            let context = files.context();
+            if context.path.as_ref() == Some(&path) {
+                context.delete_now(cx);
             }
-            FileAnswer::Add(path) | FileAnswer::Move(path) => path,
-            FileAnswer::Upload(path) | FileAnswer::Replace(path) => path,
-        };
-        let path = typed.trim().trim_start_matches('/');
-        if let Some(why) = invalid_reason(path) {
-            return cx.say(Tone::Warning, format!("Invalid path \"{}\": {why}.", sanitize(path)));
-        }
-        let Some(staging_area) = context.staging_area(&cx.view) else { return };
-        match (&answer, &context.path) {
-            (FileAnswer::Add(_), _) => open(staging_area, path, None, false, cx),
-            (FileAnswer::Move(_), Some(from)) if from != path => {
-                let base = context.base(&staging_area, &cx.view);
-                match staging_area.rename(from, path, base, cx) {
-                    Ok(()) => say_staged(&format!("Staged: move {} to {}", sanitize(from), sanitize(path)), cx),
-                    Err(why) => cx.say(Tone::Warning, why),
-                }
+        });
+        cx.act(App::confirm("Delete a file", question, delete));
+    }
+
+    /// Asks for the local file to upload, then for its path in the branch.
+    pub(super) fn ask_upload(&mut self, cx: &mut Cx) {
+        let prompt = Prompt::ask(cx.here, "upload", "", |files: &mut Files, typed, cx| {
+            let local = typed.trim();
+            if local.is_empty() {
+                return;
             }
-            (FileAnswer::Upload(_), _) if let Some(size) = staged_size(&staging_area, path, &cx.view) => {
+            files.staging.local = Some(local.to_owned());
+            let name = local.rsplit('/').next().unwrap_or(local);
+            let path = format!("{}{name}", files.context().folder());
+            files.ask_path("upload as", path, cx, |files, staging_area, path, cx| {
+                let Some(size) = staged_size(&staging_area, path, &cx.view) else { return files.staging.read(path) };
                 let question = format!("Replace {}? The staged file ({size}) exists nowhere else.", sanitize(path));
-                let replace = Action::answer(FileAnswer::Replace(path.to_owned()));
+                let path = path.to_owned();
+                let replace = cx.here.then(move |files: &mut Files, _| files.staging.read(&path));
                 cx.act(App::confirm("Upload over a staged file", question, replace));
-            }
-            (FileAnswer::Upload(_) | FileAnswer::Replace(_), _) => {
-                self.generation += 1;
-                self.reading = self.local.take().map(|local| (local, path.to_owned()));
-            }
-            _ => {}
-        }
+            });
+        });
+        cx.open(prompt.complete(Box::new(LocalPaths)));
     }
 }
 
