@@ -5,11 +5,12 @@ use super::global;
 use super::hits::{Hit, Hits};
 use super::pane::{Breadcrumb, SearchMode};
 use super::view::View;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{chart, cursor_hint, drawn, glyph, hyperlink, line, panels, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use std::borrow::Cow;
 
 /// The minimum width and height of the terminal; below that, only the required size is shown.
 const MIN: (u16, u16) = (44, 12);
@@ -24,27 +25,26 @@ pub(super) fn columns(width: u16) -> u16 {
     if glyph::is_accessible() { width.min(panels::TWO_PANELS_WIDTH - 1) } else { width }
 }
 
-type Spans = Vec<(String, Style)>;
-
-/// The text of a line of the frame, parts of which can be clicked.
+/// A line of the frame, parts of which can be clicked.
 #[derive(Default)]
-struct Pieces {
-    spans: Spans,
+struct ClickableLine {
+    line: Line<'static>,
     /// The first and the end column of each clickable part, with the effect of a click.
     hits: Vec<(usize, usize, Hit)>,
-    width: usize,
 }
 
-impl Pieces {
-    fn push(&mut self, text: impl Into<String>, style: Style) {
-        let text = text.into();
-        self.width += text::width(&text);
-        self.spans.push((text, style));
+impl ClickableLine {
+    fn push(&mut self, text: impl Into<Cow<'static, str>>, role: Role) {
+        self.line.push(text, role);
     }
 
-    /// Makes everything appended since `from` clickable.
+    fn width(&self) -> usize {
+        self.line.width()
+    }
+
+    /// Makes everything appended since column `from` clickable.
     fn clickable(&mut self, from: usize, hit: Hit) {
-        self.hits.push((from, self.width, hit));
+        self.hits.push((from, self.width(), hit));
     }
 
     /// Registers the clickable parts of the line, which was drawn at the left of `area`.
@@ -76,7 +76,7 @@ impl App {
             );
             for (row, part) in text::wrap(&words, area.width.into(), area.height.into()).iter().enumerate() {
                 let at = Rect { y: area.y + row as u16, height: 1, ..area };
-                line::draw(buf, at, &[(part.as_str(), theme.style(Role::Warning))]);
+                Line::new(part.as_str(), Role::Warning).draw(buf, at, theme);
             }
             return None;
         }
@@ -116,8 +116,8 @@ impl App {
 
     fn top_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
-        let dim = theme.style(Role::Dim);
-        let mut left = Pieces::default();
+        let dim = Role::Dim;
+        let mut left = ClickableLine::default();
         left.push(" ", dim);
         let pane = self.nav.top();
         let here = pane.map(|pane| pane.place());
@@ -125,53 +125,49 @@ impl App {
         for (index, breadcrumb) in breadcrumbs.into_iter().enumerate() {
             if index > 0 {
                 // A part that ends in a slash and the part after it form one path.
-                let path = left.spans.last().is_some_and(|(text, _)| text.ends_with('/'));
+                let path = left.line.spans.last().is_some_and(|span| span.text.ends_with('/'));
                 left.push(if path { " " } else { "  " }, dim);
             }
-            let from = left.width;
-            left.push(text::sanitize(&breadcrumb.text), theme.style(breadcrumb.role));
+            let from = left.width();
+            left.push(text::sanitize(&breadcrumb.text).into_owned(), breadcrumb.role);
             if let Some(place) = breadcrumb.place.filter(|place| Some(place) != here.as_ref()) {
                 left.clickable(from, Hit::Go(Box::new(place)));
             }
         }
-        let mut right: Spans = Vec::new();
+        let mut right = Line::empty();
         if !self.watched.is_empty() {
-            right.push((format!("watching {} · ", self.watched.len()), theme.style(Role::Running)));
+            right.push(format!("watching {} · ", self.watched.len()), Role::Running);
         }
         if let Some(me) = view.me() {
-            right.push((text::sanitize(&me.username).into_owned(), theme.style(Role::User)));
-            right.push((" · ".into(), dim));
+            right.push(text::sanitize(&me.username).into_owned(), Role::User);
+            right.push(" · ", dim);
         }
-        right.push((text::sanitize(&self.session.server).into_owned(), dim));
+        right.push(text::sanitize(&self.session.server).into_owned(), dim);
         if self.session.read_only {
-            right.push((" · read-only".into(), theme.style(Role::Warning)));
+            right.push(" · read-only", Role::Warning);
         } else if view.token().is_some_and(|token| token.missing_scope().is_some()) {
-            right.push((" · read-only token".into(), theme.style(Role::Warning)));
+            right.push(" · read-only token", Role::Warning);
         }
-        right.push(("  ".into(), dim));
-        right.push(self.network(view));
-        right.push((" ".into(), dim));
-        let (area, _) = line::pair(buf, area, &left.spans, &right);
+        right.push("  ", dim);
+        right.extend([self.network(view)]);
+        right.push(" ", dim);
+        let (area, _) = line::pair(buf, area, theme, &left.line, &right);
         left.register(area, view.hits);
     }
 
-    fn network(&self, view: &View) -> (String, Style) {
-        let theme = view.theme;
+    fn network(&self, view: &View) -> (String, Role) {
         if self.session.offline {
-            return (format!("offline{}", self.known_since()), theme.style(Role::Warning));
+            return (format!("offline{}", self.known_since()), Role::Warning);
         }
         if self.store.unreachable().is_some() {
-            return (
-                format!("{} unreachable{}", glyph::status_glyph("failed").0, self.known_since()),
-                theme.style(Role::Failed),
-            );
+            return (format!("{} unreachable{}", glyph::status_glyph("failed").0, self.known_since()), Role::Failed);
         }
         // An indicator that appears and disappears by itself would be read aloud each time.
         if glyph::is_accessible() {
-            return (String::new(), theme.style(Role::Dim));
+            return (String::new(), Role::Dim);
         }
         if self.requests_in_flight() > 0 {
-            return (glyph::busy().into(), theme.style(Role::Running));
+            return (glyph::busy().into(), Role::Running);
         }
         match self.store.last_contact() {
             // The age of the oldest data shown, not the time of the last reply.
@@ -179,11 +175,11 @@ impl App {
                 let wants = self.nav.top().map(|pane| pane.wants(view)).unwrap_or_default();
                 let at = self.clock(self.store.oldest(&wants).unwrap_or(heard));
                 match self.store.is_outdated(&wants) {
-                    true => (format!("{} {at}", glyph::wrong()), theme.style(Role::Warning)),
-                    false => (format!("{} {at}", glyph::done()), theme.style(Role::Success)),
+                    true => (format!("{} {at}", glyph::wrong()), Role::Warning),
+                    false => (format!("{} {at}", glyph::done()), Role::Success),
                 }
             }
-            None => (glyph::dot().into(), theme.style(Role::Dim)),
+            None => (glyph::dot().into(), Role::Dim),
         }
     }
 
@@ -221,15 +217,15 @@ impl App {
         };
         let fits = |first: &usize| *first >= tabs.selected || through(*first) <= usize::from(area.width);
         let first = (0..all.len()).find(fits).unwrap_or(0);
-        let mut line = Pieces::default();
+        let mut line = ClickableLine::default();
         for (index, (number, title)) in all.into_iter().enumerate().skip(first) {
             let selected = index == tabs.selected;
-            let from = line.width;
-            line.push(number, self.theme.style(if selected { Role::Accent } else { Role::Faint }));
-            line.push(title, self.theme.style(if selected { Role::Title } else { Role::Dim }));
+            let from = line.width();
+            line.push(number, if selected { Role::Accent } else { Role::Faint });
+            line.push(title, if selected { Role::Title } else { Role::Dim });
             line.clickable(from, Hit::Tab(index));
         }
-        line::draw(buf, area, &line.spans);
+        line.line.draw(buf, area, &self.theme);
         line.register(area, view.hits);
         1
     }
@@ -257,26 +253,26 @@ impl App {
             let (column, row) = (index as u16 / height.max(1), index as u16 % height.max(1));
             let at = Rect { x: area.x + column * width, y: panel.y + row, width, height: 1 };
             let at = at.intersection(panel);
-            let (key, title) = (theme.style(Role::Key), theme.style(Role::Overlay));
-            line::draw(buf, at, &[(format!(" {keys}"), key), (format!("  {}", info.title), title)]);
+            let (key, title) = (Role::Key, Role::Overlay);
+            Line::from([(format!(" {keys}"), key), (format!("  {}", info.title), title)]).draw(buf, at, theme);
             view.hits.add(at, Hit::Run(info.id));
         }
     }
 
     fn bottom_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
-        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let (key, dim) = (Role::Key, Role::Dim);
         let saving = self.saving(view, area.width);
-        let mut right = Pieces { width: line::width(&saving), spans: saving, ..Pieces::default() };
-        let from = right.width;
-        right.push(self.bindings.names().first("help"), key);
+        let mut right = ClickableLine { line: saving, ..ClickableLine::default() };
+        let from = right.width();
+        right.push(self.bindings.names().first("help").to_owned(), key);
         right.push(" help ", dim);
         right.clickable(from, Hit::Run("help"));
-        let mut left = Pieces::default();
+        let mut left = ClickableLine::default();
         left.push(" ", dim);
         let pane = self.nav.top();
         if let Some(message) = &self.message {
-            left.push(text::sanitize(&message.words), theme.style(message.tone.role()));
+            left.push(text::sanitize(&message.words).into_owned(), message.tone.role());
         } else if !self.input.keys.is_empty() {
             left.push(super::keymap::show(&self.input.keys), key);
             left.push(" …", dim);
@@ -299,7 +295,7 @@ impl App {
             hints.extend(general);
             // A hint is shown in full or not at all. The last two lead to all others, so those before them are dropped
             // first.
-            let room = usize::from(area.width).saturating_sub(right.width + 1);
+            let room = usize::from(area.width).saturating_sub(right.width() + 1);
             let wide = |hints: &[(&str, String, String)]| -> usize {
                 hints.iter().map(|(_, keys, words)| text::width(keys) + text::width(words)).sum()
             };
@@ -308,41 +304,40 @@ impl App {
                 hints.remove(hints.len() - general_len - 1);
             }
             for (id, keys, words) in &hints {
-                let from = left.width;
-                left.push(keys, key);
-                left.push(words.trim_end(), dim);
+                let from = left.width();
+                left.push(keys.clone(), key);
+                left.push(words.trim_end().to_owned(), dim);
                 left.clickable(from, Hit::Run(id));
                 left.push("  ", dim);
             }
             if !hints.is_empty() {
-                left.spans.pop();
+                left.line.spans.pop();
             }
         }
-        let (before, behind) = line::pair(buf, area, &left.spans, &right.spans);
+        let (before, behind) = line::pair(buf, area, theme, &left.line, &right.line);
         left.register(before, view.hits);
         right.register(behind, view.hits);
     }
 
     /// Returns the progress of the running transfer: a bar, bytes, rate and time left, as far as there is room.
-    fn saving(&self, view: &View, width: u16) -> Spans {
+    fn saving(&self, view: &View, width: u16) -> Line<'static> {
         let theme = view.theme;
         let running: Vec<_> = self.transfers.running().collect();
-        let Some(transfer) = running.last() else { return Vec::new() };
-        let mut spans: Spans =
-            vec![(format!("{} ", glyph::or_word(glyph::down(), "saving")), theme.style(Role::Running))];
+        let Some(transfer) = running.last() else { return Line::empty() };
+        let mut spans = Line::new(format!("{} ", glyph::or_word(glyph::down(), "saving")), Role::Running);
         if running.len() > 1 {
-            spans.push((format!("{}× ", running.len()), theme.style(Role::Running)));
+            spans.push(format!("{}× ", running.len()), Role::Running);
         }
         if let Some(part) = transfer.fraction() {
             let columns = if width >= 120 { 16 } else { 8 };
             let tint = theme.style(Role::Input).patch(theme.style(Role::Chart));
-            spans.push((chart::bar(part, columns), tint));
-            spans.push((format!(" {:.0}% ", (part * 100.0).min(100.0).floor()), theme.style(Role::Text)));
+            spans.push(chart::bar(part, columns), tint);
+            spans.push(format!(" {:.0}% ", (part * 100.0).min(100.0).floor()), Role::Text);
         }
         let facts = transfer.facts(view.local_now);
         // If there is little room, the rate is the most useful part.
         let short = facts.split(" · ").nth(1).unwrap_or(&facts).to_owned();
-        spans.push((format!("{}  ", if width >= 120 { &facts } else { &short }), theme.style(Role::Dim)));
+        spans.push(format!("{}  ", if width >= 120 { &facts } else { &short }), Role::Dim);
         spans
     }
 }

@@ -16,8 +16,9 @@ use crate::api::users::{GetCurrentUser, Profile};
 use crate::api::{Endpoint, Error, Reply};
 use crate::store::{Load, Store};
 use crate::ui::image::Images;
+use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, state, text};
+use crate::ui::{glyph, state, text};
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -85,7 +86,7 @@ impl<'a> View<'a> {
         let hint = format!("{}{}", glyph::separator(), self.with_keys("‹refresh› retries"));
         let words = format!(" {prefix}{}: {}", error.title(), text::sanitize(&error.message()));
         let words = text::fit(&words, usize::from(area.width).saturating_sub(text::width(&hint)));
-        line::draw(buf, at, &[(format!("{words}{hint}"), self.theme.style(Role::Failed))]);
+        Line::new(format!("{words}{hint}"), Role::Failed).draw(buf, at, self.theme);
     }
 
     /// Returns the load for a list, unless the server has reported that it does not support it.

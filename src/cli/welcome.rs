@@ -7,8 +7,9 @@ use super::interface::{self, Preferences};
 use super::{async_runtime, auth, embedded_server, open};
 use crate::backend;
 use crate::runtime::welcome;
+use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{cursor_hint, glyph, line, popup, text};
+use crate::ui::{cursor_hint, glyph, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::path::Path;
@@ -70,46 +71,44 @@ fn sign_in(global: &Global) -> Result<Option<Global>, Failure> {
 
 /// Draws the menu; in accessible mode, returns the position of the cursor.
 fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
-    let (words, dim, key) = (theme.style(Role::Overlay), theme.style(Role::Dim), theme.style(Role::Key));
+    let (words, dim, key) = (Role::Overlay, Role::Dim, Role::Key);
     buf.set_style(area, theme.blank());
     let inner = popup::draw(buf, area, theme, "labscope", 72, 14);
     let mut y = inner.y;
-    let mut put = |spans: &[(String, ratatui::style::Style)]| {
+    let mut put = |line: Line| {
         let at = Rect { y, height: 1, ..inner }.intersection(inner);
-        line::draw(buf, at, spans);
+        line.draw(buf, at, theme);
         y += 1;
         at
     };
-    put(&[("No server is configured yet. To get started:".into(), words)]);
-    put(&[]);
+    put(Line::new("No server is configured yet. To get started:", words));
+    put(Line::empty());
     let mut cursor = None;
     for (index, (command, about)) in MENU.iter().enumerate() {
         let about = if index == 1 && !here { "Browse a git repository; this folder is not one" } else { about };
         let (mark, style) = match index == selected {
-            true => (glyph::mark(), theme.style(Role::Title)),
+            true => (glyph::mark(), Role::Title),
             false => (" ", words),
         };
         let number = format!("{} ", index + 1);
         // For screen readers, the line of the cursor contains the whole entry.
         let description = if glyph::is_accessible() { format!(": {about}") } else { String::new() };
-        let at = put(&[
-            (format!("{mark} "), theme.style(Role::Mark)),
-            (number, dim),
-            ((*command).to_owned(), style),
-            (description, words),
-        ]);
+        let at = put(Line::new(format!("{mark} "), Role::Mark)
+            .and(number, dim)
+            .and(*command, style)
+            .and(description, words));
         if index == selected {
             cursor = Some((at.x, at.y));
         }
         if !glyph::is_accessible() {
-            put(&[(format!("    {about}"), dim)]);
+            put(Line::new(format!("    {about}"), dim));
         }
-        put(&[]);
+        put(Line::empty());
     }
     let more = "LABSCOPE_HOST, or host in the configuration, sets the server permanently.";
-    put(&[(text::fit(more, inner.width.into()), dim)]);
-    put(&[]);
-    put(&[("Enter".into(), key), (" start   ".into(), dim), ("q".into(), key), (" quit".into(), dim)]);
+    put(Line::new(text::fit(more, inner.width.into()), dim));
+    put(Line::empty());
+    put([("Enter", key), (" start   ", dim), ("q", key), (" quit", dim)].into());
     cursor_hint::take();
     cursor.filter(|_| glyph::is_accessible())
 }

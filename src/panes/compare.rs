@@ -28,7 +28,6 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, line, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use std::sync::Arc;
 
 const COMMITS: usize = 0;
@@ -141,28 +140,27 @@ impl ComparePane {
     /// Draws the head: the two sides with the number of commits ahead and behind, and a note about the comparison.
     /// Returns the remaining area.
     fn draw_head(&self, view: &View, area: Rect, buf: &mut Buffer) -> Rect {
-        let style = |role| view.theme.style(role);
         let row = |y: u16| Rect { x: area.x + 1, y: area.y + y, width: area.width.saturating_sub(2), height: 1 };
         let side = |name: Option<&GitRef>| match name {
-            Some(name) => (text::fit_middle(&self.words(view, name), 40), style(Role::Ref)),
-            None => ("choose one".to_owned(), style(Role::Warning)),
+            Some(name) => (text::fit_middle(&self.words(view, name), 40), Role::Ref),
+            None => ("choose one".to_owned(), Role::Warning),
         };
         let (from, to) = (self.from(view), self.to.as_ref());
-        let arrow = (format!(" {} ", glyph::arrow()), style(Role::Dim));
+        let arrow = (format!(" {} ", glyph::arrow()), Role::Dim);
         let left = [side(from.as_ref()), arrow, side(to)];
-        let mut right: Vec<(String, Style)> = Vec::new();
+        let mut right = Line::empty();
         if let (Some(from), Some(to), Some(comparison)) = (&from, to, &self.comparison) {
             let cut = if comparison.compare_timeout { "+" } else { "" };
             // In accessible mode, the glyph would repeat the word after the number.
             let sign = |symbol: &str| if glyph::is_accessible() { String::new() } else { format!("{symbol} ") };
             let ahead = text::count(comparison.commits.len() as u64);
-            right.push((format!("{}{ahead}{cut} ahead", sign(glyph::up())), style(Role::Added)));
+            right.push(format!("{}{ahead}{cut} ahead", sign(glyph::up())), Role::Added);
             if let Some((behind, cut)) = ahead_behind::ahead(view, &self.project, to.as_str(), from.as_str()) {
                 let cut = if cut { "+" } else { "" };
-                right.push((format!("  {}{behind}{cut} behind", sign(glyph::down())), style(Role::Dim)));
+                right.push(format!("  {}{behind}{cut} behind", sign(glyph::down())), Role::Dim);
             }
         }
-        line::pair(buf, row(0), &left, &right);
+        line::pair(buf, row(0), view.theme, &left.into(), &right);
         let words = match (&self.comparison, self.pair(view)) {
             (Some(comparison), _) if comparison.compare_timeout => {
                 Some(("The comparison timed out: commits or changes are missing.".to_owned(), Role::Warning))
@@ -177,7 +175,7 @@ impl ComparePane {
             _ => None,
         };
         if let Some((words, role)) = words {
-            line::draw(buf, row(1), &[(words, style(role))]);
+            Line::new(words, role).draw(buf, row(1), view.theme);
         }
         let head = area.height.min(3);
         Rect { y: area.y + head, height: area.height - head, ..area }

@@ -206,32 +206,33 @@ impl FactsSource for EnvironmentSource {
         // The reply for a single environment has more fields than the list.
         let environment = view.store.get(&self.one(environment)).value.unwrap_or(environment);
         let (_, role) = glyph::status(state(environment));
-        facts.field("state", vec![(state(environment).to_owned(), role)], None);
+        facts.field("state", Line::new(state(environment).to_owned(), role), None);
         if let Some(tier) = &environment.tier {
-            facts.field("tier", vec![(tier.clone(), Role::Text)], None);
+            facts.field("tier", Line::new(tier.clone(), Role::Text), None);
         }
         if let Some(url) = environment.external_url.as_ref().filter(|url| !url.is_empty()) {
-            facts.field("address", vec![(url.clone(), Role::Link)], LinkTarget::page(url));
+            facts.field("address", Line::new(url.clone(), Role::Link), LinkTarget::page(url));
         }
         if let Some(until) = &environment.auto_stop_at {
-            facts.field("auto-stop", vec![(day(until), Role::Warning)], None);
+            facts.field("auto-stop", Line::new(day(until), Role::Warning), None);
         }
         if let Some(words) = environment.description.as_deref().filter(|words| !words.trim().is_empty()) {
-            facts.line(Vec::new());
+            facts.line(Line::empty());
             facts.prose(words, 60, 20, Role::Text);
         }
         let Some(last) = &environment.last_deployment else { return };
-        facts.line(Vec::new());
+        facts.line(Line::empty());
         let commit = Place::new("commit").project(self.project.clone()).item(&last.sha);
-        let pieces = vec![(last.r#ref.clone(), Role::Ref), (format!("  {}", text::head(&last.sha, 8)), Role::Link)];
+        let pieces =
+            Line::new(last.r#ref.clone(), Role::Ref).and(format!("  {}", text::head(&last.sha, 8)), Role::Link);
         facts.field("deployed", pieces, Some(LinkTarget::Place(commit)));
         let who = last.user.as_ref().map(|user| user.username.clone()).unwrap_or_default();
         let when = time_ago(view, last.created_at.as_ref());
-        facts.field("", vec![(who, Role::User), (format!("  {when}"), Role::Dim)], None);
+        facts.field("", Line::new(who, Role::User).and(format!("  {when}"), Role::Dim), None);
         if let Some(job) = &last.deployable {
             let place = Place::new("job").project(self.project.clone()).item(job.id);
             let (sign, role) = glyph::status(job.status.as_str());
-            let pieces = vec![(format!("{sign} "), role), (format!("#{} {}", job.id, job.name), Role::Link)];
+            let pieces = Line::new(format!("{sign} "), role).and(format!("#{} {}", job.id, job.name), Role::Link);
             facts.field("by job", pieces, Some(LinkTarget::Place(place)));
         }
     }

@@ -238,19 +238,19 @@ impl FactsSource for HookSource {
     fn facts(&self, facts: &mut Details, view: &View, hook: &Hook) {
         facts.field(
             "URL",
-            vec![(hook.url.clone(), Role::Link)],
+            Line::new(hook.url.clone(), Role::Link),
             Some(LinkTarget::Copy(Clip::line("URL", hook.url.clone()))),
         );
         for (name, words) in [("name", &hook.name), ("about", &hook.description)] {
             if let Some(words) = words.as_ref().filter(|words| !words.is_empty()) {
-                facts.field(name, vec![(words.clone(), Role::Text)], None);
+                facts.field(name, Line::new(words.clone(), Role::Text), None);
             }
         }
         if let Some(words) = disabled(hook) {
-            facts.field("status", vec![(format!("{words}: deliveries failed"), Role::Failed)], None);
+            facts.field("status", Line::new(format!("{words}: deliveries failed"), Role::Failed), None);
             let until = hook.disabled_until.as_ref().map(|at| format!("until {}", date(at)));
             if let Some(until) = until {
-                facts.field("", vec![(until, Role::Failed)], None);
+                facts.field("", Line::new(until, Role::Failed), None);
             }
         }
         let rows = [
@@ -264,25 +264,26 @@ impl FactsSource for HookSource {
             } else {
                 (glyph::or_word(glyph::hollow(), "off:"), Role::Dim)
             };
-            let pieces = vec![(format!("{sign} "), role), (what.to_owned(), if on { Role::Text } else { Role::Dim })];
+            let pieces =
+                Line::new(format!("{sign} "), role).and(what.to_owned(), if on { Role::Text } else { Role::Dim });
             facts.field(if index == 0 { "triggers" } else { "" }, pieces, None);
         }
         let (words, role) = match hook.enable_ssl_verification {
             true => ("checked", Role::Text),
             false => ("disabled", Role::Warning),
         };
-        facts.field("certificate", vec![(words.into(), role)], None);
-        facts.field("secret", vec![("never shown by the server".into(), Role::Dim)], None);
-        facts.field("added", vec![(time_ago(view, hook.created_at.as_ref()), Role::Text)], None);
-        facts.field("number", vec![(hook.id.to_string(), Role::Dim)], None);
-        facts.line(Vec::new());
+        facts.field("certificate", Line::new(words, role), None);
+        facts.field("secret", Line::new("never shown by the server", Role::Dim), None);
+        facts.field("added", Line::new(time_ago(view, hook.created_at.as_ref()), Role::Text), None);
+        facts.field("number", Line::new(hook.id.to_string(), Role::Dim), None);
+        facts.line(Line::empty());
         match self.tests.get(&hook.id) {
-            None => facts.line(vec![("t delivers a sample and shows it".into(), Role::Dim)]),
+            None => facts.line(Line::new("t delivers a sample and shows it", Role::Dim)),
             Some(test) => {
-                facts.line(vec![("Last test".into(), Role::TitleDim)]);
+                facts.line(Line::new("Last test", Role::TitleDim));
                 for (name, words, role) in test {
                     for (index, line) in text::wrap(words, 30, 4).into_iter().enumerate() {
-                        facts.field(if index == 0 { name } else { "" }, vec![(line, *role)], None);
+                        facts.field(if index == 0 { name } else { "" }, Line::new(line, *role), None);
                     }
                 }
             }

@@ -27,6 +27,7 @@ use crate::parts::notes::Notes;
 use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_markdown, review, sidebar};
 use crate::store::{Load, Revision, Want, Write};
 use crate::ui::doc::DocLine;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
@@ -278,25 +279,25 @@ impl IssuePane {
             lines.push(line(words, Role::Title));
         }
         let (words, role) = issues::state_words(issue);
-        let mut spans = vec![(words.into(), theme.style(role))];
+        let mut spans = Line::new(words, role);
         if let Some(tasks) = issue.task_completion_status.as_ref().filter(|tasks| tasks.count > 0) {
             let words = format!("  {} of {}", tasks.completed_count, text::count_noun(tasks.count, "task"));
-            spans.push((words.into(), theme.style(Role::Dim)));
+            spans.push(words, Role::Dim);
         }
         if issue.confidential {
-            spans.push(("  confidential".into(), theme.style(Role::Warning)));
+            spans.push("  confidential", Role::Warning);
         }
         if issue.discussion_locked == Some(true) {
-            spans.push(("  locked: only members can comment".into(), theme.style(Role::Warning)));
+            spans.push("  locked: only members can comment", Role::Warning);
         }
         if let Some(severity) = issue.severity.as_deref().map(str::to_lowercase)
             && !severity.is_empty()
             && severity != "unknown"
         {
             let role = if matches!(severity.as_str(), "critical" | "high") { Role::Failed } else { Role::Warning };
-            spans.push((format!("  severity {severity}").into(), theme.style(role)));
+            spans.push(format!("  severity {severity}"), role);
         }
-        lines.push(DocLine { spans, ..DocLine::default() });
+        lines.push(spans.into());
         if !sidebar::is_wide(view) {
             lines.extend(self.about(view, issue, width));
         }
@@ -314,7 +315,7 @@ impl IssuePane {
 
     /// Returns the facts of the issue, one per line.
     fn about(&self, view: &View, issue: &Issue, width: usize) -> Vec<DocLine<'static>> {
-        let (theme, mut lines) = (view.theme, Vec::new());
+        let mut lines = Vec::new();
         let names = |users: &[crate::api::users::User]| {
             users.iter().map(|user| user.username.as_str()).collect::<Vec<_>>().join("  ")
         };
@@ -359,18 +360,18 @@ impl IssuePane {
         ];
         for (label, words, role) in facts.into_iter().filter(|(_, words, _)| !words.is_empty()) {
             let words = text::fit(&words, width.saturating_sub(LABEL_WIDTH));
-            let mut spans = vec![(text::pad(label, LABEL_WIDTH).into(), theme.style(Role::Dim))];
+            let mut spans = Line::new(text::pad(label, LABEL_WIDTH), Role::Dim);
             match role {
                 Role::Label => {
                     let known = label_colors::known(view, &issue.project_id.into());
                     for (at, name) in issue.label_names().into_iter().enumerate() {
-                        spans.extend((at > 0).then(|| ("  ".into(), theme.style(role))));
-                        spans.extend(label_colors::spans(view, name, &known));
+                        spans.extend((at > 0).then_some(("  ", role)));
+                        spans.extend(label_colors::line(view, name, &known));
                     }
                 }
-                role => spans.push((words.into(), theme.style(role))),
+                role => spans.push(words, role),
             }
-            lines.push(DocLine { spans, ..DocLine::default() });
+            lines.push(spans.into());
         }
         for (at, (mr, closes)) in self.requests(view).into_iter().enumerate() {
             let label = if at == 0 { "Merge requests" } else { "" };
@@ -378,13 +379,11 @@ impl IssuePane {
             let note = if closes { " closes it" } else { "" };
             let words = format!("!{} {}", mr.iid, text::sanitize(&mr.title));
             let words = text::fit(&words, width.saturating_sub(LABEL_WIDTH + 2 + text::width(note)));
-            let spans = vec![
-                (text::pad(label, LABEL_WIDTH).into(), theme.style(Role::Dim)),
-                (format!("{sign} ").into(), theme.style(role)),
-                (words.into(), theme.style(Role::Text)),
-                (note.into(), theme.style(Role::Dim)),
-            ];
-            lines.push(DocLine { spans, ..DocLine::default() });
+            let spans = Line::new(text::pad(label, LABEL_WIDTH), Role::Dim)
+                .and(format!("{sign} "), role)
+                .and(words, Role::Text)
+                .and(note, Role::Dim);
+            lines.push(spans.into());
         }
         lines
     }

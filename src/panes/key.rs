@@ -17,6 +17,7 @@ use crate::parts::facts::{Details, LinkTarget, WIDE_NAME_WIDTH};
 use crate::parts::list::{draw_error, time_ago};
 use crate::parts::{forms, profile};
 use crate::store::{Load, Want};
+use crate::ui::line::Line;
 use crate::ui::panels;
 use crate::ui::state;
 use crate::ui::text::wrap;
@@ -55,29 +56,29 @@ impl KeyLookup {
 
     fn fill_facts(&mut self, view: &View, key: &SshKey) {
         let facts = &mut self.facts;
-        facts.field("title", vec![(key.title.clone(), Role::Title)], None);
+        facts.field("title", Line::new(key.title.clone(), Role::Title), None);
         match public_key::read(Family::Ssh, &key.key) {
             Ok(read) => {
-                facts.field("kind", vec![(read.kind, Role::Text)], None);
+                facts.field("kind", Line::new(read.kind, Role::Text), None);
                 let link = Some(LinkTarget::Copy(Clip::line("fingerprint", read.fingerprint.clone())));
-                facts.field("fingerprint", vec![(read.fingerprint, Role::Ref)], link);
+                facts.field("fingerprint", Line::new(read.fingerprint, Role::Ref), link);
             }
-            Err(why) => facts.field("kind", vec![(why, Role::Warning)], None),
+            Err(why) => facts.field("kind", Line::new(why, Role::Warning), None),
         }
-        facts.field("added", vec![(time_ago(view, key.created_at.as_ref()), Role::Text)], None);
+        facts.field("added", Line::new(time_ago(view, key.created_at.as_ref()), Role::Text), None);
         if key.last_used_at.is_some() {
-            facts.field("last used", vec![(time_ago(view, key.last_used_at.as_ref()), Role::Text)], None);
+            facts.field("last used", Line::new(time_ago(view, key.last_used_at.as_ref()), Role::Text), None);
         }
         for (index, line) in wrap(&key.key, 64, 12).into_iter().enumerate() {
             let link = Some(LinkTarget::Copy(Clip::line("key", key.key.clone())));
-            facts.field(if index == 0 { "key" } else { "" }, vec![(line, Role::Dim)], link);
+            facts.field(if index == 0 { "key" } else { "" }, Line::new(line, Role::Dim), link);
         }
-        facts.line(Vec::new());
+        facts.line(Line::empty());
         let Some(owner) = key.user.sent() else {
-            return facts.field("owner", vec![("unknown".into(), Role::Warning)], None);
+            return facts.field("owner", Line::new("unknown", Role::Warning), None);
         };
         let place = Place::new("user").item(owner.username.as_str()).tab("ssh");
-        facts.field("owner", vec![(format!("@{}", owner.username), Role::Link)], Some(LinkTarget::Place(place)));
+        facts.field("owner", Line::new(format!("@{}", owner.username), Role::Link), Some(LinkTarget::Place(place)));
         profile::fill_facts(facts, view, owner, 64);
     }
 }

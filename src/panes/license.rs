@@ -17,6 +17,7 @@ use crate::parts::facts::Details;
 use crate::parts::list::draw_error;
 use crate::parts::{forms, staging_area};
 use crate::store::{Load, Want, Work, Write};
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{chart, panels, state, text};
 use ratatui::buffer::Buffer;
@@ -61,24 +62,24 @@ impl LicensePane {
             ("plan", license.plan.clone(), Role::Text),
         ] {
             if let Some(words) = words.filter(|words| !words.is_empty()) {
-                facts.field(name, vec![(words, role)], None);
+                facts.field(name, Line::new(words, role), None);
             }
         }
         let date = |time: &Option<Time>| time.as_ref().map_or_else(|| "unknown".to_owned(), |time| time.0.clone());
-        facts.field("from", vec![(date(&license.starts_at), Role::Text)], None);
+        facts.field("from", Line::new(date(&license.starts_at), Role::Text), None);
         let days = license
             .expires_at
             .as_ref()
             .and_then(Time::instant)
             .map(|end| end.duration_since(view.now).as_hours().div_euclid(24));
-        let mut until = vec![(date(&license.expires_at), Role::Text)];
+        let mut until = Line::new(date(&license.expires_at), Role::Text);
         match days {
-            Some(days) if days < 0 || license.expired == Some(true) => until.push(("  expired".into(), Role::Failed)),
+            Some(days) if days < 0 || license.expired == Some(true) => until.push("  expired", Role::Failed),
             Some(days) => {
                 let role = if days < WARNING_DAYS { Role::Warning } else { Role::Dim };
-                until.push((format!("  {} left", text::count_noun(days.unsigned_abs(), "day")), role));
+                until.push(format!("  {} left", text::count_noun(days.unsigned_abs(), "day")), role);
             }
-            None if license.expired == Some(true) => until.push(("  expired".into(), Role::Failed)),
+            None if license.expired == Some(true) => until.push("  expired", Role::Failed),
             None => {}
         }
         facts.field("until", until, None);
@@ -88,16 +89,20 @@ impl LicensePane {
                 let share = active as f64 / limit as f64;
                 let role = if active > limit { Role::Failed } else { Role::Chart };
                 let words = format!(" {} of {}", text::count(active), text::count_noun(limit, "user"));
-                facts.field("seats", vec![(chart::bar(share.min(1.0), BAR_WIDTH), role), (words, Role::Text)], None);
+                facts.field(
+                    "seats",
+                    Line::new(chart::bar(share.min(1.0), BAR_WIDTH), role).and(words, Role::Text),
+                    None,
+                );
             }
             None => facts.field(
                 "seats",
-                vec![(format!("{}, no limit", text::count_noun(active, "user")), Role::Text)],
+                Line::new(format!("{}, no limit", text::count_noun(active, "user")), Role::Text),
                 None,
             ),
         }
         for (index, (name, count)) in license.add_ons.0.iter().enumerate() {
-            let pieces = vec![(format!("{count} "), Role::Text), (name.clone(), Role::Label)];
+            let pieces = Line::new(format!("{count} "), Role::Text).and(name.clone(), Role::Label);
             facts.field(if index == 0 { "add-ons" } else { "" }, pieces, None);
         }
     }

@@ -300,15 +300,15 @@ fn bar(done: usize, all: usize, steps: usize) -> [(String, Role); 2] {
 }
 
 /// Returns a bar with the number of done and of all loaded rows, or the loading state.
-fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &str) -> Vec<(String, Role)> {
+fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &str) -> Line<'static> {
     if !rows.is_loaded {
         let words =
             rows.error.map_or_else(|| "…".to_owned(), |error| format!("{}: {}", error.title(), error.message()));
-        return vec![(words, Role::Dim)];
+        return Line::new(words, Role::Dim);
     }
     let (all, closed) = (rows.len(), rows.iter().filter(|row| done(row)).count());
     if all == 0 {
-        return vec![("none".into(), Role::Dim)];
+        return Line::new("none", Role::Dim);
     }
     let more = if rows.has_more { " (loaded rows only)" } else { "" };
     let words = (format!("  {closed} of {all} {word}{more}"), Role::Text);
@@ -321,38 +321,36 @@ impl FactsSource for MilestoneSource {
     }
 
     fn facts(&self, facts: &mut Details, view: &View, milestone: &Milestone) {
-        let mut state = vec![(if is_active(milestone) { "open" } else { "closed" }.to_owned(), Role::Text)];
+        let mut state = Line::new(if is_active(milestone) { "open" } else { "closed" }.to_owned(), Role::Text);
         if is_past_due(milestone, view.now) {
-            state.push((format!("{}past due", glyph::separator()), Role::Failed));
+            state.push(format!("{}past due", glyph::separator()), Role::Failed);
         }
         facts.field("state", state, None);
         for (name, date) in [("start", &milestone.start_date), ("due", &milestone.due_date)] {
             if let Some(date) = date {
-                facts.field(name, vec![(date.to_string(), Role::Text)], None);
+                facts.field(name, Line::new(date.to_string(), Role::Text), None);
             }
         }
         let created = time_ago(view, milestone.created_at.as_ref());
         if !created.is_empty() {
-            facts.field("created", vec![(created, Role::Dim)], None);
+            facts.field("created", Line::new(created, Role::Dim), None);
         }
         let about = text::wrap(milestone.description.as_deref().unwrap_or_default(), 60, 12);
         for line in
             about.into_iter().enumerate().flat_map(|(at, line)| (at == 0).then(String::new).into_iter().chain([line]))
         {
-            facts.line(vec![(line, Role::Text)]);
+            facts.line(Line::new(line, Role::Text));
         }
-        facts.line(Vec::new());
+        facts.line(Line::empty());
         let (Some(issues_of), Some(requests_of)) = (self.issues(milestone), self.requests(milestone)) else { return };
         let rows = view.store.rows(&issues_of);
         facts.field("issues", progress(&rows, |issue| !issue.is_open(), "closed"), None);
         for issue in rows.iter().take(MAX_LISTED) {
             let place = Place::new("issue").project(issues::project(issue, view)).item(issue.iid);
             let (sign, role) = issues::state(issue);
-            let pieces = vec![
-                (format!("{sign} "), role),
-                (format!("#{} ", issue.iid), Role::Ref),
-                (issue.title.clone(), Role::Text),
-            ];
+            let pieces = Line::new(format!("{sign} "), role)
+                .and(format!("#{} ", issue.iid), Role::Ref)
+                .and(issue.title.clone(), Role::Text);
             facts.field("", pieces, Some(LinkTarget::Place(place)));
         }
         let rows = view.store.rows(&requests_of);
@@ -360,11 +358,9 @@ impl FactsSource for MilestoneSource {
         for request in rows.iter().take(MAX_LISTED) {
             let place = Place::new("mr").project(review::project(request, view)).item(request.iid);
             let (sign, word, role) = review::state(request);
-            let pieces = vec![
-                (format!("{} ", glyph::or_word(sign, word)), role),
-                (format!("!{} ", request.iid), Role::Ref),
-                (review::title(request).to_owned(), Role::Text),
-            ];
+            let pieces = Line::new(format!("{} ", glyph::or_word(sign, word)), role)
+                .and(format!("!{} ", request.iid), Role::Ref)
+                .and(review::title(request).to_owned(), Role::Text);
             facts.field("", pieces, Some(LinkTarget::Place(place)));
         }
     }

@@ -24,6 +24,7 @@ use crate::parts::{forms, people, project, rendered_markdown, review};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::doc::{self, DocState};
 use crate::ui::drawn::Drawn;
+use crate::ui::line::Line;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, state, text};
@@ -127,7 +128,7 @@ impl Overview {
         let width = places.get(FACTS).copied().flatten().map_or(80, |place| usize::from(place.width)).saturating_sub(4);
         if !project.description().is_empty() {
             self.facts.prose(project.description(), width.clamp(20, rendered_markdown::MAX_PROSE_WIDTH), 6, Role::Text);
-            self.facts.line(Vec::new());
+            self.facts.line(Line::empty());
         }
         self.write_what(view, project);
         self.write_where(project);
@@ -137,35 +138,35 @@ impl Overview {
     }
 
     fn write_what(&mut self, view: &View, project: &Project) {
-        let mut kind = vec![(project.visibility().map_or("", |v| v.as_str()).to_owned(), Role::Text)];
+        let mut kind = Line::new(project.visibility().map_or("", |v| v.as_str()).to_owned(), Role::Text);
         if project.archived.sent() == Some(&true) {
-            kind.push((format!("{}archived", glyph::separator()), Role::Warning));
+            kind.push(format!("{}archived", glyph::separator()), Role::Warning);
         }
         self.facts.field("visibility", kind, None);
         let marked = project.marked_for_deletion_on.as_ref().or(project.marked_for_deletion_at.as_ref());
         if let Some(day) = marked {
-            self.facts.field("deletion", vec![(format!("marked on {day}"), Role::Failed)], None);
+            self.facts.field("deletion", Line::new(format!("marked on {day}"), Role::Failed), None);
         }
         if let Some((words, role)) = project::import_words(project) {
             let words = if is_coming(project) { format!("{} {words}", glyph::alive()) } else { words };
-            self.facts.field("import", vec![(words, role)], None);
+            self.facts.field("import", Line::new(words, role), None);
         }
         if let Some(branch) = project.default_branch() {
             let place = Place::new("files").project(self.project.clone()).at(GitRef::branch(branch));
-            let pieces = vec![(format!("{} {branch}", glyph::branch()), Role::Ref)];
+            let pieces = Line::new(format!("{} {branch}", glyph::branch()), Role::Ref);
             self.facts.field("branch", pieces, Some(LinkTarget::Place(place)));
         }
         if !project.topics().is_empty() {
-            self.facts.field("topics", vec![(project.topics().join("  "), Role::Label)], None);
+            self.facts.field("topics", Line::new(project.topics().join("  "), Role::Label), None);
         }
         if let Some(origin) = &project.forked_from_project {
             let place = Place::new(Self::ID).project(origin.path_with_namespace.as_str());
-            let pieces = vec![(origin.path_with_namespace.clone(), Role::Link)];
+            let pieces = Line::new(origin.path_with_namespace.clone(), Role::Link);
             self.facts.field("fork of", pieces, Some(LinkTarget::Place(place)));
         }
         let created = time_ago(view, project.created_at.sent());
         if !created.is_empty() {
-            self.facts.field("created", vec![(created, Role::Text)], None);
+            self.facts.field("created", Line::new(created, Role::Text), None);
         }
         let counts = [
             (project.star_count.sent(), "star", "stars"),
@@ -180,7 +181,7 @@ impl Overview {
             })
             .collect();
         if !counts_text.is_empty() {
-            self.facts.field("", vec![(counts_text.join(glyph::separator()), Role::Dim)], None);
+            self.facts.field("", Line::new(counts_text.join(glyph::separator()), Role::Dim), None);
         }
     }
 
@@ -194,7 +195,7 @@ impl Overview {
                 let command = format!("git clone {}", review::operand(url));
                 self.facts.field(
                     name,
-                    vec![(url.clone(), Role::Link)],
+                    Line::new(url.clone(), Role::Link),
                     Some(LinkTarget::Copy(Clip::line(copied, command))),
                 );
             }
@@ -203,7 +204,7 @@ impl Overview {
 
     fn write_how_much(&mut self, project: &Project) {
         let Some(sizes) = project.statistics.sent() else { return };
-        let commits = vec![(text::count(sizes.commit_count), Role::Text)];
+        let commits = Line::new(text::count(sizes.commit_count), Role::Text);
         let place = Place::new("commits").project(self.project.clone());
         self.facts.field("commits", commits, Some(LinkTarget::Place(place)));
         let parts = [
@@ -211,9 +212,9 @@ impl Overview {
             ("LFS", sizes.lfs_objects_size),
             ("artifacts", sizes.job_artifacts_size),
         ];
-        let mut pieces = vec![(text::bytes(sizes.storage_size), Role::Text)];
+        let mut pieces = Line::new(text::bytes(sizes.storage_size), Role::Text);
         for (name, size) in parts.into_iter().filter(|(_, size)| *size > 0) {
-            pieces.push((format!("{}{name} {}", glyph::separator(), text::bytes(size)), Role::Dim));
+            pieces.push(format!("{}{name} {}", glyph::separator(), text::bytes(size)), Role::Dim);
         }
         self.facts.field("storage", pieces, None);
     }
@@ -225,15 +226,13 @@ impl Overview {
         shares.retain(|(_, share)| share.is_finite() && *share > 0.0);
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
         for (index, (name, share)) in shares.iter().take(MAX_LANGUAGES).enumerate() {
-            let pieces = vec![
-                (chart::stroke((share / 100.0).min(1.0), BAR_WIDTH / 2), Role::Chart),
-                (format!("{:>5.1}% ", share.min(100.0)), Role::Text),
-                ((*name).to_owned(), Role::Label),
-            ];
+            let pieces = Line::new(chart::stroke((share / 100.0).min(1.0), BAR_WIDTH / 2), Role::Chart)
+                .and(format!("{:>5.1}% ", share.min(100.0)), Role::Text)
+                .and((*name).to_owned(), Role::Label);
             self.facts.field(if index == 0 { "languages" } else { "" }, pieces, None);
         }
         if let Some(rest) = shares.len().checked_sub(MAX_LANGUAGES).filter(|rest| *rest > 0) {
-            self.facts.field("", vec![(format!("{rest} more"), Role::Dim)], None);
+            self.facts.field("", Line::new(format!("{rest} more"), Role::Dim), None);
         }
     }
 
@@ -248,17 +247,17 @@ impl Overview {
     fn write_who(&mut self, view: &View) {
         let log: Rows<'_, Commit> = view.store.list(&self.log());
         if let Some(last) = log.get(0) {
-            self.facts.line(Vec::new());
+            self.facts.line(Line::empty());
             let place = Place::new("commit").project(self.project.clone()).item(&last.id);
-            let pieces = vec![(text::head(last.short(), 8), Role::Ref), (format!(" {}", last.title), Role::Text)];
+            let pieces = Line::new(text::head(last.short(), 8), Role::Ref).and(format!(" {}", last.title), Role::Text);
             self.facts.field("latest", pieces, Some(LinkTarget::Place(place)));
-            let who =
-                vec![(last.author_name.clone(), Role::User), (format!("  {}", time_ago(view, last.date())), Role::Dim)];
+            let who = Line::new(last.author_name.clone(), Role::User)
+                .and(format!("  {}", time_ago(view, last.date())), Role::Dim);
             self.facts.field("", who, None);
         }
         if let Some((line, back)) = self.history.activity(view, 30) {
             let back = format!("  {back}{}", if log.is_cut(ACTIVITY_PAGES) { "+" } else { "" });
-            self.facts.field("activity", vec![(line, Role::Chart), (back, Role::Dim)], None);
+            self.facts.field("activity", Line::new(line, Role::Chart).and(back, Role::Dim), None);
         }
         let people: Rows<'_, Contributor> = view.store.list(&self.contributors());
         // Beside the README, there is little room for names, so the bars are shorter.
@@ -266,26 +265,24 @@ impl Overview {
         let most = people.iter().map(|person| person.commits).max().unwrap_or(0).max(1);
         for (index, person) in people.iter().take(MAX_CONTRIBUTORS).enumerate() {
             if index == 0 {
-                self.facts.line(Vec::new());
+                self.facts.line(Line::empty());
             }
             let bar =
                 chart::stroke(person.commits as f64 / most as f64, if beside { BAR_WIDTH / 2 } else { BAR_WIDTH });
-            let mut pieces = vec![
-                (bar, Role::Chart),
-                (format!("{:>6} ", text::count(person.commits)), Role::Text),
-                (person.name.clone(), Role::User),
-            ];
+            let mut pieces = Line::new(bar, Role::Chart)
+                .and(format!("{:>6} ", text::count(person.commits)), Role::Text)
+                .and(person.name.clone(), Role::User);
             // Current server versions do not count lines.
             if person.additions > 0 || person.deletions > 0 {
-                pieces.push((format!("  +{}", text::count(person.additions)), Role::Added));
-                pieces.push((format!(" −{}", text::count(person.deletions)), Role::Removed));
+                pieces.push(format!("  +{}", text::count(person.additions)), Role::Added);
+                pieces.push(format!(" −{}", text::count(person.deletions)), Role::Removed);
             }
             self.facts.field(if index == 0 { "people" } else { "" }, pieces, None);
         }
         let rest = people.len().saturating_sub(MAX_CONTRIBUTORS);
         if rest > 0 || people.has_more {
             let more = format!("{}{} more", text::count(rest as u64), if people.has_more { "+" } else { "" });
-            self.facts.field("", vec![(more, Role::Dim)], None);
+            self.facts.field("", Line::new(more, Role::Dim), None);
         }
     }
 

@@ -183,33 +183,33 @@ impl FactsSource for ProtectionSource {
     }
 
     fn facts(&self, facts: &mut Details, view: &View, rule: &ProtectionRule) {
-        facts.field("push", vec![(allowed(&rule.push_access_levels), Role::Text)], None);
-        facts.field("merge", vec![(allowed(&rule.merge_access_levels), Role::Text)], None);
+        facts.field("push", Line::new(allowed(&rule.push_access_levels), Role::Text), None);
+        facts.field("merge", Line::new(allowed(&rule.merge_access_levels), Role::Text), None);
         if rule.allow_force_push == Some(true) {
-            facts.field("force push", vec![("allowed".to_owned(), Role::Warning)], None);
+            facts.field("force push", Line::new("allowed".to_owned(), Role::Warning), None);
         }
         if rule.code_owner_approval_required == Some(true) {
-            facts.field("code owners", vec![("must approve".to_owned(), Role::Text)], None);
+            facts.field("code owners", Line::new("must approve".to_owned(), Role::Text), None);
         }
         if rule.inherited == Some(true) {
-            facts.field("from", vec![("the group".to_owned(), Role::Dim)], None);
+            facts.field("from", Line::new("the group".to_owned(), Role::Dim), None);
         }
         let branches: Rows<'_, Branch> = view.store.list(&self.branches());
         if !branches.is_loaded {
             return;
         }
-        facts.line(Vec::new());
+        facts.line(Line::empty());
         let covered: Vec<&Branch> = branches.iter().filter(|branch| covers(&rule.name, &branch.name)).collect();
         for (index, branch) in covered.iter().take(MAX_LISTED).enumerate() {
             let place = Place::new("files").project(self.project.clone()).at(GitRef::branch(&branch.name));
             let name = if index == 0 { "covers" } else { "" };
-            facts.field(name, vec![(branch.name.clone(), Role::Ref)], Some(LinkTarget::Place(place)));
+            facts.field(name, Line::new(branch.name.clone(), Role::Ref), Some(LinkTarget::Place(place)));
         }
         let more = if branches.has_more { " among the branches read so far" } else { "" };
         match covered.len() {
-            0 => facts.field("covers", vec![(format!("no branch{more}"), Role::Dim)], None),
+            0 => facts.field("covers", Line::new(format!("no branch{more}"), Role::Dim), None),
             count if count > MAX_LISTED => {
-                facts.field("", vec![(format!("{} more", count - MAX_LISTED), Role::Dim)], None)
+                facts.field("", Line::new(format!("{} more", count - MAX_LISTED), Role::Dim), None)
             }
             _ => {}
         }

@@ -196,36 +196,36 @@ impl FactsSource for ReleaseSource {
 
     fn facts(&self, facts: &mut Details, view: &View, release: &Release) {
         let files = Place::new("files").project(self.project.clone()).at(GitRef::tag(&release.tag_name));
-        facts.field("tag", vec![(release.tag_name.clone(), Role::Ref)], Some(LinkTarget::Place(files)));
+        facts.field("tag", Line::new(release.tag_name.clone(), Role::Ref), Some(LinkTarget::Place(files)));
         let released = time_ago(view, release.released_at.as_ref().or(release.created_at.as_ref()));
         if !released.is_empty() {
-            facts.field("released", vec![(released, Role::Text)], None);
+            facts.field("released", Line::new(released, Role::Text), None);
         }
         if let Some(author) = &release.author {
-            facts.field("author", vec![(author.username.clone(), Role::User)], None);
+            facts.field("author", Line::new(author.username.clone(), Role::User), None);
         }
         for (index, milestone) in release.milestones.iter().flatten().enumerate() {
             let name = if index == 0 { "milestones" } else { "" };
-            facts.field(name, vec![(milestone.title.clone(), Role::Text)], None);
+            facts.field(name, Line::new(milestone.title.clone(), Role::Text), None);
         }
         let description = release.description.as_deref().unwrap_or_default();
         if !description.trim().is_empty() {
-            facts.line(Vec::new());
+            facts.line(Line::empty());
             facts.prose(description, DESCRIPTION_WIDTH, MAX_DESCRIPTION_LINES, Role::Text);
         }
         let Some(assets) = &release.assets else { return };
         if !assets.links.is_empty() || !assets.sources.is_empty() {
-            facts.line(Vec::new());
+            facts.line(Line::empty());
         }
         for (index, link) in assets.links.iter().enumerate() {
-            let mut pieces = vec![(link.name.clone(), Role::Link)];
+            let mut pieces = Line::new(link.name.clone(), Role::Link);
             if !matches!(link.link_type.as_str(), "" | "other") {
-                pieces.push((format!("  {}", link.link_type), Role::Dim));
+                pieces.push(format!("  {}", link.link_type), Role::Dim);
             }
             facts.field(if index == 0 { "assets" } else { "" }, pieces, LinkTarget::page(&link.url));
         }
         for (index, source) in assets.sources.iter().enumerate() {
-            let pieces = vec![(source.format.clone(), Role::Link)];
+            let pieces = Line::new(source.format.clone(), Role::Link);
             facts.field(if index == 0 { "source code" } else { "" }, pieces, LinkTarget::page(&source.url));
         }
     }

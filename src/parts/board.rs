@@ -8,11 +8,12 @@ use crate::api::pipelines::ListPipelineBridges;
 use crate::app::motion::Motion;
 use crate::app::view::View;
 use crate::store::{Revision, Rows};
-use crate::ui::theme::Role;
+use crate::ui::line::Line;
+use crate::ui::theme::{Role, Theme};
 use crate::ui::{cursor_hint, glyph, line, panels, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+
 use std::cell::RefCell;
 
 /// The minimum width of a stage.
@@ -207,7 +208,7 @@ impl Board {
         let lines = job_details::lines(view, width, job, None, &self.earlier);
         for (line, y) in lines.iter().zip(body.top()..body.bottom()) {
             let at = Rect { x: body.x + 2, y, width: body.width.saturating_sub(3), height: 1 };
-            line::draw(buf, at, &line.spans);
+            line.text.draw(buf, at, view.theme);
         }
     }
 
@@ -226,13 +227,13 @@ impl Board {
         let head = Rect { height: 1.min(area.height), ..area };
         let role = if here.is_some() && focused { Role::Title } else { Role::TitleDim };
         let name = text::fit(&stage.name, usize::from(area.width.saturating_sub(4)));
-        let used = line::draw(buf, head, &[(format!("  {name} "), theme.style(role))]);
+        let used = Line::new(format!("  {name} "), role).draw(buf, head, theme);
         for x in head.x + used..head.right().saturating_sub(2) {
             line::set(buf, x, head.y, glyph::rule(), 1, theme.style(Role::Faint));
         }
         if more {
             let at = Rect { x: area.right().saturating_sub(2), width: 1, ..head };
-            line::draw(buf, at, &[(glyph::or_word(glyph::folded(), ""), theme.style(Role::Faint))]);
+            Line::new(glyph::or_word(glyph::folded(), ""), Role::Faint).draw(buf, at, theme);
         }
         let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
         let room = usize::from(body.height);
@@ -258,25 +259,20 @@ impl Board {
             let inner = Rect { x: at.x + 2, width: at.width.saturating_sub(2), ..at };
             let quiet = matches!(job.status.as_str(), "skipped" | "canceled" | "created");
             let text_role = if quiet { Role::Dim } else { Role::Text };
-            let left = [(format!("{sign} "), theme.style(role)), (job.name.clone(), theme.style(text_role))];
+            let left = Line::new(format!("{sign} "), role).and(job.name.clone(), text_role);
             let right = match job.downstream() {
                 Some(child) => {
                     let (sign, role) = glyph::status(child.status.as_str());
-                    (format!("{} {sign}", child.id), theme.style(role))
+                    Line::new(format!("{} {sign}", child.id), role)
                 }
-                None => (duration, theme.style(Role::Dim)),
+                None => Line::new(duration, Role::Dim),
             };
-            line::pair(buf, inner, &left, &[right]);
+            line::pair(buf, inner, theme, &left, &right);
             self.job_areas.borrow_mut().push((at, run.id));
             row += 1;
             // Without room for the details, the median is shown below the job itself.
             if selected && !shows_details && !self.earlier.is_empty() && row < body.bottom() {
-                draw_median(
-                    buf,
-                    Rect { y: row, ..inner },
-                    &self.earlier,
-                    (theme.style(Role::Chart), theme.style(Role::Dim)),
-                );
+                draw_median(buf, Rect { y: row, ..inner }, theme, &self.earlier);
                 row += 1;
             }
         }
@@ -284,8 +280,12 @@ impl Board {
 }
 
 /// Draws the median duration of earlier runs, and a chart of them if it fits.
-fn draw_median(buf: &mut Buffer, area: Rect, earlier: &[f64], (bars, words): (Style, Style)) {
+fn draw_median(buf: &mut Buffer, area: Rect, theme: &Theme, earlier: &[f64]) {
     let room = usize::from(area.width).saturating_sub("median 00m 00s ".len()).min(8);
     let Some((median, chart)) = ci::median_duration(earlier, room) else { return };
-    line::draw(buf, Rect { height: 1, ..area }, &[(format!("median {median} "), words), (chart, bars)]);
+    Line::new(format!("median {median} "), Role::Dim).and(chart, Role::Chart).draw(
+        buf,
+        Rect { height: 1, ..area },
+        theme,
+    );
 }

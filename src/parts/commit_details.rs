@@ -10,6 +10,7 @@ use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::rendered_markdown;
 use crate::store::Rows;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
@@ -23,28 +24,26 @@ pub fn fill_facts(details: &mut Details, shown: &CommitView, view: &View, width:
     let width = width.clamp(20, rendered_markdown::MAX_PROSE_WIDTH);
     details.prose(&commit.title, width, MAX_MESSAGE_LINES, Role::Title);
     if !commit.body().is_empty() {
-        details.line(Vec::new());
+        details.line(Line::empty());
         details.prose(commit.body(), width, MAX_MESSAGE_LINES, Role::Text);
     }
-    details.line(Vec::new());
-    details.field("commit", vec![(commit.id.clone(), Role::Ref)], None);
+    details.line(Line::empty());
+    details.field("commit", Line::new(commit.id.clone(), Role::Ref), None);
     people(view, commit, details);
     for (index, parent) in commit.parent_ids.iter().enumerate() {
         let place = Place::new("commit").project(shown.project.clone()).item(parent);
         let name = if index == 0 { "parent" } else { "merged" };
-        details.field(name, vec![(parent.clone(), Role::Link)], Some(LinkTarget::Place(place)));
+        details.field(name, Line::new(parent.clone(), Role::Link), Some(LinkTarget::Place(place)));
     }
     if let Some(stats) = commit.stats.sent() {
-        let pieces = vec![
-            (format!("+{}", text::count(stats.additions)), Role::Added),
-            (format!(" −{}", text::count(stats.deletions)), Role::Removed),
-        ];
+        let pieces = Line::new(format!("+{}", text::count(stats.additions)), Role::Added)
+            .and(format!(" −{}", text::count(stats.deletions)), Role::Removed);
         details.field("lines", pieces, None);
     }
     if let Some(pipeline) = commit.last_pipeline.sent() {
         let status = glyph::labeled(pipeline.status.as_str());
         let place = Place::new("jobs").project(shown.project.clone()).item(pipeline.id);
-        let pieces = vec![status, (format!("  #{}", pipeline.id), Role::Link)];
+        let pieces = Line::from(status).and(format!("  #{}", pipeline.id), Role::Link);
         details.field("pipeline", pieces, Some(LinkTarget::Place(place)));
     }
     signature(shown, view, details);
@@ -56,7 +55,7 @@ pub fn fill_facts(details: &mut Details, shown: &CommitView, view: &View, width:
 fn people(view: &View, commit: &Commit, details: &mut Details) {
     let person = |name: &str, mail: &str, when: Option<&Time>| {
         let stamp = when.map(|t| moment(view, t)).unwrap_or_default();
-        vec![(name.to_owned(), Role::User), (format!(" <{mail}>  "), Role::Dim), (stamp, Role::Dim)]
+        Line::new(name.to_owned(), Role::User).and(format!(" <{mail}>  "), Role::Dim).and(stamp, Role::Dim)
     };
     details.field("author", person(&commit.author_name, &commit.author_email, commit.date()), None);
     if (&commit.committer_name, &commit.committer_email) != (&commit.author_name, &commit.author_email)
@@ -71,7 +70,7 @@ fn signature(shown: &CommitView, view: &View, details: &mut Details) {
     let reply = view.store.get(&shown.signature_query());
     let Some(signature) = reply.value else {
         if reply.error.is_some_and(crate::api::Error::is_missing) {
-            details.field("signature", vec![("none".into(), Role::Dim)], None);
+            details.field("signature", Line::new("none", Role::Dim), None);
         }
         return;
     };
@@ -81,7 +80,7 @@ fn signature(shown: &CommitView, view: &View, details: &mut Details) {
         "revoked_key" => (glyph::status_glyph("failed").0, Role::Failed),
         _ => (glyph::dot(), Role::Warning),
     };
-    let mut pieces = vec![(format!("{mark} {}", status.replace('_', " ")), role)];
+    let mut pieces = Line::new(format!("{mark} {}", status.replace('_', " ")), role);
     let key = signature.gpg_key_primary_keyid.as_ref().map(|id| format!("key {id}"));
     let key = key.or_else(|| Some(signature.key.as_ref()?.title.clone()));
     let key = key.or_else(|| Some(signature.x509_certificate.as_ref()?.subject.clone()));
@@ -89,7 +88,7 @@ fn signature(shown: &CommitView, view: &View, details: &mut Details) {
         [Some(signature.signature_type.clone()), key, signature.gpg_key_user_name.clone()].into_iter().flatten()
     {
         if !words.is_empty() {
-            pieces.push((format!("  {words}"), Role::Dim));
+            pieces.push(format!("  {words}"), Role::Dim);
         }
     }
     details.field("signature", pieces, None);
@@ -101,11 +100,9 @@ fn merge_requests(shown: &CommitView, view: &View, details: &mut Details) {
         let place = Place::new("mr").project(shown.project.clone()).item(request.iid);
         let state = request.state.as_str();
         let role = if state == "merged" { Role::Success } else { Role::Dim };
-        let pieces = vec![
-            (format!("!{}", request.iid), Role::Link),
-            (format!(" {}", request.title), Role::Text),
-            (format!("  {state}"), role),
-        ];
+        let pieces = Line::new(format!("!{}", request.iid), Role::Link)
+            .and(format!(" {}", request.title), Role::Text)
+            .and(format!("  {state}"), role);
         let name = if index == 0 { "merge requests" } else { "" };
         details.field(name, pieces, Some(LinkTarget::Place(place)));
     }
@@ -117,11 +114,11 @@ fn refs(shown: &CommitView, view: &View, details: &mut Details) {
         let place =
             Place::new("files").project(shown.project.clone()).at(GitRef::tag_if(found.r#type == "tag", &found.name));
         let sign = if found.r#type == "tag" { "tag" } else { glyph::branch() };
-        let pieces = vec![(format!("{sign} "), Role::Dim), (found.name.clone(), Role::Ref)];
+        let pieces = Line::new(format!("{sign} "), Role::Dim).and(found.name.clone(), Role::Ref);
         details.field(if index == 0 { "refs" } else { "" }, pieces, Some(LinkTarget::Place(place)));
     }
     if rows.has_more {
-        details.field("", vec![(format!("{} and more", glyph::ellipsis()), Role::Dim)], None);
+        details.field("", Line::new(format!("{} and more", glyph::ellipsis()), Role::Dim), None);
     }
 }
 
@@ -130,30 +127,28 @@ fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
     let widest = rows.iter().map(|status| text::width(&status.name)).max().unwrap_or(0).min(24);
     for (index, status) in rows.iter().enumerate() {
         let (mark, role) = glyph::status_glyph(status.status.as_str());
-        let mut pieces = vec![
-            (format!("{mark} {:<9} ", status.status.as_str()), role),
-            (text::pad(&status.name, widest), Role::Text),
-        ];
+        let mut pieces = Line::new(format!("{mark} {:<9} ", status.status.as_str()), role)
+            .and(text::pad(&status.name, widest), Role::Text);
         if status.allow_failure && status.status.as_str() == "failed" {
-            pieces.push((" may fail".to_owned(), Role::Dim));
+            pieces.push(" may fail".to_owned(), Role::Dim);
         }
         if let Some(coverage) = status.coverage {
-            pieces.push((format!("  {coverage:.1}% covered"), Role::Dim));
+            pieces.push(format!("  {coverage:.1}% covered"), Role::Dim);
         }
         if let Some(words) = status.description.as_deref().filter(|words| !words.is_empty()) {
-            pieces.push((format!("  {words}"), Role::Dim));
+            pieces.push(format!("  {words}"), Role::Dim);
         }
         let when = status.finished_at.as_ref().or(status.started_at.as_ref()).or(status.created_at.as_ref());
-        pieces.push((format!("  {}", time_ago(view, when)), Role::Dim));
+        pieces.push(format!("  {}", time_ago(view, when)), Role::Dim);
         let page = status.target_url.as_deref().filter(|url| url.starts_with("https://") || url.starts_with("http://"));
         if let Some(page) = page {
-            pieces.push((format!("  {page}"), Role::Link));
+            pieces.push(format!("  {page}"), Role::Link);
         }
         let link = page.map(|page| LinkTarget::Page(page.to_owned()));
         details.field(if index == 0 { "statuses" } else { "" }, pieces, link);
     }
     if rows.has_more {
-        details.field("", vec![(format!("{} and more", glyph::ellipsis()), Role::Dim)], None);
+        details.field("", Line::new(format!("{} and more", glyph::ellipsis()), Role::Dim), None);
     }
 }
 

@@ -11,10 +11,10 @@ use crate::api::{Endpoint, ExtraValue, Id};
 use crate::app::clip::Clip;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
-use crate::parts::facts::Pieces;
 use crate::store::{Load, Remote, Revision, Rows, Want};
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, text};
+use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -129,23 +129,24 @@ impl CommitView {
             return Rect { y: area.y + area.height.min(2), height: area.height.saturating_sub(2), ..area };
         };
         let width = usize::from(area.width.saturating_sub(3));
-        let mut lines: Vec<Pieces> = vec![vec![(commit.title.clone(), Role::Title)], self.facts(view, commit)];
-        lines.extend(text::wrap(commit.body(), width.min(100), body).into_iter().map(|l| vec![(l, Role::Text)]));
+        let mut lines = vec![Line::new(commit.title.clone(), Role::Title), self.facts(view, commit)];
+        lines.extend(text::wrap(commit.body(), width.min(100), body).into_iter().map(Line::text));
         let lines = lines.into_iter().take(usize::from(area.height / 2));
         let mut y = area.y;
-        for pieces in lines {
-            draw_pieces(buf, view, Rect { x: area.x + 1, y, width: area.width.saturating_sub(2), height: 1 }, &pieces);
+        for line in lines {
+            let at = Rect { x: area.x + 1, y, width: area.width.saturating_sub(2), height: 1 };
+            line.draw(buf, at, view.theme);
             y += 1;
         }
         Rect { y, height: area.bottom().saturating_sub(y), ..area }
     }
 
     /// Returns the facts below the title: author, age, SHA, line counts, pipeline status.
-    fn facts(&self, view: &View, commit: &Commit) -> Pieces {
-        let mut facts: Pieces = vec![(commit.author_name.clone(), Role::User)];
+    fn facts(&self, view: &View, commit: &Commit) -> Line<'static> {
+        let mut facts = Line::new(commit.author_name.clone(), Role::User);
         let mut fact = |words: String, role: Role| {
-            facts.push((glyph::separator().to_owned(), Role::Faint));
-            facts.push((words, role));
+            facts.push(glyph::separator(), Role::Faint);
+            facts.push(words, role);
         };
         let when = list::compact_age(age(view, commit.date()));
         if !when.is_empty() {
@@ -154,11 +155,11 @@ impl CommitView {
         fact(commit.short().to_owned(), Role::Ref);
         if let Some(stats) = commit.stats.sent() {
             fact(format!("+{}", text::count(stats.additions)), Role::Added);
-            facts.push((format!(" −{}", text::count(stats.deletions)), Role::Removed));
+            facts.push(format!(" −{}", text::count(stats.deletions)), Role::Removed);
         }
         if let Some(status) = commit.status.sent().filter(|s| !s.is_empty()) {
-            facts.push((glyph::separator().to_owned(), Role::Faint));
-            facts.push(glyph::labeled(status));
+            facts.push(glyph::separator(), Role::Faint);
+            facts.extend([glyph::labeled(status)]);
         }
         facts
     }
@@ -182,10 +183,4 @@ impl CommitView {
         }
         copies
     }
-}
-
-/// Draws the pieces of a line.
-pub fn draw_pieces(buf: &mut Buffer, view: &View, area: Rect, pieces: &[(String, Role)]) {
-    let spans: Vec<_> = pieces.iter().map(|(words, role)| (words.as_str(), view.theme.style(*role))).collect();
-    line::draw(buf, area, &spans);
 }

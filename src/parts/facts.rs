@@ -9,6 +9,7 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::drawn::Drawn;
+use crate::ui::line::Line;
 use crate::ui::text;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -19,9 +20,6 @@ const NAME_WIDTH: usize = 11;
 
 /// The width of longer names and the space after them, in columns.
 pub const WIDE_NAME_WIDTH: usize = 13;
-
-/// The pieces of a line with their roles.
-pub type Pieces = Vec<(String, Role)>;
 
 /// The target of a line.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +42,7 @@ impl LinkTarget {
 /// A line and its target.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Detail {
-    pieces: Pieces,
+    line: Line<'static>,
     link: Option<LinkTarget>,
 }
 
@@ -76,22 +74,22 @@ impl Details {
     }
 
     /// Appends a line without a name.
-    pub fn line(&mut self, pieces: Pieces) {
-        self.lines.push(Detail { pieces, link: None });
+    pub fn line(&mut self, line: Line<'static>) {
+        self.lines.push(Detail { line, link: None });
     }
 
     /// Appends lines of text, wrapped at `width`, at most `max_lines`.
     pub fn prose(&mut self, words: &str, width: usize, max_lines: usize, role: Role) {
         for line in text::wrap(words, width, max_lines) {
-            self.line(vec![(line, role)]);
+            self.line(Line::new(line, role));
         }
     }
 
     /// Appends a line with a name and a target.
-    pub fn field(&mut self, name: &str, pieces: Pieces, link: Option<LinkTarget>) {
-        let mut line = vec![(text::pad(name, self.names.max(NAME_WIDTH)), Role::Dim)];
-        line.extend(pieces);
-        self.lines.push(Detail { pieces: line, link });
+    pub fn field(&mut self, name: &str, value: Line<'static>, link: Option<LinkTarget>) {
+        let mut line = Line::new(text::pad(name, self.names.max(NAME_WIDTH)), Role::Dim);
+        line.extend(value);
+        self.lines.push(Detail { line, link });
     }
 
     /// Opens the target of the line under the cursor; returns `false` if it has none.
@@ -143,26 +141,26 @@ impl Details {
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         self.area.set(area);
         doc::draw(buf, area, view.theme, focused, &self.scroll, self.lines.len(), 1, &|index| {
-            let pieces = self.lines.get(index).map(|line| line.pieces.as_slice()).unwrap_or_default();
-            let mut spans = Vec::new();
-            for (words, role) in pieces {
+            let Some(detail) = self.lines.get(index) else { return DocLine::default() };
+            let mut text = Line::empty();
+            for span in &detail.line.spans {
                 // Underlining starts at the text, not at the space before it.
-                let rest = words.trim_start();
-                let (gap, _) = words.split_at(words.len() - rest.len());
+                let rest = span.text.trim_start();
+                let (gap, _) = span.text.split_at(span.text.len() - rest.len());
                 if !gap.is_empty() {
-                    spans.push((gap.into(), view.theme.style(Role::Text)));
+                    text.push(gap, Role::Text);
                 }
-                spans.push((rest.into(), view.theme.style(*role)));
+                text.push(rest, span.paint);
             }
-            let links = match self.lines.get(index).and_then(|line| line.link.as_ref()) {
+            let links = match &detail.link {
                 // The name is not part of the link.
                 Some(LinkTarget::Page(url)) => {
-                    let len = |pieces: &[(String, Role)]| pieces.iter().map(|(words, _)| words.len()).sum::<usize>();
-                    vec![(len(pieces.get(..1).unwrap_or_default())..len(pieces), url.as_str().into())]
+                    let name = detail.line.spans.first().map_or(0, |name| name.text.len());
+                    vec![(name..detail.line.len(), url.as_str().into())]
                 }
                 _ => Vec::new(),
             };
-            DocLine { spans, links, ..DocLine::default() }
+            DocLine { text, links, ..DocLine::default() }
         });
     }
 }

@@ -7,6 +7,7 @@ use crate::api::jobs::Job;
 use crate::app::view::View;
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use ratatui::style::Style;
@@ -30,14 +31,12 @@ impl Page<'_, '_> {
         let room = self.width.saturating_sub(LABEL_WIDTH).max(8);
         for (index, part) in text::wrap(words, room, 3).into_iter().enumerate() {
             let label = text::pad(if index == 0 { label } else { "" }, LABEL_WIDTH);
-            self.line(vec![(label.into(), Role::Dim), (part.into(), role)]);
+            self.line(Line::new(label, Role::Dim).and(part, role));
         }
     }
 
-    fn line(&mut self, spans: Vec<(Cow<'static, str>, Role)>) {
-        let theme = self.view.theme;
-        let spans = spans.into_iter().map(|(words, role)| (words, theme.style(role))).collect();
-        self.lines.push(DocLine { spans, ..DocLine::default() });
+    fn line(&mut self, line: Line<'static>) {
+        self.lines.push(line.into());
     }
 
     fn gap(&mut self) {
@@ -46,7 +45,7 @@ impl Page<'_, '_> {
 
     fn heading(&mut self, words: impl Into<Cow<'static, str>>) {
         self.gap();
-        self.line(vec![(words.into(), Role::TitleDim)]);
+        self.line(Line::new(words, Role::TitleDim));
     }
 
     fn when(&mut self, label: &str, time: Option<&Time>) {
@@ -91,11 +90,11 @@ pub fn lines(
     page.heading("time");
     page.fact("duration", ci::duration(job, view.now), Role::Text);
     if let Some((median, chart)) = ci::median_duration(before, width.saturating_sub(LABEL_WIDTH + 8).min(20)) {
-        page.line(vec![
-            (text::pad("median", LABEL_WIDTH).into(), Role::Dim),
-            (format!("{median}  ").into(), Role::Text),
-            (chart.into(), Role::Chart),
-        ]);
+        page.line(
+            Line::new(text::pad("median", LABEL_WIDTH), Role::Dim)
+                .and(format!("{median}  "), Role::Text)
+                .and(chart, Role::Chart),
+        );
     }
     if let Some(queued) = job.queued_duration {
         page.fact("queued", text::duration(queued), Role::Text);
@@ -115,7 +114,7 @@ pub fn lines(
     if let (Some(pipeline), Some(siblings)) = (&job.pipeline, siblings) {
         let (status, role) = glyph::labeled(pipeline.status.as_str());
         page.gap();
-        page.line(vec![(format!("pipeline {}  ", pipeline.id).into(), Role::TitleDim), (status.into(), role)]);
+        page.line(Line::new(format!("pipeline {}  ", pipeline.id), Role::TitleDim).and(status, role));
         others(&mut page, job, siblings);
     }
     page.lines
@@ -153,13 +152,13 @@ fn others(page: &mut Page, job: &Job, siblings: &Rows<'_, Job>) {
             let mark = if here { glyph::mark() } else { " " };
             let duration = ci::duration(other, page.view.now);
             let room = page.width.saturating_sub(LABEL_WIDTH + 4 + duration.len() + 1);
-            page.line(vec![
-                (text::pad(label, LABEL_WIDTH).into(), Role::Dim),
-                (mark.into(), Role::Mark),
-                (format!("{sign} ").into(), role),
-                (text::pad(&other.name, room).into(), if here { Role::Title } else { name }),
-                (format!(" {duration}").into(), Role::Dim),
-            ]);
+            page.line(
+                Line::new(text::pad(label, LABEL_WIDTH), Role::Dim)
+                    .and(mark, Role::Mark)
+                    .and(format!("{sign} "), role)
+                    .and(text::pad(&other.name, room), if here { Role::Title } else { name })
+                    .and(format!(" {duration}"), Role::Dim),
+            );
         }
     }
 }

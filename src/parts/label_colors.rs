@@ -7,8 +7,6 @@ use crate::store::{Load, Rows};
 use crate::ui::glyph;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use ratatui::style::Style;
-use std::borrow::Cow;
 
 fn labels_of(project: &Id) -> ListLabels {
     ListLabels { scope: Scope::Project(project.clone()), ..ListLabels::default() }
@@ -43,10 +41,9 @@ pub fn cell<'a>(labels: impl IntoIterator<Item = (&'a str, Option<[u8; 3]>)>) ->
     cell
 }
 
-/// Returns the spans of a label for a line of text.
-pub fn spans(view: &View, name: &str, known: &Rows<'_, Label>) -> Vec<(Cow<'static, str>, Style)> {
-    let style = view.theme.style(Role::Label);
-    let color = color(known, name).and_then(|color| view.theme.pixel(color));
-    let dot = color.map(|color| (glyph::alive().into(), style.fg(color)));
-    dot.into_iter().chain([(name.to_owned().into(), style)]).collect()
+/// Returns a label for a line of text.
+pub fn line(view: &View, name: &str, known: &Rows<'_, Label>) -> Line<'static> {
+    let color = color(known, name).filter(|color| view.theme.pixel(*color).is_some());
+    let dot = color.map_or_else(Line::empty, |color| Line::empty().tinted(glyph::alive(), color));
+    dot.and(name.to_owned(), Role::Label)
 }

@@ -11,9 +11,10 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::store::{Cut, Derived, Load, Revision, Rows, Want};
 use crate::ui::drawn::Drawn;
+use crate::ui::line::Line;
 use crate::ui::table::{self, Column, ListState, Row};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, state, text};
+use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cmp::Ordering;
@@ -521,7 +522,7 @@ pub fn draw_cut_line(view: &View, area: Rect, buf: &mut Buffer, cut: Option<Cut>
     let Some(cut) = cut.filter(|_| area.height > 2) else { return area };
     let at = Rect { y: area.bottom() - 1, height: 1, ..area };
     let words = format!(" {} {}", glyph::ellipsis(), more_words(Some(cut)));
-    line::draw(buf, at, &[(words, view.theme.style(Role::Warning))]);
+    Line::new(words, Role::Warning).draw(buf, at, view.theme);
     Rect { height: area.height - 1, ..area }
 }
 

@@ -18,6 +18,7 @@ use crate::parts::review::threads;
 use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::drawn::Drawn;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
@@ -415,7 +416,7 @@ impl Notes {
         if rows.is_loaded && rows.is_empty() && body.height > 2 {
             let at = Rect { x: body.x + 1, y: body.bottom() - 1, width: body.width.saturating_sub(1), height: 1 };
             let words = format!("{} {}", empty.0, view.with_keys(empty.1));
-            crate::ui::line::draw(buf, at, &[(words, theme.style(Role::Dim))]);
+            Line::new(words, Role::Dim).draw(buf, at, theme);
             body.height -= 1;
         }
         doc::draw(buf, body, theme, focused, &self.doc, self.len(), 2, &|row| {
@@ -424,7 +425,7 @@ impl Notes {
                 && let Some(on) = self.on.clone()
             {
                 let spans = Reactions::to(on, None).line(view, self.width(view));
-                return DocLine { spans, ..DocLine::default() };
+                return spans.into();
             }
             if let Some(line) = self.head.get(row) {
                 return line.borrowed();
@@ -445,20 +446,15 @@ impl Notes {
             let when = time_ago(view, note.created_at.as_ref());
             let dot = glyph::separator();
             let edited = if note.is_edited() { format!("{dot}edited") } else { String::new() };
-            let mut spans: Vec<(std::borrow::Cow<'static, str>, ratatui::style::Style)> = vec![
-                (author.into(), theme.style(if note.system { Role::Dim } else { Role::User })),
-                (format!("{dot}{when}{edited}").into(), theme.style(Role::Dim)),
-            ];
+            let mut spans = Line::new(author, if note.system { Role::Dim } else { Role::User })
+                .and(format!("{dot}{when}{edited}"), Role::Dim);
             if note.discussion_id.is_some() && before.is_some_and(|before| before.discussion_id == note.discussion_id) {
-                spans.insert(0, (format!("{} ", glyph::reply()).into(), theme.style(Role::Dim)));
+                spans.spans.insert(0, (format!("{} ", glyph::reply()), Role::Dim).into());
             }
             if note.resolved == Some(true) {
-                spans.push((
-                    format!("  {} resolved", glyph::or_word(glyph::done(), "")).into(),
-                    theme.style(Role::Success),
-                ));
+                spans.push(format!("  {} resolved", glyph::or_word(glyph::done(), "")), Role::Success);
             }
-            return DocLine { spans, ..DocLine::default() };
+            return spans.into();
         }
         let rendered = rendered_markdown::rendered(view, &identity(note), self.width(view));
         // The reactions are below the text, if there are any.
@@ -466,7 +462,7 @@ impl Notes {
             && let Some(on) = self.on.clone()
         {
             let spans = Reactions::to(on, Some(note.id)).line(view, self.width(view));
-            return DocLine { spans, ..DocLine::default() };
+            return spans.into();
         }
         match rendered {
             Some(rendered) => rendered.lines.get(line - 1).cloned().unwrap_or_default(),
@@ -484,9 +480,8 @@ impl Notes {
         if line == 0 {
             let (words, role) = state_of(view, key, draft);
             let what = if draft.edits.is_some() { "edit of a note" } else { "draft" };
-            let spans =
-                vec![(format!("{what} · ").into(), theme.style(Role::Warning)), (words.into(), theme.style(role))];
-            return DocLine { spans, ..DocLine::default() };
+            let spans = Line::new(format!("{what} · "), Role::Warning).and(words, role);
+            return spans.into();
         }
         let lines = self.drafted.get(index);
         lines

@@ -10,9 +10,9 @@ use crate::app::view::View;
 use crate::parts::list::draw_placeholder;
 use crate::store::{Load, Want};
 use crate::ui::line::Line;
+use crate::ui::popup;
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{line, popup};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -76,7 +76,7 @@ impl Overlay for PipelineVariables {
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
         let words = if self.shows_values { " hide values   " } else { " show values   " };
-        line::draw(buf, foot, &[("v", key), (words, dim), ("Esc", key), (" close", dim)]);
+        Line::from([("v", key), (words, dim), ("Esc", key), (" close", dim)]).draw(buf, foot, theme);
         None
     }
 

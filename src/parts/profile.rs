@@ -8,6 +8,7 @@ use crate::app::clip::Clip;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::ui::glyph;
+use crate::ui::line::Line;
 use crate::ui::text;
 use crate::ui::theme::Role;
 
@@ -53,14 +54,14 @@ fn moment(view: &View, time: Option<&Time>) -> String {
 /// Writes the facts of `user`.
 pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize) {
     let (sign, word, role) = state(&user.state);
-    facts.field("name", vec![(user.name.clone(), Role::Title)], None);
-    facts.field("user", vec![(format!("@{}", user.username), Role::User)], None);
-    let mut value = vec![(format!("{sign} {word}"), role)];
+    facts.field("name", Line::new(user.name.clone(), Role::Title), None);
+    facts.field("user", Line::new(format!("@{}", user.username), Role::User), None);
+    let mut value = Line::new(format!("{sign} {word}"), role);
     value.extend(badges(user).into_iter().map(|badge| (format!("{}{badge}", glyph::separator()), Role::Warning)));
     facts.field("state", value, None);
     let bio = user.bio.sent().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
     for (index, line) in bio.into_iter().enumerate() {
-        facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
+        facts.field(if index == 0 { "about" } else { "" }, Line::new(line, Role::Text), None);
     }
     let words = |field: &Extra<String>| field.sent().cloned().unwrap_or_default();
     for (name, words) in [
@@ -74,7 +75,7 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
         ("microblog", words(&user.microblog_account)),
     ] {
         if !words.is_empty() {
-            facts.field(name, vec![(words, Role::Text)], None);
+            facts.field(name, Line::new(words, Role::Text), None);
         }
     }
     let email = words(&user.email);
@@ -82,13 +83,13 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
     if !email.is_empty() {
         facts.field(
             "email",
-            vec![(email.clone(), Role::Text)],
+            Line::new(email.clone(), Role::Text),
             Some(LinkTarget::Copy(Clip::line("email address", email))),
         );
     }
     let site = words(&user.website_url);
     if !site.is_empty() {
-        facts.field("website", vec![(site.clone(), Role::Link)], Some(LinkTarget::Page(site)));
+        facts.field("website", Line::new(site.clone(), Role::Link), Some(LinkTarget::Page(site)));
     }
     write_account(facts, view, user);
 }
@@ -105,13 +106,13 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
     ] {
         let value = moment(view, time.sent());
         if !value.is_empty() {
-            facts.field(name, vec![(value, Role::Text)], None);
+            facts.field(name, Line::new(value, Role::Text), None);
         }
     }
     let yes = |flag: &Extra<bool>| flag.sent().map(|on| if *on { "yes" } else { "no" });
     if let Some(on) = yes(&user.two_factor_enabled) {
         let role = if on == "yes" { Role::Success } else { Role::Warning };
-        facts.field("two-factor", vec![(on.to_owned(), role)], None);
+        facts.field("two-factor", Line::new(on.to_owned(), role), None);
     }
     let mut may = Vec::new();
     if let Some(limit) = user.projects_limit.sent() {
@@ -121,24 +122,25 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
         may.push("groups".into());
     }
     if !may.is_empty() {
-        facts.field("limits", vec![(may.join(", "), Role::Text)], None);
+        facts.field("limits", Line::new(may.join(", "), Role::Text), None);
     }
     if let Some(minutes) = user.shared_runners_minutes_limit.sent() {
-        facts.field("minutes", vec![(format!("{} on shared runners", text::count(*minutes)), Role::Text)], None);
+        facts.field("minutes", Line::new(format!("{} on shared runners", text::count(*minutes)), Role::Text), None);
     }
     for (index, identity) in user.identities.sent().into_iter().flatten().enumerate() {
         let name = if index == 0 { "identities" } else { "" };
-        let pieces = vec![(identity.provider.clone(), Role::Text), (format!("  {}", identity.extern_uid), Role::Dim)];
+        let pieces =
+            Line::new(identity.provider.clone(), Role::Text).and(format!("  {}", identity.extern_uid), Role::Dim);
         facts.field(name, pieces, None);
     }
     for (index, attribute) in user.custom_attributes.sent().into_iter().flatten().enumerate() {
         let name = if index == 0 { "attributes" } else { "" };
-        let pieces = vec![(format!("{} ", attribute.key), Role::Label), (attribute.value.clone(), Role::Text)];
+        let pieces = Line::new(format!("{} ", attribute.key), Role::Label).and(attribute.value.clone(), Role::Text);
         facts.field(name, pieces, None);
     }
     facts.field(
         "ID",
-        vec![(user.id.to_string(), Role::Dim)],
+        Line::new(user.id.to_string(), Role::Dim),
         Some(LinkTarget::Copy(Clip::line("ID", user.id.to_string()))),
     );
 }

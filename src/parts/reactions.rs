@@ -10,9 +10,9 @@ use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
 use crate::domain::emoji;
 use crate::store::{Load, Rows, Want, Write};
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
-use ratatui::style::Style;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Duration;
@@ -38,8 +38,6 @@ const COMMON: &[&str] = &[
     "white_check_mark",
     "100",
 ];
-
-type Spans = Vec<(Cow<'static, str>, Style)>;
 
 /// The reactions to an object or to a note on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,9 +106,9 @@ impl Reactions {
 
     /// Returns a line with the counts in at most `width` columns, with the user's own highlighted. Empty without
     /// reactions.
-    pub fn line(&self, view: &View, width: usize) -> Spans {
+    pub fn line(&self, view: &View, width: usize) -> Line<'static> {
         let given = self.given(view);
-        let mut spans: Spans = Vec::new();
+        let mut spans = Line::empty();
         let mut used = 0;
         for (index, one) in given.iter().enumerate() {
             let (own, role) = if one.own.is_some() { (" you", Role::Accent) } else { ("", Role::Dim) };
@@ -124,10 +122,10 @@ impl Reactions {
             let words = format!("{gap}{}{own}{count}", sign(one.name));
             used += text::width(&words);
             if used + 2 > width {
-                spans.push((format!(" {}", glyph::ellipsis()).into(), view.theme.style(Role::Dim)));
+                spans.push(format!(" {}", glyph::ellipsis()), Role::Dim);
                 break;
             }
-            spans.push((words.into(), view.theme.style(role)));
+            spans.push(words, role);
         }
         spans
     }

@@ -3,9 +3,9 @@
 use crate::api::Error;
 use crate::app::view::View;
 use crate::parts::list::draw_error_of;
+use crate::ui::glyph;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -35,6 +35,6 @@ pub fn draw_line(view: &View, area: Rect, buf: &mut Buffer, reads: &[SecondaryRe
     let at = Rect { y: area.bottom() - 1, height: 1, ..area };
     let words =
         format!(" {} {}: only the first ones are shown, because there are too many", glyph::ellipsis(), cut.name);
-    line::draw(buf, at, &[(words, view.theme.style(Role::Warning))]);
+    Line::new(words, Role::Warning).draw(buf, at, view.theme);
     Rect { height: area.height - 1, ..area }
 }

@@ -35,7 +35,7 @@ pub fn draw(view: &View, area: Rect, buf: &mut Buffer, lines: &[DocLine<'_>]) ->
     let body = panels::title(buf, right, view.theme, false, "Details", "");
     let body = Rect { x: body.x + 1, width: body.width - 2, ..body };
     for (line, at) in lines.iter().zip(body.rows()) {
-        line::draw(buf, at, &line.spans);
+        line.text.draw(buf, at, view.theme);
     }
     left
 }

@@ -12,9 +12,10 @@ use crate::app::view::View;
 use crate::domain::junit::{Case, Report, SourceLocation, Verdict};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::drawn::Drawn;
+use crate::ui::line::Line;
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, popup, text};
+use crate::ui::{glyph, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -264,7 +265,7 @@ impl Table {
         let mut area = area;
         if let Some(why) = report.broken.as_ref().filter(|_| area.height > 3) {
             let words = format!(" {} Incomplete: {}", glyph::warning(), text::sanitize(why));
-            line::draw(buf, Rect { height: 1, ..area }, &[(words, theme.style(Role::Warning))]);
+            Line::new(words, Role::Warning).draw(buf, Rect { height: 1, ..area }, theme);
             area = Rect { y: area.y + 1, height: area.height - 1, ..area };
         }
         let lines = self.case(report).map(|case| self.lines(case)).unwrap_or_default();

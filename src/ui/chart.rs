@@ -1,8 +1,9 @@
 //! Small charts made of characters: sparklines, bars, progress bars. They are blank in accessible mode, since the
 //! numbers are next to them.
 
+use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, text};
+use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -85,18 +86,15 @@ pub fn sides(left: usize, right: usize, width: usize) -> (String, String) {
 pub fn progress(buf: &mut Buffer, area: Rect, theme: &Theme, fraction: Option<f64>, label: &str) {
     let style = theme.style(Role::Dim);
     let Some(fraction) = fraction else {
-        line::draw(buf, area, &[(label, style)]);
+        Line::new(label, style).draw(buf, area, theme);
         return;
     };
     let percent = format!("{:>3.0}%", fraction.clamp(0.0, 1.0) * 100.0);
     let taken = text::width(label) + percent.len() + 2;
     let bar = bar(fraction, usize::from(area.width).saturating_sub(taken).min(40));
     let tint = theme.style(Role::Input).patch(theme.style(Role::Chart));
-    line::draw(
-        buf,
-        area,
-        &[(bar.as_str(), tint), (" ", style), (&percent, theme.style(Role::Text)), (" ", style), (label, style)],
-    );
+    Line::from([(bar.as_str(), tint), (" ", style), (&percent, theme.style(Role::Text)), (" ", style), (label, style)])
+        .draw(buf, area, theme);
 }
 
 #[cfg(test)]

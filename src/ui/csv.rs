@@ -4,9 +4,9 @@
 use crate::ui::code::Text;
 use crate::ui::doc::DocLine;
 use crate::ui::glyph;
+use crate::ui::line::Line;
 use crate::ui::text;
-use crate::ui::theme::{Role, Theme};
-use ratatui::style::Style;
+use crate::ui::theme::Role;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -121,16 +121,14 @@ impl Table {
 
     /// Returns a record as plain text, the same as in [`Table::line`].
     pub fn plain_text(&self, index: usize) -> String {
-        self.cells(index).into_iter().map(|(words, _)| words).collect()
+        self.text_line(index).plain_text()
     }
 
     /// Formats a record for drawing. The first record is the heading.
-    pub fn line(&self, index: usize, theme: &Theme) -> DocLine<'static> {
-        let spans = self.cells(index).into_iter().map(|(words, role)| (words.into(), theme.style(role)));
-        let spans: Vec<(Cow<'static, str>, Style)> = spans.collect();
+    pub fn line(&self, index: usize) -> DocLine<'static> {
         let number = if index == 0 { String::new() } else { text::count(index as u64) };
         let gutter = format!("{number:>width$}  ", width = usize::from(self.gutter()) - 2);
-        DocLine { gutter: vec![(gutter, theme.style(Role::LineNumber))], spans, ..DocLine::default() }
+        DocLine { gutter: Line::new(gutter, Role::LineNumber), text: self.text_line(index), ..DocLine::default() }
     }
 
     /// Returns the width of the gutter in columns.
@@ -138,11 +136,11 @@ impl Table {
         text::count(self.len() as u64).len() as u16 + 2
     }
 
-    fn cells(&self, index: usize) -> Vec<(String, Role)> {
-        let mut cells = Vec::new();
+    fn text_line(&self, index: usize) -> Line<'static> {
+        let mut line = Line::empty();
         for (column, value) in self.record(index).iter().enumerate() {
             if column > 0 {
-                cells.push((format!(" {} ", glyph::divider()), Role::Faint));
+                line.push(format!(" {} ", glyph::divider()), Role::Faint);
             }
             let width = self.widths.get(column).copied().unwrap_or(MAX_COLUMN_WIDTH).clamp(1, MAX_COLUMN_WIDTH);
             let value = value.replace(['\n', '\r'], " ");
@@ -153,9 +151,9 @@ impl Table {
                 () if number => Role::SyntaxNumber,
                 () => Role::Text,
             };
-            cells.push((words, role));
+            line.push(words, role);
         }
-        cells
+        line
     }
 }
 
@@ -241,7 +239,7 @@ mod tests {
         for text in ["\"", "\"\n", ",,,\n\"a\"b,c", "a\u{1b}[31m,b", "é\"", "\"é\"é,é"] {
             let table = table(text, b',');
             for index in 0..=table.len() {
-                table.line(index, &Theme::plain());
+                table.line(index);
             }
         }
         assert!(table("", b',').is_empty());

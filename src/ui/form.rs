@@ -1,11 +1,11 @@
 //! Forms: one field a row with its label and value, the error below it, and a list of suggestions.
 
 use crate::ui::input::Input;
+use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{cursor_hint, glyph, line, popup, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use std::cell::Cell;
 
 /// Maximum number of suggestions visible at once.
@@ -114,17 +114,17 @@ pub fn draw(
         let place = Rect { y, height: 1, ..area };
         let label = text::fit(field.label, labels.saturating_sub(usize::from(field.required) * 2));
         let style = theme.style(if focused { Role::Title } else { Role::Dim });
-        let mut spans: Vec<(String, Style)> = vec![(label, style)];
+        let mut spans = Line::new(label, style);
         if field.required {
-            spans.push((" *".into(), theme.style(Role::Accent)));
+            spans.push(" *", Role::Accent);
         }
-        line::draw(buf, Rect { width: (labels as u16).min(area.width), ..place }, &spans);
+        spans.draw(buf, Rect { width: (labels as u16).min(area.width), ..place }, theme);
         let mark = Rect { x: area.x + labels as u16 + 1, width: 1, ..place };
         if focused {
-            line::draw(buf, mark, &[(glyph::mark(), theme.style(Role::Mark))]);
+            Line::new(glyph::mark(), Role::Mark).draw(buf, mark, theme);
             cursor_hint::set_selected(area.x, y);
         } else if field.changed {
-            line::draw(buf, mark, &[(glyph::dot(), theme.style(Role::Accent))]);
+            Line::new(glyph::dot(), Role::Accent).draw(buf, mark, theme);
         }
         let x = labels as u16 + 3;
         let value = Rect { x: area.x + x, width: area.width.saturating_sub(x + 1), ..place }.intersection(area);
@@ -141,7 +141,7 @@ pub fn draw(
         if let Some(error) = field.error.filter(|_| rest > 1) {
             let at = Rect { x: area.x + x, y: y + 1, width: area.width.saturating_sub(x + 1), height: 1 };
             let words = format!("{} {}", glyph::wrong(), text::sanitize(error));
-            line::draw(buf, at.intersection(area), &[(words, theme.style(Role::Failed))]);
+            Line::new(words, Role::Failed).draw(buf, at.intersection(area), theme);
             took = 2;
         }
         layout.rows.push((index, y, took));
@@ -185,11 +185,11 @@ fn draw_value(
         FieldContent::Choice(word, empty) => {
             buf.set_style(area, input);
             let (words, style) = if word.is_empty() { (*empty, dim) } else { (*word, input) };
-            let mut spans = vec![(text::sanitize(words).into_owned(), style)];
+            let mut spans = Line::new(text::sanitize(words).into_owned(), style);
             if focused {
-                spans.push(("  < >".into(), dim));
+                spans.push("  < >", dim);
             }
-            line::draw(buf, area, &spans);
+            spans.draw(buf, area, theme);
             None
         }
         FieldContent::Text(all, empty) => {
@@ -197,11 +197,11 @@ fn draw_value(
             let lines = all.lines().count();
             let first = all.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             if first.is_empty() {
-                line::draw(buf, area, &[(*empty, dim)]);
+                Line::new(*empty, dim).draw(buf, area, theme);
                 return None;
             }
             let count = if lines > 1 { format!(" {lines} lines") } else { String::new() };
-            line::pair(buf, area, &[(text::sanitize(first).into_owned(), input)], &[(count, dim)]);
+            line::pair(buf, area, theme, &Line::new(text::sanitize(first).into_owned(), input), &Line::new(count, dim));
             None
         }
     }
@@ -245,12 +245,9 @@ pub fn draw_suggestions(
     let first = (chosen + 1).saturating_sub(rows);
     for (row, (index, suggestion)) in suggestions.iter().enumerate().skip(first).take(rows).enumerate() {
         let at = Rect { y: area.y + row as u16, height: 1, ..area };
-        let left = [
-            (" ".to_owned(), theme.style(Role::Text)),
-            (text::sanitize(suggestion.value).into_owned(), theme.style(Role::Text)),
-        ];
-        let right = [(format!("{}  ", text::sanitize(suggestion.note)), theme.style(Role::Dim))];
-        line::pair(buf, at, &left, &right);
+        let left = Line::new(" ".to_owned(), Role::Text).and(text::sanitize(suggestion.value).into_owned(), Role::Text);
+        let right = Line::new(format!("{}  ", text::sanitize(suggestion.note)), Role::Dim);
+        line::pair(buf, at, theme, &left, &right);
         if index == chosen {
             buf.set_style(at, theme.style(Role::Selected));
         }
@@ -267,7 +264,7 @@ pub fn draw_inline_error(buf: &mut Buffer, area: Rect, theme: &Theme, error: &st
     }
     let words = format!("{} {}", glyph::wrong(), text::sanitize(error));
     let error_area = Rect { width: area.width.saturating_sub(typed.saturating_add(3).min(TYPED_WIDTH) as u16), ..area };
-    let used = line::draw(buf, error_area, &[(words, theme.style(Role::Failed))]);
+    let used = Line::new(words, Role::Failed).draw(buf, error_area, theme);
     let used = if used == 0 { 0 } else { used + 2 };
     Rect { x: area.x + used, width: area.width.saturating_sub(used), ..area }
 }
@@ -295,7 +292,7 @@ pub fn draw_inline_suggestion(
     };
     let place = place.intersection(screen);
     popup::clear(buf, place, theme);
-    line::draw(buf, place, &[(words, theme.style(Role::Accent))]);
+    Line::new(words, Role::Accent).draw(buf, place, theme);
 }
 
 #[cfg(test)]

@@ -247,7 +247,7 @@ impl Row {
                     None => (" ", Role::Dim),
                 }
             };
-            line.extend(symbol, role);
+            line.push_joined(symbol, role);
             if lane < last {
                 let from = if lane < node {
                     (leftmost..=lane).rev().find(|l| met(*l))
@@ -255,8 +255,8 @@ impl Row {
                     (lane + 1..=rightmost).find(|l| met(*l))
                 };
                 match from {
-                    Some(from) => line.extend(glyph::rule(), self.color(from)),
-                    None => line.extend(" ", Role::Dim),
+                    Some(from) => line.push_joined(glyph::rule(), self.color(from)),
+                    None => line.push_joined(" ", Role::Dim),
                 }
             }
         }

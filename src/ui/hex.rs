@@ -1,9 +1,8 @@
 //! A hex dump: sixteen bytes a row, as numbers and as printable characters.
 
 use crate::ui::doc::DocLine;
-use crate::ui::theme::{Role, Theme};
-use ratatui::style::Style;
-use std::borrow::Cow;
+use crate::ui::line::Line;
+use crate::ui::theme::Role;
 
 /// The number of bytes in a row.
 pub const ROW_BYTES: usize = 16;
@@ -17,36 +16,32 @@ pub fn rows(len: usize) -> usize {
 
 /// Formats one row: sixteen bytes as numbers and as text, with their offset. Zeros are faint, printable bytes stand
 /// out.
-pub fn line(bytes: &[u8], row: usize, theme: &Theme) -> DocLine<'static> {
+pub fn line(bytes: &[u8], row: usize) -> DocLine<'static> {
     let start = row.saturating_mul(ROW_BYTES);
     let part = bytes.get(start..bytes.len().min(start.saturating_add(ROW_BYTES))).unwrap_or_default();
-    let style_of = |byte: u8| match byte {
-        0 => theme.style(Role::Faint),
-        0x20..=0x7e => theme.style(Role::SyntaxString),
-        0x09 | 0x0a | 0x0d => theme.style(Role::SyntaxKeyword),
-        0x80.. => theme.style(Role::SyntaxNumber),
-        _ => theme.style(Role::Dim),
+    let role_of = |byte: u8| match byte {
+        0 => Role::Faint,
+        0x20..=0x7e => Role::SyntaxString,
+        0x09 | 0x0a | 0x0d => Role::SyntaxKeyword,
+        0x80.. => Role::SyntaxNumber,
+        _ => Role::Dim,
     };
-    let mut spans: Vec<(Cow<'static, str>, Style)> = Vec::new();
-    let mut put = |words: &str, style: Style| match spans.last_mut() {
-        Some((run, last)) if *last == style => run.to_mut().push_str(words),
-        _ => spans.push((words.to_owned().into(), style)),
-    };
+    let mut text = Line::empty();
     for at in 0..ROW_BYTES {
         match part.get(at) {
-            Some(byte) => put(&format!("{byte:02x} "), style_of(*byte)),
-            None => put("   ", Style::new()),
+            Some(byte) => text.push_joined(&format!("{byte:02x} "), role_of(*byte)),
+            None => text.push_joined("   ", Role::Text),
         }
         if at == ROW_BYTES / 2 - 1 {
-            put(" ", Style::new());
+            text.push_joined(" ", Role::Text);
         }
     }
-    put(" ", Style::new());
+    text.push_joined(" ", Role::Text);
     for byte in part {
         let printable = if (0x20..0x7f).contains(byte) { char::from(*byte) } else { '.' };
-        put(printable.encode_utf8(&mut [0; 4]), style_of(*byte));
+        text.push_joined(printable.encode_utf8(&mut [0; 4]), role_of(*byte));
     }
-    DocLine { gutter: vec![(format!("{start:08x}  "), theme.style(Role::LineNumber))], spans, ..DocLine::default() }
+    DocLine { gutter: Line::new(format!("{start:08x}  "), Role::LineNumber), text, ..DocLine::default() }
 }
 
 #[cfg(test)]
@@ -56,8 +51,8 @@ mod tests {
     #[test]
     fn bytes_are_shown_as_hex_and_text() {
         let text = |row| {
-            let line = line(b"0123456789abcdef\0\x80z", row, &Theme::plain());
-            line.spans.iter().map(|(words, _)| words.as_ref()).collect::<String>()
+            let line = line(b"0123456789abcdef\0\x80z", row);
+            line.text.plain_text()
         };
         assert_eq!(text(0), "30 31 32 33 34 35 36 37  38 39 61 62 63 64 65 66  0123456789abcdef");
         assert_eq!(text(1).trim_start_matches(' '), format!("00 80 7a {}..z", " ".repeat(41)));

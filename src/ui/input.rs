@@ -1,6 +1,7 @@
 //! A single-line text input for filters, prompts and the command line. It does not handle keys; callers invoke editing
 //! operations.
 
+use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{line, text};
 use ratatui::buffer::Buffer;
@@ -167,7 +168,7 @@ impl Input {
         let left = (at + under).saturating_sub(room);
         let style = theme.style(Role::Input);
         if self.text.is_empty() {
-            line::draw(buf, area, &[(placeholder, theme.style(Role::Dim))]);
+            Line::new(placeholder, Role::Dim).draw(buf, area, theme);
         } else {
             let mut walk = text::cells(&self.text);
             walk.skip_to(left);

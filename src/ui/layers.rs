@@ -1,7 +1,7 @@
 //! Combines styles on a line of text: syntax highlighting, then tints, then changed words.
 
+use crate::ui::line::Line;
 use ratatui::style::Style;
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// Sorted, non-overlapping byte ranges, each with the style to apply to its text.
@@ -9,7 +9,7 @@ pub type Layer<'a> = &'a [(Range<usize>, Style)];
 
 /// Splits `text` into spans of one style each. Each layer is applied on top of the previous ones, starting from `base`.
 /// Ranges that do not fit the text are harmless.
-pub fn blend<'a>(text: &'a str, base: Style, layers: &[Layer<'_>]) -> Vec<(Cow<'a, str>, Style)> {
+pub fn blend<'a>(text: &'a str, base: Style, layers: &[Layer<'_>]) -> Line<'a> {
     let mut spans: Vec<(Range<usize>, Style)> = Vec::new();
     let mut heads = vec![0usize; layers.len()];
     let mut at = 0;
@@ -25,7 +25,7 @@ pub fn blend<'a>(text: &'a str, base: Style, layers: &[Layer<'_>]) -> Vec<(Cow<'
         }
         at = end;
     }
-    spans.into_iter().map(|(range, style)| (Cow::Borrowed(text.get(range).unwrap_or_default()), style)).collect()
+    spans.into_iter().map(|(range, style)| (text.get(range).unwrap_or_default(), style)).collect()
 }
 
 /// Returns the style at a byte, and the next byte at which the style may change.
@@ -51,6 +51,7 @@ fn style_at(at: usize, len: usize, base: Style, layers: &[Layer<'_>], heads: &mu
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::ui::theme::Theme;
     use ratatui::style::Modifier;
 
     /// A small deterministic generator (xorshift), so that hostile input is the same in every run.
@@ -87,8 +88,9 @@ pub(crate) mod tests {
     fn styles_of_layers_are_combined() {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         let italic = Style::new().add_modifier(Modifier::ITALIC);
-        let spans = blend("abcdef", Style::new(), &[&[(1..4, bold)], &[(3..5, italic)]]);
-        let seen: Vec<_> = spans.iter().map(|(text, style)| (text.as_ref(), style.add_modifier)).collect();
+        let blended = blend("abcdef", Style::new(), &[&[(1..4, bold)], &[(3..5, italic)]]);
+        let seen: Vec<_> =
+            blended.spans.iter().map(|span| (&*span.text, span.paint.style(&Theme::plain()).add_modifier)).collect();
         assert_eq!(
             seen,
             [
@@ -109,8 +111,8 @@ pub(crate) mod tests {
             let line = String::from_utf8_lossy(&bytes).into_owned();
             let bold = Style::new().add_modifier(Modifier::BOLD);
             let layer: Vec<_> = (0..5).map(|_| (noise.below(80)..noise.below(80), bold)).collect();
-            let spans = blend(&line, Style::new(), &[&layer]);
-            assert_eq!(spans.iter().map(|(text, _)| text.as_ref()).collect::<String>(), line);
+            let blended = blend(&line, Style::new(), &[&layer]);
+            assert_eq!(blended.plain_text(), line);
         }
     }
 }

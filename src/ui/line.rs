@@ -96,7 +96,7 @@ impl<'a> Line<'a> {
     }
 
     /// Appends text, and joins it to the last span if that has the same look.
-    pub fn extend(&mut self, text: &str, paint: impl Into<Paint>) {
+    pub fn push_joined(&mut self, text: &str, paint: impl Into<Paint>) {
         let paint = paint.into();
         match self.spans.last_mut() {
             Some(last) if last.paint == paint => last.text.to_mut().push_str(text),
@@ -109,9 +109,81 @@ impl<'a> Line<'a> {
         self.spans.iter().all(|span| span.text.is_empty())
     }
 
+    /// Returns the length in bytes.
+    pub fn len(&self) -> usize {
+        self.spans.iter().map(|span| span.text.len()).sum()
+    }
+
+    /// Returns the plain text.
+    pub fn plain_text(&self) -> String {
+        self.spans.iter().map(|span| &*span.text).collect()
+    }
+
+    /// Returns the same line without copying its text.
+    pub fn borrowed(&self) -> Line<'_> {
+        self.spans.iter().map(|span| (&*span.text, span.paint)).collect()
+    }
+
     /// Returns the width in columns.
     pub fn width(&self) -> usize {
         self.spans.iter().map(|span| text::width(&span.text)).sum()
+    }
+}
+
+impl Line<'_> {
+    /// Draws the line on the first row of `area`, and cuts it at its width with `…`. Returns the number of columns used.
+    /// Styles are applied on top of the cells' styles, so that a tint drawn before remains visible.
+    pub fn draw(&self, buf: &mut Buffer, area: Rect, theme: &Theme) -> u16 {
+        self.draw_cut(buf, area, theme, Cut::End)
+    }
+
+    /// Draws the line like [`Line::draw`], and cuts it at `cut` if it is too long.
+    pub fn draw_cut(&self, buf: &mut Buffer, area: Rect, theme: &Theme, cut: Cut) -> u16 {
+        let area = area.intersection(buf.area);
+        if area.is_empty() {
+            return 0;
+        }
+        let room = usize::from(area.width);
+        let total = self.spans.iter().try_fold(0, |sum, span| {
+            let sum = sum + text::width_up_to(&span.text, room + 1);
+            if sum > room { Err(sum) } else { Ok(sum) }
+        });
+        let mut pen = Pen { x: area.x, y: area.y, end: area.right() };
+        if total.is_ok() {
+            pen.all(buf, theme, &self.spans);
+            return pen.x - area.x;
+        }
+        // A longer line is not a path, and finding its end would require walking all of it.
+        let has_tail = cut == Cut::Middle && room >= 5 && self.len() < 64 * 1024;
+        let tail = if has_tail { self.tail(theme, (room - 1) * 3 / 5) } else { vec![] };
+        let tail_width = tail.iter().map(|(_, width, _)| *width as u16).sum::<u16>();
+        pen.end = area.right() - 1 - tail_width;
+        let style = pen.all(buf, theme, &self.spans);
+        pen.end += 1;
+        pen.put(buf, glyph::ellipsis(), 1, style);
+        pen.end = area.right();
+        for (symbol, width, style) in &tail {
+            pen.put(buf, symbol, *width, *style);
+        }
+        pen.x - area.x
+    }
+
+    /// Returns the symbols of the last `room` columns.
+    fn tail(&self, theme: &Theme, room: usize) -> Vec<(String, usize, Style)> {
+        let mut out = Vec::new();
+        let mut used = 0;
+        'spans: for span in self.spans.iter().rev() {
+            let pieces: Vec<_> = text::cells(&span.text).collect();
+            for piece in pieces.into_iter().rev() {
+                if used + piece.width > room {
+                    break 'spans;
+                }
+                used += piece.width;
+                out.push((piece.symbol.into_owned(), piece.width, span.paint.style(theme)));
+            }
+        }
+        out.reverse();
+        out
     }
 }
 
@@ -121,43 +193,30 @@ impl<'a, T: Into<Cow<'a, str>>, P: Into<Paint>> From<(T, P)> for Line<'a> {
     }
 }
 
+impl<'a, S: Into<Span<'a>>, const N: usize> From<[S; N]> for Line<'a> {
+    fn from(spans: [S; N]) -> Line<'a> {
+        spans.into_iter().collect()
+    }
+}
+
+impl<'a, S: Into<Span<'a>>> Extend<S> for Line<'a> {
+    fn extend<I: IntoIterator<Item = S>>(&mut self, spans: I) {
+        self.spans.extend(spans.into_iter().map(Into::into));
+    }
+}
+
+impl<'a> IntoIterator for Line<'a> {
+    type Item = Span<'a>;
+    type IntoIter = std::vec::IntoIter<Span<'a>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.spans.into_iter()
+    }
+}
+
 impl<'a, S: Into<Span<'a>>> FromIterator<S> for Line<'a> {
     fn from_iter<I: IntoIterator<Item = S>>(spans: I) -> Line<'a> {
         Line { spans: spans.into_iter().map(Into::into).collect() }
-    }
-}
-
-/// A builder of lines from pieces of text.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spans<'a>(pub Vec<(Cow<'a, str>, Style)>);
-
-impl<'a> Spans<'a> {
-    /// Creates an empty line.
-    pub fn new() -> Spans<'a> {
-        Spans::default()
-    }
-
-    /// Appends text.
-    pub fn text(mut self, text: impl Into<Cow<'a, str>>, style: Style) -> Spans<'a> {
-        self.0.push((text.into(), style));
-        self
-    }
-
-    /// Appends `columns` spaces.
-    pub fn space(self, columns: usize) -> Spans<'a> {
-        self.text(" ".repeat(columns), Style::new())
-    }
-
-    /// Returns the width in columns.
-    pub fn width(&self) -> usize {
-        width(&self.0)
-    }
-}
-
-impl<'a> std::ops::Deref for Spans<'a> {
-    type Target = [(Cow<'a, str>, Style)];
-    fn deref(&self) -> &Self::Target {
-        &self.0
     }
 }
 
@@ -170,84 +229,18 @@ pub enum Cut {
     Middle,
 }
 
-/// Returns the total width of all spans in columns.
-pub fn width<T: AsRef<str>>(spans: &[(T, Style)]) -> usize {
-    spans.iter().map(|(text, _)| text::width(text.as_ref())).sum()
-}
-
-/// Draws spans on the first line of `area`, cutting the line at its width with `…`. Returns the number of columns used.
-/// Styles are applied on top of the cells' styles, so that a tint drawn before remains visible.
-pub fn draw<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)]) -> u16 {
-    draw_cut(buf, area, spans, Cut::End)
-}
-
-/// Draws spans like [`draw`], cutting a line that is too long at `cut`.
-pub fn draw_cut<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)], cut: Cut) -> u16 {
-    let area = area.intersection(buf.area);
-    if area.is_empty() {
-        return 0;
-    }
-    let room = usize::from(area.width);
-    let total = spans.iter().try_fold(0, |sum, (text, _)| {
-        let sum = sum + text::width_up_to(text.as_ref(), room + 1);
-        if sum > room { Err(sum) } else { Ok(sum) }
-    });
-    let mut pen = Pen { x: area.x, y: area.y, end: area.right() };
-    if total.is_ok() {
-        pen.all(buf, spans);
-        return pen.x - area.x;
-    }
-    let bytes: usize = spans.iter().map(|(text, _)| text.as_ref().len()).sum();
-    // A longer line is not a path, and finding its end would require walking all of it.
-    let tail =
-        if cut == Cut::Middle && room >= 5 && bytes < 64 * 1024 { tail(spans, (room - 1) * 3 / 5) } else { vec![] };
-    let tail_width = tail.iter().map(|(_, width, _)| *width as u16).sum::<u16>();
-    pen.end = area.right() - 1 - tail_width;
-    let style = pen.all(buf, spans);
-    pen.end += 1;
-    pen.put(buf, glyph::ellipsis(), 1, style);
-    pen.end = area.right();
-    for (symbol, width, style) in &tail {
-        pen.put(buf, symbol, *width, *style);
-    }
-    pen.x - area.x
-}
-
 /// Draws `left` from the left edge and `right` up to the right edge. If both do not fit, `left` is cut. A right part
 /// that would take the whole line is omitted. Returns the areas of both parts.
-pub fn pair<T: AsRef<str>, U: AsRef<str>>(
-    buf: &mut Buffer,
-    area: Rect,
-    left: &[(T, Style)],
-    right: &[(U, Style)],
-) -> (Rect, Rect) {
-    let mut wide = width(right).min(usize::from(u16::MAX)) as u16;
+pub fn pair(buf: &mut Buffer, area: Rect, theme: &Theme, left: &Line, right: &Line) -> (Rect, Rect) {
+    let mut wide = right.width().min(usize::from(u16::MAX)) as u16;
     if wide.saturating_add(2) > area.width {
         wide = 0;
     }
     let before = Rect { width: area.width - wide - wide.min(1), ..area };
     let behind = Rect { x: area.right() - wide, width: wide, ..area };
-    draw(buf, before, left);
-    draw(buf, behind, right);
+    left.draw(buf, before, theme);
+    right.draw(buf, behind, theme);
     (before, behind)
-}
-
-/// Returns the last `room` columns of the spans.
-fn tail<T: AsRef<str>>(spans: &[(T, Style)], room: usize) -> Vec<(String, usize, Style)> {
-    let mut out = Vec::new();
-    let mut used = 0;
-    'spans: for (text, style) in spans.iter().rev() {
-        let pieces: Vec<_> = text::cells(text.as_ref()).collect();
-        for piece in pieces.into_iter().rev() {
-            if used + piece.width > room {
-                break 'spans;
-            }
-            used += piece.width;
-            out.push((piece.symbol.into_owned(), piece.width, *style));
-        }
-    }
-    out.reverse();
-    out
 }
 
 struct Pen {
@@ -269,12 +262,13 @@ impl Pen {
     }
 
     /// Writes spans up to the end and returns the style of the last symbol.
-    fn all<T: AsRef<str>>(&mut self, buf: &mut Buffer, spans: &[(T, Style)]) -> Style {
+    fn all(&mut self, buf: &mut Buffer, theme: &Theme, spans: &[Span]) -> Style {
         let mut last = Style::new();
-        for (text, style) in spans {
-            for piece in text::cells(text.as_ref()) {
-                last = *style;
-                if !self.put(buf, &piece.symbol, piece.width, *style) {
+        for span in spans {
+            let style = span.paint.style(theme);
+            for piece in text::cells(&span.text) {
+                last = style;
+                if !self.put(buf, &piece.symbol, piece.width, style) {
                     return last;
                 }
             }
@@ -296,47 +290,58 @@ pub fn set(buf: &mut Buffer, x: u16, y: u16, symbol: &str, width: usize, style: 
 mod tests {
     use super::*;
 
-    fn shown(width: u16, draw: impl FnOnce(&mut Buffer, Rect)) -> String {
+    fn shown(width: u16, draw: impl FnOnce(&mut Buffer, Rect, &Theme)) -> String {
         let area = Rect::new(0, 0, width, 1);
         let mut buf = Buffer::empty(area);
-        draw(&mut buf, area);
+        draw(&mut buf, area, &Theme::plain());
         buf.content().iter().map(|cell| cell.symbol()).collect()
     }
 
-    fn plain(text: &str) -> Vec<(&str, Style)> {
-        vec![(text, Style::new())]
+    fn shown_pair(width: u16, left: &str, right: &str) -> String {
+        shown(width, |b, a, t| _ = pair(b, a, t, &Line::text(left), &Line::text(right)))
     }
 
     #[test]
     fn a_line_is_truncated_at_the_end_or_in_the_middle() {
-        assert_eq!(shown(8, |b, a| _ = draw(b, a, &plain("abcdefgh"))), "abcdefgh");
-        assert_eq!(shown(8, |b, a| _ = draw(b, a, &plain("abcdefghi"))), "abcdefg…");
-        let path = [("src/render/", Style::new()), ("frame.rs", Style::new().bold())];
-        assert_eq!(shown(15, |b, a| _ = draw_cut(b, a, &path, Cut::Middle)), "src/re…frame.rs");
+        assert_eq!(shown(8, |b, a, t| _ = Line::text("abcdefgh").draw(b, a, t)), "abcdefgh");
+        assert_eq!(shown(8, |b, a, t| _ = Line::text("abcdefghi").draw(b, a, t)), "abcdefg…");
+        let path = Line::text("src/render/").and("frame.rs", Style::new().bold());
+        assert_eq!(shown(15, |b, a, t| _ = path.draw_cut(b, a, t, Cut::Middle)), "src/re…frame.rs");
     }
 
     #[test]
     fn the_right_part_stays_right_aligned() {
-        assert_eq!(shown(12, |b, a| _ = pair(b, a, &plain("left"), &plain("3h"))), "left      3h");
-        assert_eq!(shown(12, |b, a| _ = pair(b, a, &plain("a long left part"), &plain("3h"))), "a long l… 3h");
-        assert_eq!(shown(4, |b, a| _ = pair(b, a, &plain("left"), &plain("right"))), "left");
+        assert_eq!(shown_pair(12, "left", "3h"), "left      3h");
+        assert_eq!(shown_pair(12, "a long left part", "3h"), "a long l… 3h");
+        assert_eq!(shown_pair(4, "left", "right"), "left");
     }
 
     #[test]
-    fn spans_are_appended() {
-        let spans = Spans::new().text("main", Style::new()).space(2).text(format!("{}h", 3), Style::new());
-        assert_eq!(spans.width(), 8);
-        assert_eq!(shown(10, |b, a| _ = pair(b, a, &spans, &Spans::new())), "main  3h  ");
+    fn text_of_one_look_is_joined() {
+        let mut line = Line::empty();
+        line.push_joined("ma", Role::Ref);
+        line.push_joined("in", Role::Ref);
+        line.push_joined("  ", Role::Text);
+        assert_eq!(line, Line::new("main", Role::Ref).and("  ", Role::Text));
+        assert_eq!(line.width(), 6);
+    }
+
+    #[test]
+    fn a_tint_needs_a_terminal_with_colors() {
+        let (theme, plain) = (Theme::for_background(crate::ui::theme::Background::Dark), Theme::plain());
+        let tint = Paint::Tint([255, 0, 0]);
+        assert_eq!(tint.style(&theme).fg, theme.pixel([255, 0, 0]));
+        assert_eq!(tint.style(&plain), plain.style(Role::Label));
     }
 
     #[test]
     fn hostile_text_and_tiny_areas_are_harmless() {
-        assert_eq!(shown(10, |b, a| _ = draw(b, a, &plain("\u{1b}[2J\u{202e}"))), "␛[2J<U+20…");
+        assert_eq!(shown(10, |b, a, t| _ = Line::text("\u{1b}[2J\u{202e}").draw(b, a, t)), "␛[2J<U+20…");
         for width in 0..4 {
-            let out = shown(width, |b, a| _ = pair(b, a, &plain("世界"), &plain("世")));
+            let out = shown_pair(width, "世界", "世");
             assert!(text::width(&out) >= usize::from(width), "{out:?}");
         }
         let mut buf = Buffer::empty(Rect::new(0, 0, 3, 1));
-        draw(&mut buf, Rect::new(2, 5, 90, 4), &plain("outside"));
+        Line::text("outside").draw(&mut buf, Rect::new(2, 5, 90, 4), &Theme::plain());
     }
 }

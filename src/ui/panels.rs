@@ -1,5 +1,6 @@
 //! Panels side by side: layout, focus, zoom, and the draggable dividers between them.
 
+use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line};
 use ratatui::buffer::Buffer;
@@ -207,12 +208,12 @@ pub fn title(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, left: &
     let keep = !right.is_empty() && wide + room / 3 <= room && wide + 4 <= room;
     let title = crate::ui::text::fit_middle(left, room.saturating_sub(if keep { wide + 3 } else { 2 }));
     if !title.is_empty() {
-        let name = [(" ", rule), (title.as_str(), style), (" ", rule)];
-        line::draw(buf, line, &name);
+        let name = Line::new(" ", rule).and(title.as_str(), style).and(" ", rule);
+        name.draw(buf, line, theme);
     }
     if keep {
         let place = Rect { x: line.right() - wide as u16, width: wide as u16, ..line };
-        line::draw(buf, place, &[(facts.as_str(), theme.style(Role::Dim))]);
+        Line::new(facts.as_str(), Role::Dim).draw(buf, place, theme);
     }
     content
 }

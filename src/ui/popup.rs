@@ -1,5 +1,6 @@
 //! Overlays: a rectangle in the middle of the screen with its own background, a border and a title.
 
+use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, hyperlink, line, text};
 use ratatui::buffer::Buffer;
@@ -59,7 +60,7 @@ pub fn draw(buf: &mut Buffer, screen: Rect, theme: &Theme, title: &str, width: u
     if !title.is_empty() && outer.width > 6 {
         let title = format!(" {} ", text::fit(title, usize::from(outer.width) - 6));
         let place = Rect { x: outer.x + 2, y: outer.y, width: outer.width - 4, height: 1 };
-        line::draw(buf, place, &[(title.as_str(), theme.style(Role::Title))]);
+        Line::new(title.as_str(), Role::Title).draw(buf, place, theme);
     }
     let pad = u16::from(outer.width > 8);
     Rect { x: outer.x + 1 + pad, y: outer.y + 1, width: outer.width - 2 - 2 * pad, height: outer.height - 2 }

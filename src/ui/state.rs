@@ -1,10 +1,10 @@
 //! Placeholders for content that is loading, empty or failed.
 
+use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{cursor_hint, glyph, line, text};
+use crate::ui::{cursor_hint, glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
 /// The maximum width of a paragraph; longer lines are hard to read.
 const MAX_TEXT_WIDTH: u16 = 72;
@@ -14,55 +14,55 @@ pub fn skeleton(buf: &mut Buffer, area: Rect, theme: &Theme) {
     let style = theme.style(Role::Faint);
     cursor_hint::set_fallback(area.x, area.y);
     if glyph::is_accessible() {
-        line::draw(buf, area, &[("Loading", theme.style(Role::Dim))]);
+        Line::new("Loading", Role::Dim).draw(buf, area, theme);
         return;
     }
     // The lengths vary like those of real text.
     for (y, length) in (area.y..area.bottom()).zip([46u32, 62, 38, 54, 30, 44, 24, 16]) {
         let width = u32::from(area.width.saturating_sub(4).min(MAX_TEXT_WIDTH)) * length / 62;
         let dots = format!("{} ", glyph::skeleton()).repeat(width as usize / 2);
-        line::draw(buf, Rect::new(area.x.saturating_add(2), y, width as u16, 1), &[(dots.as_str(), style)]);
+        Line::new(dots.as_str(), style).draw(buf, Rect::new(area.x.saturating_add(2), y, width as u16, 1), theme);
     }
 }
 
 /// Explains why there is no content, and names the key to press.
 pub fn empty(buf: &mut Buffer, area: Rect, theme: &Theme, why: &str, hint: &str) {
-    draw_paragraphs(buf, area, vec![(why, theme.style(Role::Text), ""), (hint, theme.style(Role::Dim), "")]);
+    draw_paragraphs(buf, area, theme, vec![(why, Role::Text, ""), (hint, Role::Dim, "")]);
 }
 
 /// Explains a failure: its `title`, the server's `reply`, the `request` line, and `advice` on what to do. Empty parts
 /// take no room; a small area omits the request and keeps at least the first line of the other parts.
 pub fn failure(buf: &mut Buffer, area: Rect, theme: &Theme, title: &str, request: &str, reply: &str, advice: &str) {
     let title = format!("{} {title}", glyph::wrong());
-    let (dim, ordinary) = (theme.style(Role::Dim), theme.style(Role::Text));
+    let (dim, ordinary) = (Role::Dim, Role::Text);
     let mut parts = vec![
-        (title.as_str(), theme.style(Role::Failed), ""),
+        (title.as_str(), Role::Failed, ""),
         (reply, ordinary, ""),
         (request, dim, "request  "),
-        (advice, theme.style(Role::Accent), ""),
+        (advice, Role::Accent, ""),
     ];
     if area.height < 6 {
         parts.remove(2);
     }
-    draw_paragraphs(buf, area, parts);
+    draw_paragraphs(buf, area, theme, parts);
 }
 
 /// Draws wrapped paragraphs near the top of an area, with empty lines between them if they fit.
-fn draw_paragraphs(buf: &mut Buffer, area: Rect, parts: Vec<(&str, Style, &str)>) {
+fn draw_paragraphs(buf: &mut Buffer, area: Rect, theme: &Theme, parts: Vec<(&str, Role, &str)>) {
     if area.is_empty() {
         return;
     }
     let indent = if area.width > 24 { 2 } else { 0 };
     let width = (area.width - indent * 2).min(MAX_TEXT_WIDTH);
-    let mut paragraphs: Vec<(Vec<String>, Style)> = parts
+    let mut paragraphs: Vec<(Vec<String>, Role)> = parts
         .into_iter()
         .filter(|(words, _, _)| !words.is_empty())
-        .map(|(words, style, label)| {
+        .map(|(words, role, label)| {
             let lines = text::wrap(&format!("{label}{words}"), usize::from(width), usize::from(area.height));
-            (lines, style)
+            (lines, role)
         })
         .collect();
-    let height = |paragraphs: &[(Vec<String>, Style)]| paragraphs.iter().map(|(lines, _)| lines.len()).sum::<usize>();
+    let height = |paragraphs: &[(Vec<String>, Role)]| paragraphs.iter().map(|(lines, _)| lines.len()).sum::<usize>();
     let room = usize::from(area.height);
     // The longest paragraph is shortened first, so that every part keeps at least its first line.
     while height(&paragraphs) > room {
@@ -84,9 +84,9 @@ fn draw_paragraphs(buf: &mut Buffer, area: Rect, parts: Vec<(&str, Style, &str)>
     let used = height(&paragraphs) + if spaced { gaps } else { 0 };
     let mut y = area.y + ((room - used) / 3).min(4) as u16;
     cursor_hint::set_fallback(area.x, y);
-    for (lines, style) in &paragraphs {
+    for (lines, role) in &paragraphs {
         for words in lines {
-            line::draw(buf, Rect::new(area.x + indent, y, width, 1), &[(words.as_str(), *style)]);
+            Line::new(words.as_str(), *role).draw(buf, Rect::new(area.x + indent, y, width, 1), theme);
             y += 1;
         }
         y += u16::from(spaced);

@@ -7,7 +7,6 @@ use crate::ui::theme::{Role, Theme};
 use crate::ui::{cursor_hint, glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -403,7 +402,7 @@ pub fn draw<'a>(
     for ((i, mut row), y) in rows.into_iter().enumerate().zip(body.y..) {
         let line = Rect { y, height: 1, ..area };
         if row.heading {
-            heading(buf, line, theme, &row);
+            heading(buf, line, theme, std::mem::take(&mut row.cells));
         } else {
             if row.dim {
                 row.cells.iter_mut().flat_map(|cell| &mut cell.spans).for_each(|span| span.paint = Role::Dim.into());
@@ -426,12 +425,10 @@ pub fn draw<'a>(
 }
 
 /// Draws a heading: its text, followed by a rule to the right edge.
-fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, row: &Row) {
-    let spans: Vec<(&str, Style)> =
-        row.cells.iter().flat_map(|c| &c.spans).map(|span| (&*span.text, span.paint.style(theme))).collect();
+fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, cells: Vec<Line>) {
     let place =
         Rect { x: area.x.saturating_add(MARKER_WIDTH), width: area.width.saturating_sub(MARKER_WIDTH + 1), ..area };
-    let used = line::draw(buf, place, &spans);
+    let used = cells.into_iter().flatten().collect::<Line>().draw(buf, place, theme);
     for x in (place.x + used + 1..place.right()).skip(usize::from(used == 0)) {
         line::set(buf, x, area.y, glyph::rule(), 1, theme.style(Role::Faint));
     }
@@ -463,8 +460,7 @@ fn cells(buf: &mut Buffer, area: Rect, theme: &Theme, columns: &[Column], widths
         let reach = width.saturating_add(more).min(end.saturating_sub(x));
         let taken = if column.right { text.width().min(usize::from(width)) as u16 } else { reach };
         let place = Rect { x: if column.right { x + width - taken } else { x }, width: taken, ..area };
-        let spans: Vec<(&str, Style)> = text.spans.iter().map(|span| (&*span.text, span.paint.style(theme))).collect();
-        line::draw_cut(buf, place, &spans, if column.middle { line::Cut::Middle } else { line::Cut::End });
+        text.draw_cut(buf, place, theme, if column.middle { line::Cut::Middle } else { line::Cut::End });
         x = x.saturating_add(width + GAP);
     }
 }

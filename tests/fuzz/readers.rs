@@ -215,7 +215,7 @@ pub const READERS: &[Reader] = &[
         cost: 12_000,
         read: |bytes| {
             let made = markdown::render(&lossy(bytes), 38, &THEME, &Budget::new(&|| false));
-            let bytes = |line: &DocLine| line.spans.iter().map(|(text, _)| text.len()).sum::<usize>();
+            let bytes = |line: &DocLine| line.text.len();
             let mut linked = made.lines.iter().filter(|line| !line.links.is_empty());
             let within = linked.all(|line| line.links.iter().all(|(range, _)| range.end <= bytes(line)));
             must(within, || "a link beyond the text".into())?;
@@ -230,7 +230,7 @@ pub const READERS: &[Reader] = &[
         read: |bytes| {
             let text = Arc::new(Text::new(bytes.to_vec()));
             let table = csv::Table::read(text, b',', &|| false);
-            drawn(table.len(), |at| table.line(at, &THEME))
+            drawn(table.len(), |at| table.line(at))
         },
     },
     Reader {

@@ -65,7 +65,7 @@ impl Pane for Probe {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let known = view.store.get(&GetProject { id: "7".into(), ..GetProject::default() }).value;
         let name = known.map_or("not known", |p| p.name.as_str());
-        labscope::ui::line::draw(buf, area, &[(name, view.theme.style(Role::Text))]);
+        labscope::ui::line::Line::new(name, Role::Text).draw(buf, area, view.theme);
     }
     fn motion(&mut self, _: Motion, _: &mut Cx) {}
 }

@@ -10,6 +10,7 @@ use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::store::{Load, Value, Want, Write};
+use crate::ui::line::Line;
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, text};
@@ -166,27 +167,27 @@ impl Overlay for Batch {
         if let Some((words, role)) = self.writes.get(self.list.selected()).and_then(|step| step.outcome.problem()) {
             let lines = text::wrap(&words, inner.width.into(), PROBLEM_LINES.into());
             for (words, y) in lines.into_iter().zip(body.bottom() + 1..body.bottom() + problem_height) {
-                line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(role))]);
+                Line::new(words, role).draw(buf, Rect { y, height: 1, ..inner }, theme);
             }
         }
         let failed = self.count(|outcome| matches!(outcome, Outcome::Failed(_)));
         let done = self.count(|outcome| matches!(outcome, Outcome::Done));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
-        let mut left = vec![(format!("{done} of {} done", self.writes.len()), dim)];
+        let mut left = Line::new(format!("{done} of {} done", self.writes.len()), dim);
         let changed = self.count(|outcome| matches!(outcome, Outcome::Changed(_)));
         if failed > 0 {
-            left.push((format!(", {failed} failed"), theme.style(Role::Failed)));
+            left.push(format!(", {failed} failed"), Role::Failed);
         }
         if changed > 0 {
-            left.push((format!(", {changed} changed by others"), theme.style(Role::Warning)));
+            left.push(format!(", {changed} changed by others"), Role::Warning);
         }
         if failed + changed > 0 && !self.is_busy() {
             let words = if changed == 0 { " retry" } else { " overwrite" };
-            left.extend([("  r".into(), key), (words.into(), dim)]);
+            left.extend([("  r", key), (words, dim)]);
         }
         let close = if self.is_busy() { " stop" } else { " close" };
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
-        line::pair(buf, foot, &left, &[("Esc", key), (close, dim)]);
+        line::pair(buf, foot, theme, &left, &Line::from([("Esc", key), (close, dim)]));
         None
     }
 

@@ -7,8 +7,9 @@ use crate::app::keymap::Key;
 use crate::app::pointer::Pointer;
 use crate::app::state::{ColumnChoice, SettingsChange};
 use crate::app::view::View;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, table};
+use crate::ui::{glyph, popup, table};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -134,11 +135,10 @@ impl Overlay for ColumnsList {
             table::Column::new("", table::Size::Fit { min: 8, max: 28 }).right().drop_order(1),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.offered.len(), &|index| self.row(index));
-        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
         let keys = [("Space", " show  "), ("s", " sort  "), ("J K", " move  "), ("0", " reset  "), ("Esc", " close")];
-        let spans: Vec<_> = keys.iter().flat_map(|(name, words)| [(*name, key), (*words, dim)]).collect();
-        line::draw(buf, foot, &spans);
+        let line: Line = keys.into_iter().flat_map(|(name, words)| [(name, Role::Key), (words, Role::Dim)]).collect();
+        line.draw(buf, foot, theme);
         None
     }
 

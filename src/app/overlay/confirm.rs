@@ -7,6 +7,7 @@ use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::view::View;
 use crate::ui::input::Input;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{cursor_hint, glyph, line, popup, text};
 use crossterm::event::KeyCode;
@@ -91,7 +92,8 @@ impl Confirm {
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let fits = input.text().trim() == name;
         let enter = if fits { " confirm   " } else { " confirm once typed   " };
-        line::draw(buf, foot, &[("Enter", if fits { key } else { dim }), (enter, dim), ("Esc", key), (" no", dim)]);
+        Line::from([("Enter", if fits { key } else { dim }), (enter, dim), ("Esc", key), (" no", dim)])
+            .draw(buf, foot, theme);
         let at = Rect { y: foot.y.saturating_sub(2).max(inner.y), ..foot };
         input.draw(buf, at, theme, true, &text::sanitize(name))
     }
@@ -116,19 +118,14 @@ impl Overlay for Confirm {
         let inner = popup::draw(buf, screen, theme, &self.title, width, lines.len() as u16 + rest);
         for (row, words) in lines.iter().take(inner.height.saturating_sub(2) as usize).enumerate() {
             let at = Rect { y: inner.y + row as u16, height: 1, ..inner };
-            line::draw(buf, at, &[(words.as_str(), theme.style(Role::Text))]);
+            Line::new(words.as_str(), Role::Text).draw(buf, at, theme);
         }
         cursor_hint::set_selected(inner.x, inner.y);
         let below = inner.y + lines.len() as u16 + 1;
         for (row, thing) in self.things.iter().skip(self.top).take(room).enumerate() {
             let at = Rect { y: below + row as u16, height: 1, ..inner };
             if at.y + 1 < inner.bottom() {
-                line::draw_cut(
-                    buf,
-                    at,
-                    &[("  ", theme.style(Role::Dim)), (thing, theme.style(Role::Ref))],
-                    line::Cut::Middle,
-                );
+                Line::from([("  ", Role::Dim), (thing, Role::Ref)]).draw_cut(buf, at, theme, line::Cut::Middle);
             }
         }
         if self.typed.is_some() {
@@ -137,11 +134,11 @@ impl Overlay for Confirm {
         if inner.height > 0 {
             let at = Rect { y: inner.bottom() - 1, height: 1, ..inner };
             let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
-            let mut spans = vec![("y", key), (" yes   ", dim), ("n", key), (" no", dim)];
+            let mut spans = Line::new("y", key).and(" yes   ", dim).and("n", key).and(" no", dim);
             if self.things.len() > room {
                 spans.extend([("   j k", key), (" scroll", dim)]);
             }
-            line::draw(buf, at, &spans);
+            spans.draw(buf, at, theme);
         }
         None
     }

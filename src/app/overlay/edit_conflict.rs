@@ -7,7 +7,7 @@ use crate::app::view::View;
 use crate::ui::line::Line;
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{line, popup, text};
+use crate::ui::{popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -155,7 +155,7 @@ impl EditConflict {
         }
         let gone = self.changes.iter().any(|change| change.now.is_none());
         let words = if gone { "Somebody else has deleted it." } else { "Somebody else has changed it." };
-        line::draw(buf, Rect { height: 1, ..inner }, &[(words, theme.style(Role::Warning))]);
+        Line::new(words, Role::Warning).draw(buf, Rect { height: 1, ..inner }, theme);
         let room = inner.height - 3;
         // The header and one row of the table always stay visible.
         let rest = (room.saturating_sub(2) as usize).min(below) as u16;
@@ -184,14 +184,18 @@ impl EditConflict {
             ])
         });
         for ((name, words, role), y) in texts.iter().zip(body.bottom() + 1..body.bottom() + rest) {
-            let spans = [(text::pad(name, LABEL_WIDTH), theme.style(Role::Dim)), (words.clone(), theme.style(*role))];
-            line::draw(buf, Rect { y, height: 1, ..inner }, &spans);
+            let spans = Line::new(text::pad(name, LABEL_WIDTH), Role::Dim).and(words.clone(), *role);
+            spans.draw(buf, Rect { y, height: 1, ..inner }, theme);
         }
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
-        let keys =
-            [("C-s", key), (" send yours  ", dim), ("t", key), (" take theirs  ", dim), ("Esc", key), (" back", dim)];
-        line::draw(buf, foot, &keys);
+        let keys = Line::new("C-s", key)
+            .and(" send yours  ", dim)
+            .and("t", key)
+            .and(" take theirs  ", dim)
+            .and("Esc", key)
+            .and(" back", dim);
+        keys.draw(buf, foot, theme);
     }
 }
 

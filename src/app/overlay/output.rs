@@ -8,8 +8,9 @@ use crate::app::keymap::Key;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{cursor_hint, glyph, line, popup, text};
+use crate::ui::{cursor_hint, glyph, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -76,15 +77,15 @@ impl Overlay for Output {
         cursor_hint::set_selected(body.x, body.y);
         for (words, y) in run.lines.iter().skip(top).zip(body.y..body.bottom()) {
             let row = Rect { y, height: 1, ..body };
-            line::draw(buf, row, &[(text::sanitize(words), theme.style(Role::Text))]);
+            Line::new(text::sanitize(words), Role::Text).draw(buf, row, theme);
         }
         for (words, y) in state.into_iter().zip(body.bottom()..inner.bottom()) {
-            line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(role))]);
+            Line::new(words, role).draw(buf, Rect { y, height: 1, ..inner }, theme);
         }
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let stop = if run.ended.is_none() { " stop" } else { " close" };
-        line::draw(buf, foot, &[("j k", key), (" scroll  ", dim), ("Esc", key), (stop, dim)]);
+        Line::from([("j k", key), (" scroll  ", dim), ("Esc", key), (stop, dim)]).draw(buf, foot, theme);
         None
     }
 

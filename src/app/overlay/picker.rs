@@ -387,7 +387,7 @@ impl Overlay for Picker {
         if let Some(why) = chosen.and_then(Item::reason).filter(|_| reserved > 0) {
             let lines = text::wrap(&why, inner.width.into(), 2);
             for (words, y) in lines.into_iter().zip(body.bottom() + 1..inner.bottom()) {
-                line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(Role::Warning))]);
+                line::Line::new(words, Role::Warning).draw(buf, Rect { y, height: 1, ..inner }, theme);
             }
         }
         let wants = self.wants(view);
@@ -395,10 +395,10 @@ impl Overlay for Picker {
         let between = Rect { y: inner.y + 1, height: 1, ..inner };
         if let Some(error) = error {
             let words = format!("{}: {}", error.title(), text::sanitize(&error.message()));
-            line::draw(buf, between, &[(words, theme.style(Role::Failed))]);
+            line::Line::new(words, Role::Failed).draw(buf, between, theme);
         } else if view.store.has_more(&wants) {
             let words = format!("{} the server has more than are listed", glyph::ellipsis());
-            line::draw(buf, between, &[(words, theme.style(Role::Dim))]);
+            line::Line::new(words, Role::Dim).draw(buf, between, theme);
         }
         if self.lines.is_empty() {
             if error.is_some() {
@@ -456,7 +456,7 @@ impl Overlay for Picker {
             let count = format!("{} of {}", text::count(at), text::count(of));
             let width = popup::saturating_rows(text::width(&count)).min(between.width);
             let at = Rect { x: between.right() - width, width, ..between };
-            line::draw(buf, at, &[(count, theme.style(Role::Dim))]);
+            line::Line::new(count, Role::Dim).draw(buf, at, theme);
         }
         // In accessible mode, the selected row is read aloud, not the input line.
         cursor.filter(|_| !glyph::is_accessible())
@@ -527,7 +527,7 @@ pub fn letters_shown(label: &str, letters: &[u32], role: Role) -> line::Line<'st
     let mut line = line::Line::empty();
     for (index, letter) in label.graphemes(true).enumerate() {
         let hit = letters.binary_search(&(index as u32)).is_ok();
-        line.extend(letter, if hit { Role::Accent } else { role });
+        line.push_joined(letter, if hit { Role::Accent } else { role });
     }
     line
 }

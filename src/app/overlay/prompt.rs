@@ -9,8 +9,9 @@ use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::form::{self, Suggestion};
 use crate::ui::input::Input;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{line, popup, text};
+use crate::ui::{popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -214,11 +215,7 @@ impl Prompt {
             } else {
                 String::new()
             };
-            line::draw(
-                buf,
-                at,
-                &[("   ", theme.style(Role::Dim)), (text, theme.style(role)), (&more, theme.style(Role::Dim))],
-            );
+            Line::from([("   ", Role::Dim), (text, role), (&more, Role::Dim)]).draw(buf, at, theme);
         }
     }
 
@@ -262,15 +259,15 @@ impl Overlay for Prompt {
         let row = Rect { y: screen.bottom().saturating_sub(1), height: 1.min(screen.height), ..screen };
         buf.set_style(row, theme.style(Role::Input));
         let spaces = " ".repeat(row.width as usize);
-        line::draw(buf, row, &[(spaces.as_str(), theme.style(Role::Input))]);
-        let used = line::draw(buf, row, &[(format!(" {} ", self.label), theme.style(Role::Key))]);
+        Line::new(spaces.as_str(), Role::Input).draw(buf, row, theme);
+        let used = Line::new(format!(" {} ", self.label), Role::Key).draw(buf, row, theme);
         let mut at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
         match self.refused.as_ref().filter(|_| row.y > screen.y) {
             Some(why) => {
                 at = form::draw_inline_error(buf, at, theme, why, text::width(self.input.text()));
                 let above = Rect { y: row.y - 1, ..row };
                 popup::clear(buf, above, theme);
-                line::draw(buf, above, &[(format!(" {why}"), theme.style(Role::Failed))]);
+                Line::new(format!(" {why}"), Role::Failed).draw(buf, above, theme);
             }
             None => self.draw_completions(view, row, buf),
         }

@@ -12,8 +12,9 @@ use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::form::{self, Suggestion};
 use crate::ui::input::Input;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{line, popup, text};
+use crate::ui::{popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -99,7 +100,7 @@ impl Overlay for QueryLine {
         let row = Rect { y: screen.bottom().saturating_sub(1), height: 1.min(screen.height), ..screen };
         popup::clear(buf, row, theme);
         buf.set_style(row, theme.style(Role::Input));
-        let used = line::draw(buf, row, &[(format!(" {} ", self.label), theme.style(Role::Key))]);
+        let used = Line::new(format!(" {} ", self.label), Role::Key).draw(buf, row, theme);
         let mut at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
         if let Some(mistake) = &self.mistake {
             at = form::draw_inline_error(buf, at, theme, &mistake.to_string(), text::width(self.input.text()));
@@ -109,11 +110,7 @@ impl Overlay for QueryLine {
         if let Some(mistake) = self.mistake.as_ref().filter(|_| row.y > screen.y) {
             let above = Rect { y: row.y - 1, ..row };
             popup::clear(buf, above, theme);
-            line::draw(
-                buf,
-                above,
-                &[(format!(" {}", text::sanitize(&mistake.to_string())), theme.style(Role::Failed))],
-            );
+            Line::new(format!(" {}", text::sanitize(&mistake.to_string())), Role::Failed).draw(buf, above, theme);
             anchor.y -= 1;
         }
         let head = self.input.text().get(..self.input.cursor()).unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::app::view::View;
 use crate::ui::line::Line;
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::{BUILT_IN, Role, Theme};
-use crate::ui::{glyph, line, popup};
+use crate::ui::{glyph, popup};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -64,9 +64,9 @@ impl Overlay for Themes {
         table::draw(buf, body, view.theme, true, &self.list, &columns, BUILT_IN.len(), &|row| {
             Row::new(vec![Line::new(BUILT_IN.get(row).map_or("", |(name, _)| name), Role::Text)])
         });
-        let (key, dim) = (view.theme.style(Role::Key), view.theme.style(Role::Dim));
+        let (key, dim) = (Role::Key, Role::Dim);
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
-        line::draw(buf, foot, &[(glyph::enter(), key), (" use  ", dim), ("Esc", key), (" close", dim)]);
+        Line::from([(glyph::enter(), key), (" use  ", dim), ("Esc", key), (" close", dim)]).draw(buf, foot, view.theme);
         None
     }
 

@@ -114,8 +114,15 @@ impl Overlay for List {
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
         let path = chosen.map(|t| t.spec.path.as_str()).unwrap_or_default();
-        let left = [(glyph::enter(), key), (" ", dim), (verb, dim), ("   x", key), (" remove from list", dim)];
-        line::pair(buf, foot, &left, &[(crate::ui::text::fit_middle(path, usize::from(inner.width) / 2), dim)]);
+        let left =
+            Line::new(glyph::enter(), key).and(" ", dim).and(verb, dim).and("   x", key).and(" remove from list", dim);
+        line::pair(
+            buf,
+            foot,
+            theme,
+            &left,
+            &Line::new(crate::ui::text::fit_middle(path, usize::from(inner.width) / 2), dim),
+        );
         None
     }
 

@@ -8,6 +8,7 @@ use crate::domain::zip::Refusal;
 use crate::panes::artifacts::archive;
 use crate::panes::artifacts::archive::{Archive, MAX_FILE_BYTES};
 use crate::parts::{list, test_report};
+use crate::ui::line::Line;
 use crate::ui::panels;
 use crate::ui::table::{self, Column, Size};
 use crate::ui::theme::Role;
@@ -59,7 +60,7 @@ impl Artifacts {
             Some(words) if area.height > 4 => {
                 let line = Rect { height: 1, ..area };
                 let words = format!(" {} {words}", glyph::warning());
-                crate::ui::line::draw(buf, line, &[(words, view.theme.style(Role::Warning))]);
+                Line::new(words, Role::Warning).draw(buf, line, view.theme);
                 Rect { y: area.y + 1, height: area.height - 1, ..area }
             }
             _ => area,
@@ -234,10 +235,10 @@ fn draw_progress(view: &View, area: Rect, buf: &mut Buffer, progress: Option<Pro
     };
     let at = |y: u16| Rect { x: area.x + 2, y, width: area.width.saturating_sub(4), height: 1 };
     let y = area.y + (area.height / 4).min(3);
-    crate::ui::line::draw(
+    Line::new(format!("Fetching {what}. {}", view.with_keys("‹escape› stops.")), Role::Dim).draw(
         buf,
         at(y),
-        &[(format!("Fetching {what}. {}", view.with_keys("‹escape› stops.")), view.theme.style(Role::Dim))],
+        view.theme,
     );
     if y + 1 < area.bottom() {
         chart::progress(buf, at(y + 1), view.theme, fraction, &label);

@@ -9,7 +9,6 @@ use crate::app::outbox::DiffPosition;
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::ShowsChanges;
-use crate::parts::facts::Pieces;
 use crate::parts::list::{self, age};
 use crate::parts::review;
 use crate::parts::review::diff_comments::{self, position_of, quoted_position_of};
@@ -18,6 +17,7 @@ use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
 use crate::parts::review::threads::{self, CommitComments};
 use crate::parts::secondary::SecondaryRead;
 use crate::store::{Load, Revision, Rows, Want};
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
@@ -112,8 +112,8 @@ impl CommitPane {
     }
 
     /// Returns the lines of the Details tab for comments (oldest first) and drafts.
-    pub(super) fn comment_lines(&self, view: &View, width: usize) -> Vec<Pieces> {
-        let mut lines: Vec<Pieces> = Vec::new();
+    pub(super) fn comment_lines(&self, view: &View, width: usize) -> Vec<Line<'static>> {
+        let mut lines: Vec<Line<'static>> = Vec::new();
         let sha = self.sha(view);
         let mut comments: Vec<&CommitComment> = self.comments(view).iter().flat_map(|rows| rows.iter()).collect();
         comments.sort_by_key(|comment| comment.created_at.as_ref().and_then(Time::instant));
@@ -122,18 +122,18 @@ impl CommitPane {
             let (position, body) = threads::comment_place(&sha, comment);
             let author = comment.author.as_ref().map_or("somebody", |author| author.username.as_str());
             let when = list::compact_age(age(view, comment.created_at.as_ref()));
-            let mut heading: Pieces =
-                vec![(author.to_owned(), Role::User), (format!("{}{when}", glyph::separator()), Role::Dim)];
+            let mut heading =
+                Line::new(author.to_owned(), Role::User).and(format!("{}{when}", glyph::separator()), Role::Dim);
             heading.extend(position.map(|position| (format!("  {}", position.label()), Role::Link)));
-            lines.extend([Vec::new(), heading]);
-            lines.extend(body.lines().flat_map(&wrap).map(|line| vec![(line, Role::Text)]));
+            lines.extend([Line::empty(), heading]);
+            lines.extend(body.lines().flat_map(&wrap).map(Line::text));
         }
         for (key, draft) in self.drafts.drafts() {
             let (words, role) = review::state_of(view, key, draft);
-            let mut heading: Pieces = vec![(format!("{} {words}", glyph::draft()), role)];
+            let mut heading = Line::new(format!("{} {words}", glyph::draft()), role);
             heading.extend(draft.position.as_ref().map(|position| (format!("  {}", position.label()), Role::Link)));
-            lines.extend([Vec::new(), heading]);
-            lines.extend(draft.text.lines().flat_map(&wrap).map(|line| vec![(line, Role::Text)]));
+            lines.extend([Line::empty(), heading]);
+            lines.extend(draft.text.lines().flat_map(&wrap).map(Line::text));
         }
         lines
     }

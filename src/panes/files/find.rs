@@ -15,7 +15,7 @@ use crate::ui::drawn::Drawn;
 use crate::ui::input::Input;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, state, table, text};
+use crate::ui::{glyph, popup, state, table, text};
 use crossterm::event::KeyCode;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
@@ -331,7 +331,7 @@ impl Overlay for Finder {
         let cursor = self.input.draw(buf, Rect { height: 1, ..inner }, theme, true, "Fuzzy path");
         let dim = theme.style(Role::Dim);
         let count = Rect { y: inner.y + 1, height: 1, ..inner };
-        line::draw(buf, count, &[(self.count(view), dim)]);
+        Line::new(self.count(view), dim).draw(buf, count, theme);
         let body = Rect { y: inner.y + 2, height: inner.height - 2, ..inner };
         self.area.set(body);
         let rows = self.rows(view);

@@ -9,6 +9,7 @@ use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::list::time_ago;
 use crate::parts::people;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
@@ -26,30 +27,30 @@ const GROUP_PANES: &[(&str, &str)] = &[
 
 /// Writes the details of a group. `size` is the group as listed, with its statistics.
 pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Group>) {
-    facts.field("name", vec![(group.full_name.clone(), Role::Title)], None);
+    facts.field("name", Line::new(group.full_name.clone(), Role::Title), None);
     let path = if group.full_path.is_empty() { &group.path } else { &group.full_path }.to_owned();
-    facts.field("path", vec![(path.clone(), Role::Ref)], Some(LinkTarget::Copy(Clip::line("path", path))));
-    let mut seen = vec![(group.visibility.to_string(), Role::Text)];
+    facts.field("path", Line::new(path.clone(), Role::Ref), Some(LinkTarget::Copy(Clip::line("path", path))));
+    let mut seen = Line::new(group.visibility.to_string(), Role::Text);
     if group.archived == Some(true) {
-        seen.push((format!("{}archived", glyph::separator()), Role::Warning));
+        seen.push(format!("{}archived", glyph::separator()), Role::Warning);
     }
     if let Some(day) = &group.marked_for_deletion_on {
-        seen.push((format!("{}to be deleted, marked on {day}", glyph::separator()), Role::Failed));
+        seen.push(format!("{}to be deleted, marked on {day}", glyph::separator()), Role::Failed);
     }
     facts.field("visibility", seen, None);
     let about = text::wrap(group.description.as_deref().unwrap_or_default(), 52, 6);
     for (index, line) in about.into_iter().enumerate() {
-        facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
+        facts.field(if index == 0 { "about" } else { "" }, Line::new(line, Role::Text), None);
     }
     let created = time_ago(view, group.created_at.as_ref());
     if !created.is_empty() {
-        facts.field("created", vec![(created, Role::Text)], None);
+        facts.field("created", Line::new(created, Role::Text), None);
     }
     let yes = |on: bool| if on { "yes" } else { "no" };
     let may = format!("LFS {}, access by request {}", yes(group.lfs_enabled), yes(group.request_access_enabled));
-    facts.field("allows", vec![(may, Role::Dim)], None);
+    facts.field("allows", Line::new(may, Role::Dim), None);
     if let Some(minutes) = group.shared_runners_minutes_limit.sent() {
-        facts.field("minutes", vec![(format!("{} on shared runners", text::count(*minutes)), Role::Text)], None);
+        facts.field("minutes", Line::new(format!("{} on shared runners", text::count(*minutes)), Role::Text), None);
     }
     if let Some(sizes) = size.unwrap_or(group).statistics.sent() {
         let parts = [
@@ -57,40 +58,40 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
             ("LFS", sizes.lfs_objects_size),
             ("artifacts", sizes.job_artifacts_size),
         ];
-        facts.field("storage", vec![(text::bytes(sizes.storage_size), Role::Text)], None);
+        facts.field("storage", Line::new(text::bytes(sizes.storage_size), Role::Text), None);
         for (name, size) in parts.into_iter().filter(|(_, size)| *size > 0) {
-            facts.field("", vec![(format!("{} {name}", text::bytes(size)), Role::Dim)], None);
+            facts.field("", Line::new(format!("{} {name}", text::bytes(size)), Role::Dim), None);
         }
     }
     for (index, link) in group.ldap_group_links.iter().flatten().enumerate() {
         let name = if index == 0 { "directory" } else { "" };
         let cn = link.cn.clone().unwrap_or_default();
         let level = people::role(link.group_access);
-        let pieces = vec![(cn, Role::Label), (format!("  {level} from {}", link.provider), Role::Dim)];
+        let pieces = Line::new(cn, Role::Label).and(format!("  {level} from {}", link.provider), Role::Dim);
         facts.field(name, pieces, None);
     }
     for (index, attribute) in group.custom_attributes.sent().into_iter().flatten().enumerate() {
-        let pieces = vec![(format!("{} ", attribute.key), Role::Label), (attribute.value.clone(), Role::Text)];
+        let pieces = Line::new(format!("{} ", attribute.key), Role::Label).and(attribute.value.clone(), Role::Text);
         facts.field(if index == 0 { "attributes" } else { "" }, pieces, None);
     }
-    facts.line(Vec::new());
+    facts.line(Line::empty());
     for (name, words) in GROUP_PANES {
         let place = Place::new(name).group(group.path_or_id().as_ref());
-        facts.field("", vec![((*words).to_owned(), Role::Link)], Some(LinkTarget::Place(place)));
+        facts.field("", Line::new((*words).to_owned(), Role::Link), Some(LinkTarget::Place(place)));
     }
     for (name, projects) in [("projects", &group.projects), ("shared", &group.shared_projects)] {
         let all = projects.sent().map(Vec::as_slice).unwrap_or_default();
         for (index, project) in all.iter().take(MAX_LISTED).enumerate() {
             if index == 0 {
-                facts.line(Vec::new());
+                facts.line(Line::empty());
             }
             let place = Place::new("files").project(project.path_with_namespace.as_str());
-            let pieces = vec![(project.path_with_namespace.clone(), Role::Link)];
+            let pieces = Line::new(project.path_with_namespace.clone(), Role::Link);
             facts.field(if index == 0 { name } else { "" }, pieces, Some(LinkTarget::Place(place)));
         }
         if all.len() > MAX_LISTED {
             let more = format!("{} more", text::count((all.len() - MAX_LISTED) as u64));
-            facts.field("", vec![(more, Role::Dim)], None);
+            facts.field("", Line::new(more, Role::Dim), None);
         }
     }
 }
@@ -98,21 +99,21 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
 /// Writes the details of a project in the tree.
 pub fn project(facts: &mut Details, view: &View, project: &Project) {
     let path = view.full_path(project).into_owned();
-    facts.field("path", vec![(path.clone(), Role::Ref)], Some(LinkTarget::Copy(Clip::line("path", path.clone()))));
+    facts.field("path", Line::new(path.clone(), Role::Ref), Some(LinkTarget::Copy(Clip::line("path", path.clone()))));
     let visibility = project.visibility().map(|word| word.as_str().to_owned()).unwrap_or_default();
-    facts.field("visibility", vec![(visibility, Role::Text)], None);
+    facts.field("visibility", Line::new(visibility, Role::Text), None);
     if project.is_archived() {
-        facts.field("", vec![("archived".into(), Role::Warning)], None);
+        facts.field("", Line::new("archived", Role::Warning), None);
     }
     let about = project.description().lines().next().unwrap_or_default();
     for (index, line) in text::wrap(about, 52, 6).into_iter().enumerate() {
-        facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
+        facts.field(if index == 0 { "about" } else { "" }, Line::new(line, Role::Text), None);
     }
-    facts.field("active", vec![(time_ago(view, project.last_activity_at.sent()), Role::Text)], None);
-    facts.line(Vec::new());
+    facts.field("active", Line::new(time_ago(view, project.last_activity_at.sent()), Role::Text), None);
+    facts.line(Line::empty());
     for (name, words) in [("overview", "Overview"), ("files", "Files"), ("mrs", "Merge requests"), ("issues", "Issues")]
     {
         let place = Place::new(name).project(path.as_str());
-        facts.field("", vec![(words.to_owned(), Role::Link)], Some(LinkTarget::Place(place)));
+        facts.field("", Line::new(words.to_owned(), Role::Link), Some(LinkTarget::Place(place)));
     }
 }

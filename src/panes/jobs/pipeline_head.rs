@@ -7,8 +7,9 @@ use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::{pipelines, test_report};
 use crate::store::{Load, Want};
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, text};
+use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -40,15 +41,17 @@ fn tests(project: &Id, pipeline_id: u64) -> GetTestReportSummary {
 }
 
 /// Returns the facts of the test summary; empty without tests.
-fn test_facts(view: &View, project: &Id, pipeline: u64) -> Vec<(String, Role)> {
+fn test_facts(view: &View, project: &Id, pipeline: u64) -> Line<'static> {
     let summary = view.store.get(&tests(project, pipeline));
     let refused = summary.error.filter(|error| !matches!(error.fault, Fault::Unsupported(_)) && !error.is_missing());
     let Some(known) = summary.value else {
-        return refused.map(|error| vec![(format!("test report: {}", error.message()), Role::Dim)]).unwrap_or_default();
+        return refused
+            .map(|error| Line::new(format!("test report: {}", error.message()), Role::Dim))
+            .unwrap_or_default();
     };
     let broken: Vec<&str> = known.test_suites.iter().filter_map(|suite| suite.suite_error.as_deref()).collect();
     if known.total.count == 0 && broken.is_empty() {
-        return Vec::new();
+        return Line::empty();
     }
     let failed = known.total.failed.saturating_add(known.total.error);
     let (sign, role) = match failed {
@@ -56,22 +59,22 @@ fn test_facts(view: &View, project: &Id, pipeline: u64) -> Vec<(String, Role)> {
         0 => (glyph::or_word(glyph::warning(), "warning:"), Role::Warning),
         _ => (glyph::or_word(glyph::wrong(), "failed:"), Role::Failed),
     };
-    let mut facts = vec![(format!("{sign} {}", test_report::totals(&known.total)), role)];
+    let mut facts = Line::new(format!("{sign} {}", test_report::totals(&known.total)), role);
     let in_suites = known.test_suites.iter().filter(|suite| suite.failed_count > 0 || suite.error_count > 0);
     let names: Vec<&str> = in_suites.map(|suite| suite.name.as_str()).collect();
     if !names.is_empty() {
-        facts.push((format!("in {}", names.join(", ")), Role::Text));
+        facts.push(format!("in {}", names.join(", ")), Role::Text);
     }
     facts.extend(broken.first().map(|error| ((*error).to_owned(), Role::Warning)));
     facts
 }
 
 /// Returns the facts of a pipeline.
-fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> Vec<(String, Role)> {
-    let mut facts = vec![glyph::labeled(pipeline.status.as_str())];
+fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> Line<'static> {
+    let mut facts = Line::from(glyph::labeled(pipeline.status.as_str()));
     let mut fact = |words: String, role: Role| {
         if !words.is_empty() {
-            facts.push((words, role));
+            facts.push(words, role);
         }
     };
     fact(pipeline.name.clone().unwrap_or_default(), Role::Text);
@@ -101,13 +104,13 @@ pub fn draw(view: &View, area: Rect, buf: &mut Buffer, project: &Id, pipeline: u
         if facts.is_empty() {
             continue;
         }
-        let mut spans = Vec::new();
-        for (index, (words, role)) in facts.into_iter().enumerate() {
+        let mut line = Line::empty();
+        for (index, fact) in facts.into_iter().enumerate() {
             let gap = if index == 0 { " " } else { glyph::separator() };
-            spans.push((gap.to_owned(), theme.style(Role::Dim)));
-            spans.push((text::sanitize(&words).into_owned(), theme.style(role)));
+            line.push(gap, Role::Dim);
+            line.extend([fact]);
         }
-        line::draw(buf, row, &spans);
+        line.draw(buf, row, theme);
         row.y += 1;
     }
     let errors = known.yaml_errors.as_deref().unwrap_or_default();
@@ -115,7 +118,7 @@ pub fn draw(view: &View, area: Rect, buf: &mut Buffer, project: &Id, pipeline: u
     let errors = if errors.is_empty() { Vec::new() } else { text::wrap(errors, width, MAX_ERROR_ROWS) };
     for words in &errors {
         let at = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..row };
-        line::draw(buf, at, &[(words.as_str(), theme.style(Role::Failed))]);
+        Line::new(words.as_str(), Role::Failed).draw(buf, at, theme);
         row.y += 1;
     }
     Rect { y: row.y, height: area.bottom().saturating_sub(row.y), ..area }

@@ -13,10 +13,9 @@ use crate::parts::list::{age, ago, date};
 use crate::parts::{ci, label_colors, merge_state, review, sidebar};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
-use ratatui::style::Style;
-use std::borrow::Cow;
 
 /// The width in columns of the labels of facts.
 const LABEL_WIDTH: usize = 13;
@@ -28,8 +27,6 @@ const MAX_RULES: usize = 20;
 const MAX_COMMON_CHANGES: usize = 8;
 /// The maximum number of lines of the title.
 const MAX_TITLE_LINES: usize = 3;
-
-type Span = (Cow<'static, str>, Style);
 
 /// The data that the lines are built from.
 pub struct Facts<'a> {
@@ -55,29 +52,25 @@ struct Lines<'v> {
 }
 
 impl Lines<'_> {
-    fn span(&self, words: impl Into<Cow<'static, str>>, role: Role) -> Span {
-        (words.into(), self.view.theme.style(role))
-    }
-
-    fn line(&mut self, spans: Vec<Span>) {
-        self.lines.push(DocLine { spans, ..DocLine::default() });
+    fn line(&mut self, line: Line<'static>) {
+        self.lines.push(line.into());
     }
 
     /// Adds a fact of several pieces, wrapped between pieces; a piece is never broken.
-    fn fact(&mut self, label: &str, pieces: Vec<Vec<Span>>) {
+    fn fact(&mut self, label: &str, pieces: Vec<Line<'static>>) {
         if pieces.is_empty() {
             return;
         }
-        let mut line = vec![self.span(text::pad(label, LABEL_WIDTH), Role::Dim)];
+        let mut line = Line::new(text::pad(label, LABEL_WIDTH), Role::Dim);
         let mut used = LABEL_WIDTH;
         for piece in pieces {
-            let wide: usize = piece.iter().map(|(words, _)| text::width(words)).sum();
+            let wide = piece.width();
             if used > LABEL_WIDTH && used + 2 + wide > self.width {
                 self.line(std::mem::take(&mut line));
-                line = vec![self.span(" ".repeat(LABEL_WIDTH), Role::Dim)];
+                line = Line::new(" ".repeat(LABEL_WIDTH), Role::Dim);
                 used = LABEL_WIDTH;
             } else if used > LABEL_WIDTH {
-                line.push(self.span("  ", Role::Dim));
+                line.push("  ", Role::Dim);
                 used += 2;
             }
             line.extend(piece);
@@ -95,12 +88,12 @@ impl Lines<'_> {
                 let label = if index == 0 { stage.name.as_str() } else { "" };
                 let duration = ci::duration(job, self.view.now);
                 let room = self.width.saturating_sub(LABEL_WIDTH + 2 + duration.len() + 1);
-                self.line(vec![
-                    self.span(text::pad(label, LABEL_WIDTH), Role::Dim),
-                    self.span(format!("{mark} "), role),
-                    self.span(text::pad(&job.name, room), if run.is_retried { Role::Dim } else { Role::Text }),
-                    self.span(format!(" {duration}"), Role::Dim),
-                ]);
+                self.line(
+                    Line::new(text::pad(label, LABEL_WIDTH), Role::Dim)
+                        .and(format!("{mark} "), role)
+                        .and(text::pad(&job.name, room), if run.is_retried { Role::Dim } else { Role::Text })
+                        .and(format!(" {duration}"), Role::Dim),
+                );
             }
         }
     }
@@ -127,93 +120,91 @@ fn title(view: &View, m: &MergeRequest, width: usize) -> Vec<DocLine<'static>> {
     let (mark, word, role) = review::state(m);
     for (index, words) in text::wrap(review::title(m), width, MAX_TITLE_LINES).into_iter().enumerate() {
         let draft = if index == 0 && m.is_draft() { "draft " } else { "" };
-        let spans = vec![out.span(draft, Role::Warning), out.span(words, Role::Title)];
+        let spans = Line::new(draft, Role::Warning).and(words, Role::Title);
         out.line(spans);
     }
-    let mut state = vec![out.span(format!("{mark} {word}"), role)];
+    let mut state = Line::new(format!("{mark} {word}"), role);
     if !m.source_branch().is_empty() {
-        state.push(out.span("   ", Role::Dim));
-        state.push(out.span(m.source_branch().to_owned(), Role::Ref));
-        state.push(out.span(format!(" {} ", glyph::arrow()), Role::Dim));
-        state.push(out.span(m.target_branch().to_owned(), Role::Ref));
+        state.push("   ", Role::Dim);
+        state.push(m.source_branch().to_owned(), Role::Ref);
+        state.push(format!(" {} ", glyph::arrow()), Role::Dim);
+        state.push(m.target_branch().to_owned(), Role::Ref);
     }
     if m.is_from_fork() {
-        state.push(out.span("   from a fork", Role::Dim));
+        state.push("   from a fork", Role::Dim);
     }
     out.line(state);
-    out.line(Vec::new());
+    out.line(Line::empty());
     out.lines
 }
 
 fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocLine<'static>> {
     let mut out = Lines { view: *view, width, lines: Vec::new() };
     let m = facts.merge_request;
-    let user = |out: &Lines, name: &str| vec![out.span(name.to_owned(), Role::User)];
-    let mut author = m.author().map(|author| vec![user(&out, &author.username)]).unwrap_or_default();
+    let user = |name: &str| Line::new(name.to_owned(), Role::User);
+    let mut author = m.author().map(|author| vec![user(&author.username)]).unwrap_or_default();
     for (word, time) in [("opened", m.created_at.as_ref()), ("updated", m.updated_at.as_ref())] {
         let when = age(view, time);
         if !when.is_empty() {
-            author.push(vec![out.span(format!("{word} {}", ago(&when)), Role::Dim)]);
+            author.push(Line::new(format!("{word} {}", ago(&when)), Role::Dim));
         }
     }
     out.fact("Author", author);
-    let assignees = m.assignees().iter().map(|assignee| user(&out, &assignee.username)).collect();
+    let assignees = m.assignees().iter().map(|assignee| user(&assignee.username)).collect();
     out.fact("Assignees", assignees);
     let reviewer = |user: &User| {
         let state = facts.reviewers.iter().find(|reviewer| reviewer.user.id == user.id).map(|reviewer| &reviewer.state);
-        let mut piece = vec![out.span(user.username.clone(), Role::User)];
-        piece.extend(
-            state.and_then(|state| review_state(state)).map(|(words, role)| out.span(format!(" {words}"), role)),
-        );
+        let mut piece = Line::new(user.username.clone(), Role::User);
+        piece.extend(state.and_then(|state| review_state(state)).map(|(words, role)| (format!(" {words}"), role)));
         piece
     };
     let reviewers = m.reviewers.iter().flatten().map(reviewer).collect();
     out.fact("Reviewers", reviewers);
-    let approved = facts.approvals.map(|approvals| approved(&out, approvals)).unwrap_or_default();
+    let approved = facts.approvals.map(approved).unwrap_or_default();
     out.fact("Approvals", approved);
-    let rules = facts.approval_rules.iter().take(MAX_RULES).map(|rule| approval_rule(&out, rule)).collect();
+    let rules = facts.approval_rules.iter().take(MAX_RULES).map(|rule| approval_rule(rule)).collect();
     out.fact("Rules", rules);
     // The author and the assignees are listed already.
     let named = |user: &&User| {
         m.author().is_none_or(|author| author.id != user.id) && m.assignees().iter().all(|named| named.id != user.id)
     };
     let others = facts.participants.iter().filter(named).take(MAX_PARTICIPANTS);
-    let others = others.map(|participant| user(&out, &participant.username)).collect();
+    let others = others.map(|participant| user(&participant.username)).collect();
     out.fact("Participants", others);
-    let labels = m.labels().iter().map(|label| label_colors::spans(view, label, &facts.labels)).collect();
+    let labels = m.labels().iter().map(|label| label_colors::line(view, label, &facts.labels)).collect();
     out.fact("Labels", labels);
     if let Some(milestone) = m.milestone.sent() {
-        let words = vec![vec![out.span(milestone.title.clone(), Role::Text)]];
+        let words = vec![Line::new(milestone.title.clone(), Role::Text)];
         out.fact("Milestone", words);
     }
     let merge = merge(&out, m);
     out.fact("Merge", merge);
     if m.discussion_locked.sent() == Some(&true) {
-        let words = vec![vec![out.span("locked: only members can comment", Role::Warning)]];
+        let words = vec![Line::new("locked: only members can comment", Role::Warning)];
         out.fact("Discussion", words);
     }
     if !facts.common_changes.is_empty() {
-        let mut pieces = vec![vec![out.span("changed on both sides:", Role::Dim)]];
+        let mut pieces = vec![Line::new("changed on both sides:", Role::Dim)];
         let room = width.saturating_sub(LABEL_WIDTH);
-        let path = |path: &String| vec![out.span(text::fit_middle(path, room), Role::Text)];
+        let path = |path: &String| Line::new(text::fit_middle(path, room), Role::Text);
         pieces.extend(facts.common_changes.iter().take(MAX_COMMON_CHANGES).map(path));
         if let Some(more) = facts.common_changes.len().checked_sub(MAX_COMMON_CHANGES).filter(|more| *more > 0) {
-            pieces.push(vec![out.span(format!("and {more} more"), Role::Dim)]);
+            pieces.push(Line::new(format!("and {more} more"), Role::Dim));
         }
         out.fact("Conflicts", pieces);
     }
     if let Some(pipeline) = facts.pipeline {
         let (status, role) = glyph::labeled(pipeline.status.as_str());
-        let mut pieces = vec![vec![out.span(status, role)], vec![out.span(format!("#{}", pipeline.id), Role::Dim)]];
+        let mut pieces = vec![Line::new(status, role), Line::new(format!("#{}", pipeline.id), Role::Dim)];
         if in_sidebar {
-            out.line(Vec::new());
+            out.line(Line::empty());
             out.fact("Pipeline", pieces);
             out.jobs(&facts.jobs);
             return out.lines;
         }
         for job in &facts.jobs {
             let (mark, role) = glyph::status(job.status.as_str());
-            pieces.push(vec![out.span(format!("{mark} "), role), out.span(job.name.clone(), Role::Text)]);
+            pieces.push(Line::new(format!("{mark} "), role).and(job.name.clone(), Role::Text));
         }
         out.fact("Pipeline", pieces);
     }
@@ -235,7 +226,7 @@ fn review_state(state: &str) -> Option<(String, Role)> {
 }
 
 /// Returns the spans of an approval rule: its name and the number of given and required approvals.
-fn approval_rule(out: &Lines, rule: &ApprovalRule) -> Vec<Span> {
+fn approval_rule(rule: &ApprovalRule) -> Line<'static> {
     let (mark, role) = if rule.approved {
         (glyph::or_word(glyph::done(), "approved:"), Role::Success)
     } else {
@@ -249,61 +240,57 @@ fn approval_rule(out: &Lines, rule: &ApprovalRule) -> Vec<Span> {
         0 => " optional".to_owned(),
         required => format!(" {} of {required}", rule.approved_by.len()),
     };
-    vec![out.span(format!("{mark} "), role), out.span(text::fit(&name, 40), Role::Text), out.span(count, Role::Dim)]
+    Line::new(format!("{mark} "), role).and(text::fit(&name, 40), Role::Text).and(count, Role::Dim)
 }
 
 /// Returns the approvers, and the number of missing approvals if the server provides it.
-fn approved(out: &Lines, approvals: &Approvals) -> Vec<Vec<Span>> {
+fn approved(approvals: &Approvals) -> Vec<Line<'static>> {
     let one = |user: &User| {
-        vec![
-            out.span(format!("{} ", glyph::or_word(glyph::done(), "approved by")), Role::Success),
-            out.span(user.username.clone(), Role::User),
-        ]
+        Line::new(format!("{} ", glyph::or_word(glyph::done(), "approved by")), Role::Success)
+            .and(user.username.clone(), Role::User)
     };
-    let mut pieces: Vec<Vec<Span>> = approvals.by().take(MAX_PARTICIPANTS).map(one).collect();
+    let mut pieces: Vec<Line<'static>> = approvals.by().take(MAX_PARTICIPANTS).map(one).collect();
     if let Some(left) = approvals.approvals_left.filter(|left| *left > 0) {
-        pieces.push(vec![out.span(format!("{left} more needed"), Role::Warning)]);
+        pieces.push(Line::new(format!("{left} more needed"), Role::Warning));
     } else if pieces.is_empty() {
-        pieces.push(vec![out.span("none", Role::Dim)]);
+        pieces.push(Line::new("none", Role::Dim));
     }
     pieces
 }
 
 /// Returns whether the merge request can be merged, or when it was merged or closed.
-fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
+fn merge(out: &Lines, m: &MergeRequest) -> Vec<Line<'static>> {
     let mut pieces = Vec::new();
     let end = |by: Option<&crate::api::users::User>, at: Option<&crate::api::Time>, word: &str| {
         let when = age(&out.view, at);
         let when = if when.is_empty() { String::new() } else { format!(" {}", ago(&when)) };
         match by {
-            Some(user) => vec![
-                out.span(format!("{word} by "), Role::Text),
-                out.span(user.username.clone(), Role::User),
-                out.span(when, Role::Dim),
-            ],
-            None => vec![out.span(format!("{word}{when}"), Role::Text)],
+            Some(user) => {
+                Line::new(format!("{word} by "), Role::Text).and(user.username.clone(), Role::User).and(when, Role::Dim)
+            }
+            None => Line::new(format!("{word}{when}"), Role::Text),
         }
     };
     if let Some(at) = m.merged_at.sent() {
         pieces.push(end(m.merged_by.sent(), Some(at), "merged"));
         if let Some(sha) = m.merge_commit_sha.sent().filter(|sha| !sha.is_empty()) {
-            pieces.push(vec![out.span("as ", Role::Dim), out.span(text::head(sha, 8), Role::Ref)]);
+            pieces.push(Line::new("as ", Role::Dim).and(text::head(sha, 8), Role::Ref));
         }
     } else if let Some(at) = m.closed_at.sent() {
         pieces.push(end(m.closed_by.sent(), Some(at), "closed"));
     }
     if m.is_open() {
         if m.rebase_in_progress == Some(true) {
-            pieces.push(vec![out.span("is being rebased", Role::Running)]);
+            pieces.push(Line::new("is being rebased", Role::Running));
         } else if let Some(status) = m.merge_status() {
             let (words, obstacle) = merge_status::explain(status);
-            pieces.push(vec![out.span(words, merge_state::role(obstacle))]);
+            pieces.push(Line::new(words, merge_state::role(obstacle)));
         }
         if let Some(error) = m.merge_error.as_deref().filter(|error| !error.is_empty()) {
-            pieces.push(vec![out.span(error.to_owned(), Role::Failed)]);
+            pieces.push(Line::new(error.to_owned(), Role::Failed));
         }
         if let Some(at) = m.merge_after.as_ref().filter(|at| at.instant().is_none_or(|at| at > out.view.now)) {
-            pieces.push(vec![out.span(format!("not before {}", date(at)), Role::Warning)]);
+            pieces.push(Line::new(format!("not before {}", date(at)), Role::Warning));
         }
         for (on, words) in [
             (m.merge_when_pipeline_succeeds.flatten(), "merges when its pipeline succeeds"),
@@ -311,7 +298,7 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
             (m.force_remove_source_branch.flatten(), "deletes the source branch"),
         ] {
             if on == Some(true) {
-                pieces.push(vec![out.span(words, Role::Dim)]);
+                pieces.push(Line::new(words, Role::Dim));
             }
         }
     }

@@ -42,11 +42,12 @@ use crate::parts::review::threads;
 use crate::parts::{breadcrumbs, forms, label_colors, last_seen, rendered_markdown, review, secondary, sidebar};
 use crate::store::{Load, Rows, Want};
 use crate::ui::diff::FileDiff;
+use crate::ui::line::Line;
 use crate::ui::panels::Panels;
+use crate::ui::state;
 use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
-use crate::ui::{line, state};
 use conversation::{Content, Conversation, UnderCursor};
 use decisions::CommonChanges;
 use facts::Facts;
@@ -680,7 +681,7 @@ impl Pane for Mr {
                 let words = self.scope_words(view).unwrap_or_else(|| {
                     format!(" The server left out files: the diff is too large. {}", view.with_keys(left_out))
                 });
-                line::draw(buf, note, &[(words, view.theme.style(Role::Warning))]);
+                Line::new(words, Role::Warning).draw(buf, note, view.theme);
             }
             Tab::Pipelines => {
                 let rows = view.store.list(&self.pipelines_of());

@@ -12,6 +12,7 @@ use crate::parts::forms::notification as form;
 use crate::parts::list::draw_error;
 use crate::parts::list_source::{Detail, DetailContext};
 use crate::store::{Remote, Want};
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, panels, state, text};
 use ratatui::buffer::Buffer;
@@ -48,23 +49,23 @@ impl SettingsDetail {
     fn fill(&mut self, settings: &NotificationSettings, view: &View) {
         let facts = &mut self.facts;
         let level = &settings.level;
-        facts.field("level", vec![(level.to_string(), role(level))], None);
-        facts.field("notifies", vec![(form::meaning(level).into(), Role::Text)], None);
+        facts.field("level", Line::new(level.to_string(), role(level)), None);
+        facts.field("notifies", Line::new(form::meaning(level), Role::Text), None);
         if *level == Level::Global
             && let Some(global) = view.store.get(&GetNotifications {}).value
         {
             let words = format!("which is {}: {}", global.level, form::meaning(&global.level));
             for line in text::wrap(&words, 46, 3) {
-                facts.field("", vec![(line, Role::Dim)], None);
+                facts.field("", Line::new(line, Role::Dim), None);
             }
         }
         if let Some(address) = settings.notification_email.sent().filter(|address| !address.is_empty()) {
-            facts.field("email", vec![(address.clone(), Role::Text)], None);
+            facts.field("email", Line::new(address.clone(), Role::Text), None);
         }
         let events = settings.events.sent();
         for (index, (name, on)) in events.into_iter().flat_map(|events| &events.0).enumerate() {
             if index == 0 {
-                facts.line(Vec::new());
+                facts.line(Line::empty());
             }
             let on = *on == Some(true);
             let (sign, signed) = if on {
@@ -76,7 +77,7 @@ impl SettingsDetail {
                 "" => name.replace('_', " "),
                 words => words.trim_end_matches('.').to_owned(),
             };
-            let pieces = vec![(format!("{sign} "), signed), (words, if on { Role::Text } else { Role::Dim })];
+            let pieces = Line::new(format!("{sign} "), signed).and(words, if on { Role::Text } else { Role::Dim });
             facts.field(if index == 0 { "events" } else { "" }, pieces, None);
         }
     }

@@ -17,7 +17,7 @@ use crate::store::{Load, Rows, Want};
 use crate::ui::line::Line;
 use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{line, panels, text};
+use crate::ui::{panels, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -203,8 +203,8 @@ fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rec
                 break;
             }
             let label = text::pad(if index == 0 { label } else { "" }, LABEL_WIDTH);
-            let spans = [(label, theme.style(Role::Dim)), (part, theme.style(*role))];
-            line::draw(buf, Rect { x: area.x + 2, y, width: area.width.saturating_sub(2), height: 1 }, &spans);
+            let spans = Line::new(label, Role::Dim).and(part, *role);
+            spans.draw(buf, Rect { x: area.x + 2, y, width: area.width.saturating_sub(2), height: 1 }, theme);
             y += 1;
         }
     }

@@ -2,12 +2,11 @@
 
 use crate::api::search::Hit;
 use crate::api::{ExtraValue, GitRef, Time};
-use crate::app::view::View;
 use crate::store::{Canceled, Derive, Work};
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
 use crate::ui::markdown::Rendered;
-use crate::ui::theme::{Role, Theme};
+use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -173,7 +172,6 @@ struct HitText {
     words: String,
     filter_text: String,
     width: usize,
-    theme: Theme,
 }
 
 impl Derive for HitText {
@@ -184,45 +182,45 @@ impl Derive for HitText {
     }
 
     fn run(&self, _: Canceled<'_>) -> Rendered {
-        let lines = lines(&self.theme, self.first, &self.words, &self.filter_text, self.width);
+        let lines = lines(self.first, &self.words, &self.filter_text, self.width);
         Rendered { lines }
     }
 }
 
 /// Returns the key of the rendered text; `None` if the hit has no text.
-pub(super) fn text_key(view: &View, hit: &Hit, filter_text: &str, width: usize) -> Option<String> {
+pub(super) fn text_key(hit: &Hit, filter_text: &str, width: usize) -> Option<String> {
     let (first, words) = words(hit);
     if words.trim().is_empty() {
         return None;
     }
     let mut hasher = DefaultHasher::new();
     (first, &words, filter_text).hash(&mut hasher);
-    Some(format!("what a hit says {:x} in {width} columns, {}", hasher.finish(), view.theme.name))
+    Some(format!("what a hit says {:x} in {width} columns", hasher.finish()))
 }
 
 /// Returns the work that renders the text with that key.
-pub(super) fn text_work(view: &View, hit: &Hit, filter_text: &str, width: usize, key: String) -> Work {
+pub(super) fn text_work(hit: &Hit, filter_text: &str, width: usize, key: String) -> Work {
     let (first, words) = words(hit);
     let (words, filter_text) = (words.into_owned(), filter_text.to_owned());
-    Work::new(HitText { key, first, words, filter_text, width, theme: view.theme.clone() })
+    Work::new(HitText { key, first, words, filter_text, width })
 }
 
 /// Returns the lines of a hit's text with highlighted matches.
-fn lines(theme: &Theme, first: Option<u64>, words: &str, filter_text: &str, width: usize) -> Vec<DocLine<'static>> {
+fn lines(first: Option<u64>, words: &str, filter_text: &str, width: usize) -> Vec<DocLine<'static>> {
     let mut lines = Vec::new();
     for (index, line) in words.lines().take(MAX_LINES).enumerate() {
         let line = text::fit(line, MAX_COLUMNS);
         let pieces = if first.is_some() { vec![line] } else { text::wrap(&line, width, MAX_LINES) };
         let pieces = if pieces.is_empty() { vec![String::new()] } else { pieces };
         for (part, piece) in pieces.iter().enumerate() {
-            let mut spans = Vec::new();
+            let mut spans = Line::empty();
             if let Some(first) = first {
                 let number = if part == 0 { first.saturating_add(index as u64).to_string() } else { String::new() };
-                spans.push((format!("{number:>5}  ").into(), theme.style(Role::LineNumber)));
+                spans.push(format!("{number:>5}  "), Role::LineNumber);
             }
-            let style = |found| theme.style(if found { Role::Match } else { Role::Text });
-            spans.extend(marked(piece, filter_text).into_iter().map(|(words, found)| (words.into(), style(found))));
-            lines.push(DocLine { spans, ..DocLine::default() });
+            let role = |found| if found { Role::Match } else { Role::Text };
+            spans.extend(marked(piece, filter_text).into_iter().map(|(words, found)| (words.to_owned(), role(found))));
+            lines.push(spans.into());
         }
     }
     lines

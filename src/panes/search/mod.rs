@@ -388,12 +388,12 @@ impl TextSource for SearchSource {
         (hit::title(hit), String::new())
     }
 
-    fn text_key(&self, view: &View, hit: &Hit, width: usize) -> Option<String> {
-        hit::text_key(view, hit, &self.text, width)
+    fn text_key(&self, _: &View, hit: &Hit, width: usize) -> Option<String> {
+        hit::text_key(hit, &self.text, width)
     }
 
-    fn text_work(&self, view: &View, hit: &Hit, width: usize, key: String) -> Work {
-        hit::text_work(view, hit, &self.text, width, key)
+    fn text_work(&self, _: &View, hit: &Hit, width: usize, key: String) -> Work {
+        hit::text_work(hit, &self.text, width, key)
     }
 
     fn without_text(&self, _: &Hit) -> (String, &'static str) {

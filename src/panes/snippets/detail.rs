@@ -15,6 +15,7 @@ use crate::parts::list::{self, time_ago};
 use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
 use crate::parts::notes::Notes;
 use crate::store::{Load, Want};
+use crate::ui::line::Line;
 use crate::ui::panels;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -61,30 +62,30 @@ impl SnippetDetail {
         ];
         for (name, words, role) in fields {
             if let Some(words) = words.filter(|words| !words.is_empty()) {
-                details.field(name, vec![(words, role)], None);
+                details.field(name, Line::new(words, role), None);
             }
         }
         for (index, file) in snippet.files.iter().flatten().enumerate() {
-            details.field(if index == 0 { "Files" } else { "" }, vec![(file.path.clone(), Role::Text)], None);
+            details.field(if index == 0 { "Files" } else { "" }, Line::new(file.path.clone(), Role::Text), None);
         }
         if let Some(description) = snippet.description.as_deref().filter(|text| !text.is_empty()) {
-            details.line(Vec::new());
+            details.line(Line::empty());
             details.prose(description, width.saturating_sub(4).clamp(20, 100), 12, Role::Text);
         }
         let reply = view.store.get(&user_agent(source, snippet));
         if reply.value.is_some() || reply.error.is_some() {
-            details.line(Vec::new());
+            details.line(Line::empty());
         }
         if let Some(agent) = reply.value {
             let spam = if agent.spam_check_submitted { "submitted" } else { "not submitted" };
-            details.field("User agent", vec![(agent.user_agent.clone(), Role::Text)], None);
-            details.field("IP address", vec![(agent.ip_address.clone(), Role::Text)], None);
-            details.field("Spam check", vec![(spam.to_owned(), Role::Text)], None);
+            details.field("User agent", Line::new(agent.user_agent.clone(), Role::Text), None);
+            details.field("IP address", Line::new(agent.ip_address.clone(), Role::Text), None);
+            details.field("Spam check", Line::new(spam.to_owned(), Role::Text), None);
         } else if let Some(error) = reply.error {
             let words = format!("{}: {}", error.title(), error.message());
-            details.field("User agent", vec![(words, Role::Dim)], None);
+            details.field("User agent", Line::new(words, Role::Dim), None);
             if matches!(error.fault, Fault::Denied(_)) {
-                details.field("", vec![("Only for administrators".to_owned(), Role::Dim)], None);
+                details.field("", Line::new("Only for administrators".to_owned(), Role::Dim), None);
             }
         }
     }

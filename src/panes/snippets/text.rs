@@ -245,9 +245,7 @@ impl SnippetView {
             }
             Some(Content::Binary(bytes)) => {
                 let rows = hex::rows(bytes.len());
-                doc::draw(buf, area, view.theme, focused, &self.doc, rows, hex::GUTTER, &|row| {
-                    hex::line(bytes, row, view.theme)
-                });
+                doc::draw(buf, area, view.theme, focused, &self.doc, rows, hex::GUTTER, &|row| hex::line(bytes, row));
             }
             None => match view.store.get(get).error {
                 Some(error) => draw_error(view, area, buf, error),

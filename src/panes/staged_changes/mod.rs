@@ -27,10 +27,11 @@ use crate::parts::changed_files::{Changes, Entries, Input};
 use crate::parts::staging_area::{Change, Kind, Staging, StagingArea, document, history};
 use crate::parts::{forms, project, ref_choices};
 use crate::store::{Load, Want};
+use crate::ui::glyph;
+use crate::ui::line::Line;
 use crate::ui::panels::Panels;
 use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line};
 use check::{Check, Conflict};
 use compare::{Pair, Versions};
 use conflicts::Merging;
@@ -226,43 +227,43 @@ impl StagedChanges {
     }
 
     /// Returns the lines above the changes.
-    fn head(&self, view: &View, staging_area: &StagingArea) -> Vec<Vec<(String, Role)>> {
+    fn head(&self, view: &View, staging_area: &StagingArea) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         let Ok(staging) = &self.staging else { return lines };
         let len = staging.changes.len();
-        let mut first = vec![
-            (format!("{} change{} for ", text::count(len as u64), if len == 1 { "" } else { "s" }), Role::Text),
-            (format!("{} {}", glyph::branch(), staging_area.branch), Role::Ref),
-        ];
+        let mut first = Line::new(
+            format!("{} change{} for ", text::count(len as u64), if len == 1 { "" } else { "s" }),
+            Role::Text,
+        )
+        .and(format!("{} {}", glyph::branch(), staging_area.branch), Role::Ref);
         if let Some(onto) = &staging.onto {
-            first.push((format!(" {} new branch ", glyph::arrow()), Role::Dim));
-            first.push((onto.clone(), Role::Ref));
+            first.push(format!(" {} new branch ", glyph::arrow()), Role::Dim);
+            first.push(onto.clone(), Role::Ref);
         }
         if let Some((name, mail)) = &staging.author {
-            first.push((" by ".into(), Role::Dim));
-            first.push((format!("{name} <{mail}>"), Role::User));
+            first.push(" by ", Role::Dim);
+            first.push(format!("{name} <{mail}>"), Role::User);
         }
         lines.push(first);
         if check::branch_is_missing(view, staging_area) {
             let words = format!("{} {} is no longer a branch of this project: ", glyph::wrong(), staging_area.branch);
-            lines.push(vec![
-                (words, Role::Failed),
-                ("your changes are kept; create the branch again or choose another one".into(), Role::Text),
-            ]);
+            lines.push(
+                Line::new(words, Role::Failed)
+                    .and("your changes are kept; create the branch again or choose another one", Role::Text),
+            );
         }
         if let Some(words) = &staging.refused {
-            lines
-                .push(vec![(format!("{} Not committed: ", glyph::wrong()), Role::Failed), (words.clone(), Role::Text)]);
+            lines.push(
+                Line::new(format!("{} Not committed: ", glyph::wrong()), Role::Failed).and(words.clone(), Role::Text),
+            );
             let hint = view.with_keys("  Everything is still here; ‹stage.onto› commits to a new branch.");
-            lines.push(vec![(hint.into_owned(), Role::Dim)]);
+            lines.push(Line::new(hint.into_owned(), Role::Dim));
         }
         let conflicting = self.checks.iter().filter(|check| check.conflict.is_some()).count();
         if let Some((change, conflict)) = self.conflict() {
             let path = text::fit_middle(&change.path, 40);
-            let mut words = vec![
-                (format!("{} {path} ", glyph::warning()), Role::Warning),
-                (conflict.words(change.kind, &staging_area.branch), Role::Text),
-            ];
+            let mut words = Line::new(format!("{} {path} ", glyph::warning()), Role::Warning)
+                .and(conflict.words(change.kind, &staging_area.branch), Role::Text);
             let ways = [
                 ("stage.mine", "keep mine"),
                 ("stage.theirs", "take theirs"),
@@ -270,13 +271,13 @@ impl StagedChanges {
                 ("stage.side", "show other side"),
             ];
             for (command, what) in ways {
-                words.push((format!("  {} ", view.key_names.first(command)), Role::Key));
-                words.push((what.into(), Role::Dim));
+                words.push(format!("  {} ", view.key_names.first(command)), Role::Key);
+                words.push(what, Role::Dim);
             }
             lines.push(words);
         } else if conflicting > 0 {
             let words = format!("{} {conflicting} of them also changed on {}", glyph::warning(), staging_area.branch);
-            lines.push(vec![(words, Role::Warning)]);
+            lines.push(Line::new(words, Role::Warning));
         }
         lines
     }
@@ -436,10 +437,9 @@ impl Pane for StagedChanges {
         }
         let head = self.head(view, &staging_area);
         let rows = (head.len() as u16).min(area.height / 2);
-        for (y, pieces) in (area.y..area.y + rows).zip(&head) {
-            let spans: Vec<_> = pieces.iter().map(|(words, role)| (sanitize(words), view.theme.style(*role))).collect();
+        for (y, line) in (area.y..area.y + rows).zip(&head) {
             let at = Rect { x: area.x + 1, y, width: area.width.saturating_sub(2), height: 1 };
-            line::draw(buf, at, &spans);
+            line.draw(buf, at, view.theme);
         }
         let rest = Rect { y: area.y + rows, height: area.height - rows, ..area };
         self.changes.draw(view, rest, buf, self.input.as_ref(), None);

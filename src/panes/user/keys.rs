@@ -236,29 +236,29 @@ impl<K: UserKey> Keys<K> {
     fn fill_facts(&mut self, view: &View, key: &K) {
         let facts = &mut self.facts;
         if !key.title().is_empty() {
-            facts.field("title", vec![(key.title().to_owned(), Role::Title)], None);
+            facts.field("title", Line::new(key.title().to_owned(), Role::Title), None);
         }
         match self.known.get(&key.id()) {
             Some(Ok(known)) => {
-                facts.field("kind", vec![(known.kind.clone(), Role::Text)], None);
+                facts.field("kind", Line::new(known.kind.clone(), Role::Text), None);
                 let print = known.fingerprint.clone();
                 for (index, part) in wrap(&print, 52, 3).into_iter().enumerate() {
                     let link = Some(LinkTarget::Copy(Clip::line("fingerprint", print.clone())));
-                    facts.field(if index == 0 { "fingerprint" } else { "" }, vec![(part, Role::Ref)], link);
+                    facts.field(if index == 0 { "fingerprint" } else { "" }, Line::new(part, Role::Ref), link);
                 }
                 if !known.comment.is_empty() {
-                    facts.field("comment", vec![(known.comment.clone(), Role::Text)], None);
+                    facts.field("comment", Line::new(known.comment.clone(), Role::Text), None);
                 }
             }
-            Some(Err(why)) => facts.field("kind", vec![(why.clone(), Role::Warning)], None),
+            Some(Err(why)) => facts.field("kind", Line::new(why.clone(), Role::Warning), None),
             None => {}
         }
-        facts.field("added", vec![(since(view, key.created()), Role::Text)], None);
+        facts.field("added", Line::new(since(view, key.created()), Role::Text), None);
         for (name, words) in key.more(view).into_iter().filter(|(_, words)| !words.is_empty()) {
-            facts.field(name, vec![(words, Role::Text)], None);
+            facts.field(name, Line::new(words, Role::Text), None);
         }
-        facts.field("number", vec![(key.id().to_string(), Role::Dim)], None);
-        facts.line(Vec::new());
+        facts.field("number", Line::new(key.id().to_string(), Role::Dim), None);
+        facts.line(Line::empty());
         for line in key.text().lines().take(MAX_TEXT_LINES) {
             facts.prose(line, 56, MAX_TEXT_LINES, Role::Dim);
         }

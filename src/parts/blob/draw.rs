@@ -111,7 +111,7 @@ impl BlobView {
                     if let Some(blame) = &self.blame {
                         let begins = line == self.doc.top.get()
                             || blame.owner(line) != line.checked_sub(1).and_then(|l| blame.owner(l));
-                        built.gutter.insert(0, blame_cell(view, blame.owner(line), begins, columns));
+                        built.gutter.spans.insert(0, blame_cell(view, blame.owner(line), begins, columns).into());
                     }
                     if lines.as_ref().is_some_and(|lines| lines.contains(&line)) {
                         built.fill = Some(theme.style(Role::Marked));
@@ -132,11 +132,11 @@ impl BlobView {
                 Some(table) => {
                     let heading = Rect { height: 1, ..area };
                     let still = DocState { left: self.doc.left, cursor_line: false, ..DocState::default() };
-                    doc::draw(buf, heading, theme, focused, &still, 1, table.gutter(), &|_| table.line(0, theme));
+                    doc::draw(buf, heading, theme, focused, &still, 1, table.gutter(), &|_| table.line(0));
                     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
                     let len = table.len().saturating_sub(1);
                     doc::draw(buf, body, theme, focused, &self.doc, len, table.gutter(), &|record| {
-                        with_matches(theme, found, current, record, table.line(record + 1, theme))
+                        with_matches(theme, found, current, record, table.line(record + 1))
                     });
                 }
                 None => state::skeleton(buf, area, theme),
@@ -156,7 +156,7 @@ impl BlobView {
             _ => {
                 let bytes = content.bytes();
                 doc::draw(buf, area, theme, focused, &self.doc, hex::rows(bytes.len()), hex::GUTTER, &|row| {
-                    hex::line(bytes, row, theme)
+                    hex::line(bytes, row)
                 });
             }
         }

@@ -6,7 +6,6 @@ use crate::store::{Canceled, Derive};
 use crate::ui::ansi::{self, SgrState};
 use crate::ui::code::{Block, Budget, Content, Highlighter, Text};
 use crate::ui::csv::Table;
-use crate::ui::doc::DocLine;
 use crate::ui::image::{Fitted, Image, ImageError, Screen};
 use crate::ui::layers::blend;
 use crate::ui::markdown::{self, Rendered};
@@ -125,8 +124,7 @@ fn printed(text: &Text, theme: &Theme, canceled: Canceled<'_>) -> Rendered {
     let lines = (0..text.len()).take_while(|at| at % 1024 != 0 || !canceled()).map(|at| {
         let line = ansi::parse_line(&mut state, text.line(at).as_bytes());
         let spans = blend(&line.text, theme.style(Role::Text), &[&line.layer(theme)]);
-        let spans = spans.into_iter().map(|(words, style)| (words.into_owned().into(), style)).collect();
-        DocLine { spans, ..DocLine::default() }
+        spans.into_iter().map(|span| (span.text.into_owned(), span.paint)).collect::<crate::ui::line::Line>().into()
     });
     Rendered { lines: lines.collect() }
 }
@@ -265,10 +263,7 @@ impl Derive for SearchText {
                 search::lines(records, &pattern, canceled)
             }
             SearchLines::Rendered(rendered) => {
-                let words = |spans: &[(std::borrow::Cow<'static, str>, _)]| -> String {
-                    spans.iter().map(|(text, _)| text.as_ref()).collect()
-                };
-                let lines = rendered.lines.iter().enumerate().map(|(i, line)| (i, words(&line.spans)));
+                let lines = rendered.lines.iter().enumerate().map(|(i, line)| (i, line.text.plain_text()));
                 search::lines(lines, &pattern, canceled)
             }
         }

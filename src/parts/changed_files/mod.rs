@@ -21,10 +21,11 @@ use crate::ui::diff::{
 };
 use crate::ui::doc::DocState;
 use crate::ui::drawn::{self, Drawn};
+use crate::ui::line::Line;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, state, text};
+use crate::ui::{glyph, state, text};
 use files::Node;
 use input::{AllFiles, Colors, FindMoves, Parse, Pictures, Search, colors_key, moves_key, parse_key, search_key};
 use ratatui::buffer::Buffer;
@@ -374,7 +375,7 @@ impl Changes {
                 view.with_keys("‹refresh› retries")
             );
             let at = Rect { y: body.bottom(), height: foot, ..area };
-            line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
+            Line::new(words, Role::Failed).draw(buf, at, view.theme);
         }
     }
 
@@ -402,11 +403,8 @@ impl Changes {
         if let Some(error_message) = self.error_message.as_ref().filter(|_| body.height > 3) {
             body.height -= 1;
             let at = Rect { y: body.bottom(), height: 1, ..body };
-            line::draw(
-                buf,
-                at,
-                &[(format!(" {}", text::sanitize(&view.with_keys(error_message))), theme.style(Role::Warning))],
-            );
+            Line::new(format!(" {}", text::sanitize(&view.with_keys(error_message))), Role::Warning)
+                .draw(buf, at, theme);
         }
         let (match_style, current) = (theme.style(Role::Match), theme.style(Role::MatchCurrent));
         let here = doc.content(self.row());

@@ -15,8 +15,9 @@ use crate::app::view::View;
 use crate::parts::review::suggestions::{self, AppliedText, Change};
 use crate::store::{Load, Want, Write};
 use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{line, popup, state, text};
+use crate::ui::{popup, state, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -247,7 +248,7 @@ impl ApplySuggestions {
                 };
                 lines.push(DocLine::new(name, theme.style(Role::Link)));
                 let signed = |sign: char, words: &str, role: Role, fill: Role| DocLine {
-                    gutter: vec![(format!("{sign} "), theme.style(role))],
+                    gutter: Line::new(format!("{sign} "), role),
                     fill: Some(theme.style(fill)),
                     ..DocLine::new(words.to_owned(), theme.style(Role::Text))
                 };
@@ -321,14 +322,14 @@ impl Overlay for ApplySuggestions {
                     [file] => text::sanitize(&file.path).into_owned(),
                     files => format!("{} files", files.len()),
                 };
-                line::draw(buf, foot, &[(format!("reading the current {what}…"), dim)]);
+                Line::new(format!("reading the current {what}…"), dim).draw(buf, foot, theme);
             }
             State::Refused(why) => {
                 let words = format!("Cannot apply it: {}.", text::sanitize(why));
-                line::draw(buf, foot, &[(words, theme.style(Role::Failed))]);
+                Line::new(words, Role::Failed).draw(buf, foot, theme);
             }
             State::Ready(_) => {
-                line::draw(buf, foot, &[("y", key), (" commit   ", dim), ("n", key), (" no", dim)]);
+                Line::from([("y", key), (" commit   ", dim), ("n", key), (" no", dim)]).draw(buf, foot, theme);
             }
         }
         None

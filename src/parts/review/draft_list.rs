@@ -14,7 +14,7 @@ use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, text};
+use crate::ui::{glyph, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -154,7 +154,7 @@ impl Overlay for DraftList {
         table::draw(buf, body, theme, true, &self.list, &columns, self.entries.len(), &|row| self.row(view, row));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
-        let mut words = vec![(glyph::enter(), key), (" edit  ", dim), ("D", key), (" delete  ", dim)];
+        let mut words = Line::new(glyph::enter(), key).and(" edit  ", dim).and("D", key).and(" delete  ", dim);
         if view.outbox.is_busy() {
             words.extend([("x", key), (" stop  ", dim)]);
         } else {
@@ -162,7 +162,7 @@ impl Overlay for DraftList {
             words.extend([("S", key), (all, dim), ("s", key), (" post this one  ", dim)]);
         }
         words.extend([("Esc", key), (" close", dim)]);
-        line::draw(buf, foot, &words);
+        words.draw(buf, foot, theme);
         None
     }
 

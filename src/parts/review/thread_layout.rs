@@ -11,12 +11,11 @@ use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::Budget;
 use crate::ui::diff::{At, FileDiff, FileKey, Inset};
 use crate::ui::doc::DocLine;
+use crate::ui::line::Line;
 use crate::ui::markdown;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, text};
 use jiff::Timestamp;
-use ratatui::style::Style;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -28,15 +27,13 @@ const MAX_ROWS: usize = 60;
 /// The maximum number of bytes of a comment that are rendered.
 const MAX_COMMENT_BYTES: usize = 16 * 1024;
 
-type Spans = Vec<(Cow<'static, str>, Style)>;
-
 /// The display state of the threads beyond their text.
 #[derive(Clone, Default)]
 pub struct Shown {
     /// The keys of the open folds.
     pub open: BTreeSet<String>,
     /// The reactions to notes, as far as they are loaded.
-    pub reactions: BTreeMap<u64, Spans>,
+    pub reactions: BTreeMap<u64, Line<'static>>,
 }
 
 /// The threads with their rendered comments.
@@ -160,7 +157,6 @@ struct ThreadLayoutWork {
     shown: Shown,
     versions: Vec<(String, usize)>,
     width: usize,
-    theme: Theme,
     now: Timestamp,
 }
 
@@ -204,7 +200,8 @@ impl Source<'_> {
         (open, self.files.len(), &self.versions).hash(&mut hasher);
         // The comments are laid out again when the colors of their code are there.
         view.store.is_result_missing(&self.read_key(view)).hash(&mut hasher);
-        for (note, words) in reactions.iter().flat_map(|(note, line)| line.iter().map(move |(words, _)| (note, words)))
+        for (note, words) in
+            reactions.iter().flat_map(|(note, line)| line.spans.iter().map(move |span| (note, &span.text)))
         {
             (note, words).hash(&mut hasher);
         }
@@ -239,7 +236,6 @@ impl Source<'_> {
                 shown: self.shown.clone(),
                 versions: self.versions.clone(),
                 width: self.width,
-                theme: view.theme.clone(),
                 now: view.now,
             })
         });
@@ -311,7 +307,7 @@ impl Derive for ThreadLayoutWork {
                     lines.extend(position.quote.iter().map(|line| self.quoted(line)));
                 }
                 lines.extend(self.draft_body(drafted));
-                lines.push(self.rule(false, Vec::new()));
+                lines.push(self.rule(false, Line::empty()));
                 let key = format!("draft {}", drafted.key);
                 layout.parts.insert(key.clone(), vec![(0, InsetPart::Draft(drafted.key.clone()))]);
                 layout.insets.push(Inset { key, file: file.key(), at, lines: Arc::new(lines) });
@@ -363,7 +359,7 @@ impl ThreadLayoutWork {
                     lines.push(self.bordered(heading));
                 }
                 let body = self.rendered.bodies.get(index).and_then(|bodies| bodies.get(at));
-                lines.extend(body.iter().flat_map(|body| body.iter()).map(|line| self.bordered(line.spans.clone())));
+                lines.extend(body.iter().flat_map(|body| body.iter()).map(|line| self.bordered(line.text.clone())));
                 let reactions = comment.note.and_then(|note| self.shown.reactions.get(&note));
                 lines.extend(reactions.map(|spans| self.bordered(spans.clone())));
             }
@@ -372,79 +368,72 @@ impl ThreadLayoutWork {
                 lines.push(self.bordered(self.draft_heading(drafted, ThreadPosition::At(at))));
                 lines.extend(self.draft_body(drafted));
             }
-            lines.push(self.rule(false, Vec::new()));
+            lines.push(self.rule(false, Line::empty()));
         }
         layout.parts.insert(key.clone(), parts);
         layout.insets.push(Inset { key, file, at, lines: Arc::new(lines) });
     }
 
-    fn span(&self, words: impl Into<Cow<'static, str>>, role: Role) -> (Cow<'static, str>, Style) {
-        (words.into(), self.theme.style(role))
-    }
-
     /// Returns the upper or the lower border, with `words` on it.
-    fn rule(&self, upper: bool, words: Spans) -> DocLine<'static> {
+    fn rule(&self, upper: bool, words: Line<'static>) -> DocLine<'static> {
         let corner = match (glyph::is_ascii(), upper) {
             (true, _) => glyph::or_word("+", " "),
             (false, true) => "╭",
             (false, false) => "╰",
         };
-        let mut spans = vec![self.span(format!("{corner}{}", glyph::rule()), Role::Faint)];
+        let mut spans = Line::new(format!("{corner}{}", glyph::rule()), Role::Faint);
         if !words.is_empty() {
-            spans.push(self.span(" ", Role::Text));
+            spans.push(" ", Role::Text);
             spans.extend(words);
-            spans.push(self.span(" ", Role::Text));
+            spans.push(" ", Role::Text);
         }
-        let used: usize = spans.iter().map(|(words, _)| text::width(words)).sum();
-        let rest = self.width.min(MAX_WIDTH + 4).saturating_sub(used);
-        spans.push(self.span(glyph::rule().repeat(rest), Role::Faint));
-        DocLine { spans, ..DocLine::default() }
+        let rest = self.width.min(MAX_WIDTH + 4).saturating_sub(spans.width());
+        spans.push(glyph::rule().repeat(rest), Role::Faint);
+        spans.into()
     }
 
-    fn bordered(&self, words: Spans) -> DocLine<'static> {
-        let mut spans = vec![self.span(format!("{} ", glyph::divider()), Role::Faint)];
+    fn bordered(&self, words: Line<'static>) -> DocLine<'static> {
+        let mut spans = Line::new(format!("{} ", glyph::divider()), Role::Faint);
         spans.extend(words);
-        DocLine { spans, ..DocLine::default() }
+        spans.into()
     }
 
     /// Returns a quoted line that no longer exists.
     fn quoted(&self, line: &str) -> DocLine<'static> {
-        self.bordered(vec![self.span(format!("{} {line}", glyph::divider()), Role::Dim)])
+        self.bordered(Line::new(format!("{} {line}", glyph::divider()), Role::Dim))
     }
 
-    fn heading(&self, comment: &Comment) -> Spans {
+    fn heading(&self, comment: &Comment) -> Line<'static> {
         let author = comment.author.as_ref().map_or("somebody", |author| author.username.as_str());
-        let mut spans = vec![self.span(author.to_owned(), Role::User)];
+        let mut spans = Line::new(author.to_owned(), Role::User);
         let when = comment.at.as_ref().and_then(crate::api::Time::instant);
         if let Some(when) = when {
             let seconds = self.now.duration_since(when).as_secs();
-            spans.push(
-                self.span(format!("{}{}", glyph::separator(), list::compact_age(text::short_age(seconds))), Role::Dim),
-            );
+            spans.push(format!("{}{}", glyph::separator(), list::compact_age(text::short_age(seconds))), Role::Dim);
         }
         if comment.is_edited {
-            spans.push(self.span(format!("{}edited", glyph::separator()), Role::Dim));
+            spans.push(format!("{}edited", glyph::separator()), Role::Dim);
         }
         if comment.is_resolved {
-            spans.push(self.span(format!("  {} resolved", glyph::or_word(glyph::done(), "")), Role::Success));
+            spans.push(format!("  {} resolved", glyph::or_word(glyph::done(), "")), Role::Success);
         }
         spans
     }
 
     /// Returns the lines that the thread is about, unless it is only the one above.
-    fn location(&self, thread: &Thread, thread_position: ThreadPosition) -> Spans {
+    fn location(&self, thread: &Thread, thread_position: ThreadPosition) -> Line<'static> {
         let position = &thread.position;
         match (position.lines, thread.point) {
             _ if thread_position == ThreadPosition::Outdated => {
                 let short = position.sha.get(..8).unwrap_or(&position.sha);
                 let version = self.version_of(position).unwrap_or_else(|| format!(" at {short}"));
                 let words = format!("  {}, {}{version}", why_outdated(thread), position.label());
-                vec![self.span(words, Role::Warning)]
+                Line::new(words, Role::Warning)
             }
-            _ if thread_position == ThreadPosition::Hidden => vec![self.span(outside_diff(position), Role::Dim)],
-            (None, Some((x, y))) => vec![self.span(format!("  the image at {x}, {y}"), Role::Dim)],
-            (None, None) => vec![self.span("  the file", Role::Dim)],
-            (Some(_), _) => range(position).map(|words| self.span(words, Role::Dim)).into_iter().collect(),
+            _ if thread_position == ThreadPosition::Hidden => Line::new(outside_diff(position), Role::Dim),
+            (None, Some((x, y))) => Line::new(format!("  the image at {x}, {y}"), Role::Dim),
+            (None, None) => Line::new("  the file", Role::Dim),
+            (Some(_), _) => range(position).map(|words| (words, Role::Dim)).into_iter().collect(),
         }
     }
 
@@ -472,26 +461,24 @@ impl ThreadLayoutWork {
             (true, _) => location,
             (false, _) => "resolved".to_owned(),
         };
-        let spans = vec![
-            self.span(format!("{} ", glyph::folded()), Role::Accent),
-            self.span(author.to_owned(), Role::User),
-            self.span(format!("  {}", text::fit(words, 60)), Role::Dim),
-            self.span(format!("  {why}{count}"), Role::Warning),
-        ];
-        DocLine { spans, ..DocLine::default() }
+        let spans = Line::new(format!("{} ", glyph::folded()), Role::Accent)
+            .and(author.to_owned(), Role::User)
+            .and(format!("  {}", text::fit(words, 60)), Role::Dim)
+            .and(format!("  {why}{count}"), Role::Warning);
+        spans.into()
     }
 
-    fn draft_heading(&self, drafted: &LaidOutDraft, thread_position: ThreadPosition) -> Spans {
+    fn draft_heading(&self, drafted: &LaidOutDraft, thread_position: ThreadPosition) -> Line<'static> {
         let (words, role) = &drafted.state;
-        let mut spans = vec![self.span(format!("{} {words}", glyph::draft()), *role)];
+        let mut spans = Line::new(format!("{} {words}", glyph::draft()), *role);
         let position = drafted.draft.position.as_ref();
         if let Some(position) = position.filter(|_| thread_position == ThreadPosition::Outdated) {
             let words = if self.whole { "{} no longer exists" } else { "{} is not in these changes" };
-            spans.push(self.span(format!("  {}", words.replace("{}", &position.label())), Role::Warning));
+            spans.push(format!("  {}", words.replace("{}", &position.label())), Role::Warning);
         } else if let Some(position) = position.filter(|_| thread_position == ThreadPosition::Hidden) {
-            spans.push(self.span(outside_diff(position), Role::Dim));
+            spans.push(outside_diff(position), Role::Dim);
         } else {
-            spans.extend(position.and_then(range).map(|words| self.span(words, Role::Dim)));
+            spans.extend(position.and_then(range).map(|words| (words, Role::Dim)));
         }
         spans
     }
@@ -500,7 +487,7 @@ impl ThreadLayoutWork {
         let width = self.width.saturating_sub(4).min(MAX_WIDTH);
         let lines = text::head_bytes(&drafted.draft.text, MAX_COMMENT_BYTES).lines();
         let wrapped = lines.flat_map(|line| text::wrap(line, width, MAX_ROWS)).take(MAX_ROWS);
-        wrapped.map(|line| self.bordered(vec![self.span(line, Role::Text)])).collect()
+        wrapped.map(|line| self.bordered(Line::new(line, Role::Text))).collect()
     }
 }
 

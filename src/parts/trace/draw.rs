@@ -5,12 +5,12 @@ use crate::api::jobs::Job;
 use crate::api::pipelines::resources::Status;
 use crate::app::view::View;
 use crate::parts::list::{draw_error, draw_error_line, time_ago};
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::trace::{Layout, Trace};
 use crate::ui::{doc, glyph, line, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
 /// The minimum width at which lines are numbered, in columns.
 const MIN_NUMBERED_WIDTH: u16 = 60;
@@ -157,8 +157,8 @@ impl Viewer {
 
     fn bar(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job, trace: &Trace, extra: Option<(String, Role)>) {
         let theme = view.theme;
-        let (dim, dot) = (theme.style(Role::Dim), glyph::separator());
-        let mut left: Vec<(String, Style)> = vec![(" ".into(), dim)];
+        let (dim, dot) = (Role::Dim, glyph::separator());
+        let mut left = Line::new(" ", dim);
         let fresh = trace.len_lines().saturating_sub(self.seen);
         let is_removed = self.is_removed(view);
         if !job.status.is_finished() || is_removed {
@@ -171,40 +171,41 @@ impl Viewer {
                 (false, 0) => ("paused".into(), Role::Warning),
                 (false, n) => (format!("paused, {}", text::count_noun(n as u64, "new line")), Role::Warning),
             };
-            left.extend([(words, theme.style(role)), (dot.into(), dim)]);
+            left.push(words, role);
+            left.push(dot, dim);
         }
         if let Some(chosen) = self.shown_lines() {
             let more = if chosen.len() >= crate::ui::trace::MAX_FILTERED_LINES { "+" } else { "" };
-            left.push((format!("{}{more} of ", text::count(chosen.len() as u64)), theme.style(Role::Match)));
+            left.push(format!("{}{more} of ", text::count(chosen.len() as u64)), Role::Match);
         }
         let lines = text::count_noun(trace.len_lines() as u64, "line");
-        left.push((format!("{lines}{dot}{}", text::bytes(trace.bytes_len())), dim));
+        left.push(format!("{lines}{dot}{}", text::bytes(trace.bytes_len())), dim);
         if let Some(marked) = self.marked(view) {
             let lines = text::count_noun(marked.len() as u64, "line");
-            left.push((format!("{dot}{lines} marked"), theme.style(Role::Warning)));
+            left.push(format!("{dot}{lines} marked"), Role::Warning);
         }
         if let Some((words, role)) = extra {
-            left.push((format!("{dot}{words}"), theme.style(role)));
+            left.push(format!("{dot}{words}"), role);
         }
         if let Some(why) = trace.disk_error() {
-            left.push((format!("{dot}{why}"), theme.style(Role::Failed)));
+            left.push(format!("{dot}{why}"), Role::Failed);
         }
-        let mut right: Vec<(String, Style)> = Vec::new();
+        let mut right = Line::empty();
         if !self.query.is_empty() {
             let words = text::fit(&self.query, 24);
             let sign = if self.only_matches { "&" } else { "/" };
-            right.push((format!("{sign}{words} "), theme.style(Role::Match)));
-            right.push(match self.hits() {
-                Some(found) if found.matches.is_empty() => (" nothing found ".into(), theme.style(Role::Warning)),
+            right.push(format!("{sign}{words} "), Role::Match);
+            right.extend([match self.hits() {
+                Some(found) if found.matches.is_empty() => (" nothing found ".to_owned(), Role::Warning),
                 Some(found) => {
                     let more = if found.capped { "+" } else { "" };
                     (format!(" {} of {}{more} ", self.current + 1, found.matches.len()), dim)
                 }
                 None => (" searching… ".into(), dim),
-            });
+            }]);
         } else if matches!(self.jump, Some(Jump::Error { .. } | Jump::Fold)) {
-            right.push((" looking for errors… ".into(), dim));
+            right.push(" looking for errors… ", dim);
         }
-        line::pair(buf, area, &left, &right);
+        line::pair(buf, area, theme, &left, &right);
     }
 }

@@ -6,6 +6,7 @@ mod scopes;
 
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
+use crate::ui::line::Line;
 use crate::ui::text;
 use crate::ui::theme::{Role, Theme};
 use ratatui::style::Style;
@@ -340,8 +341,8 @@ fn digits(number: usize) -> usize {
 pub fn draw<'a>(text: &'a Text, line: usize, spans: Option<&Spans>, theme: &Theme) -> DocLine<'a> {
     let colors = spans.map(|spans| layer(spans, theme)).unwrap_or_default();
     DocLine {
-        gutter: vec![(format!("{:>1$}  ", line + 1, digits(text.len())), theme.style(Role::LineNumber))],
-        spans: blend(text.line(line), theme.style(Role::Text), &[&colors]),
+        gutter: Line::new(format!("{:>1$}  ", line + 1, digits(text.len())), Role::LineNumber),
+        text: blend(text.line(line), theme.style(Role::Text), &[&colors]),
         ..DocLine::default()
     }
 }

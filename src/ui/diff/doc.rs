@@ -521,9 +521,7 @@ impl DiffDoc {
             }
             RowContent::Inset { inset, row, .. } => {
                 let line = self.insets.get(inset).and_then(|inset| inset.lines.get(row));
-                Cow::Owned(
-                    line.map(|line| line.spans.iter().map(|(text, _)| text.as_ref()).collect()).unwrap_or_default(),
-                )
+                Cow::Owned(line.map(|line| line.text.plain_text()).unwrap_or_default())
             }
         }
     }

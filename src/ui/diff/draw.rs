@@ -5,9 +5,8 @@ use crate::ui::code;
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, text};
+use crate::ui::{glyph, line, text};
 use ratatui::style::Style;
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// A row ready for drawing.
@@ -28,20 +27,20 @@ pub fn render_row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(Ro
         };
         return Some((content, RenderedRow::Sides(render_side(left, Side::Old), render_side(right, Side::New))));
     }
-    let gutter = |text: &str| (format!("{text:>0$}  ", doc.digits * 2 + 2), theme.style(Role::Faint));
+    let gutter = |text: &str| line::Line::new(format!("{text:>0$}  ", doc.digits * 2 + 2), Role::Faint);
     let (line, fixed) = match content {
         RowContent::File { file: file_index } => (heading(file, doc.is_folded(file_index), theme), true),
         RowContent::Note { .. } => {
             let note = DocLine::new(file.note().unwrap_or_default(), theme.style(Role::Dim));
-            (DocLine { gutter: vec![gutter("")], ..note }, true)
+            (DocLine { gutter: gutter(""), ..note }, true)
         }
         RowContent::Hunk { hunk, .. } => {
             let text = file.bar(hunk);
             let section = file.section(hunk);
             let head = text.strip_suffix(section).unwrap_or(&text).to_owned();
             let line = DocLine {
-                gutter: vec![gutter("···")],
-                spans: vec![(head.into(), theme.style(Role::Hunk)), (section.into(), theme.style(Role::Dim))],
+                gutter: gutter("···"),
+                text: line::Line::new(head, Role::Hunk).and(section, Role::Dim),
                 ..DocLine::default()
             };
             (line, true)
@@ -81,21 +80,21 @@ fn line_at<'a>(
         Some(side) => format!("{:>digits$} ", format_number(line.number(side))),
     };
     DocLine {
-        gutter: vec![(numbers, theme.style(Role::LineNumber)), (format!("{sign} "), theme.style(sign_role))],
-        spans: spans(file, line, doc.styles(file_index, hunk, line_index), word_role, theme),
+        gutter: line::Line::new(numbers, Role::LineNumber).and(format!("{sign} "), sign_role),
+        text: text_of(file, line, doc.styles(file_index, hunk, line_index), word_role, theme),
         fill: fill_role.map(|role| theme.style(role)),
         ..DocLine::default()
     }
 }
 
 /// Returns the text of a line with its colors.
-fn spans<'a>(
+fn text_of<'a>(
     file: &'a FileDiff,
     line: &Line,
     styles: Option<&(code::Spans, Vec<Range<u32>>)>,
     word_role: Role,
     theme: &Theme,
-) -> Vec<(Cow<'a, str>, Style)> {
+) -> line::Line<'a> {
     let base = theme.style(if line.kind == Kind::NoNewline { Role::Dim } else { Role::Text });
     let syntax = styles.map(|(spans, _)| code::layer(spans, theme)).unwrap_or_default();
     let to_usize = |range: &Range<u32>| range.start as usize..range.end as usize;
@@ -104,21 +103,21 @@ fn spans<'a>(
         .flat_map(|(_, changed_ranges)| changed_ranges)
         .map(|range| (to_usize(range), theme.style(word_role)))
         .collect();
-    let mut spans = blend(file.text(line), base, &[&syntax, &changed]);
+    let mut text = blend(file.text(line), base, &[&syntax, &changed]);
     if file.endings.is_some() && file.ends_with_return(line) {
-        spans.push((text::sanitize("\r"), base.patch(theme.style(word_role))));
+        text.push(text::sanitize("\r"), base.patch(theme.style(word_role)));
     }
-    spans
+    text
 }
 
 /// Formats the heading of a file: `src/main.rs  +31 −12  new`.
 fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
     let mark = if folded { glyph::folded() } else { glyph::unfolded() };
     let mut line = DocLine::new(file.title(), theme.style(Role::Title));
-    line.gutter.push((format!("{mark} "), theme.style(Role::Accent)));
+    line.gutter.push(format!("{mark} "), Role::Accent);
     line.fill = Some(theme.style(Role::SelectedDim));
-    line.spans.push((format!("  +{}", file.additions).into(), theme.style(Role::Added)));
-    line.spans.push((format!(" −{}", file.deletions).into(), theme.style(Role::Removed)));
+    line.text.push(format!("  +{}", file.additions), Role::Added);
+    line.text.push(format!(" −{}", file.deletions), Role::Removed);
     let source = &file.source;
     for (on, label) in [
         (source.is_new, "new"),
@@ -130,7 +129,7 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
         (file.endings == Some(Endings::Mixed), "mixed line endings"),
     ] {
         if on {
-            line.spans.push((format!("  {label}").into(), theme.style(Role::Dim)));
+            line.text.push(format!("  {label}"), Role::Dim);
         }
     }
     if let (Some(old), Some(new)) = (&source.old_mode, &source.new_mode)
@@ -138,10 +137,10 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
         && !source.is_new
         && !source.is_deleted
     {
-        line.spans.push((format!("  mode {old} {} {new}", glyph::arrow()).into(), theme.style(Role::Warning)));
+        line.text.push(format!("  mode {old} {} {new}", glyph::arrow()), Role::Warning);
     }
     if let Some(reason) = file.fold_reason().filter(|_| folded) {
-        line.spans.push((format!("  {reason} (folded)").into(), theme.style(Role::Dim)));
+        line.text.push(format!("  {reason} (folded)"), Role::Dim);
     }
     line
 }

@@ -3,12 +3,11 @@
 use crate::ui::doc::DocLine;
 use crate::ui::glyph;
 use crate::ui::image::{self, Image, Screen};
+use crate::ui::line::Line;
 use crate::ui::text;
 use crate::ui::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Maximum number of rows of an image.
@@ -52,14 +51,11 @@ pub fn draw_image_pair(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme
     }
     let mut lines = vec![DocLine::new(title, theme.style(Role::Dim))];
     for row in buf.content().chunks(usize::from(width)).take(usize::from(rows)) {
-        let mut spans: Vec<(Cow<'static, str>, Style)> = Vec::new();
+        let mut line = Line::empty();
         for cell in row {
-            match spans.last_mut() {
-                Some((text, style)) if *style == cell.style() => text.to_mut().push_str(cell.symbol()),
-                _ => spans.push((cell.symbol().to_owned().into(), cell.style())),
-            }
+            line.push_joined(cell.symbol(), cell.style());
         }
-        lines.push(DocLine { spans, ..DocLine::default() });
+        lines.push(line.into());
     }
     ImagePair { lines: Arc::new(lines), ..drawn }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::ui::code::Text;
 use crate::ui::doc::{DocLine, DocState};
 use crate::ui::layers::tests::Noise;
+use crate::ui::line::Span;
 use crate::ui::theme::{Background, Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -32,8 +33,7 @@ fn file(diff: &str) -> FileDiff {
 }
 
 fn drawn(line: &DocLine) -> String {
-    let gutter: String = line.gutter.iter().map(|(text, _)| text.as_str()).collect();
-    gutter + &line.spans.iter().map(|(text, _)| text.as_ref()).collect::<String>()
+    line.gutter.plain_text() + &line.text.plain_text()
 }
 
 fn doc(diffs: &[&str]) -> DiffDoc {
@@ -126,10 +126,10 @@ fn syntax_and_changed_words_appear_once_computed() {
     assert_eq!(doc.missing(0..doc.len()), Some((0, 1, 0)));
     for (row, word, role) in [(3, "all", Role::RemovedWord), (5, "some", Role::AddedWord)] {
         let built = line(&doc, row, &theme);
-        let span = built.spans.iter().find(|(text, _)| text == word).unwrap();
-        assert_eq!(span.1.bg, theme.style(role).bg);
-        let keyword = built.spans.iter().find(|(text, _)| text == "let").unwrap();
-        assert_eq!(keyword.1.fg, theme.style(Role::SyntaxKeyword).fg);
+        let span = built.text.spans.iter().find(|span| span.text == word).unwrap();
+        assert_eq!(span.paint.style(&theme).bg, theme.style(role).bg);
+        let keyword = built.text.spans.iter().find(|span| span.text == "let").unwrap();
+        assert_eq!(keyword.paint.style(&theme).fg, theme.style(Role::SyntaxKeyword).fg);
     }
 }
 
@@ -427,11 +427,12 @@ fn both_versions_of_an_image_are_shown_side_by_side() {
     let theme = Theme::for_background(Background::Dark);
     let ImagePair { lines, size, rows } = draw_image_pair(None, Some(&bmp), 63, &theme);
     assert_eq!((lines.len(), size.0 > 0 && size.1 > 0), (usize::from(rows) + 1, true));
-    assert!(lines[0].spans[0].0.ends_with("1 × 1 BMP 58 B"), "{lines:?}");
+    assert!(lines[0].text.plain_text().ends_with("1 × 1 BMP 58 B"), "{lines:?}");
     assert!(lines.len() > 1);
     // The image is red, and the empty half beside it is not.
-    let red = |(_, style): &(_, Style)| [style.fg, style.bg].contains(&Some(Color::Rgb(255, 0, 0)));
-    let spans = &lines[1].spans;
+    let red = |style: Style| [style.fg, style.bg].contains(&Some(Color::Rgb(255, 0, 0)));
+    let red = |span: &Span| red(span.paint.style(&theme));
+    let spans = &lines[1].text.spans;
     assert!(spans.iter().any(red) && !spans.iter().all(red), "{spans:?}");
     assert!(draw_image_pair(Some(b"no picture"), None, 63, &theme).lines.is_empty());
     assert!(draw_image_pair(Some(&bmp), Some(&bmp), 2, &theme).lines.is_empty());
@@ -678,7 +679,9 @@ fn lines_keep_their_colors_when_hidden_lines_are_expanded() {
     let keyword = theme.style(Role::SyntaxKeyword).fg;
     let colored = |doc: &DiffDoc| -> Vec<String> {
         let lines = (0..doc.len()).map(|row| line(doc, row, &theme));
-        let is_colored = |line: &DocLine| line.spans.iter().any(|(text, style)| text == "let" && style.fg == keyword);
+        let is_colored = |line: &DocLine| {
+            line.text.spans.iter().any(|span| span.text == "let" && span.paint.style(&theme).fg == keyword)
+        };
         lines.filter(is_colored).map(|line| drawn(&line)).collect()
     };
     let before = colored(&doc);

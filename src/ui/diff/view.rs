@@ -3,6 +3,7 @@
 use super::draw::{RenderedRow, render_row};
 use super::{DiffDoc, Layout, RowContent, Side};
 use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::line::{Paint, Span};
 use crate::ui::theme::{self, Role, Theme};
 use crate::ui::{cursor_hint, glyph, line, table, text};
 use ratatui::buffer::Buffer;
@@ -141,7 +142,7 @@ fn drawn_height(drawn: &RenderedRow, columns: &Columns, left: usize) -> usize {
 
 /// Returns the number of screen rows that a wrapped line takes.
 fn line_height(line: &DocLine, left: usize, room: usize) -> usize {
-    let bytes: usize = line.spans.iter().map(|(text, _)| text.len()).sum();
+    let bytes: usize = line.text.len();
     if room == 0 || bytes <= room / 8 {
         return 1;
     }
@@ -178,17 +179,17 @@ impl Wrap {
 }
 
 /// Walks the symbols of a line from column `left` on, while `each` returns true. `each` receives the symbol, its byte
-/// offset in all spans with its style, and its width.
-fn walk(line: &DocLine, left: usize, mut each: impl FnMut(&str, (usize, Style), usize) -> bool) {
+/// offset in all spans with its look, and its width.
+fn walk(line: &DocLine, left: usize, mut each: impl FnMut(&str, (usize, Paint), usize) -> bool) {
     let (mut column, mut byte) = (0, 0);
-    for (span, style) in &line.spans {
+    for Span { text: span, paint } in &line.text.spans {
         let mut cells = text::cells_at(span, column);
         cells.skip_to(left);
         for piece in cells.by_ref() {
             if piece.column < left {
                 continue;
             }
-            if !each(&piece.symbol, (byte + piece.at.start, *style), piece.width) {
+            if !each(&piece.symbol, (byte + piece.at.start, *paint), piece.width) {
                 return;
             }
         }
@@ -241,13 +242,13 @@ fn draw_row(
     match &drawn {
         RenderedRow::FullWidth { line, .. } if matches!(content, RowContent::File { .. }) => {
             // The name of a file starts directly after its marker.
-            let used = line::draw(buf, gutter(columns.whole, columns.gutter), &line.gutter);
+            let used = line.gutter.draw(buf, gutter(columns.whole, columns.gutter), theme);
             let back = columns.gutter.saturating_sub(used);
             let whole = Rect { x: columns.whole.x - back, width: columns.whole.width + back, ..within(columns.whole) };
             draw_text(buf, whole, options, 0, line);
         }
         RenderedRow::FullWidth { line, fixed } => {
-            line::draw(buf, gutter(columns.whole, columns.gutter), &line.gutter);
+            line.gutter.draw(buf, gutter(columns.whole, columns.gutter), theme);
             let left = if *fixed { 0 } else { state.left };
             draw_text(buf, within(columns.whole), options, left, line);
         }
@@ -258,7 +259,7 @@ fn draw_row(
             }
             for (line, side) in [old, new].into_iter().zip(columns.sides) {
                 let Some(line) = line else { continue };
-                line::draw(buf, gutter(side, columns.side_gutter), &line.gutter);
+                line.gutter.draw(buf, gutter(side, columns.side_gutter), theme);
                 draw_text(buf, within(side), options, state.left, line);
             }
             if here && theme::overrides_colors(selected) {
@@ -313,13 +314,14 @@ fn draw_text(buf: &mut Buffer, area: Rect, options: &DiffOptions, left: usize, l
     }
     let mut wrap = Wrap::new(usize::from(area.width));
     let mut cut = false;
-    walk(line, left, |symbol, (byte, style), width| {
+    walk(line, left, |symbol, (byte, paint), width| {
         let Some((row, column)) = wrap.put(width) else { return false };
         if row >= usize::from(area.height) {
             cut = true;
             return false;
         }
         let marked = line.marks.iter().rev().find(|(range, _)| range.contains(&byte));
+        let style = paint.style(options.theme);
         let style = marked.map_or(style, |(_, over)| style.patch(*over));
         line::set(buf, area.x + column as u16, area.y + row as u16, symbol, width, style);
         true

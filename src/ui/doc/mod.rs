@@ -3,8 +3,9 @@
 mod wrap;
 
 use super::drawn::Drawn;
+use crate::ui::line::{self, Line, Paint, Span};
 use crate::ui::theme::{self, Role, Theme};
-use crate::ui::{cursor_hint, glyph, hyperlink, line, table, text};
+use crate::ui::{cursor_hint, glyph, hyperlink, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -22,32 +23,38 @@ pub const SCROLL_COLUMNS: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DocLine<'a> {
     /// Text to the left that is not scrolled horizontally: numbers, signs.
-    pub gutter: Vec<(String, Style)>,
-    pub spans: Vec<(Cow<'a, str>, Style)>,
+    pub gutter: Line<'static>,
+    pub text: Line<'a>,
     /// A style for the whole width.
     pub fill: Option<Style>,
-    /// Styles for parts of the text, such as matches of a search, as byte ranges of all spans together.
+    /// Styles for parts of the text, such as matches of a search, as byte ranges of the text.
     pub marks: Vec<(Range<usize>, Style)>,
-    /// Links, as byte ranges of all spans together. A target is a web address, a path relative to the text, or a
+    /// Links, as byte ranges of the text. A target is a web address, a path relative to the text, or a
     /// reference as written (`!12`, `@user`).
     pub links: Vec<(Range<usize>, Arc<str>)>,
 }
 
 impl<'a> DocLine<'a> {
-    /// Creates a line of one style.
-    pub fn new(text: impl Into<Cow<'a, str>>, style: Style) -> DocLine<'a> {
-        DocLine { spans: vec![(text.into(), style)], ..DocLine::default() }
+    /// Creates a line of one look.
+    pub fn new(text: impl Into<Cow<'a, str>>, paint: impl Into<Paint>) -> DocLine<'a> {
+        Line::new(text, paint).into()
     }
 
     /// Returns the same line without copying its text.
     pub fn borrowed(&self) -> DocLine<'_> {
         DocLine {
             gutter: self.gutter.clone(),
-            spans: self.spans.iter().map(|(text, style)| (Cow::Borrowed(text.as_ref()), *style)).collect(),
+            text: self.text.borrowed(),
             fill: self.fill,
             marks: self.marks.clone(),
             links: self.links.clone(),
         }
+    }
+}
+
+impl<'a> From<Line<'a>> for DocLine<'a> {
+    fn from(text: Line<'a>) -> DocLine<'a> {
+        DocLine { text, ..DocLine::default() }
     }
 }
 
@@ -318,7 +325,7 @@ fn row_line(
         line::set(buf, row.x, row.y, glyph::mark(), 1, mark);
     }
     if place.first {
-        line::draw(buf, Rect { x: row.x + 1, width: place.gutter, ..row }, &built.gutter);
+        built.gutter.draw(buf, Rect { x: row.x + 1, width: place.gutter, ..row }, theme);
     }
     let mut area =
         Rect { x: row.x.saturating_add(1 + place.gutter), width: row.width.saturating_sub(2 + place.gutter), ..row };
@@ -356,7 +363,8 @@ fn text_from(
     // The column and the byte at which the current span starts; the last cell written and its width.
     let (mut column, mut byte) = (from.column, 0);
     let mut last = (0, 0);
-    for (span, style) in &built.spans {
+    for Span { text: span, paint } in &built.text.spans {
+        let base = paint.style(theme);
         let before = from.byte.saturating_sub(byte);
         let Some(rest) = span.get(before..).filter(|_| before < span.len()) else {
             byte += span.len();
@@ -379,11 +387,11 @@ fn text_from(
             let marked = built.marks.iter().rev().find(|(range, _)| range.contains(&at));
             let style = match marked {
                 // The color of the text was made for the background that is replaced.
-                Some((_, over)) if style.bg.is_some() && over.bg.is_some() => {
-                    Style { fg: theme.style(Role::Text).fg, ..*style }.patch(*over)
+                Some((_, over)) if base.bg.is_some() && over.bg.is_some() => {
+                    Style { fg: theme.style(Role::Text).fg, ..base }.patch(*over)
                 }
-                Some((_, over)) => style.patch(*over),
-                None => *style,
+                Some((_, over)) => base.patch(*over),
+                None => base,
             };
             if end > left + room {
                 if wrapped {
@@ -440,10 +448,7 @@ mod tests {
     }
 
     fn numbered(i: usize) -> DocLine<'static> {
-        DocLine {
-            gutter: vec![(format!("{:>3}", i + 1), Style::new())],
-            ..DocLine::new(format!("line {i}"), Style::new())
-        }
+        DocLine { gutter: Line::text(format!("{:>3}", i + 1)), ..DocLine::new(format!("line {i}"), Style::new()) }
     }
 
     #[test]
@@ -489,8 +494,8 @@ mod tests {
         let found = theme.style(Role::Match);
         let area = Rect::new(0, 0, 20, 1);
         let mut buf = Buffer::empty(area);
-        let spans = vec![("\u{1b}ab".into(), Style::new()), ("cd".into(), Style::new())];
-        let line = |_| DocLine { spans: spans.clone(), marks: vec![(2..4, found)], ..DocLine::default() };
+        let text = Line::text("\u{1b}ab").and("cd", Role::Text);
+        let line = |_| DocLine { text: text.clone(), marks: vec![(2..4, found)], ..DocLine::default() };
         let state = DocState { cursor_line: false, ..DocState::new() };
         draw(&mut buf, area, &theme, true, &state, 1, 0, &line);
         let row: String = (1..6).map(|x| buf[(x, 0)].symbol()).collect();

@@ -1,7 +1,9 @@
 //! Documents with wrapped lines. Only the visible lines are measured.
 
 use super::{DocLine, DocState, Row, WalkStart, row_line};
+
 use crate::ui::cursor_hint;
+use crate::ui::line::Span;
 use crate::ui::table;
 use crate::ui::text;
 use crate::ui::theme::Theme;
@@ -60,7 +62,7 @@ impl Wrapping {
         if let Some((_, columns)) = measured.iter().find(|(known, _)| *known == key) {
             return *columns;
         }
-        let columns = line.spans.iter().map(|(span, _)| text::width(span)).sum();
+        let columns = line.text.width();
         measured.push_back((key, columns));
         let excess = measured.len().saturating_sub(MAX_MEASURED_LINES);
         measured.drain(..excess);
@@ -74,7 +76,7 @@ impl Wrapping {
 }
 
 fn bytes_of(line: &DocLine) -> usize {
-    line.spans.iter().map(|(span, _)| span.len()).sum()
+    line.text.len()
 }
 
 /// The columns at which the rows of a line start.
@@ -86,7 +88,7 @@ enum RowStarts {
 impl RowStarts {
     fn of(line: &DocLine, index: usize, width: usize, wrapping: &Wrapping) -> RowStarts {
         let bytes = bytes_of(line);
-        if bytes <= width && line.spans.iter().all(|(span, _)| span.is_ascii() && !span.contains('\t')) {
+        if bytes <= width && line.text.spans.iter().all(|span| span.text.is_ascii() && !span.text.contains('\t')) {
             return RowStarts::At(vec![0]);
         }
         if bytes > MAX_EXACT_BYTES {
@@ -94,7 +96,7 @@ impl RowStarts {
         }
         let mut starts = vec![0];
         let (mut column, mut start) = (0, 0);
-        for (span, _) in &line.spans {
+        for Span { text: span, .. } in &line.text.spans {
             let mut walk = text::cells_at(span, column);
             for piece in walk.by_ref() {
                 if piece.column + piece.width > start + width {
@@ -227,6 +229,7 @@ fn window(top: usize, skip: usize, cursor: usize, height: usize, rows_of: impl F
 #[cfg(test)]
 mod tests {
     use super::super::{DocLine, DocState, draw};
+    use crate::ui::line::Line;
     use crate::ui::theme::Theme;
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;
@@ -236,7 +239,7 @@ mod tests {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
         draw(&mut buf, area, &Theme::plain(), true, state, lines.len(), 2, &|i| DocLine {
-            gutter: vec![(format!("{i}"), Style::new())],
+            gutter: Line::new(format!("{i}"), Style::new()),
             ..DocLine::new(lines[i], Style::new())
         });
         let rows = buf.content().chunks(usize::from(width.max(1)));

@@ -11,6 +11,7 @@ mod tags;
 use crate::ui::code::{Budget, Language, highlight_lines, layer};
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
+use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, text};
 use flow::{Piece, Word};
@@ -457,7 +458,7 @@ impl<'t> Renderer<'t> {
             TagEnd::Item => {
                 self.flush();
                 if matches!(self.containers.last(), Some(Container::Item { mark: Some(_), .. })) {
-                    self.line(Vec::new(), &[]);
+                    self.line(Line::empty(), &[]);
                 }
                 self.leave_markdown();
             }
@@ -626,7 +627,7 @@ impl<'t> Renderer<'t> {
         let bar = format!("{} ", glyph::divider()).repeat(quotes);
         let mut line = DocLine::default();
         if quotes > 0 {
-            line.spans.push((bar.trim_end().to_owned().into(), self.theme.style(Role::Faint)));
+            line.text.push(bar.trim_end().to_owned(), Role::Faint);
         }
         if !self.out.lines.is_empty() && self.budget > 0 {
             self.budget -= 1;
@@ -646,7 +647,7 @@ impl<'t> Renderer<'t> {
     }
 
     fn words(&mut self, words: Vec<Word>) {
-        let mut spans: Vec<(Cow<'static, str>, Style)> = Vec::new();
+        let mut line = Line::empty();
         let mut links: Vec<(Range<usize>, usize)> = Vec::new();
         let mut at = 0;
         for word in words {
@@ -657,48 +658,45 @@ impl<'t> Renderer<'t> {
                     _ => links.push((at..end, link)),
                 }
             }
-            match spans.last_mut() {
-                Some((text, style)) if *style == word.style => text.to_mut().push_str(&word.text),
-                _ => spans.push((word.text.into(), word.style)),
-            }
+            line.push_joined(&word.text, word.style);
             at = end;
         }
-        self.line(spans, &links);
+        self.line(line, &links);
     }
 
     /// Adds a line after the prefixes of its containers.
-    fn line(&mut self, spans: Vec<(Cow<'static, str>, Style)>, links: &[(Range<usize>, usize)]) {
+    fn line(&mut self, text: Line<'static>, links: &[(Range<usize>, usize)]) {
         let mut line = DocLine::default();
         for container in self.containers.iter_mut().take(MAX_DEPTH + 1) {
             match container {
                 Container::Quote => {
-                    line.spans.push((format!("{} ", glyph::divider()).into(), self.theme.style(Role::Faint)));
+                    line.text.push(format!("{} ", glyph::divider()), Role::Faint);
                 }
                 Container::Item { mark, columns } => match mark.take() {
-                    Some(mark) => line.spans.push((mark.into(), self.theme.style(Role::Accent))),
-                    None => line.spans.push((" ".repeat(*columns).into(), Style::new())),
+                    Some(mark) => line.text.push(mark, Role::Accent),
+                    None => line.text.push(" ".repeat(*columns), Style::new()),
                 },
                 Container::TooDeep => {}
             }
         }
-        let shift: usize = line.spans.iter().map(|(text, _)| text.len()).sum();
+        let shift = line.text.len();
         for (range, link) in links {
             let Some(target) = self.targets.get(*link) else { continue };
             let range = range.start + shift..range.end + shift;
             line.links.push((range, target.clone()));
         }
-        line.spans.extend(spans);
-        self.budget = self.budget.saturating_sub(1 + line.spans.len() + links.len());
+        line.text.extend(text);
+        self.budget = self.budget.saturating_sub(1 + line.text.spans.len() + links.len());
         self.out.lines.push(line);
     }
 
     /// Writes a code block without wrapping; viewers can scroll horizontally.
     fn code_block(&mut self, name: Option<&str>, code: &str) {
-        let bar = (Cow::Owned(format!("{} ", glyph::divider())), self.theme.style(Role::Faint));
+        let bar = Line::new(format!("{} ", glyph::divider()), Role::Faint);
         if let Some(name) = name {
             // The range of lines to replace follows the colon.
             let name = if name.starts_with("suggestion:") || name == REPLACEMENT { "suggestion" } else { name };
-            self.line(vec![bar.clone(), (text::sanitize(name).into_owned().into(), self.theme.style(Role::Dim))], &[]);
+            self.line(bar.clone().and(text::sanitize(name).into_owned(), Role::Dim), &[]);
         }
         let language = name.filter(|_| code.len() <= self.code_budget);
         let language = language.map(|name| if name == REPLACEMENT { "diff" } else { name }).and_then(Language::named);
@@ -712,9 +710,9 @@ impl<'t> Renderer<'t> {
             }
             let spans =
                 highlighted.as_ref().and_then(|highlighted| highlighted.get(at)).map(|spans| layer(spans, self.theme));
-            let mut line = vec![bar.clone()];
-            for (part, style) in blend(source, self.theme.style(Role::Text), &[&spans.unwrap_or_default()]) {
-                line.push((Cow::Owned(text::sanitize(&part).into_owned()), style));
+            let mut line = bar.clone();
+            for span in blend(source, self.theme.style(Role::Text), &[&spans.unwrap_or_default()]) {
+                line.push(text::sanitize(&span.text).into_owned(), span.paint);
             }
             self.line(line, &[]);
         }

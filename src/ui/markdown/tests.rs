@@ -14,7 +14,7 @@ fn colors() -> Budget<'static> {
 }
 
 fn plain(line: &DocLine) -> String {
-    line.spans.iter().map(|(text, _)| text.as_ref()).collect()
+    line.text.plain_text()
 }
 
 fn shown(markdown: &str, width: usize) -> Vec<String> {
@@ -23,8 +23,9 @@ fn shown(markdown: &str, width: usize) -> Vec<String> {
 
 fn style_of(markdown: &str, word: &str) -> Style {
     let rendered = render(markdown, 80, &theme(), &colors());
-    let spans: Vec<_> = rendered.lines.into_iter().flat_map(|line| line.spans).collect();
-    spans.iter().find(|(text, _)| text == word).unwrap_or_else(|| panic!("{word} in {spans:?}")).1
+    let spans: Vec<_> = rendered.lines.into_iter().flat_map(|line| line.text.spans).collect();
+    let found = spans.iter().find(|span| span.text == word).unwrap_or_else(|| panic!("{word} in {spans:?}"));
+    found.paint.style(&theme())
 }
 
 #[test]
@@ -475,7 +476,7 @@ fn rendering_costs_are_linear() {
             let (rendered, cost) = cost(|| render(&text, width, &theme(), &colors()));
             // The parser pads short rows of tables, up to a maximum number of cells.
             let spare = if name.starts_with("a table") { 64 << 20 } else { 0 };
-            let parts: usize = rendered.lines.iter().map(|line| 1 + line.spans.len()).sum();
+            let parts: usize = rendered.lines.iter().map(|line| 1 + line.text.spans.len()).sum();
             assert!(parts <= 2 * text.len() + 2 * MIN_BUDGET, "{name}: {parts} parts of {} bytes", text.len());
             assert!(cost.peak < 400 * text.len() + spare, "{name}: {} bytes held for {}", cost.peak, text.len());
             assert!(

@@ -56,24 +56,24 @@ impl Row {
         let mut line = DocLine::default();
         if layout.numbers > 0 {
             let number = format!("{:>1$}  ", self.line + 1, layout.numbers);
-            line.gutter.push((number, theme.style(Role::LineNumber)));
+            line.gutter.push(number, Role::LineNumber);
         }
         if layout.times {
             let time = self.time.map(|time| time.to_string()).unwrap_or_default();
             let time = time.get(11..19).unwrap_or_default();
-            line.gutter.push((format!("{time:<8}  "), theme.style(Role::Dim)));
+            line.gutter.push(format!("{time:<8}  "), Role::Dim);
         }
         if self.is_spilled {
-            line.spans.push((glyph::ellipsis().into(), theme.style(Role::Faint)));
+            line.text.push(glyph::ellipsis(), Role::Faint);
             return line;
         }
         let Some(heading) = &self.heading else {
             let named: Vec<(Range<usize>, Style)> = refs::all(&self.text.text)
                 .map(|found| (found.range, Style::new().add_modifier(Modifier::UNDERLINED)))
                 .collect();
-            line.spans = blend(&self.text.text, theme.style(Role::Text), &[&self.text.layer(theme), &named]);
+            line.text = blend(&self.text.text, theme.style(Role::Text), &[&self.text.layer(theme), &named]);
             if self.text.cut {
-                line.spans.push(("  (line truncated)".into(), theme.style(Role::Warning)));
+                line.text.push("  (line truncated)", Role::Warning);
             }
             line.marks = matches.iter().map(|(range, role)| (range.clone(), theme.style(*role))).collect();
             return line;
@@ -84,10 +84,10 @@ impl Row {
         let took = heading.seconds.map(|seconds| text::duration(seconds as f64)).unwrap_or_default();
         let room = layout.width.saturating_sub(text::width(&mark) + text::width(&took) + 1);
         let gap = room.saturating_sub(text::width_up_to(&self.text.text, room)) + 1;
-        line.spans.push((mark.into(), theme.style(Role::Accent)));
-        line.spans.extend(blend(&self.text.text, theme.style(Role::Title), &[&self.text.layer(theme)]));
-        line.spans.push((" ".repeat(gap).into(), Style::new()));
-        line.spans.push((took.into(), theme.style(Role::Dim)));
+        line.text.push(mark, Role::Accent);
+        line.text.extend(blend(&self.text.text, theme.style(Role::Title), &[&self.text.layer(theme)]));
+        line.text.push(" ".repeat(gap), Style::new());
+        line.text.push(took, Role::Dim);
         let shifted = |range: &Range<usize>| range.start + shift..range.end + shift;
         line.marks = matches.iter().map(|(range, role)| (shifted(range), theme.style(*role))).collect();
         line

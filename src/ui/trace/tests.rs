@@ -79,8 +79,7 @@ fn folding_hides_lines_and_keeps_row_numbers() {
 }
 
 fn drawn(line: &DocLine) -> String {
-    let gutter: String = line.gutter.iter().map(|(text, _)| text.as_str()).collect();
-    gutter + &line.spans.iter().map(|(text, _)| text.as_ref()).collect::<String>()
+    line.gutter.plain_text() + &line.text.plain_text()
 }
 
 #[test]

@@ -15,9 +15,10 @@ use crate::app::view::View;
 use crate::store::{Canceled, Derive, Value, Want, Work, Write};
 use crate::ui::code::Budget;
 use crate::ui::doc::{self, DocState};
+use crate::ui::line::Line;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, popup, state, text};
+use crate::ui::{glyph, popup, state, text};
 use complete::Completer;
 use crossterm::event::KeyCode;
 use current::Current;
@@ -347,13 +348,11 @@ impl Composer {
         true
     }
 
-    fn footer(&self, view: &View) -> Vec<(String, ratatui::style::Style)> {
-        let theme = view.theme;
-        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
-        let mut spans = Vec::new();
+    fn footer(&self, view: &View) -> Line<'static> {
+        let mut line = Line::empty();
         let mut word = |name: &str, what: &str| {
-            spans.push((name.to_owned(), key));
-            spans.push((format!(" {what}  "), dim));
+            line.push(name.to_owned(), Role::Key);
+            line.push(format!(" {what}  "), Role::Dim);
         };
         match &self.state {
             State::Typing => {
@@ -369,24 +368,24 @@ impl Composer {
                 word("C-r", "preview");
                 word("C-o", "$EDITOR");
                 word("Esc", "save draft");
-                spans
+                line
             }
-            State::Checking => vec![("checking for changes…".into(), theme.style(Role::Running))],
-            State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
+            State::Checking => Line::new("checking for changes…", Role::Running),
+            State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
             State::Posted => {
                 let words = match view.outbox.progress(&self.key) {
                     Some(Progress::Waiting | Progress::Claiming) => "waiting to be sent…",
                     Some(Progress::Checking) => "checking the server…",
                     Some(Progress::Sending) | None => "sending…",
                 };
-                vec![(format!("{words}  C-x stops, Esc closes and continues"), theme.style(Role::Running))]
+                Line::new(format!("{words}  C-x stops, Esc closes and continues"), Role::Running)
             }
-            State::Conflict(..) => spans,
+            State::Conflict(..) => line,
             State::Failed(_) => {
                 word("C-s", "try again");
                 word("C-o", "$EDITOR");
                 word("Esc", "save draft");
-                spans
+                line
             }
         }
     }
@@ -486,15 +485,8 @@ impl Overlay for Composer {
         let quoted = self.quoted(inner.height);
         for (row, words) in quoted.iter().enumerate() {
             let at = Rect { y: inner.y + row as u16, height: 1, ..inner };
-            line::draw(
-                buf,
-                at,
-                &[
-                    (glyph::divider(), theme.style(Role::Accent)),
-                    (" ", theme.style(Role::Dim)),
-                    (words.as_str(), theme.style(Role::Dim)),
-                ],
-            );
+            Line::from([(glyph::divider(), Role::Accent), (" ", Role::Dim), (words.as_str(), Role::Dim)])
+                .draw(buf, at, theme);
         }
         let above = if quoted.is_empty() { 0 } else { quoted.len() as u16 + 1 };
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
@@ -502,7 +494,7 @@ impl Overlay for Composer {
         let below = (error_lines.len() as u16).min(inner.height.saturating_sub(4 + above));
         let body = Rect { y: inner.y + above, height: inner.height.saturating_sub(2 + above + below), ..inner };
         for (words, y) in error_lines.iter().zip(foot.y - below..foot.y) {
-            line::draw(buf, Rect { y, height: 1, ..inner }, &[(words.as_str(), theme.style(Role::Failed))]);
+            Line::new(words.as_str(), Role::Failed).draw(buf, Rect { y, height: 1, ..inner }, theme);
         }
         let mut cursor = None;
         if let Some(preview) = &self.preview {
@@ -528,7 +520,7 @@ impl Overlay for Composer {
                 cursor = offset(at.col, left).zip(offset(at.row, top)).map(|(x, y)| (body.x + x, body.y + y));
             }
         }
-        line::draw(buf, foot, &self.footer(view));
+        self.footer(view).draw(buf, foot, theme);
         let cursor = cursor.filter(|(x, y)| body.contains((*x, *y).into()));
         if let (Some(completer), Some(at)) = (&self.completer, cursor) {
             completer.draw(view, body, at, buf);

@@ -9,6 +9,7 @@ use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::{self, Language, Spans};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::layers::blend;
+use crate::ui::line::Line;
 use crate::ui::search::{self, Match};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -406,8 +407,8 @@ impl TextBuffer {
             let mut marks: Vec<_> = here.map(|m| (m.range.clone(), theme.style(Role::Match))).collect();
             marks.extend(self.selection_on(row, text).map(|range| (range, theme.style(Role::Marked))));
             DocLine {
-                gutter: vec![(format!("{:>digits$}  ", row + 1), theme.style(Role::LineNumber))],
-                spans: blend(text, theme.style(Role::Text), &[&looks]),
+                gutter: Line::new(format!("{:>digits$}  ", row + 1), Role::LineNumber),
+                text: blend(text, theme.style(Role::Text), &[&looks]),
                 marks,
                 ..DocLine::default()
             }

@@ -15,6 +15,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::{Load, Want};
 use crate::ui::input::Input;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, text};
 use buffer::TextBuffer;
@@ -252,42 +253,40 @@ impl Editor {
                 LinePrompt::Find => " find ",
                 LinePrompt::Line => " line ",
             };
-            let used = line::draw(buf, area, &[(label, key)]);
+            let used = Line::new(label, key).draw(buf, area, theme);
             let rest = Rect { x: area.x + used, width: area.width.saturating_sub(used), ..area };
             return input.draw(buf, rest, theme, true, "");
         }
         if self.saving.is_some() {
-            line::draw(buf, area, &[(" checking for changes…", theme.style(Role::Running))]);
+            Line::new(" checking for changes…", Role::Running).draw(buf, area, theme);
             return None;
         }
         if let (Some(note), State::Here(_) | State::External { .. }) = (&self.note, &self.state) {
-            line::draw(buf, area, &[(format!(" {}", view.with_keys(note)), theme.style(Role::Warning))]);
+            Line::new(format!(" {}", view.with_keys(note)), Role::Warning).draw(buf, area, theme);
             return None;
         }
         if !matches!(self.state, State::Here(_)) {
-            line::draw(buf, area, &[(" Esc", key), (" close", dim)]);
+            Line::from([(" Esc", key), (" close", dim)]).draw(buf, area, theme);
             return None;
         }
         let verb = format!(" {}  ", self.document.verb());
-        let keys = [
-            (" C-s", key),
-            (verb.as_str(), dim),
-            ("Esc", key),
-            (" close  ", dim),
-            ("C-f", key),
-            (" find  ", dim),
-            ("C-g", key),
-            (" next  ", dim),
-            ("C-l", key),
-            (" line  ", dim),
-            ("C-z", key),
-            (" undo  ", dim),
-            ("C-y", key),
-            (" redo  ", dim),
-            ("C-o", key),
-            (" $EDITOR", dim),
-        ];
-        line::draw(buf, area, &keys);
+        let keys = Line::new(" C-s", key)
+            .and(verb.as_str(), dim)
+            .and("Esc", key)
+            .and(" close  ", dim)
+            .and("C-f", key)
+            .and(" find  ", dim)
+            .and("C-g", key)
+            .and(" next  ", dim)
+            .and("C-l", key)
+            .and(" line  ", dim)
+            .and("C-z", key)
+            .and(" undo  ", dim)
+            .and("C-y", key)
+            .and(" redo  ", dim)
+            .and("C-o", key)
+            .and(" $EDITOR", dim);
+        keys.draw(buf, area, theme);
         None
     }
 }
@@ -342,19 +341,19 @@ impl Overlay for Editor {
         let theme = view.theme;
         popup::clear(buf, screen, theme);
         let (head, body, foot) = rows(screen);
-        let mut left = vec![(" edit ".to_owned(), theme.style(Role::Dim))];
-        left.push((text::fit_middle(self.document.path(), usize::from(head.width / 2)), theme.style(Role::Title)));
-        let mut right = Vec::new();
+        let mut left = Line::new(" edit ".to_owned(), Role::Dim);
+        left.push(text::fit_middle(self.document.path(), usize::from(head.width / 2)), Role::Title);
+        let mut right = Line::empty();
         if let State::Here(buffer) = &self.state {
             if buffer.is_modified() {
-                left.push((format!("{}modified", glyph::separator()), theme.style(Role::Warning)));
+                left.push(format!("{}modified", glyph::separator()), Role::Warning);
             }
             if buffer.is_restored {
-                left.push((format!("{}draft restored", glyph::separator()), theme.style(Role::Dim)));
+                left.push(format!("{}draft restored", glyph::separator()), Role::Dim);
             }
-            right.push((format!("{} ", buffer.facts()), theme.style(Role::Dim)));
+            right.push(format!("{} ", buffer.facts()), Role::Dim);
         }
-        line::pair(buf, head, &left, &right);
+        line::pair(buf, head, theme, &left, &right);
         let cursor = match &self.state {
             State::Reading => {
                 state::skeleton(buf, body, theme);

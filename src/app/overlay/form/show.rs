@@ -4,6 +4,7 @@ use super::{Field, Form, State, Widget};
 use crate::app::complete::{Candidate, Complete};
 use crate::app::view::View;
 use crate::ui::form::{self, FieldContent, Suggestion};
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, text};
 use ratatui::buffer::Buffer;
@@ -79,57 +80,50 @@ impl Form {
 
     fn foot(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
-        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let (key, dim) = (Role::Key, Role::Dim);
         let verb = match self.what.split(' ').next().unwrap_or_default() {
             "change" | "edit" => "save",
             "" => "send",
             verb => verb,
         };
-        let count = [(format!("{} of {}", self.focus + 1, self.fields.len()), dim)];
-        let mut left: Vec<(String, _)> = match &self.state {
+        let count = Line::new(format!("{} of {}", self.focus + 1, self.fields.len()), dim);
+        let mut left = match &self.state {
             _ if self.writing.is_some() && self.fields.get(self.focus).is_some_and(|field| !field.is_kept) => {
                 let hidden = self.fields.get(self.focus).is_some_and(|field| field.is_hidden);
                 let hide = if hidden { " show the text" } else { " hide the text" };
-                vec![("Esc".into(), key), (" back to the form  ".into(), dim), ("C-t".into(), key), (hide.into(), dim)]
+                Line::from([("Esc", key), (" back to the form  ", dim), ("C-t", key), (hide, dim)])
             }
             _ if self.writing.is_some() => {
-                vec![
-                    ("Esc".into(), key),
-                    (" back to the form  ".into(), dim),
-                    ("C-o".into(), key),
-                    (" $EDITOR".into(), dim),
-                ]
+                Line::from([("Esc", key), (" back to the form  ", dim), ("C-o", key), (" $EDITOR", dim)])
             }
-            State::Typing => vec![
-                ("C-s".into(), key),
-                (format!(" {verb}  "), dim),
-                ("Tab".into(), key),
-                (" next  ".into(), dim),
-                ("Esc".into(), key),
-                (" close (draft saved)".into(), dim),
-            ],
-            State::Checking => vec![("checking for changes…".into(), theme.style(Role::Running))],
-            State::Resolving => vec![("resolving names…".into(), theme.style(Role::Running))],
-            State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
-            State::Failed(_) => vec![
-                ("C-s".into(), key),
-                (" retry  ".into(), dim),
-                ("Tab".into(), key),
-                (" next  ".into(), dim),
-                ("Esc".into(), key),
-                (" close (draft saved)".into(), dim),
-            ],
-            State::Conflict(..) => Vec::new(),
+            State::Typing => Line::new("C-s", key)
+                .and(format!(" {verb}  "), dim)
+                .and("Tab", key)
+                .and(" next  ", dim)
+                .and("Esc", key)
+                .and(" close (draft saved)", dim),
+            State::Checking => Line::new("checking for changes…", Role::Running),
+            State::Resolving => Line::new("resolving names…", Role::Running),
+            State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
+            State::Failed(_) => Line::from([
+                ("C-s", key),
+                (" retry  ", dim),
+                ("Tab", key),
+                (" next  ", dim),
+                ("Esc", key),
+                (" close (draft saved)", dim),
+            ]),
+            State::Conflict(..) => Line::empty(),
         };
         if self.writing.is_none()
             && !self.replaced.texts.is_empty()
             && matches!(self.state, State::Typing | State::Failed(_))
         {
             let whose = if self.replaced.theirs { " restore theirs  " } else { " restore yours  " };
-            let at = left.len().saturating_sub(2);
-            left.splice(at..at, [("C-z".into(), key), (whose.into(), dim)]);
+            let at = left.spans.len().saturating_sub(2);
+            left.spans.splice(at..at, [("C-z", key).into(), (whose, dim).into()]);
         }
-        line::pair(buf, area, &left, &count);
+        line::pair(buf, area, theme, &left, &count);
     }
 
     /// Returns the text below the fields: the error of the form, else the help for the focused field.
@@ -206,15 +200,15 @@ impl Form {
         let body = Rect { height: inner.height - reserved, ..inner };
         let from = body.bottom() + u16::from(usize::from(reserved) > about.len() + 1);
         for (words, y) in about.iter().zip(from..foot.y) {
-            line::draw(buf, Rect { y, height: 1, ..inner }, &[(words.as_str(), theme.style(role))]);
+            Line::new(words.as_str(), role).draw(buf, Rect { y, height: 1, ..inner }, theme);
         }
         // Fields take precedence over facts if there is not enough room for both.
         let room = if usize::from(body.height) > facts { facts } else { 0 };
         let least = self.facts.iter().map(|(name, _)| text::width(name)).max().unwrap_or(0);
         let column = usize::from(form::value_column(&rows, least, body.width));
         for ((name, words), y) in self.facts.iter().zip(body.y..body.y + room as u16) {
-            let spans = [(text::pad(name, column), theme.style(Role::Dim)), (words.clone(), theme.style(Role::Text))];
-            line::draw(buf, Rect { y, height: 1, ..body }, &spans);
+            let spans = Line::new(text::pad(name, column), Role::Dim).and(words.clone(), Role::Text);
+            spans.draw(buf, Rect { y, height: 1, ..body }, theme);
         }
         let body = Rect { y: body.y + room as u16, height: body.height - room as u16, ..body };
         let drawn = form::draw(buf, body, theme, &rows, least, self.focus, &self.top);

@@ -8,12 +8,9 @@ use crate::parts::list::{self, age, more_words};
 use crate::parts::{rendered_markdown, review};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
+use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
-use ratatui::style::Style;
-use std::borrow::Cow;
-
-type Spans = Vec<(Cow<'static, str>, Style)>;
 
 /// Returns the description, unless it is blank.
 pub fn description<'a>(content: &Content<'a>) -> Option<&'a str> {
@@ -38,21 +35,21 @@ pub fn between(view: &View, content: &Content, unresolved: usize, width: usize) 
     let mut line = DocLine::new(format!("Notes {count} "), theme.style(Role::Title));
     if !content.comments.is_empty() {
         let words = format!("and {} on its commits ", text::count(content.comments.len() as u64));
-        line.spans.push((words.into(), theme.style(Role::Dim)));
+        line.text.push(words, Role::Dim);
     }
     if unresolved > 0 {
         let threads = if unresolved == 1 { "thread" } else { "threads" };
         let words = format!("{} {unresolved} unresolved {threads} ", glyph::hollow());
-        line.spans.push((words.into(), theme.style(Role::Warning)));
+        line.text.push(words, Role::Warning);
     }
     let waiting = match content.drafts.len() {
         0 => String::new(),
         1 => format!("{} 1 draft ", glyph::draft()),
         count => format!("{} {count} drafts ", glyph::draft()),
     };
-    line.spans.push((waiting.into(), theme.style(Role::Warning)));
-    let used: usize = line.spans.iter().map(|(words, _)| text::width(words)).sum();
-    line.spans.push((glyph::rule().repeat(width.saturating_sub(used)).into(), theme.style(Role::Faint)));
+    line.text.push(waiting, Role::Warning);
+    let used = line.text.width();
+    line.text.push(glyph::rule().repeat(width.saturating_sub(used)), Role::Faint);
     line
 }
 
@@ -85,80 +82,65 @@ pub struct PositionState {
 }
 
 /// Returns a line of the position of a thread: its name, then the quoted code lines.
-pub fn place(view: &View, position: &DiffPosition, line: usize, state: &PositionState) -> DocLine<'static> {
-    let theme = view.theme;
+pub fn place(position: &DiffPosition, line: usize, state: &PositionState) -> DocLine<'static> {
     let Some(quoted) = line.checked_sub(1) else {
-        let mut spans: Spans = vec![(position.label().into(), theme.style(Role::Link))];
+        let mut spans = Line::new(position.label(), Role::Link);
         if position.old {
-            spans.push(("  removed line".into(), theme.style(Role::Removed)));
+            spans.push("  removed line", Role::Removed);
         }
         if let Some((x, y)) = state.point {
-            spans.push((format!("  at {x}, {y}").into(), theme.style(Role::Dim)));
+            spans.push(format!("  at {x}, {y}"), Role::Dim);
         }
         match (state.version, position.sha.get(..8)) {
-            (Some(version), _) => spans.push((format!("  version {version}").into(), theme.style(Role::Dim))),
-            (None, Some(short)) => spans.push((format!("  at {short}").into(), theme.style(Role::Dim))),
+            (Some(version), _) => spans.push(format!("  version {version}"), Role::Dim),
+            (None, Some(short)) => spans.push(format!("  at {short}"), Role::Dim),
             (None, None) => {}
         }
         if state.outdated {
-            spans.push(("  outdated".into(), theme.style(Role::Warning)));
+            spans.push("  outdated", Role::Warning);
         }
-        return DocLine { spans, ..DocLine::default() };
+        return spans.into();
     };
     let from = position.quote.len().saturating_sub(MAX_QUOTED_LINES);
     let words = position.quote.get(from + quoted).cloned().unwrap_or_default();
-    let spans: Spans = vec![
-        (format!("{} ", glyph::divider()).into(), theme.style(Role::Faint)),
-        (words.into(), theme.style(Role::Dim)),
-    ];
-    DocLine { spans, ..DocLine::default() }
+    let spans = Line::new(format!("{} ", glyph::divider()), Role::Faint).and(words, Role::Dim);
+    spans.into()
 }
 
 /// Returns the heading of a note: author, age and flags.
 pub fn heading(view: &View, note: &Note, is_reply: bool) -> DocLine<'static> {
-    let theme = view.theme;
-    let mut spans: Spans = Vec::new();
+    let mut spans = Line::empty();
     if is_reply {
-        spans.push((format!("{} ", glyph::reply()).into(), theme.style(Role::Dim)));
+        spans.push(format!("{} ", glyph::reply()), Role::Dim);
     }
     let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
-    spans.push((author.to_owned().into(), theme.style(Role::User)));
+    spans.push(author.to_owned(), Role::User);
     let mut facts = vec![list::compact_age(age(view, note.created_at.as_ref()))];
     facts.push(if note.is_edited() { "edited".into() } else { String::new() });
     facts.push(if note.confidential == Some(true) { "confidential".into() } else { String::new() });
     for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
-        spans.push((format!("{}{fact}", glyph::separator()).into(), theme.style(Role::Dim)));
+        spans.push(format!("{}{fact}", glyph::separator()), Role::Dim);
     }
     if note.resolved == Some(true) {
-        spans.push((format!("  {} resolved", glyph::or_word(glyph::done(), "")).into(), theme.style(Role::Success)));
+        spans.push(format!("  {} resolved", glyph::or_word(glyph::done(), "")), Role::Success);
     }
-    DocLine { spans, ..DocLine::default() }
+    spans.into()
 }
 
 /// Returns the line of a folded resolved thread: author, position, start of the text, and number of comments.
-pub fn resolved(
-    view: &View,
-    note: &Note,
-    position: Option<&DiffPosition>,
-    count: usize,
-    width: usize,
-) -> DocLine<'static> {
-    let theme = view.theme;
+pub fn resolved(note: &Note, position: Option<&DiffPosition>, count: usize, width: usize) -> DocLine<'static> {
     let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
-    let mut spans: Spans = vec![
-        (format!("{} ", glyph::folded()).into(), theme.style(Role::Accent)),
-        (author.to_owned().into(), theme.style(Role::User)),
-    ];
-    spans.extend(position.map(|position| (format!("  {}", position.label()).into(), theme.style(Role::Link))));
+    let mut spans = Line::new(format!("{} ", glyph::folded()), Role::Accent).and(author.to_owned(), Role::User);
+    spans.extend(position.map(|position| (format!("  {}", position.label()), Role::Link)));
     let resolver = note.resolved_by.as_ref().map(|user| format!(" by {}", user.username)).unwrap_or_default();
     let comments = if count == 1 { String::new() } else { format!("{}{count} comments", glyph::separator()) };
     let end = format!("  {} resolved{resolver}{comments}", glyph::or_word(glyph::done(), ""));
-    let used: usize = spans.iter().map(|(words, _)| text::width(words)).sum();
+    let used = spans.width();
     let room = width.saturating_sub(used + text::width(&end) + 2);
     let first_line = note.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    spans.push((format!("  {}", text::fit(first_line, room)).into(), theme.style(Role::Dim)));
-    spans.push((end.into(), theme.style(Role::Success)));
-    DocLine { spans, ..DocLine::default() }
+    spans.push(format!("  {}", text::fit(first_line, room)), Role::Dim);
+    spans.push(end, Role::Success);
+    spans.into()
 }
 
 /// Returns the line of a system note.
@@ -203,11 +185,11 @@ pub fn of_draft(view: &View, content: &Content, draft: usize, line: usize, width
     let Some((key, draft)) = content.drafts.get(draft) else { return DocLine::default() };
     let Some(within) = line.checked_sub(1) else {
         let (words, role) = review::state_of(view, key, draft);
-        let mut spans: Spans = vec![(format!("{} {words}", glyph::draft()).into(), theme.style(role))];
+        let mut spans = Line::new(format!("{} {words}", glyph::draft()), role);
         if let Some(position) = &draft.position {
-            spans.push((format!("  {}", position.label()).into(), theme.style(Role::Link)));
+            spans.push(format!("  {}", position.label()), Role::Link);
         }
-        return DocLine { spans, ..DocLine::default() };
+        return spans.into();
     };
     let shown = draft.text.lines().nth(within).filter(|_| within < MAX_DRAFT_LINES).unwrap_or_default();
     let more = within + 1 == MAX_DRAFT_LINES && draft.text.lines().nth(MAX_DRAFT_LINES).is_some();

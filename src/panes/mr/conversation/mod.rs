@@ -23,6 +23,7 @@ use crate::ui::code::Budget;
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::drawn::Drawn;
 use crate::ui::glyph;
+use crate::ui::line::Line;
 use crate::ui::markdown;
 use crate::ui::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
@@ -728,7 +729,7 @@ impl Conversation {
                 RowKind::Description(index) => lines::of_description(view, content, index, width),
                 RowKind::Between(0) => {
                     let spans = Reactions::to(content.on.clone(), None).line(view, width);
-                    DocLine { spans, ..DocLine::default() }
+                    spans.into()
                 }
                 RowKind::Between(_) => lines::between(view, content, self.unresolved(), width),
                 RowKind::Unit(unit, line) => self.unit_line(view, content, unit, line, width),
@@ -743,7 +744,7 @@ impl Conversation {
                 _ => false,
             };
             if is_at_cursor && line.gutter.is_empty() {
-                line.gutter = vec![(glyph::divider().to_owned(), view.theme.style(Role::Accent))];
+                line.gutter = Line::new(glyph::divider(), Role::Accent);
             }
             line
         });
@@ -762,12 +763,12 @@ impl Conversation {
             Some(Unit::Resolved { notes }) if line == 0 => {
                 let first = notes.first().and_then(|index| Some((*index, content.note_at(*index)?)));
                 let position = first.and_then(|(index, _)| self.positions.get(&index));
-                first.map(|(_, note)| lines::resolved(view, note, position, notes.len(), width)).unwrap_or_default()
+                first.map(|(_, note)| lines::resolved(note, position, notes.len(), width)).unwrap_or_default()
             }
             // The last line of a note shows its reactions, if any.
             Some(Unit::Note { note, .. }) if line + 1 == self.height_of(unit) && *note < FIRST_COMMENT => {
                 let to = content.note_at(*note).map(|note| Reactions::to(content.on.clone(), Some(note.id)));
-                DocLine { spans: to.map(|to| to.line(view, width)).unwrap_or_default(), ..DocLine::default() }
+                to.map(|to| to.line(view, width)).unwrap_or_default().into()
             }
             Some(Unit::Note { note, position_of, is_reply }) => {
                 let above = self.above(*position_of);
@@ -777,7 +778,7 @@ impl Conversation {
                         let outdated = note.is_some_and(|note| content.is_outdated(note, position));
                         let version = outdated.then(|| versions::number_of(&content.versions, &position.sha)).flatten();
                         let point = note.and_then(threads::point_of);
-                        lines::place(view, position, line, &lines::PositionState { outdated, version, point })
+                        lines::place(position, line, &lines::PositionState { outdated, version, point })
                     }
                     (_, Some(0)) => {
                         content.note_at(*note).map(|note| lines::heading(view, note, *is_reply)).unwrap_or_default()
