@@ -1,8 +1,6 @@
 //! Reactions: emoji on merge requests, issues, and notes. Not in the specification, but supported by servers of that
 //! version.
 
-use crate::api::issues::{GetIssue, ListScopedIssues};
-use crate::api::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
 use crate::api::users::User;
 use crate::api::{NoContent, Time};
 
@@ -31,18 +29,18 @@ crate::endpoints! {
 
     /// Lists the reactions.
     GET "/award_emoji" of to: Awardable [merge_request, issue, merge_request_note, issue_note, snippet_note]
-        => Vec<AwardEmoji>;
+        => Vec<AwardEmoji>, about Awards;
     struct ListAwards {}
 
     /// Reacts. A 404 carries the reason if the reaction is refused.
     POST "/award_emoji" of to: Awardable [merge_request, issue, merge_request_note, issue_note, snippet_note]
         => AwardEmoji,
-    touches [ListAwards, GetMergeRequest, ListProjectMergeRequests, GetIssue, ListScopedIssues];
+    outdates [Awards, MergeRequest, MergeRequests, Issue, Issues];
     struct CreateAward { name: String }
 
     /// Removes a reaction. A 401 means that the reaction belongs to another user.
     DELETE "/award_emoji/{award_id}"
         of to: Awardable [merge_request, issue, merge_request_note, issue_note, snippet_note] => NoContent,
-    touches [ListAwards, GetMergeRequest, ListProjectMergeRequests, GetIssue, ListScopedIssues];
+    outdates [Awards, MergeRequest, MergeRequests, Issue, Issues];
     struct DeleteAward { award_id: u64 }
 }

@@ -1,6 +1,6 @@
 //! Branches of a project's repository (specification, "Branches").
 
-use crate::api::commits::resources::Commit;
+use crate::api::commits::Commit;
 use crate::api::views::COMMIT_OF_BRANCH;
 use crate::api::{Id, NoContent};
 
@@ -26,7 +26,7 @@ crate::endpoints! {
     section "Branches";
 
     /// Lists branches by name.
-    GET "/projects/{id}/repository/branches" => Vec<Branch>,
+    GET "/projects/{id}/repository/branches" => Vec<Branch>, about Branches,
     views ["commit": COMMIT_OF_BRANCH];
     struct ListBranches {
         id: Id,
@@ -35,13 +35,13 @@ crate::endpoints! {
     }
 
     /// Gets a single branch.
-    GET "/projects/{id}/repository/branches/{branch}" => Branch,
+    GET "/projects/{id}/repository/branches/{branch}" => Branch, about Branches,
     views ["commit": COMMIT_OF_BRANCH];
     struct GetBranch { id: Id, branch: String }
 
     /// Protects a branch; protecting it again changes nothing.
     PUT "/projects/{id}/repository/branches/{branch}/protect" => Branch,
-    touches [ListBranches, GetBranch],
+    outdates [Branches],
     views ["commit": COMMIT_OF_BRANCH];
     struct ProtectBranch {
         id: Id,
@@ -52,13 +52,13 @@ crate::endpoints! {
 
     /// Removes the protection of a branch; doing it again changes nothing.
     PUT "/projects/{id}/repository/branches/{branch}/unprotect" => Branch,
-    touches [ListBranches, GetBranch],
+    outdates [Branches],
     views ["commit": COMMIT_OF_BRANCH];
     struct UnprotectBranch { id: Id, branch: String }
 
     /// Creates a branch.
     POST "/projects/{id}/repository/branches" => Branch,
-    touches [ListBranches],
+    outdates [Branches],
     views ["commit": COMMIT_OF_BRANCH];
     struct CreateBranch {
         id: Id,
@@ -70,11 +70,11 @@ crate::endpoints! {
 
     /// Deletes a branch.
     DELETE "/projects/{id}/repository/branches/{branch}" => NoContent,
-    touches [ListBranches, GetBranch];
+    outdates [Branches];
     struct DeleteBranch { id: Id, branch: String }
 
     /// Deletes all branches that are merged into the default branch, except protected ones.
     DELETE "/projects/{id}/repository/merged_branches" => NoContent,
-    touches [ListBranches, GetBranch];
+    outdates [Branches];
     struct DeleteMergedBranches { id: Id }
 }

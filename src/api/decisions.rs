@@ -1,14 +1,7 @@
 //! Decisions on merge requests: approving, merging, rebasing. Not in the specification, but current servers have them,
 //! and servers of that version have some.
 
-use crate::api::branches::{GetBranch, ListBranches};
-use crate::api::commits::ListCommits;
-use crate::api::discussions::ListDiscussions;
-use crate::api::merge_requests::{
-    GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListMergeRequests,
-    ListParticipants, ListProjectMergeRequests, ListReviewers, MergeRequest,
-};
-use crate::api::notes::ListNotes;
+use crate::api::merge_requests::MergeRequest;
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Time};
 
@@ -100,16 +93,16 @@ crate::endpoints! {
     unspecified section "Merge requests";
 
     /// Gets the approvals of a merge request.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/approvals" => Approvals;
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/approvals" => Approvals, about Approvals;
     struct GetApprovals { id: Id, merge_request_iid: u64 }
 
     /// Gets the approval rules of a merge request; enterprise servers only, since 12.3.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/approval_state" => ApprovalState;
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/approval_state" => ApprovalState, about Approvals;
     struct GetApprovalState { id: Id, merge_request_iid: u64 }
 
     /// Approves a merge request. A 401 can also mean that the caller may not approve, or has already approved.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/approve" => Approvals,
-    touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListDiscussions, ListNotes, ListParticipants];
+    outdates [Approvals, Reviewers, MergeRequest, Notes, Participants];
     struct Approve {
         id: Id,
         merge_request_iid: u64,
@@ -119,16 +112,13 @@ crate::endpoints! {
 
     /// Revokes the caller's approval; 404 if there is none.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/unapprove" => NoContent,
-    touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListDiscussions, ListNotes];
+    outdates [Approvals, Reviewers, MergeRequest, Notes];
     struct Unapprove { id: Id, merge_request_iid: u64 }
 
     /// Merges, or sets auto-merge. A 401 means that the caller may not merge; 405, 406 and 422 that the merge request
     /// cannot be merged.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/merge" => MergeRequest,
-    touches [
-        GetMergeRequest, GetMergeRequestChanges, ListMergeRequests, ListProjectMergeRequests, ListDiscussions, ListNotes, ListBranches,
-        GetBranch, ListCommits,
-    ];
+    outdates [MergeRequest, Changes, MergeRequests, Notes, Branches, Commits];
     struct Merge {
         id: Id,
         merge_request_iid: u64,
@@ -146,11 +136,11 @@ crate::endpoints! {
 
     /// Cancels auto-merge.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/cancel_merge_when_pipeline_succeeds" => AutoMergeCanceled,
-    touches [GetMergeRequest, ListMergeRequests, ListProjectMergeRequests, ListDiscussions, ListNotes];
+    outdates [MergeRequest, MergeRequests, Notes];
     struct CancelAutoMerge { id: Id, merge_request_iid: u64 }
 
     /// Starts to rebase the source branch onto the target branch.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/rebase" => Rebase,
-    touches [GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListBranches, GetBranch];
+    outdates [MergeRequest, Changes, Pipelines, Branches];
     struct RebaseMergeRequest { id: Id, merge_request_iid: u64 }
 }

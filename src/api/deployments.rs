@@ -55,7 +55,7 @@ crate::endpoints! {
     section "Deployments";
 
     /// Lists a project's deployments.
-    GET "/projects/{id}/deployments" => Vec<Deployment>,
+    GET "/projects/{id}/deployments" => Vec<Deployment>, about Environments,
     views ["deployable.commit": COMMIT_WITH_MESSAGE];
     struct ListDeployments {
         id: Id,

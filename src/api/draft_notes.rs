@@ -1,10 +1,7 @@
 //! Draft notes: the comments of a review, visible only to their author until they are published. Not in the
 //! specification; available since 15.9, with positions since 16.3.
 
-use crate::api::decisions::GetApprovals;
-use crate::api::discussions::ListDiscussions;
-use crate::api::merge_requests::{GetMergeRequest, ListParticipants, ListProjectMergeRequests};
-use crate::api::notes::{ListNotes, NewPosition, Position};
+use crate::api::notes::{NewPosition, Position};
 use crate::api::{Id, NoContent};
 
 crate::resource! {
@@ -30,12 +27,12 @@ crate::endpoints! {
     unspecified section "Draft notes";
 
     /// Lists the caller's draft notes, without pagination.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes" => Vec<DraftNote>;
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes" => Vec<DraftNote>, about DraftNotes;
     struct ListDraftNotes { id: Id, merge_request_iid: u64 }
 
     /// Adds a comment to the caller's review. The server does not check whether the line is in the diff.
     JSON POST "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes" => DraftNote,
-    touches [ListDraftNotes];
+    outdates [DraftNotes];
     struct CreateDraftNote {
         id: Id,
         merge_request_iid: u64,
@@ -50,7 +47,7 @@ crate::endpoints! {
 
     /// Updates a draft note; omitting the position removes it.
     JSON PUT "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}" => DraftNote,
-    touches [ListDraftNotes];
+    outdates [DraftNotes];
     struct UpdateDraftNote {
         id: Id,
         merge_request_iid: u64,
@@ -61,22 +58,16 @@ crate::endpoints! {
 
     /// Deletes a draft note.
     DELETE "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}" => NoContent,
-    touches [ListDraftNotes];
+    outdates [DraftNotes];
     struct DeleteDraftNote { id: Id, merge_request_iid: u64, draft_note_id: u64 }
 
     /// Publishes one draft note.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}/publish" => NoContent,
-    touches [
-        ListDraftNotes, ListDiscussions, ListNotes, ListParticipants, GetMergeRequest,
-        ListProjectMergeRequests,
-    ];
+    outdates [DraftNotes, Notes, Participants, MergeRequest, MergeRequests];
     struct PublishDraftNote { id: Id, merge_request_iid: u64, draft_note_id: u64 }
 
     /// Publishes all draft notes of the caller; succeeds even if there are none.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/bulk_publish" => NoContent,
-    touches [
-        ListDraftNotes, ListDiscussions, ListNotes, ListParticipants, GetMergeRequest,
-        ListProjectMergeRequests, GetApprovals,
-    ];
+    outdates [DraftNotes, Notes, Participants, MergeRequest, MergeRequests, Approvals];
     struct PublishReview { id: Id, merge_request_iid: u64 }
 }

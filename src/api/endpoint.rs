@@ -1,8 +1,8 @@
 //! Endpoints as values: a struct defines the method, route, inputs and output of an operation in one place.
 
-use crate::api::Host;
 use crate::api::error::{Unreadable, error_message};
 use crate::api::views::Views;
+use crate::api::{Host, Topic};
 use crate::api::{error_path, json};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 pub use reqwest::Method;
@@ -43,8 +43,10 @@ pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
     const BODY: Body;
     /// The section of the specification that contains the operation.
     const SECTION: &'static str;
-    /// The routes whose replies become stale when this write succeeds.
-    const TOUCHES: &'static [&'static [Route]];
+    /// The topic of this read, if any write outdates its reply.
+    const TOPIC: Option<Topic>;
+    /// The topics of the reads whose replies are outdated when this write has succeeded.
+    const OUTDATES: &'static [Topic];
     /// The nested resources that a reply contains with fewer fields.
     const VIEWS: Views;
     /// The slot of the route that makes the reply immutable if its value is a full hash.
@@ -173,8 +175,10 @@ pub struct Description {
     pub section: &'static str,
     /// [`Endpoint::INPUTS`].
     pub inputs: &'static [Input],
-    /// [`Endpoint::TOUCHES`].
-    pub touches: &'static [&'static [Route]],
+    /// [`Endpoint::TOPIC`].
+    pub topic: Option<Topic>,
+    /// [`Endpoint::OUTDATES`].
+    pub outdates: &'static [Topic],
 }
 
 /// The `Accept` header for JSON replies.
@@ -262,6 +266,8 @@ pub struct Request {
     pub page: Option<(u32, u32)>,
     /// The `Accept` header.
     pub accept: &'static str,
+    /// [`Endpoint::TOPIC`].
+    pub topic: Option<Topic>,
     /// The type that the reply is parsed as: two requests that differ only in it do not share a cached reply.
     pub output: TypeId,
 }
@@ -287,7 +293,9 @@ impl Request {
         let values = (E::INPUTS, endpoint.values());
         let (kind, subject) = endpoint.subject().unwrap_or_default();
         let route = route_of(E::ROUTES, kind);
-        Request::build(method_name(&E::METHOD), (route, subject, E::TAIL), E::BODY, E::Output::ACCEPT, output, values)
+        let method = method_name(&E::METHOD);
+        let request = Request::build(method, (route, subject, E::TAIL), E::BODY, E::Output::ACCEPT, output, values);
+        Request { topic: E::TOPIC, ..request }
     }
 
     /// Implements the part of [`Request::new`] that does not depend on the endpoint type. Each frame makes requests to
@@ -311,7 +319,8 @@ impl Request {
             }
             Body::Query | Body::Form => (pairs(inputs), None),
         };
-        Request { host: None, method, route, path, fields, json, form: body == Body::Form, page: None, accept, output }
+        let form = body == Body::Form;
+        Request { host: None, method, route, path, fields, json, form, page: None, accept, topic: None, output }
     }
 
     /// Directs the request to a server.
@@ -451,7 +460,7 @@ pub const fn input_name(field: &'static str) -> &'static str {
 ///     section "Branches";
 ///     /// Protects a branch; idempotent.
 ///     PUT "/projects/{id}/repository/branches/{branch}/protect" => Branch,
-///     touches [ListBranches, GetBranch], views ["commit": COMMIT_OF_BRANCH];
+///     outdates [Branches], views ["commit": COMMIT_OF_BRANCH];
 ///     struct ProtectBranch {
 ///         id: Id,
 ///         branch: String,
@@ -460,11 +469,11 @@ pub const fn input_name(field: &'static str) -> &'static str {
 /// }
 /// ```
 /// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST`, `JSON PUT` and
-/// `JSON PATCH` as JSON. `touches` lists the reads that become stale when the operation succeeds, `views` the fields of
-/// nested resources in the reply, and `immutable by sha` marks the reply as immutable if that slot contains a full
-/// hash. Operations that are not in the specification are in an `unspecified section`, or have `UNSPECIFIED` before
-/// their method. Every input that is not required is an `Option`; all endpoints implement `Default`, so callers can use
-/// `..Default::default()`.
+/// `JSON PATCH` as JSON. `about` names the [`Topic`] of a read, and `outdates` lists the topics of the reads that become
+/// stale when the operation succeeds. `views` lists the fields of nested resources in the reply, and `immutable by sha`
+/// marks the reply as immutable if that slot contains a full hash. Operations that are not in the specification are in
+/// an `unspecified section`, or have `UNSPECIFIED` before their method. Every input that is not required is an
+/// `Option`; all endpoints implement `Default`, so callers can use `..Default::default()`.
 ///
 /// An operation that several kinds of objects have is declared once. `of` names the field with the object, its type, and
 /// the kinds that have the operation; the route is what follows the object's own path. A kind whose route is not in the
@@ -513,7 +522,8 @@ macro_rules! endpoints {
             $(#[$meta:meta])*
             $($verb:ident)+ $tail:literal
             $(of $subject:ident: $subject_type:ident [$($kind:ident $(: $flag:ident)?),* $(,)?])? => $output:ty
-            $(, touches [$($touched:ty),* $(,)?])?
+            $(, about $topic:ident)?
+            $(, outdates [$($outdated:ident),* $(,)?])?
             $(, views [$($at:literal: $fields:ident),* $(,)?])?
             $(, immutable by $hash:ident)?;
             struct $name:ident $inputs:tt
@@ -534,8 +544,8 @@ macro_rules! endpoints {
                 const SUBJECT: Option<&'static str> = [$(Some(stringify!($subject)),)? None][0];
                 const BODY: $crate::api::Body = $crate::endpoints!(@body $($verb)+);
                 const SECTION: &'static str = $section;
-                const TOUCHES: &'static [&'static [$crate::api::endpoint::Route]] =
-                    &[$($(<$touched as $crate::api::Endpoint>::ROUTES),*)?];
+                const TOPIC: Option<$crate::api::Topic> = [$(Some($crate::api::Topic::$topic),)? None][0];
+                const OUTDATES: &'static [$crate::api::Topic] = &[$($($crate::api::Topic::$outdated),*)?];
                 const VIEWS: $crate::api::views::Views = &[$($(($at, $fields)),*)?];
                 const IMMUTABLE_BY: Option<&'static str> = [$(Some(stringify!($hash)),)? None][0];
                 const INPUTS: &'static [$crate::api::endpoint::Input] = $crate::endpoints!(@inputs $common $inputs);
@@ -559,7 +569,8 @@ macro_rules! endpoints {
                 routes: <$name as $crate::api::Endpoint>::ROUTES,
                 section: $section,
                 inputs: <$name as $crate::api::Endpoint>::INPUTS,
-                touches: <$name as $crate::api::Endpoint>::TOUCHES,
+                topic: <$name as $crate::api::Endpoint>::TOPIC,
+                outdates: <$name as $crate::api::Endpoint>::OUTDATES,
             }),*
         ];
     };

@@ -1,6 +1,6 @@
 //! Environments: deployment targets of a project. Not in the specification; available since 11.11.
 
-use crate::api::deployments::{Deployment, ListDeployments};
+use crate::api::deployments::Deployment;
 use crate::api::{Id, Time};
 
 crate::resource! {
@@ -30,7 +30,7 @@ crate::endpoints! {
     unspecified section "Environments";
 
     /// Lists the environments of a project.
-    GET "/projects/{id}/environments" => Vec<ProjectEnvironment>;
+    GET "/projects/{id}/environments" => Vec<ProjectEnvironment>, about Environments;
     struct ListEnvironments {
         id: Id,
         /// Part of the name, at least three characters.
@@ -40,11 +40,11 @@ crate::endpoints! {
     }
 
     /// Gets a single environment.
-    GET "/projects/{id}/environments/{environment_id}" => ProjectEnvironment;
+    GET "/projects/{id}/environments/{environment_id}" => ProjectEnvironment, about Environments;
     struct GetEnvironment { id: Id, environment_id: u64 }
 
     /// Stops an environment; refused if it is already stopped.
     POST "/projects/{id}/environments/{environment_id}/stop" => ProjectEnvironment,
-    touches [ListEnvironments, GetEnvironment, ListDeployments];
+    outdates [Environments];
     struct StopEnvironment { id: Id, environment_id: u64 }
 }

@@ -1,7 +1,7 @@
 //! Groups, their subgroups and projects, and their LDAP links (specification, "Groups").
 
-use crate::api::projects::{GetProject, ListProjects, Project, Visibility};
-use crate::api::users::{CustomAttribute, ListUserProjects};
+use crate::api::projects::{Project, Visibility};
+use crate::api::users::CustomAttribute;
 use crate::api::views::OWNER;
 use crate::api::{Id, NoContent, Scope, Time};
 use std::borrow::Cow;
@@ -153,18 +153,18 @@ crate::endpoints! {
     }
 
     /// Lists the groups that are visible to the caller.
-    GET "/groups" => Vec<Group>;
+    GET "/groups" => Vec<Group>, about Groups;
     struct ListGroups { .. }
 
     /// Lists the direct subgroups of a group.
-    GET "/groups/{id}/subgroups" => Vec<Group>;
+    GET "/groups/{id}/subgroups" => Vec<Group>, about Groups;
     struct ListSubgroups {
         id: Id,
         ..
     }
 
     /// Lists the projects of a group.
-    GET "/groups/{id}/projects" => Vec<Project>,
+    GET "/groups/{id}/projects" => Vec<Project>, about Projects,
     views ["owner": OWNER];
     struct ListGroupProjects {
         id: Id,
@@ -182,13 +182,13 @@ crate::endpoints! {
     }
 
     /// Gets a single group with its projects.
-    GET "/groups/{id}" => Group,
+    GET "/groups/{id}" => Group, about Group,
     views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
     struct GetGroup { id: Id, with_custom_attributes: Option<bool> }
 
     /// Creates a group or subgroup.
     POST "/groups" => Group,
-    touches [ListGroups, ListSubgroups],
+    outdates [Groups],
     views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
     struct CreateGroup {
         name: String,
@@ -203,13 +203,13 @@ crate::endpoints! {
 
     /// Moves a project into a group; administrators only.
     POST "/groups/{id}/projects/{project_id}" => Group,
-    touches [GetGroup, ListGroupProjects, ListProjects, GetProject, ListUserProjects],
+    outdates [Group, Projects, Project],
     views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
     struct TransferProject { id: Id, project_id: Id }
 
     /// Updates a group.
     PUT "/groups/{id}" => Group,
-    touches [ListGroups, GetGroup, ListSubgroups],
+    outdates [Groups, Group],
     views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
     struct UpdateGroup {
         id: Id,
@@ -226,7 +226,7 @@ crate::endpoints! {
 
     /// Deletes a group with all its projects.
     DELETE "/groups/{id}" => NoContent,
-    touches [ListGroups, GetGroup, ListSubgroups, ListGroupProjects, ListProjects, GetProject, ListUserProjects];
+    outdates [Groups, Group, Projects, Project];
     struct DeleteGroup { id: Id }
 
     /// Synchronizes the members with the linked LDAP groups.
@@ -235,7 +235,7 @@ crate::endpoints! {
 
     /// Links a group to an LDAP group.
     POST "/groups/{id}/ldap_group_links" => LdapGroupLink,
-    touches [GetGroup];
+    outdates [Group];
     struct AddLdapLink {
         id: Id,
         cn: String,
@@ -246,11 +246,11 @@ crate::endpoints! {
 
     /// Removes a link to an LDAP group.
     DELETE "/groups/{id}/ldap_group_links/{cn}" => NoContent,
-    touches [GetGroup];
+    outdates [Group];
     struct DeleteLdapLink { id: Id, cn: String }
 
     /// Removes a link to an LDAP group of a given provider.
     DELETE "/groups/{id}/ldap_group_links/{provider}/{cn}" => NoContent,
-    touches [GetGroup];
+    outdates [Group];
     struct DeleteLdapProviderLink { id: Id, provider: String, cn: String }
 }

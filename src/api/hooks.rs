@@ -44,12 +44,12 @@ crate::endpoints! {
     section "System hooks";
 
     /// Lists the system hooks.
-    GET "/hooks" => Vec<Hook>;
+    GET "/hooks" => Vec<Hook>, about Hooks;
     struct ListHooks {}
 
     /// Adds a system hook.
     POST "/hooks" => Hook,
-    touches [ListHooks];
+    outdates [Hooks];
     struct CreateHook {
         url: String,
         /// Secret token sent with every delivery; it cannot be read back.
@@ -66,6 +66,6 @@ crate::endpoints! {
 
     /// Removes a hook.
     DELETE "/hooks/{id}" => NoContent,
-    touches [ListHooks];
+    outdates [Hooks];
     struct DeleteHook { id: u64 }
 }

@@ -2,8 +2,6 @@
 
 use crate::api::labels::Label;
 use crate::api::merge_requests::{MergeRequest, Milestone, References, TimeStats};
-use crate::api::notes::reads::ListNotes;
-use crate::api::todos::ListTodos;
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Time};
 use serde::{Deserialize, Serialize};
@@ -168,11 +166,11 @@ crate::endpoints! {
     }
 
     /// Lists issues of all projects: the caller's own, unless `scope` is `all`.
-    GET "/issues" => Vec<Issue>;
+    GET "/issues" => Vec<Issue>, about Issues;
     struct ListIssues { non_archived: Option<bool>, .. }
 
     /// Lists the issues of a project, or of a group and its subgroups.
-    GET "/issues" of within: Scope [project, group] => Vec<Issue>;
+    GET "/issues" of within: Scope [project, group] => Vec<Issue>, about Issues;
     struct ListScopedIssues {
         /// Whether to leave out those of archived projects; only in groups.
         non_archived: Option<bool>,
@@ -180,12 +178,12 @@ crate::endpoints! {
     }
 
     /// Gets a single issue.
-    GET "/projects/{id}/issues/{issue_iid}" => Issue;
+    GET "/projects/{id}/issues/{issue_iid}" => Issue, about Issue;
     struct GetIssue { id: Id, issue_iid: u64 }
 
     /// Creates an issue. Labels that do not exist are created.
     POST "/projects/{id}/issues" => Issue,
-    touches [ListIssues, ListScopedIssues];
+    outdates [Issues];
     struct CreateIssue {
         id: Id,
         title: String,
@@ -203,7 +201,7 @@ crate::endpoints! {
 
     /// Updates, closes or reopens an issue.
     PUT "/projects/{id}/issues/{issue_iid}" => Issue,
-    touches [ListIssues, ListScopedIssues, GetIssue, ListNotes, ListTodos];
+    outdates [Issues, Issue, Notes, Todos];
     struct UpdateIssue {
         id: Id,
         issue_iid: u64,
@@ -229,7 +227,7 @@ crate::endpoints! {
 
     /// Deletes an issue.
     DELETE "/projects/{id}/issues/{issue_iid}" => NoContent,
-    touches [ListIssues, ListScopedIssues, GetIssue, ListTodos];
+    outdates [Issues, Issue, Todos];
     struct DeleteIssue { id: Id, issue_iid: u64 }
 
     /// Lists the merge requests that mention an issue or are mentioned in it.

@@ -1,8 +1,8 @@
 //! CI jobs: status, traces and artifacts (specification, "Jobs").
 
-use crate::api::commits::resources::Commit;
+use crate::api::commits::Commit;
+use crate::api::pipelines::NewVariable;
 use crate::api::pipelines::resources::{PipelineBrief, Status};
-use crate::api::pipelines::{ListPipelineBridges, NewVariable};
 use crate::api::projects::ProjectBrief;
 use crate::api::runners::Runner;
 use crate::api::users::Profile;
@@ -110,7 +110,7 @@ crate::endpoints! {
     section "Jobs";
 
     /// Lists a project's jobs, newest first.
-    GET "/projects/{id}/jobs" => Vec<Job>,
+    GET "/projects/{id}/jobs" => Vec<Job>, about Jobs,
     views ["commit": COMMIT_WITH_MESSAGE];
     struct ListJobs {
         id: Id,
@@ -119,7 +119,7 @@ crate::endpoints! {
     }
 
     /// Lists the jobs of a pipeline.
-    GET "/projects/{id}/pipelines/{pipeline_id}/jobs" => Vec<Job>,
+    GET "/projects/{id}/pipelines/{pipeline_id}/jobs" => Vec<Job>, about Jobs,
     views ["commit": COMMIT_WITH_MESSAGE];
     struct ListPipelineJobs {
         id: Id,
@@ -129,12 +129,12 @@ crate::endpoints! {
     }
 
     /// Gets a single job.
-    GET "/projects/{id}/jobs/{job_id}" => Job,
+    GET "/projects/{id}/jobs/{job_id}" => Job, about Job,
     views ["commit": COMMIT_WITH_MESSAGE];
     struct GetJob { id: Id, job_id: u64 }
 
     /// Downloads the artifacts archive of a job.
-    GET "/projects/{id}/jobs/{job_id}/artifacts" => Raw;
+    GET "/projects/{id}/jobs/{job_id}/artifacts" => Raw, about Artifacts;
     struct GetArtifacts {
         id: Id,
         job_id: u64,
@@ -158,36 +158,36 @@ crate::endpoints! {
     struct GetArtifactFile { id: Id, job_id: u64, artifact_path: String }
 
     /// Reads the trace that has been written so far.
-    GET "/projects/{id}/jobs/{job_id}/trace" => Raw;
+    GET "/projects/{id}/jobs/{job_id}/trace" => Raw, about Trace;
     struct GetTrace { id: Id, job_id: u64 }
 
     /// Cancels a job.
     POST "/projects/{id}/jobs/{job_id}/cancel" => Job,
-    touches [ListJobs, ListPipelineJobs, GetJob],
+    outdates [Jobs, Job],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct CancelJob { id: Id, job_id: u64 }
 
     /// Retries a job; servers return either the same job or a new one.
     POST "/projects/{id}/jobs/{job_id}/retry" => Job,
-    touches [ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob, GetTrace],
+    outdates [Jobs, TriggerJobs, Job, Trace],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct RetryJob { id: Id, job_id: u64 }
 
     /// Erases the artifacts and the trace of a job.
     POST "/projects/{id}/jobs/{job_id}/erase" => Job,
-    touches [ListJobs, ListPipelineJobs, GetJob, GetTrace, GetArtifacts],
+    outdates [Jobs, Job, Trace, Artifacts],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct EraseJob { id: Id, job_id: u64 }
 
     /// Keeps the artifacts of a job beyond their expiry.
     POST "/projects/{id}/jobs/{job_id}/artifacts/keep" => Job,
-    touches [ListJobs, ListPipelineJobs, GetJob],
+    outdates [Jobs, Job],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct KeepArtifacts { id: Id, job_id: u64 }
 
     /// Starts a manual job.
     POST "/projects/{id}/jobs/{job_id}/play" => Job,
-    touches [ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob],
+    outdates [Jobs, TriggerJobs, Job],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct PlayJob {
         id: Id,

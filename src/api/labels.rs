@@ -1,8 +1,6 @@
 //! Labels of projects and groups. Not in the specification, although servers of that version support those of projects.
 
 use crate::api::NoContent;
-use crate::api::issues::{GetIssue, ListIssues, ListScopedIssues};
-use crate::api::merge_requests::{GetMergeRequest, ListMergeRequests, ListProjectMergeRequests};
 
 crate::resource! {
     /// A label.
@@ -33,7 +31,7 @@ crate::endpoints! {
     unspecified section "Labels";
 
     /// Lists the labels, sorted by name.
-    GET "/labels" of scope: Scope [project, group] => Vec<Label>;
+    GET "/labels" of scope: Scope [project, group] => Vec<Label>, about Labels;
     struct ListLabels {
         /// Whether to count issues and merge requests.
         with_counts: Option<bool>,
@@ -45,7 +43,7 @@ crate::endpoints! {
 
     /// Creates a label.
     POST "/labels" of scope: Scope [project, group] => Label,
-    touches [ListLabels];
+    outdates [Labels];
     struct CreateLabel {
         name: String,
         /// `#rgb`, `#rrggbb`, or a CSS color name.
@@ -57,10 +55,7 @@ crate::endpoints! {
 
     /// Updates a label. Labels of a group are updated in the group.
     PUT "/labels/{label_id}" of scope: Scope [project, group] => Label,
-    touches [
-        ListLabels, ListIssues, ListScopedIssues, GetIssue, ListMergeRequests,
-        ListProjectMergeRequests, GetMergeRequest,
-    ];
+    outdates [Labels, Issues, Issue, MergeRequests, MergeRequest];
     struct UpdateLabel {
         /// ID or name of the label.
         label_id: String,
@@ -76,10 +71,7 @@ crate::endpoints! {
 
     /// Deletes a label, and removes it from all issues and merge requests.
     DELETE "/labels/{label_id}" of scope: Scope [project, group] => NoContent,
-    touches [
-        ListLabels, ListIssues, ListScopedIssues, GetIssue, ListMergeRequests,
-        ListProjectMergeRequests, GetMergeRequest,
-    ];
+    outdates [Labels, Issues, Issue, MergeRequests, MergeRequest];
     struct DeleteLabel {
         /// ID or name of the label.
         label_id: String,

@@ -35,11 +35,11 @@ crate::endpoints! {
     section "License";
 
     /// Gets the license, or `None` if none is installed.
-    GET "/license" => Option<License>;
+    GET "/license" => Option<License>, about License;
     struct GetLicense {}
 
     /// Installs a license.
     POST "/license" => License,
-    touches [GetLicense];
+    outdates [License];
     struct AddLicense { license: String }
 }

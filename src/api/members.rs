@@ -1,6 +1,5 @@
 //! Members of projects and groups. Not in the specification, although servers of that version support them.
 
-use crate::api::projects::ListProjectUsers;
 use crate::api::{NoContent, Time};
 
 crate::resource! {
@@ -25,14 +24,14 @@ crate::endpoints! {
     unspecified section "Members";
 
     /// Lists the direct members.
-    GET "/members" of scope: Scope [project, group] => Vec<Member>;
+    GET "/members" of scope: Scope [project, group] => Vec<Member>, about Members;
     struct ListMembers {
         /// Part of the name or username.
         query: Option<String>,
     }
 
     /// Lists the members, including inherited ones, each with the highest role (since 11.2).
-    GET "/members/all" of scope: Scope [project, group] => Vec<Member>;
+    GET "/members/all" of scope: Scope [project, group] => Vec<Member>, about Members;
     struct ListAllMembers {
         /// Part of the name or username.
         query: Option<String>,
@@ -40,7 +39,7 @@ crate::endpoints! {
 
     /// Adds a member.
     POST "/members" of scope: Scope [project, group] => Member,
-    touches [ListMembers, ListAllMembers, ListProjectUsers];
+    outdates [Members];
     struct AddMember {
         user_id: u64,
         /// Access level: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
@@ -51,7 +50,7 @@ crate::endpoints! {
 
     /// Updates the role of a direct member.
     PUT "/members/{user_id}" of scope: Scope [project, group] => Member,
-    touches [ListMembers, ListAllMembers];
+    outdates [Members];
     struct UpdateMember {
         user_id: u64,
         /// Access level: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
@@ -62,6 +61,6 @@ crate::endpoints! {
 
     /// Removes a direct member.
     DELETE "/members/{user_id}" of scope: Scope [project, group] => NoContent,
-    touches [ListMembers, ListAllMembers, ListProjectUsers];
+    outdates [Members];
     struct RemoveMember { user_id: u64 }
 }

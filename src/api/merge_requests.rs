@@ -1,10 +1,7 @@
 //! Merge requests (specification, "Merge requests").
 
-use crate::api::commits::resources::{Commit, DiffEntry};
-use crate::api::discussions::reads::ListDiscussions;
-use crate::api::notes::reads::ListNotes;
+use crate::api::commits::{Commit, DiffEntry};
 use crate::api::pipelines::resources::PipelineBrief;
-use crate::api::projects::GetProject;
 use crate::api::users::User;
 use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{ExtraValue, Id, Time};
@@ -290,7 +287,7 @@ crate::endpoints! {
     }
 
     /// Lists merge requests of all projects: the caller's own, unless `scope` is `all`.
-    GET "/merge_requests" => Vec<MergeRequest>;
+    GET "/merge_requests" => Vec<MergeRequest>, about MergeRequests;
     struct ListMergeRequests {
         /// `created-by-me` (default), `assigned-to-me` or `all`.
         scope: Option<String>,
@@ -298,7 +295,7 @@ crate::endpoints! {
     }
 
     /// Lists the merge requests of a project.
-    GET "/projects/{id}/merge_requests" => Vec<MergeRequest>;
+    GET "/projects/{id}/merge_requests" => Vec<MergeRequest>, about MergeRequests;
     struct ListProjectMergeRequests {
         id: Id,
         iids: Option<Vec<u64>>,
@@ -308,7 +305,7 @@ crate::endpoints! {
     }
 
     /// Gets a single merge request.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest;
+    GET "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest, about MergeRequest;
     struct GetMergeRequest {
         id: Id,
         merge_request_iid: u64,
@@ -317,25 +314,25 @@ crate::endpoints! {
     }
 
     /// Lists the participants of a merge request.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/participants" => Vec<User>;
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/participants" => Vec<User>, about Participants;
     struct ListParticipants { id: Id, merge_request_iid: u64 }
 
     /// Lists the commits of a merge request, newest first.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/commits" => Vec<Commit>,
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/commits" => Vec<Commit>, about Changes,
     views ["": COMMIT_WITH_MESSAGE];
     struct ListMergeRequestCommits { id: Id, merge_request_iid: u64 }
 
     /// Gets a merge request with its diff.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/changes" => MergeRequest;
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/changes" => MergeRequest, about Changes;
     struct GetMergeRequestChanges { id: Id, merge_request_iid: u64 }
 
     /// Lists the pipelines of a merge request.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/pipelines" => Vec<PipelineBrief>;
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/pipelines" => Vec<PipelineBrief>, about Pipelines;
     struct ListMergeRequestPipelines { id: Id, merge_request_iid: u64 }
 
     /// Creates a merge request.
     POST "/projects/{id}/merge_requests" => MergeRequest,
-    touches [ListMergeRequests, ListProjectMergeRequests, GetProject];
+    outdates [MergeRequests, Project];
     struct CreateMergeRequest {
         /// The source project.
         id: Id,
@@ -360,10 +357,7 @@ crate::endpoints! {
 
     /// Updates, closes or reopens a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest,
-    touches [
-        ListMergeRequests, ListProjectMergeRequests, GetMergeRequest, GetMergeRequestChanges, ListDiscussions,
-        ListNotes, ListParticipants, ListReviewers,
-    ];
+    outdates [MergeRequests, MergeRequest, Changes, Notes, Participants, Reviewers];
     struct UpdateMergeRequest {
         id: Id,
         merge_request_iid: u64,
@@ -389,6 +383,6 @@ crate::endpoints! {
     }
 
     /// Lists the requested reviewers (since 15.3).
-    UNSPECIFIED GET "/projects/{id}/merge_requests/{merge_request_iid}/reviewers" => Vec<Reviewer>;
+    UNSPECIFIED GET "/projects/{id}/merge_requests/{merge_request_iid}/reviewers" => Vec<Reviewer>, about Reviewers;
     struct ListReviewers { id: Id, merge_request_iid: u64 }
 }

@@ -1,14 +1,14 @@
 //! Milestones of projects and groups. Not in the specification, although servers of that version support them.
 
-use crate::api::issues::{GetIssue, Issue, ListIssues, ListScopedIssues};
-use crate::api::merge_requests::{GetMergeRequest, MergeRequest, Milestone};
+use crate::api::issues::Issue;
+use crate::api::merge_requests::{MergeRequest, Milestone};
 use crate::api::{NoContent, Time};
 
 crate::endpoints! {
     unspecified section "Milestones";
 
     /// Lists the milestones.
-    GET "/milestones" of scope: Scope [project, group] => Vec<Milestone>;
+    GET "/milestones" of scope: Scope [project, group] => Vec<Milestone>, about Milestones;
     struct ListMilestones {
         /// `active` or `closed`; all if absent.
         state: Option<String>,
@@ -23,7 +23,7 @@ crate::endpoints! {
 
     /// Creates a milestone.
     POST "/milestones" of scope: Scope [project, group] => Milestone,
-    touches [ListMilestones];
+    outdates [Milestones];
     struct CreateMilestone {
         title: String,
         description: Option<String>,
@@ -33,7 +33,7 @@ crate::endpoints! {
 
     /// Updates, closes or reopens a milestone.
     PUT "/milestones/{milestone_id}" of scope: Scope [project, group] => Milestone,
-    touches [ListMilestones, ListIssues, ListScopedIssues, GetIssue, GetMergeRequest];
+    outdates [Milestones, Issues, Issue, MergeRequest];
     struct UpdateMilestone {
         milestone_id: u64,
         title: Option<String>,
@@ -48,7 +48,7 @@ crate::endpoints! {
 
     /// Deletes a milestone.
     DELETE "/milestones/{milestone_id}" of scope: Scope [project, group] => NoContent,
-    touches [ListMilestones, ListIssues, ListScopedIssues, GetIssue, GetMergeRequest];
+    outdates [Milestones, Issues, Issue, MergeRequest];
     struct DeleteMilestone { milestone_id: u64 }
 
     /// Lists the issues of a milestone.

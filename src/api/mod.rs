@@ -47,6 +47,7 @@ pub mod subject;
 pub mod tags;
 pub mod test_reports;
 pub mod todos;
+pub mod topic;
 pub mod types;
 pub mod users;
 pub mod versions;
@@ -59,6 +60,7 @@ pub use git_ref::{GitRef, RefKind};
 pub use host::Host;
 pub use page::{Page, PageInfo};
 pub use subject::{Awardable, Noteable, Scope, Subject};
+pub use topic::Topic;
 pub use types::{Extra, ExtraValue, Id, Named, Time};
 
 /// The endpoints of all operations that the client supports, by area.
@@ -69,7 +71,6 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("decisions", decisions::ALL),
     ("deployments", deployments::ALL),
     ("discussions", discussions::ALL),
-    ("discussions/reads", discussions::reads::ALL),
     ("draft_notes", draft_notes::ALL),
     ("environments", environments::ALL),
     ("groups", groups::ALL),
@@ -83,7 +84,6 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("merge_requests", merge_requests::ALL),
     ("milestones", milestones::ALL),
     ("notes", notes::ALL),
-    ("notes/reads", notes::reads::ALL),
     ("notifications", notifications::ALL),
     ("pipelines", pipelines::ALL),
     ("projects", projects::ALL),

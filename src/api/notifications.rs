@@ -63,12 +63,12 @@ crate::endpoints! {
     }
 
     /// Gets the global settings.
-    GET "/notification_settings" => NotificationSettings;
+    GET "/notification_settings" => NotificationSettings, about Notifications;
     struct GetNotifications {}
 
     /// Updates the global settings.
     PUT "/notification_settings" => NotificationSettings,
-    touches [GetNotifications];
+    outdates [Notifications];
     struct UpdateNotifications {
         /// `disabled`, `participating`, `watch`, `global`, `mention` or `custom`.
         level: Option<String>,
@@ -77,12 +77,12 @@ crate::endpoints! {
     }
 
     /// Gets the settings for a project or group.
-    GET "/notification_settings" of scope: Scope [project, group] => NotificationSettings;
+    GET "/notification_settings" of scope: Scope [project, group] => NotificationSettings, about ScopedNotifications;
     struct GetScopedNotifications {}
 
     /// Updates the settings for a project or group.
     PUT "/notification_settings" of scope: Scope [project, group] => NotificationSettings,
-    touches [GetScopedNotifications];
+    outdates [ScopedNotifications];
     struct UpdateScopedNotifications {
         /// `disabled`, `participating`, `watch`, `global`, `mention` or `custom`.
         level: Option<String>,

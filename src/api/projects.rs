@@ -1,8 +1,7 @@
 //! Projects (specification, "Projects").
 
-use crate::api::groups::{GetGroup, ListGroupProjects};
 use crate::api::types::File;
-use crate::api::users::{CustomAttribute, ListUserProjects, User};
+use crate::api::users::{CustomAttribute, User};
 use crate::api::views::OWNER;
 use crate::api::{Id, Time};
 use std::borrow::Cow;
@@ -258,7 +257,7 @@ crate::endpoints! {
     }
 
     /// Lists the projects that are visible to the caller.
-    GET "/projects" => Vec<Project>,
+    GET "/projects" => Vec<Project>, about Projects,
     views ["owner": OWNER];
     struct ListProjects {
         archived: Option<bool>,
@@ -282,12 +281,12 @@ crate::endpoints! {
     }
 
     /// Gets a single project.
-    GET "/projects/{id}" => Project,
+    GET "/projects/{id}" => Project, about Project,
     views ["owner": OWNER];
     struct GetProject { id: Id, statistics: Option<bool>, with_custom_attributes: Option<bool> }
 
     /// Lists the users of a project.
-    GET "/projects/{id}/users" => Vec<User>;
+    GET "/projects/{id}/users" => Vec<User>, about Members;
     struct ListProjectUsers { id: Id, search: Option<String> }
 
     /// Gets the percentage of each language (since 10.8); empty until the server has computed it.
@@ -296,17 +295,17 @@ crate::endpoints! {
 
     /// Stars a project. Returns `None` if the caller has already starred it.
     UNSPECIFIED POST "/projects/{id}/star" => Option<Project>,
-    touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
+    outdates [Projects, Project];
     struct StarProject { id: Id }
 
     /// Unstars a project. Returns `None` if the caller has not starred it.
     UNSPECIFIED POST "/projects/{id}/unstar" => Option<Project>,
-    touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
+    outdates [Projects, Project];
     struct UnstarProject { id: Id }
 
     /// Forks a project; the reply contains the status of the import.
     UNSPECIFIED POST "/projects/{id}/fork" => Project,
-    touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
+    outdates [Projects, Project];
     struct ForkProject {
         id: Id,
         /// Full path of a user or group; your own if absent.
@@ -319,7 +318,7 @@ crate::endpoints! {
 
     /// Creates a project; either `name` or `path` is required.
     POST "/projects" => Project,
-    touches [ListProjects, ListUserProjects, ListGroupProjects, GetGroup],
+    outdates [Projects, Group],
     views ["owner": OWNER];
     struct CreateProject {
         name: Option<String>,
@@ -331,7 +330,7 @@ crate::endpoints! {
 
     /// Creates a project that is owned by another user; administrators only.
     POST "/projects/user/{user_id}" => Project,
-    touches [ListProjects, ListUserProjects, ListGroupProjects, GetGroup],
+    outdates [Projects, Group],
     views ["owner": OWNER];
     struct CreateUserProject {
         user_id: u64,
@@ -343,7 +342,7 @@ crate::endpoints! {
 
     /// Updates a project. The specification requires `name`, but servers do not.
     PUT "/projects/{id}" => Project,
-    touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects, GetGroup],
+    outdates [Projects, Project, Group],
     views ["owner": OWNER];
     struct UpdateProject {
         id: Id,

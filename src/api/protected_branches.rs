@@ -1,7 +1,6 @@
 //! Protection rules of branches: a branch name, or a pattern that matches several. Not in the specification; available
 //! since 9.5.
 
-use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::endpoint::{InputKind, InputType};
 use crate::api::{Id, NoContent};
 use serde::{Deserialize, Serialize};
@@ -68,12 +67,12 @@ crate::endpoints! {
     unspecified section "Protected branches";
 
     /// Lists the protection rules of a project.
-    GET "/projects/{id}/protected_branches" => Vec<ProtectionRule>;
+    GET "/projects/{id}/protected_branches" => Vec<ProtectionRule>, about ProtectionRules;
     struct ListProtectionRules { id: Id }
 
     /// Protects the branches that match a name or a pattern.
     POST "/projects/{id}/protected_branches" => ProtectionRule,
-    touches [ListProtectionRules, ListBranches, GetBranch];
+    outdates [ProtectionRules, Branches];
     struct CreateProtectionRule {
         id: Id,
         name: String,
@@ -86,7 +85,7 @@ crate::endpoints! {
 
     /// Updates a rule (since 15.6).
     JSON PATCH "/projects/{id}/protected_branches/{name}" => ProtectionRule,
-    touches [ListProtectionRules, ListBranches, GetBranch];
+    outdates [ProtectionRules, Branches];
     struct UpdateProtectionRule {
         id: Id,
         name: String,
@@ -99,7 +98,7 @@ crate::endpoints! {
 
     /// Deletes a rule.
     DELETE "/projects/{id}/protected_branches/{name}" => NoContent,
-    touches [ListProtectionRules, ListBranches, GetBranch];
+    outdates [ProtectionRules, Branches];
     struct DeleteProtectionRule { id: Id, name: String }
 }
 

@@ -2,7 +2,6 @@
 //! per tag.
 
 use crate::api::merge_requests::Milestone;
-use crate::api::tags::{GetTag, ListTags};
 use crate::api::users::User;
 use crate::api::{Id, Time};
 
@@ -67,12 +66,12 @@ crate::endpoints! {
     unspecified section "Releases";
 
     /// Lists the releases of a project, latest first.
-    GET "/projects/{id}/releases" => Vec<Release>;
+    GET "/projects/{id}/releases" => Vec<Release>, about Releases;
     struct ListReleases { id: Id }
 
     /// Creates a release for a tag; also creates the tag if `ref` is set.
     POST "/projects/{id}/releases" => Release,
-    touches [ListReleases, ListTags, GetTag];
+    outdates [Releases, Tags];
     struct CreateRelease {
         id: Id,
         tag_name: String,
@@ -84,21 +83,21 @@ crate::endpoints! {
 
     /// Updates a release.
     PUT "/projects/{id}/releases/{tag_name}" => Release,
-    touches [ListReleases, ListTags, GetTag];
+    outdates [Releases, Tags];
     struct UpdateRelease { id: Id, tag_name: String, name: Option<String>, description: Option<String> }
 
     /// Deletes a release; its tag is kept.
     DELETE "/projects/{id}/releases/{tag_name}" => Release,
-    touches [ListReleases, ListTags, GetTag];
+    outdates [Releases, Tags];
     struct DeleteRelease { id: Id, tag_name: String }
 
     /// Lists the asset links of a release.
-    GET "/projects/{id}/releases/{tag_name}/assets/links" => Vec<AssetLink>;
+    GET "/projects/{id}/releases/{tag_name}/assets/links" => Vec<AssetLink>, about AssetLinks;
     struct ListAssetLinks { id: Id, tag_name: String }
 
     /// Adds a link to the assets of a release. Names and URLs must be unique.
     POST "/projects/{id}/releases/{tag_name}/assets/links" => AssetLink,
-    touches [ListAssetLinks, ListReleases];
+    outdates [AssetLinks, Releases];
     struct CreateAssetLink {
         id: Id,
         tag_name: String,
@@ -111,7 +110,7 @@ crate::endpoints! {
 
     /// Updates an asset link of a release. Servers require the name or the URL, and reset an absent type to `other`.
     PUT "/projects/{id}/releases/{tag_name}/assets/links/{link_id}" => AssetLink,
-    touches [ListAssetLinks, ListReleases];
+    outdates [AssetLinks, Releases];
     struct UpdateAssetLink {
         id: Id,
         tag_name: String,
@@ -123,6 +122,6 @@ crate::endpoints! {
 
     /// Removes an asset link from a release; the target of the link is not deleted.
     DELETE "/projects/{id}/releases/{tag_name}/assets/links/{link_id}" => AssetLink,
-    touches [ListAssetLinks, ListReleases];
+    outdates [AssetLinks, Releases];
     struct DeleteAssetLink { id: Id, tag_name: String, link_id: u64 }
 }

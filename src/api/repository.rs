@@ -1,6 +1,6 @@
 //! Trees, blobs, archives, comparisons and contributors of a repository (specification, "Repository browsing").
 
-use crate::api::commits::resources::{Commit, DiffEntry};
+use crate::api::commits::{Commit, DiffEntry};
 use crate::api::views::SHORT_COMMIT;
 use crate::api::{Id, Raw};
 use base64::Engine as _;
@@ -118,7 +118,7 @@ crate::endpoints! {
     section "Repository browsing";
 
     /// Lists the entries of a folder.
-    GET "/projects/{id}/repository/tree" => Vec<TreeEntry>;
+    GET "/projects/{id}/repository/tree" => Vec<TreeEntry>, about Repository;
     struct ListTree {
         id: Id,
         /// Folder; the root if absent.
@@ -163,7 +163,7 @@ crate::endpoints! {
     }
 
     /// Compares two refs.
-    GET "/projects/{id}/repository/compare" => Comparison,
+    GET "/projects/{id}/repository/compare" => Comparison, about Repository,
     views ["commit": SHORT_COMMIT, "commits": SHORT_COMMIT];
     struct CompareRefs {
         id: Id,
@@ -174,7 +174,7 @@ crate::endpoints! {
     }
 
     /// Lists the contributors.
-    GET "/projects/{id}/repository/contributors" => Vec<Contributor>;
+    GET "/projects/{id}/repository/contributors" => Vec<Contributor>, about Repository;
     struct ListContributors {
         id: Id,
         /// `name`, `email` or `commits`; by commit date if absent.

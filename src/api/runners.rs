@@ -79,26 +79,26 @@ crate::endpoints! {
     section "Runners";
 
     /// Lists the specific runners that are available to the caller.
-    GET "/runners" => Vec<Runner>;
+    GET "/runners" => Vec<Runner>, about Runners;
     struct ListRunners {
         /// `active`, `paused` or `online`.
         scope: Option<String>,
     }
 
     /// Lists all runners of the server; administrators only.
-    GET "/runners/all" => Vec<Runner>;
+    GET "/runners/all" => Vec<Runner>, about Runners;
     struct ListAllRunners {
         /// `specific`, `shared`, `active`, `paused` or `online`.
         scope: Option<String>,
     }
 
     /// Gets a single runner.
-    GET "/runners/{id}" => Runner;
+    GET "/runners/{id}" => Runner, about Runners;
     struct GetRunner { id: u64 }
 
     /// Updates a runner.
     PUT "/runners/{id}" => Runner,
-    touches [ListRunners, ListAllRunners, GetRunner, ListProjectRunners];
+    outdates [Runners];
     struct UpdateRunner {
         id: u64,
         description: Option<String>,
@@ -113,7 +113,7 @@ crate::endpoints! {
 
     /// Removes a runner.
     DELETE "/runners/{id}" => NoContent,
-    touches [ListRunners, ListAllRunners, GetRunner, ListProjectRunners];
+    outdates [Runners];
     struct DeleteRunner { id: u64 }
 
     /// Lists the jobs that a runner is executing or has executed.
@@ -126,16 +126,16 @@ crate::endpoints! {
     }
 
     /// Lists the runners that are enabled for a project, both specific and shared.
-    GET "/projects/{id}/runners" => Vec<Runner>;
+    GET "/projects/{id}/runners" => Vec<Runner>, about Runners;
     struct ListProjectRunners { id: Id }
 
     /// Enables a specific runner for a project.
     POST "/projects/{id}/runners" => Runner,
-    touches [ListProjectRunners, ListRunners, GetRunner];
+    outdates [Runners];
     struct EnableRunner { id: Id, runner_id: u64 }
 
     /// Disables a runner for a project, unless it is its only project.
     DELETE "/projects/{id}/runners/{runner_id}" => NoContent,
-    touches [ListProjectRunners, ListRunners, GetRunner];
+    outdates [Runners];
     struct DisableRunner { id: Id, runner_id: u64 }
 }

@@ -1,6 +1,6 @@
 //! Search in all projects, in a group, and in a project (specification, "Search").
 
-use crate::api::commits::resources::Commit;
+use crate::api::commits::Commit;
 use crate::api::issues::Issue;
 use crate::api::json;
 use crate::api::merge_requests::{MergeRequest, Milestone};

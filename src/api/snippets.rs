@@ -49,16 +49,16 @@ crate::endpoints! {
     section "Project snippets";
 
     /// Lists the snippets of a project.
-    GET "/projects/{id}/snippets" => Vec<Snippet>;
+    GET "/projects/{id}/snippets" => Vec<Snippet>, about Snippets;
     struct ListSnippets { id: Id }
 
     /// Gets a single snippet.
-    GET "/projects/{id}/snippets/{snippet_id}" => Snippet;
+    GET "/projects/{id}/snippets/{snippet_id}" => Snippet, about Snippets;
     struct GetSnippet { id: Id, snippet_id: u64 }
 
     /// Creates a snippet. Current servers call `code` `content`: set both, and each server uses its own.
     POST "/projects/{id}/snippets" => Snippet,
-    touches [ListSnippets];
+    outdates [Snippets];
     struct CreateSnippet {
         id: Id,
         title: String,
@@ -72,7 +72,7 @@ crate::endpoints! {
 
     /// Updates a snippet.
     PUT "/projects/{id}/snippets/{snippet_id}" => Snippet,
-    touches [ListSnippets, GetSnippet, GetSnippetText];
+    outdates [Snippets];
     struct UpdateSnippet {
         id: Id,
         snippet_id: u64,
@@ -87,11 +87,11 @@ crate::endpoints! {
 
     /// Deletes a snippet.
     DELETE "/projects/{id}/snippets/{snippet_id}" => NoContent,
-    touches [ListSnippets, GetSnippet, GetSnippetText];
+    outdates [Snippets];
     struct DeleteSnippet { id: Id, snippet_id: u64 }
 
     /// Gets the text of a snippet.
-    GET "/projects/{id}/snippets/{snippet_id}/raw" => Raw;
+    GET "/projects/{id}/snippets/{snippet_id}/raw" => Raw, about Snippets;
     struct GetSnippetText { id: Id, snippet_id: u64 }
 
     /// Gets the user agent details of a snippet; administrators only.

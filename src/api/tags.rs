@@ -1,6 +1,6 @@
 //! Tags and their releases (specification, "Tags and releases").
 
-use crate::api::commits::resources::Commit;
+use crate::api::commits::Commit;
 use crate::api::{Id, NoContent, Time};
 
 crate::resource! {
@@ -33,7 +33,7 @@ crate::endpoints! {
     section "Tags and releases";
 
     /// Lists the tags of a project.
-    GET "/projects/{id}/repository/tags" => Vec<Tag>;
+    GET "/projects/{id}/repository/tags" => Vec<Tag>, about Tags;
     struct ListTags {
         id: Id,
         /// `name` or `updated` (default).
@@ -43,12 +43,12 @@ crate::endpoints! {
     }
 
     /// Gets a single tag.
-    GET "/projects/{id}/repository/tags/{tag_name}" => Tag;
+    GET "/projects/{id}/repository/tags/{tag_name}" => Tag, about Tags;
     struct GetTag { id: Id, tag_name: String }
 
     /// Creates a tag.
     POST "/projects/{id}/repository/tags" => Tag,
-    touches [ListTags];
+    outdates [Tags];
     struct CreateTag {
         id: Id,
         tag_name: String,
@@ -61,16 +61,16 @@ crate::endpoints! {
 
     /// Deletes a tag.
     DELETE "/projects/{id}/repository/tags/{tag_name}" => NoContent,
-    touches [ListTags, GetTag];
+    outdates [Tags];
     struct DeleteTag { id: Id, tag_name: String }
 
     /// Creates a release for a tag.
     POST "/projects/{id}/repository/tags/{tag_name}/release" => TagRelease,
-    touches [ListTags, GetTag];
+    outdates [Tags];
     struct CreateTagRelease { id: Id, tag_name: String, description: String }
 
     /// Updates the description of a release.
     PUT "/projects/{id}/repository/tags/{tag_name}/release" => TagRelease,
-    touches [ListTags, GetTag];
+    outdates [Tags];
     struct UpdateTagRelease { id: Id, tag_name: String, description: String }
 }

@@ -146,7 +146,7 @@ crate::endpoints! {
     unspecified section "To-dos";
 
     /// Lists the caller's to-do items, newest first.
-    GET "/todos" => Vec<Todo>;
+    GET "/todos" => Vec<Todo>, about Todos;
     struct ListTodos {
         /// One of [`ACTIONS`].
         action: Option<String>,
@@ -161,11 +161,11 @@ crate::endpoints! {
 
     /// Marks a to-do item as done; doing it again changes nothing.
     POST "/todos/{id}/mark_as_done" => Todo,
-    touches [ListTodos];
+    outdates [Todos];
     struct MarkTodoAsDone { id: u64 }
 
     /// Marks all pending to-do items as done, whatever filter a list had.
     POST "/todos/mark_as_done" => NoContent,
-    touches [ListTodos];
+    outdates [Todos];
     struct MarkAllTodosAsDone {}
 }

@@ -162,7 +162,7 @@ crate::endpoints! {
     }
 
     /// Lists users.
-    GET "/users" => Vec<Profile>;
+    GET "/users" => Vec<Profile>, about Users;
     struct ListUsers {
         /// Only `true` has an effect.
         active: Option<bool>,
@@ -185,12 +185,12 @@ crate::endpoints! {
     }
 
     /// Gets a single user.
-    GET "/users/{id}" => Profile;
+    GET "/users/{id}" => Profile, about Users;
     struct GetUser { id: u64, with_custom_attributes: Option<bool> }
 
     /// Creates a user; administrators only. Either `password` or `reset_password` is required.
     POST "/users" => Profile,
-    touches [ListUsers];
+    outdates [Users];
     struct CreateUser {
         email: String,
         username: String,
@@ -205,7 +205,7 @@ crate::endpoints! {
 
     /// Updates a user; administrators only.
     PUT "/users/{id}" => Profile,
-    touches [ListUsers, GetUser, GetCurrentUser];
+    outdates [Users, CurrentUser];
     struct UpdateUser {
         id: u64,
         email: Option<String>,
@@ -220,7 +220,7 @@ crate::endpoints! {
 
     /// Deletes a user; administrators only.
     DELETE "/users/{id}" => NoContent,
-    touches [ListUsers, GetUser];
+    outdates [Users];
     struct DeleteUser {
         id: u64,
         /// Whether to also delete the user's contributions, instead of moving them to the ghost user.
@@ -228,60 +228,60 @@ crate::endpoints! {
     }
 
     /// Gets the current user.
-    GET "/user" => Profile;
+    GET "/user" => Profile, about CurrentUser;
     struct GetCurrentUser {
         /// ID of the user to act as; administrators only.
         sudo: Option<u64>,
     }
 
     /// Lists the caller's SSH keys.
-    GET "/user/keys" => Vec<SshKey>;
+    GET "/user/keys" => Vec<SshKey>, about SshKeys;
     struct ListKeys {}
 
     /// Lists the SSH keys of a user.
-    GET "/users/{id}/keys" => Vec<SshKey>;
+    GET "/users/{id}/keys" => Vec<SshKey>, about SshKeys;
     struct ListUserKeys { id: Id }
 
     /// Gets one of the caller's SSH keys.
-    GET "/user/keys/{key_id}" => SshKey;
+    GET "/user/keys/{key_id}" => SshKey, about SshKeys;
     struct GetKey { key_id: u64 }
 
     /// Adds an SSH key for the caller.
     POST "/user/keys" => SshKey,
-    touches [ListKeys];
+    outdates [SshKeys];
     struct AddKey { title: String, key: String }
 
     /// Adds an SSH key for a user; administrators only.
     POST "/users/{id}/keys" => SshKey,
-    touches [ListUserKeys];
+    outdates [SshKeys];
     struct AddUserKey { id: u64, title: String, key: String }
 
     /// Deletes an SSH key of the caller.
     DELETE "/user/keys/{key_id}" => NoContent,
-    touches [ListKeys, GetKey];
+    outdates [SshKeys];
     struct DeleteKey { key_id: u64 }
 
     /// Deletes an SSH key of a user; administrators only.
     DELETE "/users/{id}/keys/{key_id}" => NoContent,
-    touches [ListUserKeys];
+    outdates [SshKeys];
     struct DeleteUserKey { id: u64, key_id: u64 }
 
     /// Lists the caller's GPG keys.
-    GET "/user/gpg_keys" => Vec<GpgKey>;
+    GET "/user/gpg_keys" => Vec<GpgKey>, about GpgKeys;
     struct ListGpgKeys {}
 
     /// Gets one of the caller's GPG keys.
-    GET "/user/gpg_keys/{key_id}" => GpgKey;
+    GET "/user/gpg_keys/{key_id}" => GpgKey, about GpgKeys;
     struct GetGpgKey { key_id: u64 }
 
     /// Adds a GPG key for the caller.
     POST "/user/gpg_keys" => GpgKey,
-    touches [ListGpgKeys];
+    outdates [GpgKeys];
     struct AddGpgKey { key: String }
 
     /// Deletes a GPG key of the caller.
     DELETE "/user/gpg_keys/{key_id}" => NoContent,
-    touches [ListGpgKeys, GetGpgKey];
+    outdates [GpgKeys];
     struct DeleteGpgKey { key_id: u64 }
 
     /// Lists the GPG keys of a user.
@@ -297,7 +297,7 @@ crate::endpoints! {
     struct LookUpKey { id: u64 }
 
     /// Lists the projects of a user.
-    GET "/users/{user_id}/projects" => Vec<Project>,
+    GET "/users/{user_id}/projects" => Vec<Project>, about Projects,
     views ["owner": OWNER];
     struct ListUserProjects {
         /// ID or username.

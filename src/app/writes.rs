@@ -94,7 +94,7 @@ impl App {
         let actions = cx.actions;
         self.set_overlays(overlays, before);
         if outcome.is_ok() {
-            self.store.invalidate_routes(pending.write.touches);
+            self.store.invalidate(&pending.write);
         }
         match &outcome {
             // The outbox reports the results of its own writes.

@@ -4,7 +4,7 @@ pub mod range_read;
 pub mod want;
 
 use crate::api::client::Progress;
-use crate::api::endpoint::{Request, Route};
+use crate::api::endpoint::Request;
 use crate::api::{Endpoint, Error, Fault, Host};
 use jiff::Timestamp;
 pub use range_read::{AnyRangeRead, RangeRead};
@@ -1023,15 +1023,15 @@ impl Store {
         self.failed_work.insert(key);
     }
 
-    /// Marks all replies of these routes as stale after a write, and lets their streams continue.
-    pub fn invalidate_routes(&mut self, routes: &[&[Route]]) {
-        let is_touched = |request: &Request| routes.iter().copied().flatten().any(|route| route.path == request.route);
-        for (_, stream) in self.streams.iter_mut().filter(|(request, _)| is_touched(request)) {
+    /// Marks all replies that a write has outdated as stale, and lets their streams continue.
+    pub fn invalidate(&mut self, write: &Write) {
+        let is_outdated = |read: &Request| read.is_outdated_by(&write.request, write.outdates);
+        for (_, stream) in self.streams.iter_mut().filter(|(request, _)| is_outdated(request)) {
             stream.is_complete = false;
             stream.error = None;
         }
         for (request, resource) in &mut self.resources {
-            if is_touched(request) && request.host.is_none() {
+            if is_outdated(request) && request.host.is_none() {
                 for entry in &mut resource.entries {
                     entry.stale = true;
                     entry.was_invalidated = entry.is_loading;
@@ -1144,8 +1144,8 @@ fn evict<K: Eq + std::hash::Hash, V>(
 mod tests {
     use super::*;
     use crate::api::Fault;
-    use crate::api::branches::{Branch, ListBranches};
-    use crate::api::tags::ListTags;
+    use crate::api::branches::{Branch, CreateBranch, ListBranches};
+    use crate::api::tags::CreateTag;
     use std::time::Duration;
 
     struct Heavy(usize);
@@ -1350,7 +1350,7 @@ mod tests {
         let load = Load::list(&list, 1);
         let mut store = Store::default();
         store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
-        store.invalidate_routes(&[ListBranches::ROUTES]);
+        store.invalidate(&Write::new(&CreateBranch { id: "1".into(), ..Default::default() }, "create"));
         assert_eq!(store.due(&load, at(0)).0, Some(1));
         assert_eq!(store.list(&list).len(), 1);
     }
@@ -1486,14 +1486,14 @@ mod tests {
         let load = Load::list(&list, 1);
         let mut store = Store::default();
         store.set_loading(&TaskKey::Load(load.request.clone(), 1), true);
-        store.invalidate_routes(&[ListBranches::ROUTES]);
+        store.invalidate(&Write::new(&CreateBranch { id: "1".into(), ..Default::default() }, "create"));
         store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
         assert!(!store.is_fresh(&load.request) && !store.list(&list).is_settled(1), "it may be older than the change");
         assert_eq!(store.due(&load, at(0)).0, Some(1));
         store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(0));
         assert!(store.is_fresh(&load.request) && store.list(&list).is_settled(1));
-        store.invalidate_routes(&[ListTags::ROUTES]);
-        assert_eq!(store.due(&load, at(0)).0, None, "another route says nothing of it");
+        store.invalidate(&Write::new(&CreateTag { id: "1".into(), ..Default::default() }, "create"));
+        assert_eq!(store.due(&load, at(0)).0, None, "another topic says nothing of it");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The needs of a pane, as data: the app compares them with the store, and starts or cancels requests accordingly.
 
 use super::range_read::AnyRangeRead;
-use crate::api::endpoint::{Request, Route};
+use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::reply_limits;
-use crate::api::{Endpoint, Host, Reply};
+use crate::api::{Endpoint, Host, Reply, Topic};
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -483,8 +483,8 @@ impl From<Work> for Want {
 pub struct Write {
     /// The request.
     pub request: Request,
-    /// The routes whose replies become stale when the write succeeds.
-    pub touches: &'static [&'static [Route]],
+    /// The topics of the reads whose replies become stale when the write succeeds.
+    pub outdates: &'static [Topic],
     /// Parses the reply.
     pub read: Reader,
     /// A description for messages: `comment on !12`.
@@ -500,7 +500,7 @@ impl Write {
     pub fn new<E: Endpoint>(endpoint: &E, what: impl Into<String>) -> Write {
         Write {
             request: endpoint.request(),
-            touches: E::TOUCHES,
+            outdates: E::OUTDATES,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
             what: what.into(),
             undo: None,

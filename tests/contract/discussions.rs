@@ -34,7 +34,6 @@ fn position() -> NewPosition {
 }
 
 requests! {
-    [also reads::ALL]
     ListDiscussions { on: request() } => "GET /projects/1/merge_requests/5/discussions";
     CreateDiscussion {
         on: request(),

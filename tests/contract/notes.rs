@@ -21,7 +21,6 @@ fn epic() -> Noteable {
 }
 
 requests! {
-    [also reads::ALL]
     ListNotes { on: issue(), sort: word("asc"), order_by: word("updated_at") } =>
         "GET /projects/acme%2Fui/issues/11/notes?order_by=updated_at&sort=asc";
     GetNote { on: issue(), note_id: 3 } =>

@@ -33,15 +33,14 @@ pub fn time() -> Option<Time> {
 }
 
 /// Declares the expected request of every endpoint of an area: method, path and query, and after a bar the form or the
-/// JSON. `also` names another area whose requests are declared with it.
+/// JSON.
 macro_rules! requests {
-    ($([also $area:expr])? $($endpoint:ident { $($inputs:tt)* } => $text:literal;)*) => {
+    ($($endpoint:ident { $($inputs:tt)* } => $text:literal;)*) => {
         #[test]
         fn requests_match_the_specification() {
             use labscope::api::Endpoint;
             let made = [$((<$endpoint as Endpoint>::NAME, $endpoint { $($inputs)* }.request(), $text)),*];
             crate::sample::check_requests(ALL, &made);
-            $(crate::sample::check_requests($area, &made);)?
         }
     };
 }

@@ -4,8 +4,7 @@
 pub mod resources;
 
 use crate::api::endpoint::{InputKind, InputType};
-use crate::api::jobs::{GetJob, Job, ListJobs, ListPipelineJobs};
-use crate::api::merge_requests::{GetMergeRequest, ListMergeRequestPipelines};
+use crate::api::jobs::Job;
 use crate::api::pipelines::resources::Status;
 use crate::api::users::User;
 use crate::api::views::COMMIT_WITH_MESSAGE;
@@ -117,7 +116,7 @@ crate::endpoints! {
     unspecified section "Pipelines";
 
     /// Lists the pipelines of a project, newest first, without child pipelines.
-    GET "/projects/{id}/pipelines" => Vec<Pipeline>;
+    GET "/projects/{id}/pipelines" => Vec<Pipeline>, about Pipelines;
     struct ListPipelines {
         id: Id,
         /// One of [`SCOPES`].
@@ -141,12 +140,12 @@ crate::endpoints! {
     }
 
     /// Gets a single pipeline.
-    GET "/projects/{id}/pipelines/{pipeline_id}" => Pipeline;
+    GET "/projects/{id}/pipelines/{pipeline_id}" => Pipeline, about Pipeline;
     struct GetPipeline { id: Id, pipeline_id: u64 }
 
     /// Runs a pipeline on a branch or tag.
     JSON POST "/projects/{id}/pipeline" => Pipeline,
-    touches [ListPipelines, ListJobs, ListMergeRequestPipelines, GetMergeRequest];
+    outdates [Pipelines, Jobs, MergeRequest];
     struct CreatePipeline {
         id: Id,
         /// Branch or tag.
@@ -157,27 +156,21 @@ crate::endpoints! {
 
     /// Retries the failed and canceled jobs of a pipeline.
     POST "/projects/{id}/pipelines/{pipeline_id}/retry" => Pipeline,
-    touches [
-        ListPipelines, GetPipeline, ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob,
-        ListMergeRequestPipelines, GetMergeRequest,
-    ];
+    outdates [Pipelines, Pipeline, Jobs, TriggerJobs, Job, MergeRequest];
     struct RetryPipeline { id: Id, pipeline_id: u64 }
 
     /// Cancels the unfinished jobs of a pipeline.
     POST "/projects/{id}/pipelines/{pipeline_id}/cancel" => Pipeline,
-    touches [
-        ListPipelines, GetPipeline, ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob,
-        ListMergeRequestPipelines, GetMergeRequest,
-    ];
+    outdates [Pipelines, Pipeline, Jobs, TriggerJobs, Job, MergeRequest];
     struct CancelPipeline { id: Id, pipeline_id: u64 }
 
     /// Deletes a pipeline with its jobs, their traces and artifacts.
     DELETE "/projects/{id}/pipelines/{pipeline_id}" => NoContent,
-    touches [ListPipelines, ListJobs, ListPipelineJobs, ListMergeRequestPipelines];
+    outdates [Pipelines, Jobs];
     struct DeletePipeline { id: Id, pipeline_id: u64 }
 
     /// Lists the trigger jobs of a pipeline, each with the pipeline that it started.
-    GET "/projects/{id}/pipelines/{pipeline_id}/bridges" => Vec<Job>,
+    GET "/projects/{id}/pipelines/{pipeline_id}/bridges" => Vec<Job>, about TriggerJobs,
     views ["commit": COMMIT_WITH_MESSAGE];
     struct ListPipelineBridges {
         id: Id,

@@ -1,4 +1,5 @@
-//! The status of jobs and pipelines, and pipelines as part of the replies of many endpoints.
+//! The status of jobs and pipelines, and pipelines as part of commits and merge requests, which operations on pipelines
+//! return in turn.
 
 use crate::api::Time;
 

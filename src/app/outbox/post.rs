@@ -267,7 +267,7 @@ impl App {
             Step::Drop(key) => {
                 // A comment that arrived without a reply must also become visible.
                 if let Some(draft) = self.saved.draft(&key) {
-                    self.store.invalidate_routes(draft.write().touches);
+                    self.store.invalidate(&draft.write());
                     self.publish(&draft, effects);
                 }
                 self.act(Action::SaveText(key, None), effects);

@@ -1,18 +1,159 @@
 //! Commits, their comments, statuses and signatures, and the creation of commits (specification, "Commits and commit
 //! statuses").
 
-pub mod resources;
-
-use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::endpoint::{InputKind, InputType};
-use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, MergeRequest};
-use crate::api::projects::GetProject;
-use crate::api::repository::{CompareRefs, ListContributors, ListTree};
+use crate::api::merge_requests::MergeRequest;
+use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::users::User;
 use crate::api::views::COMMENT_AUTHOR_FIELDS;
 use crate::api::{Id, Time};
-pub use resources::{Commit, CommitSignature, DiffEntry, Stats};
 use serde::{Deserialize, Serialize};
+
+crate::resource! {
+    /// A commit. The specification's short commit is the same with fewer fields.
+    pub struct Commit {
+        /// The full SHA.
+        id: String,
+        short_id: String,
+        /// The first line of the message.
+        title: String,
+        message: String,
+        author_name: String,
+        author_email: String,
+        authored_date: Option<Time>,
+        committer_name: String,
+        committer_email: String,
+        committed_date: Option<Time>,
+        created_at: Option<Time>,
+        parent_ids: Vec<String>,
+    }
+    views {
+        /// Numbers of added and deleted lines; only for a single commit and in the reply to its creation.
+        stats: Stats,
+        /// The status of the last pipeline; only for a single commit.
+        status: String,
+        last_pipeline: PipelineBrief,
+        /// The ID of the project; only in search results.
+        project_id: u64,
+    }
+    unspecified {
+        web_url: String,
+    }
+}
+
+impl Commit {
+    /// Returns the short SHA; a prefix of the full SHA if the server sent none.
+    pub fn short(&self) -> &str {
+        if self.short_id.is_empty() { self.id.get(..8).unwrap_or(&self.id) } else { &self.short_id }
+    }
+
+    /// Returns the message without its first line.
+    pub fn body(&self) -> &str {
+        self.message.split_once('\n').map_or("", |(_, rest)| rest.trim_matches(['\r', '\n']))
+    }
+
+    /// Returns whether this is a merge commit.
+    pub fn is_merge(&self) -> bool {
+        self.parent_ids.len() > 1
+    }
+
+    /// Returns the author date, or else the creation or committer date.
+    pub fn date(&self) -> Option<&Time> {
+        self.authored_date.as_ref().or(self.created_at.as_ref()).or(self.committed_date.as_ref())
+    }
+}
+
+crate::resource! {
+    /// Numbers of added and deleted lines.
+    pub struct Stats {
+        additions: u64,
+        deletions: u64,
+        total: u64,
+    }
+}
+
+crate::resource! {
+    /// The signature of a commit, as verified by the server.
+    pub struct CommitSignature {
+        /// `PGP`, `X509` or `SSH`.
+        signature_type: String,
+        /// `verified`, `unverified`, `unknown_key`, ….
+        verification_status: String,
+    }
+    unspecified {
+        gpg_key_primary_keyid: String,
+        gpg_key_user_name: String,
+        gpg_key_user_email: String,
+        key: SignatureKey,
+        x509_certificate: SignatureCertificate,
+    }
+}
+
+crate::resource! {
+    /// The SSH key of a signature.
+    pub struct SignatureKey {
+        title: String,
+    }
+}
+
+crate::resource! {
+    /// The X.509 certificate of a signature.
+    pub struct SignatureCertificate {
+        subject: String,
+        email: String,
+    }
+}
+
+crate::resource! {
+    /// The changes of one file: the hunks of a unified diff, without the `diff --git` header.
+    pub struct DiffEntry {
+        /// The hunks; empty for binary, renamed, collapsed and too large files.
+        diff: String,
+        old_path: String,
+        new_path: String,
+        /// The file mode before the change: six octal digits.
+        a_mode: Option<String>,
+        b_mode: Option<String>,
+        new_file: bool,
+        renamed_file: bool,
+        deleted_file: bool,
+    }
+    unspecified {
+        /// Whether the server omitted the diff because it is long.
+        collapsed: bool,
+        /// Whether the server omitted the diff because it is too large to compute.
+        too_large: bool,
+        generated_file: bool,
+    }
+}
+
+impl DiffEntry {
+    /// Returns the path of the file: the new one, or the old one of a deleted file.
+    pub fn path(&self) -> &str {
+        if self.deleted_file || self.new_path.is_empty() { &self.old_path } else { &self.new_path }
+    }
+
+    /// Returns whether the server omitted the diff because of its size.
+    pub fn is_withheld(&self) -> bool {
+        self.diff.is_empty() && (self.too_large == Some(true) || self.collapsed == Some(true))
+    }
+
+    /// Returns the numbers of added and deleted lines, counted in the diff.
+    pub fn counts(&self) -> (usize, usize) {
+        let mut counts = (0, 0);
+        let mut in_hunk = false;
+        for line in self.diff.lines() {
+            match line.as_bytes().first() {
+                // Before the first hunk, `---` and `+++` are file headers.
+                Some(b'@') => in_hunk = true,
+                Some(b'+') if in_hunk => counts.0 += 1,
+                Some(b'-') if in_hunk => counts.1 += 1,
+                _ => {}
+            }
+        }
+        counts
+    }
+}
 
 crate::resource! {
     /// A comment on a commit, or on a line of its diff.
@@ -98,7 +239,7 @@ crate::endpoints! {
     section "Commits and commit statuses";
 
     /// Lists the commits of a branch or tag, newest first.
-    GET "/projects/{id}/repository/commits" => Vec<Commit>;
+    GET "/projects/{id}/repository/commits" => Vec<Commit>, about Commits;
     struct ListCommits {
         id: Id,
         /// Branch or tag; the default branch if absent.
@@ -115,10 +256,7 @@ crate::endpoints! {
 
     /// Creates a commit with several changes.
     JSON POST "/projects/{id}/repository/commits" => Commit,
-    touches [
-        ListCommits, ListTree, ListBranches, GetBranch, ListContributors, CompareRefs, GetProject, GetMergeRequest,
-        ListMergeRequestCommits, GetMergeRequestChanges,
-    ];
+    outdates [Commits, Repository, Branches, Project, MergeRequest, Changes];
     struct CreateCommit {
         id: Id,
         branch: String,
@@ -131,7 +269,7 @@ crate::endpoints! {
     }
 
     /// Gets a commit by SHA, branch or tag.
-    GET "/projects/{id}/repository/commits/{sha}" => Commit;
+    GET "/projects/{id}/repository/commits/{sha}" => Commit, about Commit;
     struct GetCommit { id: Id, sha: String, stats: Option<bool> }
 
     /// Lists the branches and tags that contain a commit.
@@ -145,10 +283,7 @@ crate::endpoints! {
 
     /// Cherry-picks a commit to a branch.
     POST "/projects/{id}/repository/commits/{sha}/cherry_pick" => Commit,
-    touches [
-        ListCommits, ListTree, ListBranches, GetBranch, ListContributors, CompareRefs, GetProject, GetMergeRequest,
-        ListMergeRequestCommits, GetMergeRequestChanges,
-    ];
+    outdates [Commits, Repository, Branches, Project, MergeRequest, Changes];
     struct CherryPick { id: Id, sha: String, branch: String }
 
     /// Gets the diff of a commit.
@@ -164,13 +299,13 @@ crate::endpoints! {
     struct GetCommitSignature { id: Id, sha: String }
 
     /// Lists the comments on a commit.
-    GET "/projects/{id}/repository/commits/{sha}/comments" => Vec<CommitComment>,
+    GET "/projects/{id}/repository/commits/{sha}/comments" => Vec<CommitComment>, about CommitComments,
     views ["author": COMMENT_AUTHOR_FIELDS];
     struct ListCommitComments { id: Id, sha: String }
 
     /// Comments on a commit, or on a line of its diff.
     POST "/projects/{id}/repository/commits/{sha}/comments" => CommitComment,
-    touches [ListCommitComments];
+    outdates [CommitComments];
     struct CreateCommitComment {
         id: Id,
         /// The commit; for a comment on a line, its full SHA.
@@ -183,7 +318,7 @@ crate::endpoints! {
     }
 
     /// Lists the statuses of a commit.
-    GET "/projects/{id}/repository/commits/{sha}/statuses" => Vec<CommitStatus>;
+    GET "/projects/{id}/repository/commits/{sha}/statuses" => Vec<CommitStatus>, about Commit;
     struct ListCommitStatuses {
         id: Id,
         sha: String,
@@ -196,7 +331,7 @@ crate::endpoints! {
 
     /// Sets the status of a commit under a name.
     POST "/projects/{id}/statuses/{sha}" => CommitStatus,
-    touches [ListCommitStatuses, GetCommit];
+    outdates [Commit];
     struct SetCommitStatus {
         id: Id,
         sha: String,

@@ -1,22 +1,40 @@
-//! Operations that write discussions: threads on merge requests, issues and snippets. Not in the specification; available for
+//! Discussions: threads on merge requests, issues and snippets. Not in the specification; available for
 //! issues and snippets since 10.6, and for merge requests since 10.8. Threads on snippets cannot be resolved.
 
-pub mod reads;
+use crate::api::notes::{NewPosition, Note, Suggestion};
 
-pub use reads::*;
+crate::resource! {
+    /// A thread: a note with its replies.
+    pub struct Discussion {
+        /// The ID: 40 hexadecimal digits.
+        id: String,
+        /// Whether the thread is a single comment; a reply turns it into a thread.
+        individual_note: bool,
+        /// The notes, oldest first.
+        notes: Vec<Note>,
+    }
+}
 
-use crate::api::merge_requests::{
-    GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequests, ListParticipants,
-    ListProjectMergeRequests,
-};
-use crate::api::notes::reads::{ListNotes, NewPosition, Note, Suggestion};
+impl From<Discussion> for Vec<Note> {
+    fn from(discussion: Discussion) -> Vec<Note> {
+        let (id, mut notes) = (discussion.id, discussion.notes);
+        for note in &mut notes {
+            note.discussion_id = Some(id.clone());
+        }
+        notes
+    }
+}
 
 crate::endpoints! {
     unspecified section "Discussions";
 
+    /// Lists the threads, oldest first, including single comments and system notes.
+    GET "/discussions" of on: Noteable [merge_request, issue, snippet] => Vec<Discussion>, about Notes;
+    struct ListDiscussions {}
+
     /// Starts a thread, in a merge request also on lines of its diff.
     JSON POST "/discussions" of on: Noteable [merge_request, issue, snippet] => Discussion,
-    touches [ListDiscussions, ListNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests];
+    outdates [Notes, Participants, MergeRequest, MergeRequests];
     struct CreateDiscussion {
         body: String,
         /// The lines; only in merge requests.
@@ -27,12 +45,12 @@ crate::endpoints! {
 
     /// Replies to a thread.
     POST "/discussions/{discussion_id}/notes" of on: Noteable [merge_request, issue, snippet] => Note,
-    touches [ListDiscussions, ListNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests];
+    outdates [Notes, Participants, MergeRequest, MergeRequests];
     struct ReplyToDiscussion { discussion_id: String, body: String }
 
     /// Resolves or reopens a thread; on issues since 16.4.
     PUT "/discussions/{discussion_id}" of on: Noteable [merge_request, issue] => Discussion,
-    touches [ListDiscussions, ListNotes, GetMergeRequest, ListMergeRequests, ListProjectMergeRequests];
+    outdates [Notes, MergeRequest, MergeRequests];
     struct ResolveDiscussion {
         discussion_id: String,
         /// `true` resolves the thread, `false` reopens it.
@@ -41,15 +59,11 @@ crate::endpoints! {
 
     /// Commits a suggestion to the source branch. A 400 carries the reason why it does not apply.
     PUT "/suggestions/{id}/apply" => Suggestion,
-    touches [
-        ListDiscussions, ListNotes, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits,
-    ];
+    outdates [Notes, MergeRequest, Changes];
     struct ApplySuggestion { id: u64, commit_message: Option<String> }
 
     /// Commits several suggestions to the source branch in one commit.
     JSON PUT "/suggestions/batch_apply" => Vec<Suggestion>,
-    touches [
-        ListDiscussions, ListNotes, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits,
-    ];
+    outdates [Notes, MergeRequest, Changes];
     struct ApplySuggestions { ids: Vec<u64>, commit_message: Option<String> }
 }

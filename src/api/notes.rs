@@ -1,9 +1,8 @@
-//! Notes as data, and the operations that read them (specification, "Notes"). They are apart from those that write notes, which
-//! name the reads that they make stale in other files.
+//! Notes: comments on issues, snippets, merge requests and epics (specification, "Notes").
 
-use crate::api::Time;
 use crate::api::endpoint::{InputKind, InputType};
 use crate::api::users::User;
+use crate::api::{NoContent, Time};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha1::{Digest, Sha1};
 
@@ -259,7 +258,7 @@ crate::endpoints! {
     section "Notes";
 
     /// Lists the notes.
-    GET "/notes" of on: Noteable [merge_request, issue, snippet, epic] => Vec<Note>;
+    GET "/notes" of on: Noteable [merge_request, issue, snippet, epic] => Vec<Note>, about Notes;
     struct ListNotes {
         /// `asc` or `desc` (default).
         sort: Option<String>,
@@ -268,6 +267,25 @@ crate::endpoints! {
     }
 
     /// Gets a single note.
-    GET "/notes/{note_id}" of on: Noteable [merge_request, issue, snippet, epic] => NoteReply;
+    GET "/notes/{note_id}" of on: Noteable [merge_request, issue, snippet, epic] => NoteReply, about Notes;
     struct GetNote { note_id: u64 }
+
+    /// Writes a comment.
+    POST "/notes" of on: Noteable [merge_request, issue, snippet, epic] => NoteReply,
+    outdates [Notes, Participants, MergeRequest, MergeRequests, Issue, Issues, Todos];
+    struct CreateNote {
+        body: String,
+        /// The time of the comment, if not now; only on issues.
+        created_at: Option<Time>,
+    }
+
+    /// Updates a note.
+    PUT "/notes/{note_id}" of on: Noteable [merge_request, issue, snippet, epic] => Note,
+    outdates [Notes];
+    struct UpdateNote { note_id: u64, body: String }
+
+    /// Deletes a note.
+    DELETE "/notes/{note_id}" of on: Noteable [merge_request, issue, snippet, epic] => NoContent,
+    outdates [Notes, MergeRequest, MergeRequests];
+    struct DeleteNote { note_id: u64 }
 }

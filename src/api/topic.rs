@@ -1,0 +1,134 @@
+//! Topics: how a write names the reads whose replies it outdates, without knowing them.
+
+use crate::api::Request;
+
+/// The subject matter of a read. Where there is a singular, the plural is about lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Topic {
+    Approvals,
+    Artifacts,
+    AssetLinks,
+    Awards,
+    Branches,
+    /// The changed files and the commits of a merge request.
+    Changes,
+    /// One commit, and its statuses.
+    Commit,
+    CommitComments,
+    Commits,
+    CurrentUser,
+    DraftNotes,
+    Environments,
+    GpgKeys,
+    Group,
+    Groups,
+    Hooks,
+    Issue,
+    Issues,
+    Job,
+    Jobs,
+    Labels,
+    License,
+    Members,
+    MergeRequest,
+    MergeRequests,
+    Milestones,
+    /// Notes and threads.
+    Notes,
+    Notifications,
+    Participants,
+    Pipeline,
+    Pipelines,
+    Project,
+    Projects,
+    ProtectionRules,
+    Releases,
+    /// Trees, comparisons and contributors.
+    Repository,
+    Reviewers,
+    Runners,
+    ScopedNotifications,
+    Snippets,
+    SshKeys,
+    Tags,
+    Todos,
+    Trace,
+    TriggerJobs,
+    Users,
+}
+
+impl Request {
+    /// Returns whether the reply to this read may be outdated after `write`, which outdates `topics`, has succeeded.
+    pub fn is_outdated_by(&self, write: &Request, topics: &[Topic]) -> bool {
+        let is_elsewhere = match (noteable(&self.path), noteable(&write.path)) {
+            (Some((kind, number)), Some((written, changed))) => {
+                kind != written || number.zip(changed).is_some_and(|(number, changed)| number != changed)
+            }
+            _ => false,
+        };
+        self.topic.is_some_and(|topic| topics.contains(&topic)) && !is_elsewhere
+    }
+}
+
+/// Returns the kind of the merge requests, issues, snippets or epics that a path is about, and the number of one of them.
+/// What is written to one of them outdates neither the others nor lists of other kinds. The project or group is not
+/// compared: it can be named by its ID or its path.
+fn noteable(path: &str) -> Option<(&str, Option<&str>)> {
+    let mut segments = path.split('/').skip(1);
+    let kind = match segments.next()? {
+        "projects" | "groups" => segments.nth(1)?,
+        first => first,
+    };
+    matches!(kind, "merge_requests" | "issues" | "snippets" | "epics").then(|| (kind, segments.next()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::endpoint::Endpoint;
+    use crate::api::issues::{GetIssue, ListIssues, ListScopedIssues};
+    use crate::api::labels::UpdateLabel;
+    use crate::api::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
+    use crate::api::notes::{CreateNote, ListNotes};
+    use crate::api::todos::ListTodos;
+    use crate::api::{Id, Noteable, Request, Scope};
+
+    fn outdated<W: Endpoint>(write: &W, read: Request) -> bool {
+        read.is_outdated_by(&write.request(), W::OUTDATES)
+    }
+
+    fn project() -> Id {
+        "acme/ui".into()
+    }
+
+    #[test]
+    fn a_comment_outdates_its_object_and_what_contains_it() {
+        let on = Noteable::Issue { project: project(), iid: 5 };
+        let write = CreateNote { on: on.clone(), ..Default::default() };
+        let within = |within| ListScopedIssues { within, ..Default::default() }.request();
+        let issue = |id, issue_iid| GetIssue { id, issue_iid, ..Default::default() }.request();
+        assert!(outdated(&write, ListNotes { on, ..Default::default() }.request()));
+        assert!(outdated(&write, issue(project(), 5)));
+        assert!(outdated(&write, issue(7.into(), 5)), "the ID of the project, perhaps");
+        assert!(outdated(&write, within(Scope::Project(project()))));
+        assert!(outdated(&write, within(Scope::Group("acme".into()))));
+        assert!(outdated(&write, ListIssues::default().request()));
+        assert!(outdated(&write, ListTodos::default().request()));
+
+        assert!(!outdated(&write, issue(project(), 6)));
+        for on in
+            [Noteable::Issue { project: project(), iid: 6 }, Noteable::MergeRequest { project: project(), iid: 5 }]
+        {
+            assert!(!outdated(&write, ListNotes { on, ..Default::default() }.request()));
+        }
+        assert!(!outdated(&write, ListProjectMergeRequests { id: project(), ..Default::default() }.request()));
+    }
+
+    #[test]
+    fn a_label_outdates_all_objects_that_may_have_it() {
+        let scope = Scope::Group("acme".into());
+        let write = UpdateLabel { scope, label_id: "bug".into(), ..Default::default() };
+        assert!(outdated(&write, GetIssue { id: project(), issue_iid: 5 }.request()));
+        let request = GetMergeRequest { id: project(), merge_request_iid: 5, ..Default::default() };
+        assert!(outdated(&write, request.request()));
+    }
+}
