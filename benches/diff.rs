@@ -148,7 +148,7 @@ fn main() {
 
     let merge_request: labscope::api::merge_requests::MergeRequest =
         serde_json::from_slice(&body).expect("the reply of this benchmark");
-    let entries = merge_request.changes.flatten().unwrap_or_default();
+    let entries = merge_request.changes.unwrap_or_default();
     let before = held::bytes();
     let files = parsed(&entries);
     let mut doc = DiffDoc::new(files.clone());

@@ -32,7 +32,7 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
                 Project {
                     id: number as u64,
                     path_with_namespace: format!("group-{}/project-{number}", number % 17),
-                    description: Some(Some(format!("Project number {number}, which does one thing well"))),
+                    description: Some(format!("Project number {number}, which does one thing well")).into(),
                     ..Project::default()
                 }
             })

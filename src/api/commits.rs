@@ -6,7 +6,7 @@ use crate::api::merge_requests::MergeRequest;
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::users::User;
 use crate::api::views::COMMENT_AUTHOR_FIELDS;
-use crate::api::{Id, Time};
+use crate::api::{Id, Nullable, Time};
 use serde::{Deserialize, Serialize};
 
 crate::resource! {
@@ -29,12 +29,12 @@ crate::resource! {
     }
     views {
         /// Numbers of added and deleted lines; only for a single commit and in the reply to its creation.
-        stats: Stats,
+        stats: Option<Stats>,
         /// The status of the last pipeline; only for a single commit.
-        status: String,
-        last_pipeline: PipelineBrief,
+        status: Nullable<String>,
+        last_pipeline: Nullable<PipelineBrief>,
         /// The ID of the project; only in search results.
-        project_id: u64,
+        project_id: Option<u64>,
     }
     unspecified {
         web_url: String,

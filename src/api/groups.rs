@@ -3,7 +3,7 @@
 use crate::api::projects::{Project, Visibility};
 use crate::api::users::CustomAttribute;
 use crate::api::views::OWNER;
-use crate::api::{Id, NoContent, Scope, Time};
+use crate::api::{Id, NoContent, Nullable, Scope, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -34,11 +34,11 @@ crate::resource! {
         parent_id: Option<u64>,
     }
     views {
-        statistics: GroupStatistics,
-        shared_runners_minutes_limit: u64,
-        projects: Vec<Project>,
-        shared_projects: Vec<Project>,
-        custom_attributes: Vec<CustomAttribute>,
+        statistics: Option<GroupStatistics>,
+        shared_runners_minutes_limit: Nullable<u64>,
+        projects: Option<Vec<Project>>,
+        shared_projects: Option<Vec<Project>>,
+        custom_attributes: Option<Vec<CustomAttribute>>,
     }
     unspecified {
         archived: bool,

@@ -5,9 +5,10 @@ use crate::api::pipelines::NewVariable;
 use crate::api::pipelines::resources::{PipelineBrief, Status};
 use crate::api::projects::ProjectBrief;
 use crate::api::runners::Runner;
+use crate::api::types::Presence;
 use crate::api::users::Profile;
 use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{ExtraValue, GitRef, Id, Raw, Time};
+use crate::api::{GitRef, Id, Nullable, Raw, Time};
 
 crate::resource! {
     /// The archive of a job's artifacts.
@@ -43,12 +44,12 @@ crate::resource! {
     }
     views {
         /// The download URL of the artifacts; returned when a job is erased or its artifacts are kept.
-        download_url: String,
+        download_url: Nullable<String>,
         /// The project; only in the list of a runner's jobs.
-        project: ProjectBrief,
+        project: Option<ProjectBrief>,
         /// The pipeline that a trigger job started, possibly in another project; null if it has not started one yet.
         /// Absent for other jobs.
-        downstream_pipeline: PipelineBrief,
+        downstream_pipeline: Nullable<PipelineBrief>,
     }
     unspecified {
         web_url: String,
@@ -82,17 +83,17 @@ impl Job {
 
     /// Returns whether the job triggers another pipeline: such jobs have no runner, no trace and no artifacts.
     pub fn is_trigger(&self) -> bool {
-        self.downstream_pipeline.is_some()
+        !self.downstream_pipeline.is_absent()
     }
 
     /// Returns the pipeline that a trigger job started.
     pub fn downstream(&self) -> Option<&PipelineBrief> {
-        self.downstream_pipeline.sent()
+        self.downstream_pipeline.as_ref()
     }
 
     /// Returns the project of the job, in replies that include it.
     pub fn project(&self) -> Option<&ProjectBrief> {
-        self.project.sent()
+        self.project.as_ref()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::api::commits::{Commit, DiffEntry};
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::users::User;
 use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{ExtraValue, Id, Time};
+use crate::api::{Id, Nullable, Time};
 use std::collections::BTreeMap;
 
 crate::open_enum! {
@@ -70,44 +70,44 @@ crate::resource! {
     }
     views {
         /// The ID of the source project, which differs from the target project for forks; null if the fork was deleted.
-        source_project_id: u64,
-        target_project_id: u64,
-        target_branch: String,
-        source_branch: String,
-        upvotes: u64,
-        downvotes: u64,
-        author: User,
-        assignee: User,
-        labels: Vec<String>,
-        work_in_progress: bool,
-        milestone: Milestone,
-        merge_when_pipeline_succeeds: bool,
+        source_project_id: Nullable<u64>,
+        target_project_id: Option<u64>,
+        target_branch: Option<String>,
+        source_branch: Option<String>,
+        upvotes: Option<u64>,
+        downvotes: Option<u64>,
+        author: Option<User>,
+        assignee: Nullable<User>,
+        labels: Option<Vec<String>>,
+        work_in_progress: Option<bool>,
+        milestone: Nullable<Milestone>,
+        merge_when_pipeline_succeeds: Option<bool>,
         /// `can_be_merged`, `cannot_be_merged`, `unchecked`, `checking`, ….
-        merge_status: String,
+        merge_status: Option<String>,
         /// The SHA of the head of the source branch.
-        sha: String,
-        merge_commit_sha: String,
-        user_notes_count: u64,
+        sha: Nullable<String>,
+        merge_commit_sha: Nullable<String>,
+        user_notes_count: Option<u64>,
         /// The number of changed files; if followed by a plus, as in `1000+`, there are more.
-        changes_count: String,
-        should_remove_source_branch: bool,
-        force_remove_source_branch: bool,
-        squash: bool,
-        discussion_locked: bool,
-        time_stats: TimeStats,
-        approvals_before_merge: u64,
-        subscribed: bool,
-        allow_maintainer_to_push: bool,
-        closed_at: Time,
-        closed_by: User,
-        merged_at: Time,
-        merged_by: User,
-        latest_build_started_at: Time,
-        latest_build_finished_at: Time,
-        first_deployed_to_production_at: Time,
-        pipeline: PipelineBrief,
+        changes_count: Option<String>,
+        should_remove_source_branch: Nullable<bool>,
+        force_remove_source_branch: Option<bool>,
+        squash: Option<bool>,
+        discussion_locked: Nullable<bool>,
+        time_stats: Option<TimeStats>,
+        approvals_before_merge: Nullable<u64>,
+        subscribed: Option<bool>,
+        allow_maintainer_to_push: Option<bool>,
+        closed_at: Nullable<Time>,
+        closed_by: Nullable<User>,
+        merged_at: Nullable<Time>,
+        merged_by: Nullable<User>,
+        latest_build_started_at: Nullable<Time>,
+        latest_build_finished_at: Nullable<Time>,
+        first_deployed_to_production_at: Nullable<Time>,
+        pipeline: Nullable<PipelineBrief>,
         /// The diff; only in replies to [`GetMergeRequestChanges`].
-        changes: Vec<DiffEntry>,
+        changes: Option<Vec<DiffEntry>>,
     }
     unspecified {
         draft: bool,
@@ -167,7 +167,7 @@ impl GetMergeRequest {
 impl MergeRequest {
     /// Returns whether the author marked the merge request as a draft.
     pub fn is_draft(&self) -> bool {
-        let explicit = self.draft.or(self.work_in_progress.flatten());
+        let explicit = self.draft.or(self.work_in_progress);
         explicit.unwrap_or_else(|| {
             let title = self.title.to_lowercase();
             ["wip:", "[wip]", "draft:", "[draft]", "(draft)"].iter().any(|mark| title.starts_with(mark))
@@ -181,32 +181,32 @@ impl MergeRequest {
 
     /// Returns the number of changed files as the server sent it (`1000+`), if it did.
     pub fn changes_count(&self) -> Option<&str> {
-        self.changes_count.sent().map(String::as_str)
+        self.changes_count.as_deref()
     }
 
     /// Returns the source branch; empty in the simple view.
     pub fn source_branch(&self) -> &str {
-        self.source_branch.sent().map_or("", String::as_str)
+        self.source_branch.as_deref().unwrap_or_default()
     }
 
     /// Returns the target branch; empty in the simple view.
     pub fn target_branch(&self) -> &str {
-        self.target_branch.sent().map_or("", String::as_str)
+        self.target_branch.as_deref().unwrap_or_default()
     }
 
     /// Returns the merge status, detailed if the server sent that.
     pub fn merge_status(&self) -> Option<&str> {
-        self.detailed_merge_status.as_deref().or(self.merge_status.sent().map(String::as_str))
+        self.detailed_merge_status.as_deref().or(self.merge_status.as_deref())
     }
 
     /// Returns the author.
     pub fn author(&self) -> Option<&User> {
-        self.author.sent()
+        self.author.as_ref()
     }
 
     /// Returns the assignees: at most one on old servers, any number on newer ones.
     pub fn assignees(&self) -> &[User] {
-        match (&self.assignees, self.assignee.sent()) {
+        match (&self.assignees, self.assignee.as_ref()) {
             (Some(all), _) => all,
             (None, Some(one)) => std::slice::from_ref(one),
             (None, None) => &[],
@@ -215,12 +215,12 @@ impl MergeRequest {
 
     /// Returns the labels.
     pub fn labels(&self) -> &[String] {
-        self.labels.sent().map_or(&[], Vec::as_slice)
+        self.labels.as_deref().unwrap_or_default()
     }
 
     /// Returns the latest pipeline of the head, if the view includes one.
     pub fn pipeline(&self) -> Option<&PipelineBrief> {
-        self.head_pipeline.as_ref().or(self.pipeline.sent())
+        self.head_pipeline.as_ref().or(self.pipeline.as_ref())
     }
 
     /// Returns whether the diff is incomplete because it is too large.
@@ -230,7 +230,7 @@ impl MergeRequest {
 
     /// Returns whether the merge request comes from a fork.
     pub fn is_from_fork(&self) -> bool {
-        match (&self.source_project_id, &self.target_project_id) {
+        match (*self.source_project_id, self.target_project_id) {
             (Some(source), Some(target)) => source != target,
             _ => false,
         }

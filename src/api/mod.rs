@@ -61,7 +61,7 @@ pub use host::Host;
 pub use page::{Page, PageInfo};
 pub use subject::{Awardable, Noteable, Scope, Subject};
 pub use topic::Topic;
-pub use types::{Extra, ExtraValue, Id, Named, Time};
+pub use types::{Id, Named, Nullable, Time};
 
 /// The endpoints of all operations that the client supports, by area.
 pub const AREAS: &[(&str, &[Description])] = &[

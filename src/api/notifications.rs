@@ -37,10 +37,10 @@ crate::resource! {
     }
     views {
         /// The email address; only in the global settings.
-        notification_email: String,
+        notification_email: Option<String>,
         /// The enabled events; only if the level is custom. The names are those in [`EVENTS`], and others on newer
         /// servers. A server may send null.
-        events: Named<Option<bool>>,
+        events: Option<Named<Option<bool>>>,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::api::types::File;
 use crate::api::users::{CustomAttribute, User};
 use crate::api::views::OWNER;
-use crate::api::{Id, Time};
+use crate::api::{Id, Nullable, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -26,8 +26,8 @@ crate::resource! {
         path_with_namespace: String,
     }
     views {
-        description: String,
-        created_at: Time,
+        description: Nullable<String>,
+        created_at: Option<Time>,
     }
 }
 
@@ -109,51 +109,51 @@ crate::resource! {
         web_url: String,
     }
     views {
-        description: String,
+        description: Nullable<String>,
         /// The default branch; null for an empty repository, absent if the caller may not read the code.
-        default_branch: String,
-        visibility: Visibility,
-        ssh_url_to_repo: String,
-        http_url_to_repo: String,
-        tag_list: Vec<String>,
-        owner: User,
-        issues_enabled: bool,
-        merge_requests_enabled: bool,
-        jobs_enabled: bool,
-        wiki_enabled: bool,
-        snippets_enabled: bool,
-        resolve_outdated_diff_discussions: bool,
-        container_registry_enabled: bool,
-        archived: bool,
-        shared_runners_enabled: bool,
-        public_jobs: bool,
-        only_allow_merge_if_pipeline_succeeds: bool,
-        only_allow_merge_if_all_discussions_are_resolved: bool,
+        default_branch: Nullable<String>,
+        visibility: Option<Visibility>,
+        ssh_url_to_repo: Option<String>,
+        http_url_to_repo: Option<String>,
+        tag_list: Option<Vec<String>>,
+        owner: Option<User>,
+        issues_enabled: Option<bool>,
+        merge_requests_enabled: Option<bool>,
+        jobs_enabled: Option<bool>,
+        wiki_enabled: Option<bool>,
+        snippets_enabled: Option<bool>,
+        resolve_outdated_diff_discussions: Option<bool>,
+        container_registry_enabled: Option<bool>,
+        archived: Option<bool>,
+        shared_runners_enabled: Option<bool>,
+        public_jobs: Option<bool>,
+        only_allow_merge_if_pipeline_succeeds: Option<bool>,
+        only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
         #[serde(alias = "printing_merge_request_link_enabled")]
-        printing_merge_requests_link_enabled: bool,
-        request_access_enabled: bool,
-        lfs_enabled: bool,
-        open_issues_count: u64,
-        creator_id: u64,
-        forks_count: u64,
-        star_count: u64,
-        approvals_before_merge: u64,
-        created_at: Time,
-        last_activity_at: Time,
-        namespace: Namespace,
-        import_status: String,
-        import_error: String,
-        permissions: Permissions,
-        avatar_url: String,
+        printing_merge_requests_link_enabled: Option<bool>,
+        request_access_enabled: Option<bool>,
+        lfs_enabled: Option<bool>,
+        open_issues_count: Option<u64>,
+        creator_id: Option<u64>,
+        forks_count: Option<u64>,
+        star_count: Option<u64>,
+        approvals_before_merge: Option<u64>,
+        created_at: Option<Time>,
+        last_activity_at: Option<Time>,
+        namespace: Option<Namespace>,
+        import_status: Option<String>,
+        import_error: Nullable<String>,
+        permissions: Option<Permissions>,
+        avatar_url: Nullable<String>,
         /// The registration token for runners, which is a secret.
-        runners_token: String,
-        shared_with_groups: Vec<SharedGroup>,
-        repository_storage: String,
-        ci_config_path: String,
-        statistics: ProjectStatistics,
+        runners_token: Option<String>,
+        shared_with_groups: Option<Vec<SharedGroup>>,
+        repository_storage: Option<String>,
+        ci_config_path: Option<String>,
+        statistics: Option<ProjectStatistics>,
         #[serde(rename = "_links")]
-        links: Links,
-        custom_attributes: Vec<CustomAttribute>,
+        links: Option<Links>,
+        custom_attributes: Option<Vec<CustomAttribute>>,
     }
     unspecified {
         /// The new name of `tag_list`.
@@ -171,33 +171,33 @@ crate::resource! {
 impl Project {
     /// Returns the default branch, if there is one and the caller may read the code.
     pub fn default_branch(&self) -> Option<&str> {
-        self.default_branch.as_ref()?.as_deref().filter(|name| !name.is_empty())
+        self.default_branch.as_deref().filter(|name| !name.is_empty())
     }
 
     /// Returns the description, or an empty string.
     pub fn description(&self) -> &str {
-        self.description.as_ref().and_then(Option::as_deref).unwrap_or_default()
+        self.description.as_deref().unwrap_or_default()
     }
 
     /// Returns the topics, under either name.
     pub fn topics(&self) -> &[String] {
-        let tags = self.tag_list.as_ref().and_then(Option::as_ref);
+        let tags = self.tag_list.as_ref();
         self.topics.as_ref().or(tags).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the visibility, if the server sent it.
     pub fn visibility(&self) -> Option<&Visibility> {
-        self.visibility.as_ref()?.as_ref()
+        self.visibility.as_ref()
     }
 
     /// Returns whether the project is archived.
     pub fn is_archived(&self) -> bool {
-        matches!(self.archived, Some(Some(true)))
+        self.archived == Some(true)
     }
 
     /// Returns whether the repository is empty, as far as is known.
     pub fn is_empty(&self) -> bool {
-        self.empty_repo.unwrap_or(matches!(self.default_branch, Some(None)))
+        self.empty_repo.unwrap_or(self.default_branch.is_null())
     }
 
     /// Returns the full path. Simple lists contain it only in the URL, below the path of `root`, the address of the
@@ -216,7 +216,7 @@ impl Project {
 
     /// Returns the highest access level of the caller.
     pub fn access_level(&self) -> Option<u64> {
-        let permissions = self.permissions.as_ref()?.as_ref()?;
+        let permissions = self.permissions.as_ref()?;
         [&permissions.project_access, &permissions.group_access].into_iter().flatten().map(|a| a.access_level).max()
     }
 }

@@ -193,6 +193,7 @@ fn whole(number: &Number) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use crate::api::Nullable;
     use crate::api::json::from_reply;
     use serde::Deserialize;
 
@@ -215,8 +216,8 @@ mod tests {
             tags: Vec<String>,
         }
         views {
-            seen: u64,
-            x: f64,
+            seen: Nullable<u64>,
+            x: Option<f64>,
         }
     }
 
@@ -232,9 +233,9 @@ mod tests {
         );
         let (first, second) = (&things[0], &things[1]);
         assert_eq!((first.id, first.title.as_str(), first.ratio, first.done), (7, "18", 62.5, true));
-        assert_eq!((first.count, first.seen, first.x), (Some(12), Some(Some(3)), Some(Some(-100.0))));
+        assert_eq!((first.count, *first.seen, first.x), (Some(12), Some(3), Some(-100.0)));
         assert_eq!((second.id, second.title.as_str(), second.ratio, second.done), (8, "true", 3.0, true));
-        assert_eq!((second.count, second.seen.flatten(), second.x.flatten()), (None, None, None));
+        assert_eq!((second.count, *second.seen, second.x), (None, None, None));
     }
 
     #[test]

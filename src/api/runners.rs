@@ -3,7 +3,7 @@
 use crate::api::jobs::Job;
 use crate::api::projects::ProjectBrief;
 use crate::api::views::COMMIT_WITH_MESSAGE;
-use crate::api::{ExtraValue, Id, NoContent, Time};
+use crate::api::{Id, NoContent, Nullable, Time};
 
 crate::open_enum! {
     /// The connection status of a runner, including the values of newer servers.
@@ -31,20 +31,20 @@ crate::resource! {
         status: RunnerStatus,
     }
     views {
-        architecture: String,
-        contacted_at: Time,
-        platform: String,
+        architecture: Nullable<String>,
+        contacted_at: Nullable<Time>,
+        platform: Nullable<String>,
         /// The projects that the runner is enabled for.
-        projects: Vec<ProjectBrief>,
+        projects: Option<Vec<ProjectBrief>>,
         /// The token, which is a secret.
-        token: String,
-        revision: String,
-        tag_list: Vec<String>,
-        version: String,
+        token: Option<String>,
+        revision: Nullable<String>,
+        tag_list: Option<Vec<String>>,
+        version: Nullable<String>,
         /// `not_protected` or `ref_protected`.
-        access_level: String,
-        run_untagged: bool,
-        locked: bool,
+        access_level: Option<String>,
+        run_untagged: Option<bool>,
+        locked: Option<bool>,
     }
     unspecified {
         paused: bool,
@@ -71,7 +71,7 @@ impl Runner {
 
     /// Returns the tags, if the view includes them.
     pub fn tags(&self) -> &[String] {
-        self.tag_list.sent().map_or(&[], Vec::as_slice)
+        self.tag_list.as_deref().unwrap_or_default()
     }
 }
 

@@ -17,7 +17,7 @@ crate::resource! {
     }
     views {
         /// The ID of the project; only in search results.
-        project_id: u64,
+        project_id: Option<u64>,
     }
     unspecified {
         visibility: String,

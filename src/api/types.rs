@@ -3,9 +3,10 @@
 use crate::api::json;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
 
 /// An ID, the specification's `integer/string`: a number, or the full path of a project or group (`acme/rocket-ui`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -135,7 +136,7 @@ impl fmt::Display for Time {
 pub struct File;
 
 impl Serialize for File {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_none()
     }
 }
@@ -146,23 +147,65 @@ impl<'de> Deserialize<'de> for File {
     }
 }
 
-/// A field that some views of a resource omit: the outer `None` means absent, the inner `None` means null.
-///
-/// Declare it with `#[serde(default, skip_serializing_if = "Option::is_none", with = "crate::api::types::extra")]`.
-pub type Extra<T> = Option<Option<T>>;
+/// The value of a field that some replies do not contain, and that is null in others. It reads as an `Option`; only the
+/// local server, and the few readers for whom null means something, tell the two apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nullable<T>(Option<Option<T>>);
 
-/// Serializes and deserializes an [`Extra`] field.
-pub mod extra {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    /// Deserializes a field that is present, null or not.
-    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<super::Extra<T>, D::Error> {
-        Option::<T>::deserialize(d).map(Some)
+impl<T> Nullable<T> {
+    /// Returns whether the server sent null.
+    pub fn is_null(&self) -> bool {
+        matches!(self.0, Some(None))
     }
+}
 
-    /// Serializes a field that is present; absent fields are skipped by `skip_serializing_if`.
-    pub fn serialize<T: Serialize, S: Serializer>(value: &super::Extra<T>, s: S) -> Result<S::Ok, S::Error> {
-        value.as_ref().and_then(Option::as_ref).serialize(s)
+impl<T> Default for Nullable<T> {
+    fn default() -> Nullable<T> {
+        Nullable(None)
+    }
+}
+
+impl<T> From<Option<T>> for Nullable<T> {
+    fn from(value: Option<T>) -> Nullable<T> {
+        Nullable(Some(value))
+    }
+}
+
+impl<T> Deref for Nullable<T> {
+    type Target = Option<T>;
+
+    fn deref(&self) -> &Option<T> {
+        self.0.as_ref().unwrap_or(&None)
+    }
+}
+
+impl<T: Serialize> Serialize for Nullable<T> {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        self.as_ref().serialize(s)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Nullable<T>, D::Error> {
+        Option::deserialize(d).map(Nullable::from)
+    }
+}
+
+/// A field that only some replies contain.
+pub trait Presence {
+    /// Returns whether replies leave the field out.
+    fn is_absent(&self) -> bool;
+}
+
+impl<T> Presence for Option<T> {
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T> Presence for Nullable<T> {
+    fn is_absent(&self) -> bool {
+        self.0.is_none()
     }
 }
 
@@ -185,18 +228,6 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
     }
 }
 
-/// Access to the value of an [`Extra`] field, for readers that do not distinguish between absent and null.
-pub trait ExtraValue<T> {
-    /// Returns the value, if the server sent one.
-    fn sent(&self) -> Option<&T>;
-}
-
-impl<T> ExtraValue<T> for Extra<T> {
-    fn sent(&self) -> Option<&T> {
-        self.as_ref().and_then(Option::as_ref)
-    }
-}
-
 /// Deserializes a field with a default; null also becomes the default, because servers send null where the
 /// specification does not mention it.
 pub fn lenient<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
@@ -207,7 +238,7 @@ pub fn lenient<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(d: D) -
 ///
 /// # Errors
 /// Returns the error of the serializer.
-pub fn whole_seconds<S: serde::Serializer>(seconds: &Option<f64>, s: S) -> Result<S::Ok, S::Error> {
+pub fn whole_seconds<S: Serializer>(seconds: &Option<f64>, s: S) -> Result<S::Ok, S::Error> {
     match seconds {
         Some(seconds) if seconds.fract() == 0.0 && seconds.abs() < 1e15 => s.serialize_some(&(*seconds as i64)),
         seconds => seconds.serialize(s),
@@ -218,10 +249,10 @@ pub fn whole_seconds<S: serde::Serializer>(seconds: &Option<f64>, s: S) -> Resul
 /// describes.
 ///
 /// When deserializing, no field is required, null becomes the default, and unknown fields are ignored. When
-/// serializing, the fields of the struct are always present (`Option` as null). Fields under `views` are
-/// [`Extra`](crate::api::types::Extra), and are present only in the views that set them. Fields under `unspecified` are
-/// `Option`: current servers send them, but they are not in the specification; they are serialized only if they are
-/// set.
+/// serializing, the fields of the struct are always present (`Option` as null). Fields under `views` are `Option`, or
+/// [`Nullable`](crate::api::types::Nullable) if their value may be null; they are present only in the views that set
+/// them. Fields under `unspecified` are `Option`: current servers send them, but they are not in the specification; they
+/// are serialized only if they are set.
 #[macro_export]
 macro_rules! resource {
     (
@@ -241,8 +272,8 @@ macro_rules! resource {
             )*
             $($(
                 $(#[$vmeta])*
-                #[serde(skip_serializing_if = "Option::is_none", with = "crate::api::types::extra")]
-                pub $view: $crate::api::types::Extra<$vtype>,
+                #[serde(skip_serializing_if = "crate::api::types::Presence::is_absent")]
+                pub $view: $vtype,
             )*)?
             $($(
                 $(#[$nmeta])*

@@ -3,7 +3,7 @@
 use crate::api::projects::Project;
 use crate::api::types::File;
 use crate::api::views::OWNER;
-use crate::api::{Id, NoContent, Time};
+use crate::api::{Id, NoContent, Nullable, Time};
 use std::collections::BTreeMap;
 
 crate::resource! {
@@ -19,8 +19,8 @@ crate::resource! {
     }
     views {
         /// The email address; only for authors of notes, comments and snippets.
-        email: String,
-        created_at: Time,
+        email: Option<String>,
+        created_at: Option<Time>,
     }
 }
 
@@ -36,37 +36,37 @@ crate::resource! {
         web_url: String,
     }
     views {
-        created_at: Time,
-        bio: String,
-        location: String,
+        created_at: Option<Time>,
+        bio: Nullable<String>,
+        location: Nullable<String>,
         /// An account name; servers call it `skype`.
         #[serde(alias = "skype")]
-        messenger_id: String,
+        messenger_id: Option<String>,
         /// An account name; servers call it `linkedin`.
         #[serde(alias = "linkedin")]
-        network_profile: String,
+        network_profile: Option<String>,
         /// An account name; servers call it `twitter`.
         #[serde(alias = "twitter")]
-        microblog_account: String,
-        website_url: String,
-        organization: String,
-        email: String,
-        is_admin: bool,
-        last_sign_in_at: Time,
-        confirmed_at: Time,
-        theme_id: u64,
+        microblog_account: Option<String>,
+        website_url: Option<String>,
+        organization: Option<String>,
+        email: Option<String>,
+        is_admin: Option<bool>,
+        last_sign_in_at: Nullable<Time>,
+        confirmed_at: Nullable<Time>,
+        theme_id: Option<u64>,
         /// The date of the last activity, without a time.
-        last_activity_on: Time,
-        color_scheme_id: u64,
-        projects_limit: u64,
-        current_sign_in_at: Time,
-        identities: Vec<Identity>,
-        can_create_group: bool,
-        can_create_project: bool,
-        two_factor_enabled: bool,
-        external: bool,
-        shared_runners_minutes_limit: u64,
-        custom_attributes: Vec<CustomAttribute>,
+        last_activity_on: Nullable<Time>,
+        color_scheme_id: Option<u64>,
+        projects_limit: Option<u64>,
+        current_sign_in_at: Nullable<Time>,
+        identities: Option<Vec<Identity>>,
+        can_create_group: Option<bool>,
+        can_create_project: Option<bool>,
+        two_factor_enabled: Option<bool>,
+        external: Option<bool>,
+        shared_runners_minutes_limit: Nullable<u64>,
+        custom_attributes: Option<Vec<CustomAttribute>>,
     }
     unspecified {
         public_email: String,
@@ -121,7 +121,7 @@ crate::resource! {
     }
     views {
         /// The owner of the key; only when it was looked up by ID.
-        user: Box<Profile>,
+        user: Option<Box<Profile>>,
     }
     unspecified {
         expires_at: Time,

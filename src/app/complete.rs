@@ -13,7 +13,7 @@ use crate::api::repository::{ListContributors, ListTree, TreeEntry};
 use crate::api::search::{Hit, SearchWithin};
 use crate::api::tags::ListTags;
 use crate::api::users::ListUsers;
-use crate::api::{Endpoint, ExtraValue, Id, Scope};
+use crate::api::{Endpoint, Id, Scope};
 use crate::app::view::View;
 use crate::store::{Load, Rows, Want};
 use crate::ui::text;
@@ -171,7 +171,7 @@ impl SeenNames {
 
 fn seen_milestones<'a>(view: &View<'a>, project: Option<&Id>, typed: &str) -> Vec<&'a Milestone> {
     let mut all: Vec<&Milestone> =
-        SeenNames::of(project).rows(view).iter().filter_map(|request| request.milestone.sent()).collect();
+        SeenNames::of(project).rows(view).iter().filter_map(|request| request.milestone.as_ref()).collect();
     all.extend(project.iter().flat_map(|project| view.store.list(&all_milestones(project)).iter()));
     if let Some(project) = project.filter(|_| !typed.trim().is_empty()) {
         all.extend(view.store.list(&milestones(project, typed)).iter().filter_map(|hit| match hit {

@@ -12,7 +12,6 @@ use crate::api::issues::Issue;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::projects::Project;
-use crate::api::types::ExtraValue;
 use crate::api::{Host, Id};
 use crate::app::clip::Clip;
 
@@ -68,7 +67,7 @@ impl App {
                 put("title", Some(request.title.clone()));
                 put("source_branch", Some(request.source_branch().to_owned()));
                 put("target_branch", Some(request.target_branch().to_owned()));
-                put("sha", request.sha.sent().cloned());
+                put("sha", (*request.sha).clone());
                 put("project_id", Some(request.project_id.to_string()));
             }
             let mut issues = view.store.known::<Issue>().map(|(_, issue)| issue);

@@ -133,7 +133,7 @@ fn create(call: &mut WriteCall, input: CreateCommit) -> Outcome<Commit> {
     }
     record_project_activity(call.world, project.id, now)?;
     call.record_push(project.id, &git, &branch, before, Some(id));
-    ok(Commit { status: Some(None), ..git.show_with_stats(id)? })
+    ok(Commit { status: None.into(), ..git.show_with_stats(id)? })
 }
 
 fn cherry_pick(call: &mut WriteCall, input: CherryPick) -> Outcome<Commit> {
@@ -168,8 +168,8 @@ fn get(call: &ReadCall, input: GetCommit) -> Outcome<Commit> {
     let id = find(&git, &input.sha)?;
     let mut commit = if input.stats == Some(false) { git.show(id)? } else { git.show_with_stats(id)? };
     let last = call.world.top_level_pipelines().rev().find(|p| p.project == project.id && p.sha == commit.id);
-    commit.status = Some(last.map(|pipeline| pipeline.status.as_str().to_owned()));
-    commit.last_pipeline = Some(last.map(pipeline_brief));
+    commit.status = last.map(|pipeline| pipeline.status.as_str().to_owned()).into();
+    commit.last_pipeline = last.map(pipeline_brief).into();
     ok(commit)
 }
 

@@ -16,7 +16,7 @@ use crate::api::groups::{
     LdapGroupLink, ListGroupProjects, ListGroups, ListSubgroups, SyncLdap, TransferProject, UpdateGroup,
 };
 use crate::api::projects::Project as ProjectView;
-use crate::backend::presenters::{contains_ignore_case, present};
+use crate::backend::presenters::contains_ignore_case;
 use crate::backend::ref_updates::RefUpdates;
 use serde_json::json;
 use std::ops::Deref;
@@ -65,10 +65,10 @@ impl<W: Deref<Target = World>> Call<W> {
         let own = seen().filter(|project| project.namespace == Namespace::Group(group.id));
         let shared = seen().filter(|project| project.shared_with.iter().any(|share| share.group == group.id));
         GroupView {
-            projects: present(own.map(show).collect()),
-            shared_projects: present(shared.map(show).collect()),
-            shared_runners_minutes_limit: Some(group.shared_runners_minutes_limit),
-            custom_attributes: with_attributes.then(|| Some(attributes(&group.custom_attributes))),
+            projects: Some(own.map(show).collect()),
+            shared_projects: Some(shared.map(show).collect()),
+            shared_runners_minutes_limit: group.shared_runners_minutes_limit.into(),
+            custom_attributes: with_attributes.then(|| attributes(&group.custom_attributes)),
             ..self.show_group(group)
         }
     }
@@ -120,8 +120,8 @@ fn list_filtered(call: &ReadCall, input: Common, of: impl Fn(&Group) -> bool) ->
     let statistics = input.statistics == Some(true) && rights.admin;
     let with_attributes = input.with_custom_attributes == Some(true) && rights.admin;
     call.page(rows, |group| GroupView {
-        statistics: statistics.then(|| Some(call.group_statistics(group))),
-        custom_attributes: with_attributes.then(|| Some(attributes_of(group))),
+        statistics: statistics.then(|| call.group_statistics(group)),
+        custom_attributes: with_attributes.then(|| attributes_of(group)),
         ..call.show_group(group)
     })
 }

@@ -15,7 +15,7 @@ use super::world::World;
 use crate::api::Id;
 use crate::api::jobs::*;
 use crate::api::pipelines::resources::{self, PipelineBrief};
-use crate::backend::presenters::{optional_time, present, time};
+use crate::backend::presenters::{optional_time, time};
 use jiff::Timestamp;
 use std::io::{Cursor, Read, Write};
 use std::ops::Deref;
@@ -112,7 +112,7 @@ impl<W: Deref<Target = World>> Call<W> {
             user: bridge.user.and_then(|id| self.profile_of(id)).map(Box::new),
             commit,
             pipeline: pipeline.map(pipeline_brief),
-            downstream_pipeline: Some(downstream),
+            downstream_pipeline: downstream.into(),
             ..Job::default()
         }
     }
@@ -340,7 +340,7 @@ fn erase(call: &mut WriteCall, input: EraseJob) -> Outcome<Job> {
     }
     runner::erase(call.world, job.id, call.now);
     let mut answer = show_by_id(call, &project, job.id)?;
-    answer.body.download_url = Some(None);
+    answer.body.download_url = None.into();
     Ok(answer)
 }
 
@@ -355,6 +355,6 @@ fn keep(call: &mut WriteCall, input: KeepArtifacts) -> Outcome<Job> {
     let mut answer = show_by_id(call, &project, job.id)?.status(200);
     let root = super::mount::ROOT;
     let url = format!("{}{root}/projects/{}/jobs/{}/artifacts", call.base_url, project.id, job.id);
-    answer.body.download_url = present(url);
+    answer.body.download_url = Some(url).into();
     Ok(answer)
 }

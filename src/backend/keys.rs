@@ -81,7 +81,7 @@ fn look_up(call: &ReadCall, input: LookUpKey) -> Outcome<SshKey> {
     call.require_admin()?;
     let key = call.world.ssh_keys.get(input.id).ok_or_else(|| Rejection::not_found("Key"))?;
     let user = call.world.users.get(key.user).map(|user| call.full_profile(user));
-    ok(SshKey { user: Some(user.map(Box::new)), ..show(key) })
+    ok(SshKey { user: user.map(Box::new), ..show(key) })
 }
 
 /// Returns the type and the body of a public key, without the comment; two keys are equal if these are.

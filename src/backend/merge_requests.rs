@@ -18,7 +18,7 @@ use crate::api::merge_requests::{
 };
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::users::User as UserView;
-use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, present, time};
+use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
 use git2::Oid;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -140,36 +140,36 @@ impl<W: Deref<Target = World>> Call<W> {
         let has_conflicts = relation.is_some_and(|relation| !relation.is_clean);
         let is_clean = mr.state != State::Opened || relation.is_some_and(|relation| relation.is_clean);
         self.restrict_to_specified(View {
-            source_project_id: Some(source),
-            target_project_id: present(mr.target_project),
-            target_branch: present(mr.target_branch.clone()),
-            source_branch: present(mr.source_branch.clone()),
-            upvotes: present(upvotes),
-            downvotes: present(downvotes),
-            author: present(self.user_summary(mr.author)),
-            assignee: Some(mr.assignee.map(|id| self.user_summary(id))),
+            source_project_id: source.into(),
+            target_project_id: Some(mr.target_project),
+            target_branch: Some(mr.target_branch.clone()),
+            source_branch: Some(mr.source_branch.clone()),
+            upvotes: Some(upvotes),
+            downvotes: Some(downvotes),
+            author: Some(self.user_summary(mr.author)),
+            assignee: mr.assignee.map(|id| self.user_summary(id)).into(),
             assignees: Some(mr.assignees().map(|id| self.user_summary(id)).collect()),
             reviewers: Some(mr.reviewers.iter().map(|reviewer| self.user_summary(reviewer.user)).collect()),
-            labels: present(mr.labels.clone()),
-            work_in_progress: present(is_draft(&mr.title)),
-            milestone: Some(milestone.map(|milestone| self.show_milestone(milestone))),
-            merge_when_pipeline_succeeds: present(mr.auto_merge.is_some()),
-            merge_status: present(if is_clean { "can_be_merged" } else { "cannot_be_merged" }.into()),
+            labels: Some(mr.labels.clone()),
+            work_in_progress: Some(is_draft(&mr.title)),
+            milestone: milestone.map(|milestone| self.show_milestone(milestone)).into(),
+            merge_when_pipeline_succeeds: Some(mr.auto_merge.is_some()),
+            merge_status: Some(if is_clean { "can_be_merged" } else { "cannot_be_merged" }.into()),
             detailed_merge_status: Some(self.merge_status(mr, git).into()),
             has_conflicts: Some(has_conflicts),
             blocking_discussions_resolved: Some(!self.world.has_unresolved(Noteable::MergeRequest(mr.id))),
-            changes_count: present(changes_count),
-            sha: Some(head),
-            merge_commit_sha: Some(mr.merge_commit_sha.clone()),
-            user_notes_count: present(self.count_notes(Noteable::MergeRequest(mr.id))),
-            should_remove_source_branch: Some(mr.should_remove_source_branch),
-            force_remove_source_branch: present(mr.force_remove_source_branch),
-            squash: present(mr.squash),
-            discussion_locked: Some(mr.discussion_locked),
-            time_stats: present(time_stats(mr.time)),
-            approvals_before_merge: Some(mr.approvals_before_merge),
-            subscribed: present(self.rights.user.is_some_and(|user| mr.subscribers.contains(&user))),
-            allow_maintainer_to_push: present(mr.allow_maintainer_to_push),
+            changes_count: Some(changes_count),
+            sha: head.into(),
+            merge_commit_sha: mr.merge_commit_sha.clone().into(),
+            user_notes_count: Some(self.count_notes(Noteable::MergeRequest(mr.id))),
+            should_remove_source_branch: mr.should_remove_source_branch.into(),
+            force_remove_source_branch: Some(mr.force_remove_source_branch),
+            squash: Some(mr.squash),
+            discussion_locked: mr.discussion_locked.into(),
+            time_stats: Some(time_stats(mr.time)),
+            approvals_before_merge: mr.approvals_before_merge.into(),
+            subscribed: Some(self.rights.user.is_some_and(|user| mr.subscribers.contains(&user))),
+            allow_maintainer_to_push: Some(mr.allow_maintainer_to_push),
             ..self.simple_merge_request(mr)
         })
     }
@@ -244,16 +244,16 @@ impl<W: Deref<Target = World>> Call<W> {
     pub fn show_merge_request_detail(&self, mr: &records::MergeRequest, git: &Git) -> Result<View, Rejection> {
         let last = self.pipelines_of(mr, git).into_iter().next();
         let mut view = self.show_merge_request(mr, Some(git));
-        view.closed_at = Some(optional_time(mr.closed_at));
-        view.closed_by = Some(mr.closed_by.map(|id| self.user_summary(id)));
-        view.merged_at = Some(optional_time(mr.merged_at));
-        view.merged_by = Some(mr.merged_by.map(|id| self.user_summary(id)));
-        view.latest_build_started_at = Some(last.and_then(|pipeline| optional_time(pipeline.started_at)));
-        view.latest_build_finished_at = Some(last.and_then(|pipeline| optional_time(pipeline.finished_at)));
+        view.closed_at = optional_time(mr.closed_at).into();
+        view.closed_by = mr.closed_by.map(|id| self.user_summary(id)).into();
+        view.merged_at = optional_time(mr.merged_at).into();
+        view.merged_by = mr.merged_by.map(|id| self.user_summary(id)).into();
+        view.latest_build_started_at = last.and_then(|pipeline| optional_time(pipeline.started_at)).into();
+        view.latest_build_finished_at = last.and_then(|pipeline| optional_time(pipeline.finished_at)).into();
         let deployed =
             mr.merged_at.and_then(|merged| self.world.first_production_deployment(mr.target_project, merged));
-        view.first_deployed_to_production_at = Some(optional_time(deployed));
-        view.pipeline = Some(last.map(pipeline_brief));
+        view.first_deployed_to_production_at = optional_time(deployed).into();
+        view.pipeline = last.map(pipeline_brief).into();
         view.merge_error = mr.merge_error.clone();
         view.user = Some(Abilities { can_merge: self.can_merge(mr) });
         view.diff_refs = self.diff_refs(mr);
@@ -459,7 +459,7 @@ fn changes(call: &ReadCall, input: GetMergeRequestChanges) -> Outcome<View> {
         }
         None => (Vec::new(), false),
     };
-    view.changes = present(entries);
+    view.changes = Some(entries);
     // Present only if true: the specification does not have it.
     view.overflow = overflow.then_some(true);
     ok(call.restrict_to_specified(view))
@@ -624,7 +624,7 @@ fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> {
         updated_at: now,
         force_remove_source_branch: input.remove_source_branch.unwrap_or(false),
         squash: input.squash.unwrap_or(false),
-        approvals_before_merge: Some(approvals),
+        approvals_before_merge: approvals.into(),
         allow_maintainer_to_push: input.allow_maintainer_to_push.unwrap_or(false) && source.id != target.id,
         subscribers: BTreeSet::from([author]),
         ..records::MergeRequest::default()

@@ -8,7 +8,6 @@ use super::world::World;
 use crate::api::Endpoint;
 use crate::api::Named;
 use crate::api::notifications::*;
-use crate::backend::presenters::present;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
@@ -43,7 +42,7 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Scope>) -> Resul
     let mut out = NotificationSettings { level: level.into(), ..NotificationSettings::default() };
     if place.is_none() {
         let email = setting.and_then(|setting| setting.email.clone()).unwrap_or_else(|| user.email.clone());
-        out.notification_email = present(email);
+        out.notification_email = Some(email);
     }
     if level == "custom" {
         let is_on = |event: &str| {
@@ -51,7 +50,7 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Scope>) -> Resul
             let enabled = setting.and_then(|setting| setting.events.get(event).copied());
             enabled.unwrap_or(event == "failed_pipeline")
         };
-        out.events = present(Named(EVENTS.iter().map(|event| ((*event).to_owned(), Some(is_on(event)))).collect()));
+        out.events = Some(Named(EVENTS.iter().map(|event| ((*event).to_owned(), Some(is_on(event)))).collect()));
     }
     Ok(out)
 }

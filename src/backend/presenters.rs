@@ -3,8 +3,8 @@
 use super::call::Call;
 use super::records::{Project, User};
 use super::world::World;
+use crate::api::Time;
 use crate::api::users::{CustomAttribute, User as UserView};
-use crate::api::{Extra, Time};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -14,11 +14,6 @@ use std::ops::Deref;
 pub fn attributes(attributes: &BTreeMap<String, String>) -> Vec<CustomAttribute> {
     let pair = |(key, value): (&String, &String)| CustomAttribute { key: key.clone(), value: value.clone() };
     attributes.iter().map(pair).collect()
-}
-
-/// Returns a value for a field that is present in this view.
-pub fn present<T>(value: T) -> Extra<T> {
-    Some(Some(value))
 }
 
 /// Converts a time to its API representation.
@@ -112,8 +107,8 @@ impl<W: Deref<Target = World>> Call<W> {
     pub fn user_with_email(&self, id: u64) -> UserView {
         let user = self.world.users.get(id);
         UserView {
-            email: user.filter(|_| self.rights.user.is_some()).map(|user| Some(user.email.clone())),
-            created_at: user.map(|user| Some(time(user.created_at))),
+            email: user.filter(|_| self.rights.user.is_some()).map(|user| user.email.clone()),
+            created_at: user.map(|user| time(user.created_at)),
             ..self.user_summary(id)
         }
     }

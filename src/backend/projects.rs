@@ -17,7 +17,7 @@ use crate::api::projects::{
     Permissions, ProjectBrief, ProjectStatistics, SharedGroup, StarProject, UnstarProject, UpdateProject,
 };
 use crate::api::users::User as UserView;
-use crate::backend::presenters::{contains_ignore_case, present, time};
+use crate::backend::presenters::{contains_ignore_case, time};
 use crate::backend::ref_updates::RefUpdates;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,16 +145,16 @@ impl<W: Deref<Target = World>> Call<W> {
         let host = self.base_url.split_once("://").map_or("localhost", |(_, rest)| rest);
         let host = host.split(':').next().unwrap_or(host);
         ProjectView {
-            description: Some(project.description.clone()),
-            created_at: present(time(project.created_at)),
-            default_branch: Some(project.default_branch.clone()),
-            tag_list: present(project.tag_list.clone()),
-            ssh_url_to_repo: present(format!("git@{host}:{}.git", simple.path_with_namespace)),
-            http_url_to_repo: present(format!("{}.git", simple.web_url)),
-            avatar_url: Some(self.avatar_url(&project.avatar_url)),
-            star_count: present(project.stars.len() as u64),
-            forks_count: present(forks as u64),
-            last_activity_at: present(time(project.last_activity_at)),
+            description: project.description.clone().into(),
+            created_at: Some(time(project.created_at)),
+            default_branch: project.default_branch.clone().into(),
+            tag_list: Some(project.tag_list.clone()),
+            ssh_url_to_repo: Some(format!("git@{host}:{}.git", simple.path_with_namespace)),
+            http_url_to_repo: Some(format!("{}.git", simple.web_url)),
+            avatar_url: self.avatar_url(&project.avatar_url).into(),
+            star_count: Some(project.stars.len() as u64),
+            forks_count: Some(forks as u64),
+            last_activity_at: Some(time(project.last_activity_at)),
             ..simple
         }
     }
@@ -176,7 +176,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let owner = match project.namespace {
             Namespace::User(id) => {
                 let at = world.users.get(id).map(|user| time(user.created_at));
-                present(UserView { created_at: Some(at), ..self.user_summary(id) })
+                Some(UserView { created_at: at, ..self.user_summary(id) })
             }
             Namespace::Group(_) => None,
         };
@@ -184,36 +184,36 @@ impl<W: Deref<Target = World>> Call<W> {
         let origin = project.forked_from.filter(|_| !self.only_specified).and_then(|id| world.projects.get(id));
         let origin = origin.filter(|origin| rights.can_see_project(world, origin));
         let mut out = ProjectView {
-            visibility: present(project.visibility.as_str().into()),
+            visibility: Some(project.visibility.as_str().into()),
             owner,
-            issues_enabled: present(!project.issues_disabled),
-            merge_requests_enabled: present(!project.merge_requests_disabled),
-            jobs_enabled: present(!project.jobs_disabled),
-            wiki_enabled: present(!project.wiki_disabled),
-            snippets_enabled: present(!project.snippets_disabled),
-            resolve_outdated_diff_discussions: present(project.resolve_outdated_diff_discussions),
-            container_registry_enabled: present(project.container_registry_enabled),
-            archived: present(project.archived),
-            shared_runners_enabled: present(!project.shared_runners_disabled),
-            public_jobs: present(!project.public_jobs_disabled),
-            only_allow_merge_if_pipeline_succeeds: present(project.only_allow_merge_if_pipeline_succeeds),
-            only_allow_merge_if_all_discussions_are_resolved: present(
+            issues_enabled: Some(!project.issues_disabled),
+            merge_requests_enabled: Some(!project.merge_requests_disabled),
+            jobs_enabled: Some(!project.jobs_disabled),
+            wiki_enabled: Some(!project.wiki_disabled),
+            snippets_enabled: Some(!project.snippets_disabled),
+            resolve_outdated_diff_discussions: Some(project.resolve_outdated_diff_discussions),
+            container_registry_enabled: Some(project.container_registry_enabled),
+            archived: Some(project.archived),
+            shared_runners_enabled: Some(!project.shared_runners_disabled),
+            public_jobs: Some(!project.public_jobs_disabled),
+            only_allow_merge_if_pipeline_succeeds: Some(project.only_allow_merge_if_pipeline_succeeds),
+            only_allow_merge_if_all_discussions_are_resolved: Some(
                 project.only_allow_merge_if_all_discussions_are_resolved,
             ),
-            printing_merge_requests_link_enabled: present(project.printing_merge_requests_link_enabled),
-            request_access_enabled: present(project.request_access_enabled),
-            open_issues_count: present(world.issues.iter().filter(opened).count() as u64),
-            creator_id: present(project.creator),
-            approvals_before_merge: present(project.approvals_before_merge),
-            namespace: present(self.show_namespace(project.namespace)),
-            import_status: present(super::forks::import_status(project, self.now).into()),
-            import_error: Some(None),
+            printing_merge_requests_link_enabled: Some(project.printing_merge_requests_link_enabled),
+            request_access_enabled: Some(project.request_access_enabled),
+            open_issues_count: Some(world.issues.iter().filter(opened).count() as u64),
+            creator_id: Some(project.creator),
+            approvals_before_merge: Some(project.approvals_before_merge),
+            namespace: Some(self.show_namespace(project.namespace)),
+            import_status: Some(super::forks::import_status(project, self.now).into()),
+            import_error: None.into(),
             forked_from_project: origin.map(|origin| self.project_brief(origin)),
-            permissions: rights.user.map(|_| Some(self.permissions(project))),
-            runners_token: runs.then(|| Some(project.runners_token.clone())),
-            shared_with_groups: present(shared.collect()),
-            repository_storage: rights.admin.then(|| Some("default".into())),
-            links: present(Links {
+            permissions: rights.user.map(|_| self.permissions(project)),
+            runners_token: runs.then(|| project.runners_token.clone()),
+            shared_with_groups: Some(shared.collect()),
+            repository_storage: rights.admin.then(|| "default".into()),
+            links: Some(Links {
                 this: api.clone(),
                 issues: Some(format!("{api}/issues")),
                 merge_requests: Some(format!("{api}/merge_requests")),
@@ -225,10 +225,10 @@ impl<W: Deref<Target = World>> Call<W> {
             ..self.search_result_project(project)
         };
         if statistics {
-            out.statistics = present(self.statistics(project));
+            out.statistics = Some(self.statistics(project));
         }
         if with_attributes {
-            out.custom_attributes = present(attributes(&project.custom_attributes));
+            out.custom_attributes = Some(attributes(&project.custom_attributes));
         }
         out
     }

@@ -8,7 +8,7 @@ use super::world::World;
 use crate::api::NoContent;
 use crate::api::jobs::Job;
 use crate::api::runners::*;
-use crate::backend::presenters::{optional_time, present};
+use crate::backend::presenters::optional_time;
 use jiff::SignedDuration;
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -61,17 +61,17 @@ impl<W: Deref<Target = World>> Call<W> {
         // projects.
         let secret = self.rights.admin || self.maintains_runner(runner);
         Runner {
-            architecture: Some(runner.architecture.clone()),
-            contacted_at: Some(optional_time(runner.contacted_at)),
-            platform: Some(runner.platform.clone()),
-            projects: present(runner.projects.iter().filter_map(seen).collect()),
-            token: secret.then(|| Some(runner.token.clone())),
-            revision: Some(runner.revision.clone()),
-            tag_list: present(runner.tag_list.clone()),
-            version: Some(runner.version.clone()),
-            access_level: present(runner.access_level.as_str().into()),
-            run_untagged: present(runner.run_untagged),
-            locked: present(runner.locked),
+            architecture: runner.architecture.clone().into(),
+            contacted_at: optional_time(runner.contacted_at).into(),
+            platform: runner.platform.clone().into(),
+            projects: Some(runner.projects.iter().filter_map(seen).collect()),
+            token: secret.then(|| runner.token.clone()),
+            revision: runner.revision.clone().into(),
+            tag_list: Some(runner.tag_list.clone()),
+            version: runner.version.clone().into(),
+            access_level: Some(runner.access_level.as_str().into()),
+            run_untagged: Some(runner.run_untagged),
+            locked: Some(runner.locked),
             ..self.show_runner(runner)
         }
     }
@@ -181,11 +181,11 @@ fn jobs(call: &ReadCall, input: ListRunnerJobs) -> Outcome<Vec<Job>> {
     call.page(rows, |(job, project)| {
         let git = open.entry(project.id).or_insert_with(|| call.git(project).ok());
         let brief = crate::api::projects::ProjectBrief {
-            description: Some(project.description.clone()),
-            created_at: present(crate::backend::presenters::time(project.created_at)),
+            description: project.description.clone().into(),
+            created_at: Some(crate::backend::presenters::time(project.created_at)),
             ..call.project_brief(project)
         };
-        Job { project: present(brief), ..call.show_job(job, git.as_ref()) }
+        Job { project: Some(brief), ..call.show_job(job, git.as_ref()) }
     })
 }
 

@@ -8,7 +8,7 @@ use super::records::{self, Namespace, Noteable, Project};
 use super::rejection::Rejection;
 use crate::api::Scope;
 use crate::api::search::*;
-use crate::backend::presenters::{contains_ignore_case, present};
+use crate::backend::presenters::contains_ignore_case;
 use serde_json::json;
 
 /// The maximum number of files, and of commits, that a project search examines.
@@ -176,7 +176,7 @@ fn find(call: &ReadCall, scope: &str, text: &str, projects: &[&Project]) -> Outc
             });
             call.page(found.collect(), |snippet| {
                 let shown = call.show_snippet(snippet);
-                Hit::Snippet(Box::new(crate::api::snippets::Snippet { project_id: present(snippet.project), ..shown }))
+                Hit::Snippet(Box::new(crate::api::snippets::Snippet { project_id: Some(snippet.project), ..shown }))
             })
         }
     }
@@ -202,7 +202,7 @@ fn commits(call: &ReadCall, project: &Project, text: &str) -> Outcome<Vec<Hit>> 
         for id in page.commits {
             let commit = git.show(id)?;
             if contains_ignore_case(&commit.message, text) || (text.len() >= 7 && commit.id.starts_with(text)) {
-                let commit = crate::api::commits::Commit { project_id: present(project.id), ..commit };
+                let commit = crate::api::commits::Commit { project_id: Some(project.id), ..commit };
                 rows.push(Hit::Commit(Box::new(commit)));
             }
             if rows.len() == MAX_HITS {

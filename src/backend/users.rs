@@ -8,12 +8,10 @@ use super::projects::{Filter, filter};
 use super::records::{Identity, Namespace, Scope, User, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::NoContent;
 use crate::api::projects::Project as ProjectView;
 use crate::api::users::*;
-use crate::backend::presenters::{
-    Bounds, attributes, contains_ignore_case, date, optional_time, present, time, user_state,
-};
+use crate::api::{NoContent, Nullable};
+use crate::backend::presenters::{Bounds, attributes, contains_ignore_case, date, optional_time, time, user_state};
 use serde_json::json;
 use std::ops::Deref;
 
@@ -51,39 +49,39 @@ impl<W: Deref<Target = World>> Call<W> {
             ..Profile::default()
         };
         if view >= View::Single {
-            out.created_at = present(time(user.created_at));
-            out.bio = Some(user.bio.clone());
-            out.location = Some(user.location.clone());
-            out.messenger_id = present(user.messenger_id.clone());
-            out.network_profile = present(user.network_profile.clone());
-            out.microblog_account = present(user.microblog_account.clone());
-            out.website_url = present(user.website_url.clone());
-            out.organization = present(user.organization.clone());
+            out.created_at = Some(time(user.created_at));
+            out.bio = user.bio.clone().into();
+            out.location = user.location.clone().into();
+            out.messenger_id = Some(user.messenger_id.clone());
+            out.network_profile = Some(user.network_profile.clone());
+            out.microblog_account = Some(user.microblog_account.clone());
+            out.website_url = Some(user.website_url.clone());
+            out.organization = Some(user.organization.clone());
         }
         if view >= View::Own {
             let identity = |i: &Identity| crate::api::users::Identity {
                 provider: i.provider.clone(),
                 extern_uid: i.extern_uid.clone(),
             };
-            out.email = present(user.email.clone());
-            out.last_sign_in_at = Some(optional_time(user.last_sign_in_at));
-            out.confirmed_at = Some(optional_time(user.confirmed_at));
-            out.theme_id = present(user.theme_id);
-            out.last_activity_on = Some(date(user.last_activity_on));
-            out.color_scheme_id = present(user.color_scheme_id);
-            out.projects_limit = present(user.projects_limit);
-            out.current_sign_in_at = Some(optional_time(user.current_sign_in_at));
-            out.identities = present(user.identities.iter().map(identity).collect());
-            out.can_create_group = present(user.can_create_group);
-            out.can_create_project = present(user.projects_limit > 0);
-            out.two_factor_enabled = present(user.two_factor_enabled);
-            out.external = present(user.external);
+            out.email = Some(user.email.clone());
+            out.last_sign_in_at = optional_time(user.last_sign_in_at).into();
+            out.confirmed_at = optional_time(user.confirmed_at).into();
+            out.theme_id = Some(user.theme_id);
+            out.last_activity_on = date(user.last_activity_on).into();
+            out.color_scheme_id = Some(user.color_scheme_id);
+            out.projects_limit = Some(user.projects_limit);
+            out.current_sign_in_at = optional_time(user.current_sign_in_at).into();
+            out.identities = Some(user.identities.iter().map(identity).collect());
+            out.can_create_group = Some(user.can_create_group);
+            out.can_create_project = Some(user.projects_limit > 0);
+            out.two_factor_enabled = Some(user.two_factor_enabled);
+            out.external = Some(user.external);
         }
         if view == View::Administrator {
-            out.is_admin = present(user.admin);
-            out.shared_runners_minutes_limit = Some(user.shared_runners_minutes_limit);
+            out.is_admin = Some(user.admin);
+            out.shared_runners_minutes_limit = user.shared_runners_minutes_limit.into();
             if with_attributes {
-                out.custom_attributes = present(attributes(&user.custom_attributes));
+                out.custom_attributes = Some(attributes(&user.custom_attributes));
             }
         }
         out
@@ -145,7 +143,7 @@ fn list(call: &ReadCall, input: ListUsers) -> Outcome<Vec<Profile>> {
     let view = if admin { View::Administrator } else { View::Brief };
     call.page(users, |user| Profile {
         // Only in the reply for a single user.
-        shared_runners_minutes_limit: None,
+        shared_runners_minutes_limit: Nullable::default(),
         ..call.profile(user, view, input.with_custom_attributes == Some(true))
     })
 }

@@ -1,6 +1,5 @@
 //! Lookup of an SSH key and its owner by the key's ID, as found in server logs; for administrators.
 
-use crate::api::ExtraValue;
 use crate::api::users::{LookUpKey, SshKey};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
@@ -74,7 +73,7 @@ impl KeyLookup {
             facts.field(if index == 0 { "key" } else { "" }, Line::new(line, Role::Dim), link);
         }
         facts.line(Line::empty());
-        let Some(owner) = key.user.sent() else {
+        let Some(owner) = key.user.as_ref() else {
             return facts.field("owner", Line::new("unknown", Role::Warning), None);
         };
         let place = Place::new("user").item(owner.username.as_str()).tab("ssh");
@@ -91,7 +90,7 @@ impl PaneKind for KeyLookup {
             if pane.facts.enter(cx) {
                 return;
             }
-            let owner = pane.key(&cx.view).and_then(|key| key.user.sent()).map(|user| user.username.clone());
+            let owner = pane.key(&cx.view).and_then(|key| key.user.as_ref()).map(|user| user.username.clone());
             match owner {
                 Some(name) => cx.go(Place::new("user").item(name).tab("ssh")),
                 None => pane.ask(cx),
@@ -165,7 +164,7 @@ impl Pane for KeyLookup {
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        let owner = self.key(view)?.user.sent()?;
+        let owner = self.key(view)?.user.as_ref()?;
         Some(owner.web_url.clone()).filter(|url| !url.is_empty())
     }
 

@@ -2,7 +2,7 @@
 //! selected one.
 
 use crate::api::merge_requests::MergeRequest;
-use crate::api::{ExtraValue, Id, Scope};
+use crate::api::{Id, Scope};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -53,10 +53,10 @@ const COLUMNS: Columns<MergeRequest> = Columns {
         Field::new("pipeline", Column::new("", Size::Fit { min: 1, max: 1 }).drop_order(2)),
         Field::new("merge", Column::new("Merge", Size::Fit { min: 5, max: 16 }).drop_order(2)),
         Field::new("comments", Column::new("Comments", Size::Fit { min: 2, max: 10 }).right().drop_order(8))
-            .loaded(|a, b| a.user_notes_count.flatten().cmp(&b.user_notes_count.flatten())),
+            .loaded(|a, b| a.user_notes_count.cmp(&b.user_notes_count)),
         Field::new("unread", Column::new("", Size::Fit { min: 7, max: 14 })),
         Field::new("upvotes", Column::new("Votes", Size::Fit { min: 2, max: 6 }).right().drop_order(7))
-            .loaded(|a: &MergeRequest, b| a.upvotes.flatten().cmp(&b.upvotes.flatten()))
+            .loaded(|a: &MergeRequest, b| a.upvotes.cmp(&b.upvotes))
             .hidden(),
         Field::new("milestone", Column::new("Milestone", Size::Fit { min: 3, max: 16 }).drop_order(6)).hidden(),
         Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(6))
@@ -215,10 +215,10 @@ fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -
         "" => String::new(),
         target => format!("{} {target}", glyph::arrow()),
     };
-    let notes = merge_request.user_notes_count.flatten().filter(|n| *n > 0);
+    let notes = merge_request.user_notes_count.filter(|n| *n > 0);
     let notes = notes.map(|n| text::count_noun(n, "note"));
-    let votes = merge_request.upvotes.flatten().filter(|n| *n > 0);
-    let milestone = merge_request.milestone.sent();
+    let votes = merge_request.upvotes.filter(|n| *n > 0);
+    let milestone = merge_request.milestone.as_ref();
     let changes_since = last_seen::changes_since_seen(view, merge_request)
         .map(|changes_since| format!("{} {}", glyph::alive(), changes_since.words()));
     let project = match project {

@@ -3,7 +3,7 @@
 use crate::api::commits::{Commit, ListCommits};
 use crate::api::projects::{GetLanguages, GetProject, Project, StarProject, UnstarProject};
 use crate::api::repository::{Contributor, GetRawBlob, ListContributors, ListTree, TreeEntry};
-use crate::api::{ExtraValue, GitRef, Id};
+use crate::api::{GitRef, Id};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -139,7 +139,7 @@ impl Overview {
 
     fn write_what(&mut self, view: &View, project: &Project) {
         let mut kind = Line::new(project.visibility().map_or("", |v| v.as_str()).to_owned(), Role::Text);
-        if project.archived.sent() == Some(&true) {
+        if project.archived == Some(true) {
             kind.push(format!("{}archived", glyph::separator()), Role::Warning);
         }
         self.facts.field("visibility", kind, None);
@@ -164,14 +164,14 @@ impl Overview {
             let pieces = Line::new(origin.path_with_namespace.clone(), Role::Link);
             self.facts.field("fork of", pieces, Some(LinkTarget::Place(place)));
         }
-        let created = time_ago(view, project.created_at.sent());
+        let created = time_ago(view, project.created_at.as_ref());
         if !created.is_empty() {
             self.facts.field("created", Line::new(created, Role::Text), None);
         }
         let counts = [
-            (project.star_count.sent(), "star", "stars"),
-            (project.forks_count.sent(), "fork", "forks"),
-            (project.open_issues_count.sent(), "open issue", "open issues"),
+            (project.star_count.as_ref(), "star", "stars"),
+            (project.forks_count.as_ref(), "fork", "forks"),
+            (project.open_issues_count.as_ref(), "open issue", "open issues"),
         ];
         let counts_text: Vec<String> = counts
             .iter()
@@ -188,8 +188,8 @@ impl Overview {
     /// Writes the clone URLs. Enter copies the clone command.
     fn write_where(&mut self, project: &Project) {
         for (name, copied, url) in [
-            ("HTTP", "clone command (HTTP)", project.http_url_to_repo.sent()),
-            ("SSH", "clone command (SSH)", project.ssh_url_to_repo.sent()),
+            ("HTTP", "clone command (HTTP)", project.http_url_to_repo.as_ref()),
+            ("SSH", "clone command (SSH)", project.ssh_url_to_repo.as_ref()),
         ] {
             if let Some(url) = url.filter(|url| !url.is_empty()) {
                 let command = format!("git clone {}", review::operand(url));
@@ -203,7 +203,7 @@ impl Overview {
     }
 
     fn write_how_much(&mut self, project: &Project) {
-        let Some(sizes) = project.statistics.sent() else { return };
+        let Some(sizes) = project.statistics.as_ref() else { return };
         let commits = Line::new(text::count(sizes.commit_count), Role::Text);
         let place = Place::new("commits").project(self.project.clone());
         self.facts.field("commits", commits, Some(LinkTarget::Place(place)));
@@ -333,7 +333,7 @@ impl Overview {
 
 /// Returns whether the repository of a fork or an imported project is still being copied.
 fn is_coming(project: &Project) -> bool {
-    matches!(project.import_status.sent().map(String::as_str), Some("scheduled" | "started"))
+    matches!(project.import_status.as_deref(), Some("scheduled" | "started"))
 }
 
 impl PaneKind for Overview {
@@ -507,7 +507,7 @@ impl Pane for Overview {
         for (name, url) in
             [("clone URL (HTTP)", &project.http_url_to_repo), ("clone URL (SSH)", &project.ssh_url_to_repo)]
         {
-            copies.extend(url.sent().map(|url| Clip::line(name, format!("git clone {}", review::operand(url)))));
+            copies.extend(url.as_ref().map(|url| Clip::line(name, format!("git clone {}", review::operand(url)))));
         }
         copies
     }

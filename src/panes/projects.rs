@@ -1,8 +1,8 @@
 //! The projects of the server or of a group, filtered by a query.
 
+use crate::api::Id;
 use crate::api::groups::ListGroupProjects;
 use crate::api::projects::{ListProjects, Project};
-use crate::api::{ExtraValue, Id};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
@@ -50,13 +50,13 @@ const COLUMNS: Columns<Project> = Columns {
         Field::new("branch", Column::new("Branch", Size::Fit { min: 4, max: 16 }).drop_order(5)),
         Field::new("visibility", Column::new("Visibility", Size::Fit { min: 6, max: 10 }).drop_order(2)),
         Field::new("stars", Column::new("Stars", Size::Fit { min: 0, max: 6 }).right().drop_order(4))
-            .loaded(|a, b| a.star_count.flatten().cmp(&b.star_count.flatten())),
+            .loaded(|a, b| a.star_count.cmp(&b.star_count)),
         Field::new("size", Column::new("Size", Size::Fit { min: 0, max: 9 }).right().drop_order(1)),
         Field::new("forks", Column::new("Forks", Size::Fit { min: 0, max: 6 }).right().drop_order(6))
-            .loaded(|a: &Project, b| a.forks_count.flatten().cmp(&b.forks_count.flatten()))
+            .loaded(|a: &Project, b| a.forks_count.cmp(&b.forks_count))
             .hidden(),
         Field::new("issues", Column::new("Issues", Size::Fit { min: 0, max: 6 }).right().drop_order(6))
-            .loaded(|a: &Project, b| a.open_issues_count.flatten().cmp(&b.open_issues_count.flatten()))
+            .loaded(|a: &Project, b| a.open_issues_count.cmp(&b.open_issues_count))
             .hidden(),
         Field::new("topics", Column::new("Topics", Size::Fit { min: 0, max: 30 }).drop_order(7)).hidden(),
         Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(6))
@@ -104,14 +104,13 @@ fn row(view: &View, project: &Project) -> Row<'static> {
     if view.settings.pinned_projects.contains(&project.path_with_namespace) {
         path = path.and(format!(" {}", glyph::pin()), Role::Accent);
     }
-    let archived = project.archived.flatten() == Some(true);
-    let visibility = project.visibility.as_ref().and_then(Option::as_ref).map(|v| v.as_str().to_owned());
-    let stars =
-        project.star_count.flatten().filter(|n| *n > 0).map(|n| format!("{} {n}", glyph::star())).unwrap_or_default();
-    let size = project.statistics.sent().map(|sizes| text::bytes(sizes.storage_size)).unwrap_or_default();
-    let last = project.last_activity_at.as_ref().and_then(Option::as_ref);
+    let archived = project.archived == Some(true);
+    let visibility = project.visibility.as_ref().map(|v| v.as_str().to_owned());
+    let stars = project.star_count.filter(|n| *n > 0).map(|n| format!("{} {n}", glyph::star())).unwrap_or_default();
+    let size = project.statistics.as_ref().map(|sizes| text::bytes(sizes.storage_size)).unwrap_or_default();
+    let last = project.last_activity_at.as_ref();
     let number = |count: Option<u64>| count.filter(|n| *n > 0).map(|n| n.to_string()).unwrap_or_default();
-    let topics = project.tag_list.as_ref().and_then(Option::as_ref);
+    let topics = project.tag_list.as_ref();
     let note = if archived { "archived".to_owned() } else { visibility.unwrap_or_default() };
     Row::new(vec![
         path,
@@ -120,10 +119,10 @@ fn row(view: &View, project: &Project) -> Row<'static> {
         Line::new(note, if archived { Role::Warning } else { Role::Dim }),
         Line::new(stars, Role::Dim),
         Line::new(size, Role::Text),
-        Line::new(number(project.forks_count.flatten()), Role::Dim),
-        Line::new(number(project.open_issues_count.flatten()), Role::Dim),
+        Line::new(number(project.forks_count), Role::Dim),
+        Line::new(number(project.open_issues_count), Role::Dim),
         Line::new(topics.map(|topics| topics.join(" ")).unwrap_or_default(), Role::Label),
-        Line::new(age(view, project.created_at.as_ref().and_then(Option::as_ref)), Role::Dim),
+        Line::new(age(view, project.created_at.as_ref()), Role::Dim),
         Line::new(age(view, last), Role::Dim),
     ])
     .dim(archived)
@@ -249,7 +248,7 @@ impl ListSource for ProjectSource {
         for (name, url) in
             [("clone URL (HTTP)", &project.http_url_to_repo), ("clone URL (SSH)", &project.ssh_url_to_repo)]
         {
-            if let Some(url) = url.as_ref().and_then(Option::as_ref) {
+            if let Some(url) = url.as_ref() {
                 copies.push(Clip::line(name, format!("git clone {}", review::operand(url))));
             }
         }

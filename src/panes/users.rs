@@ -1,7 +1,7 @@
 //! The users of a server, filtered by a query, and the details of the selected user.
 
+use crate::api::Time;
 use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
-use crate::api::{ExtraValue, Time};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -31,8 +31,8 @@ use jiff::Timestamp;
 /// The titles of the tabs, and the parameter that each sets in the query.
 const TABS: &[(&str, &str)] = &[("Active", "active"), ("Blocked", "blocked"), ("External", "external"), ("All", "")];
 const TITLES: &[&str] = &["Active", "Blocked", "External", "All"];
-fn at(time: &Option<Option<Time>>) -> Option<Timestamp> {
-    time.sent().and_then(Time::instant)
+fn at(time: &Option<Time>) -> Option<Timestamp> {
+    time.as_ref().and_then(Time::instant)
 }
 
 /// The columns. Only loaded rows are sorted, because the server sorts for administrators only; they can use `sort:` in
@@ -47,16 +47,16 @@ const COLUMNS: Columns<Profile> = Columns {
             .loaded(|a: &Profile, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
         Field::new("notes", Column::new("", Size::Fit { min: 0, max: 24 }).drop_order(2)),
         Field::new("email", Column::new("Email", Size::Fit { min: 0, max: 30 }).cut_in_middle().drop_order(4))
-            .loaded(|a: &Profile, b| a.email.sent().cmp(&b.email.sent())),
+            .loaded(|a: &Profile, b| a.email.cmp(&b.email)),
         Field::new("organization", Column::new("Organization", Size::Fit { min: 0, max: 24 }).drop_order(5))
-            .loaded(|a: &Profile, b| a.organization.sent().cmp(&b.organization.sent()))
+            .loaded(|a: &Profile, b| a.organization.cmp(&b.organization))
             .hidden(),
         Field::new("identities", Column::new("Identities", Size::Fit { min: 0, max: 24 }).drop_order(5)).hidden(),
         Field::new(
             "projects limit",
             Column::new("Projects limit", Size::Fit { min: 0, max: 16 }).right().drop_order(6),
         )
-        .loaded(|a: &Profile, b| a.projects_limit.sent().cmp(&b.projects_limit.sent()))
+        .loaded(|a: &Profile, b| a.projects_limit.cmp(&b.projects_limit))
         .hidden(),
         Field::new("ID", Column::new("ID", Size::Fit { min: 1, max: 9 }).right().drop_order(3))
             .loaded(|a: &Profile, b| a.id.cmp(&b.id))
@@ -132,20 +132,20 @@ fn row(view: &View, user: &Profile) -> Row<'static> {
     if user.state != "active" {
         badges.insert(0, word);
     }
-    let email = user.email.sent().cloned().unwrap_or_default();
+    let email = user.email.clone().unwrap_or_default();
     Row::new(vec![
         Line::new(sign, role),
         Line::new(user.username.clone(), Role::User),
         Line::new(user.name.clone(), Role::Text),
         Line::new(badges.join(", "), if user.state == "active" { Role::Warning } else { role }),
         Line::new(email, Role::Dim),
-        Line::new(user.organization.sent().cloned().unwrap_or_default(), Role::Text),
+        Line::new(user.organization.clone().unwrap_or_default(), Role::Text),
         Line::new(profile::identity_providers(user), Role::Dim),
-        Line::new(user.projects_limit.sent().map(u64::to_string).unwrap_or_default(), Role::Dim),
+        Line::new(user.projects_limit.as_ref().map(u64::to_string).unwrap_or_default(), Role::Dim),
         Line::new(format!("#{}", user.id), Role::Dim),
-        Line::new(age(view, user.created_at.sent()), Role::Dim),
-        Line::new(age(view, user.last_sign_in_at.sent()), Role::Dim),
-        Line::new(age(view, user.last_activity_on.sent()), Role::Dim),
+        Line::new(age(view, user.created_at.as_ref()), Role::Dim),
+        Line::new(age(view, user.last_sign_in_at.as_ref()), Role::Dim),
+        Line::new(age(view, user.last_activity_on.as_ref()), Role::Dim),
     ])
     .dim(user.state != "active")
 }
@@ -224,7 +224,7 @@ impl ListSource for UserSource {
     }
 
     fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {
-        let is_admin = view.me().and_then(|me| me.is_admin.sent().copied()) == Some(true);
+        let is_admin = view.me().and_then(|me| me.is_admin) == Some(true);
         ("Users".to_owned(), if is_admin { "" } else { "administrators see more" }.to_owned())
     }
 
@@ -245,7 +245,7 @@ impl ListSource for UserSource {
 
     fn copies(&self, _view: &View, user: &Profile) -> Vec<Clip> {
         let mut copies = vec![Clip::line("username", user.username.clone()), Clip::line("ID", user.id.to_string())];
-        copies.extend(user.email.sent().map(|email| Clip::line("email address", email.clone())));
+        copies.extend(user.email.as_ref().map(|email| Clip::line("email address", email.clone())));
         copies
     }
 }

@@ -4,7 +4,7 @@ use super::commit_view::CommitView;
 use super::list::{age, date, time_ago};
 use crate::api::commits::{Commit, CommitRef, CommitStatus};
 use crate::api::merge_requests::MergeRequest;
-use crate::api::{ExtraValue, GitRef, Time};
+use crate::api::{GitRef, Time};
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
@@ -35,12 +35,12 @@ pub fn fill_facts(details: &mut Details, shown: &CommitView, view: &View, width:
         let name = if index == 0 { "parent" } else { "merged" };
         details.field(name, Line::new(parent.clone(), Role::Link), Some(LinkTarget::Place(place)));
     }
-    if let Some(stats) = commit.stats.sent() {
+    if let Some(stats) = commit.stats.as_ref() {
         let pieces = Line::new(format!("+{}", text::count(stats.additions)), Role::Added)
             .and(format!(" −{}", text::count(stats.deletions)), Role::Removed);
         details.field("lines", pieces, None);
     }
-    if let Some(pipeline) = commit.last_pipeline.sent() {
+    if let Some(pipeline) = commit.last_pipeline.as_ref() {
         let status = glyph::labeled(pipeline.status.as_str());
         let place = Place::new("jobs").project(shown.project.clone()).item(pipeline.id);
         let pieces = Line::from(status).and(format!("  #{}", pipeline.id), Role::Link);

@@ -7,7 +7,7 @@ use crate::api::commits::{
     ListCommitStatuses,
 };
 use crate::api::notes::path_hash;
-use crate::api::{Endpoint, ExtraValue, Id};
+use crate::api::{Endpoint, Id};
 use crate::app::clip::Clip;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
@@ -153,11 +153,11 @@ impl CommitView {
             fact(when, Role::Dim);
         }
         fact(commit.short().to_owned(), Role::Ref);
-        if let Some(stats) = commit.stats.sent() {
+        if let Some(stats) = commit.stats.as_ref() {
             fact(format!("+{}", text::count(stats.additions)), Role::Added);
             facts.push(format!(" −{}", text::count(stats.deletions)), Role::Removed);
         }
-        if let Some(status) = commit.status.sent().filter(|s| !s.is_empty()) {
+        if let Some(status) = commit.status.as_ref().filter(|s| !s.is_empty()) {
             facts.push(glyph::separator(), Role::Faint);
             facts.extend([glyph::labeled(status)]);
         }

@@ -1,7 +1,6 @@
 //! Changes of a merge request since the user last viewed it; its head and number of notes at that time are kept on
 //! disk.
 
-use crate::api::ExtraValue;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::action::Action;
 use crate::app::state::{SeenChange, SeenMergeRequest};
@@ -32,8 +31,8 @@ impl ChangesSince {
 
 fn current_state(merge_request: &MergeRequest) -> SeenMergeRequest {
     SeenMergeRequest {
-        sha: merge_request.sha.sent().cloned().unwrap_or_default(),
-        notes: merge_request.user_notes_count.flatten().unwrap_or_default(),
+        sha: merge_request.sha.as_deref().unwrap_or_default().to_owned(),
+        notes: merge_request.user_notes_count.unwrap_or_default(),
         at: merge_request.updated_at.as_ref().map(|at| at.as_str().to_owned()).unwrap_or_default(),
     }
 }

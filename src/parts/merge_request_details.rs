@@ -5,7 +5,7 @@ use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListDiscussions};
 use crate::api::endpoint::Request;
 use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, MergeRequest};
-use crate::api::{Endpoint, Error, ExtraValue, Id, Noteable, Reply};
+use crate::api::{Endpoint, Error, Id, Noteable, Reply};
 use crate::app::view::View;
 use crate::parts::review::threads;
 use crate::parts::{label_colors, request_limit, secondary};
@@ -61,7 +61,7 @@ struct LineCount(Option<(usize, usize)>);
 
 impl LineCount {
     fn of(changes: &MergeRequest) -> LineCount {
-        let files = changes.changes.sent().map(Vec::as_slice).unwrap_or_default();
+        let files = changes.changes.as_deref().unwrap_or_default();
         let is_left_out =
             |file: &crate::api::commits::DiffEntry| file.collapsed == Some(true) || file.too_large == Some(true);
         if changes.overflow == Some(true) || files.iter().any(is_left_out) {
@@ -130,7 +130,7 @@ impl<'a> Details<'a> {
     }
 
     fn has_threads(&self) -> bool {
-        self.shown.threads && self.merge_request.user_notes_count.flatten() != Some(0)
+        self.shown.threads && self.merge_request.user_notes_count != Some(0)
     }
 
     fn loads(&self) -> Vec<Load> {

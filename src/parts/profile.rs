@@ -1,9 +1,8 @@
 //! The facts of a user, shared by the list of users, a user's place, and the owner of a key.
 
 use super::list::{day, time_ago};
-use crate::api::types::Extra;
+use crate::api::Time;
 use crate::api::users::Profile;
-use crate::api::{ExtraValue, Time};
 use crate::app::clip::Clip;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
@@ -25,7 +24,7 @@ pub fn state(word: &str) -> (&'static str, String, Role) {
 
 /// Returns the special properties of an account, in words.
 pub fn badges(user: &Profile) -> Vec<&'static str> {
-    let is = |flag: &Extra<bool>| flag.sent() == Some(&true);
+    let is = |flag: &Option<bool>| *flag == Some(true);
     let all = [
         (is(&user.is_admin), "administrator"),
         (is(&user.external), "external"),
@@ -37,7 +36,7 @@ pub fn badges(user: &Profile) -> Vec<&'static str> {
 
 /// Returns the identity providers of an account.
 pub fn identity_providers(user: &Profile) -> String {
-    let providers = user.identities.sent().into_iter().flatten().map(|identity| identity.provider.as_str());
+    let providers = user.identities.iter().flatten().map(|identity| identity.provider.as_str());
     providers.collect::<Vec<_>>().join(", ")
 }
 
@@ -59,11 +58,11 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
     let mut value = Line::new(format!("{sign} {word}"), role);
     value.extend(badges(user).into_iter().map(|badge| (format!("{}{badge}", glyph::separator()), Role::Warning)));
     facts.field("state", value, None);
-    let bio = user.bio.sent().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
+    let bio = user.bio.as_ref().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
     for (index, line) in bio.into_iter().enumerate() {
         facts.field(if index == 0 { "about" } else { "" }, Line::new(line, Role::Text), None);
     }
-    let words = |field: &Extra<String>| field.sent().cloned().unwrap_or_default();
+    let words = |field: &Option<String>| field.clone().unwrap_or_default();
     for (name, words) in [
         ("job", user.job_title.clone().unwrap_or_default()),
         ("pronouns", user.pronouns.clone().unwrap_or_default()),
@@ -104,36 +103,36 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
         ("last sign-in", &user.current_sign_in_at),
         ("active", &user.last_activity_on),
     ] {
-        let value = moment(view, time.sent());
+        let value = moment(view, time.as_ref());
         if !value.is_empty() {
             facts.field(name, Line::new(value, Role::Text), None);
         }
     }
-    let yes = |flag: &Extra<bool>| flag.sent().map(|on| if *on { "yes" } else { "no" });
+    let yes = |flag: &Option<bool>| flag.map(|on| if on { "yes" } else { "no" });
     if let Some(on) = yes(&user.two_factor_enabled) {
         let role = if on == "yes" { Role::Success } else { Role::Warning };
         facts.field("two-factor", Line::new(on.to_owned(), role), None);
     }
     let mut may = Vec::new();
-    if let Some(limit) = user.projects_limit.sent() {
+    if let Some(limit) = user.projects_limit.as_ref() {
         may.push(format!("{} at most", text::count_noun(*limit, "project")));
     }
-    if user.can_create_group.sent() == Some(&true) {
+    if user.can_create_group == Some(true) {
         may.push("groups".into());
     }
     if !may.is_empty() {
         facts.field("limits", Line::new(may.join(", "), Role::Text), None);
     }
-    if let Some(minutes) = user.shared_runners_minutes_limit.sent() {
+    if let Some(minutes) = user.shared_runners_minutes_limit.as_ref() {
         facts.field("minutes", Line::new(format!("{} on shared runners", text::count(*minutes)), Role::Text), None);
     }
-    for (index, identity) in user.identities.sent().into_iter().flatten().enumerate() {
+    for (index, identity) in user.identities.iter().flatten().enumerate() {
         let name = if index == 0 { "identities" } else { "" };
         let pieces =
             Line::new(identity.provider.clone(), Role::Text).and(format!("  {}", identity.extern_uid), Role::Dim);
         facts.field(name, pieces, None);
     }
-    for (index, attribute) in user.custom_attributes.sent().into_iter().flatten().enumerate() {
+    for (index, attribute) in user.custom_attributes.iter().flatten().enumerate() {
         let name = if index == 0 { "attributes" } else { "" };
         let pieces = Line::new(format!("{} ", attribute.key), Role::Label).and(attribute.value.clone(), Role::Text);
         facts.field(name, pieces, None);

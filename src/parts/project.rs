@@ -2,7 +2,7 @@
 
 use crate::api::endpoint::encode;
 use crate::api::projects::{GetProject, Project};
-use crate::api::{Endpoint, ExtraValue, GitRef, Id, RefKind};
+use crate::api::{Endpoint, GitRef, Id, RefKind};
 use crate::app::pane::Breadcrumb;
 use crate::app::view::View;
 use crate::store::{Load, Want};
@@ -56,9 +56,9 @@ pub fn branch_at(view: &View, id: &Id, git_ref: Option<&GitRef>) -> Option<Strin
 
 /// Returns what is shown instead of the files of a project whose repository is still being copied, or could not be.
 pub fn import_words(project: &Project) -> Option<(String, Role)> {
-    match project.import_status.sent().map(String::as_str) {
+    match project.import_status.as_deref() {
         Some("failed") => {
-            let why = project.import_error.sent().map(String::as_str).unwrap_or("the server does not say why");
+            let why = project.import_error.as_deref().unwrap_or("the server does not say why");
             Some((format!("The import failed: {}", text::sanitize(why)), Role::Failed))
         }
         Some("scheduled" | "started") => Some(("The repository is being copied.".to_owned(), Role::Warning)),

@@ -326,7 +326,7 @@ impl Git {
             let total = additions + deletions;
             Stats { additions, deletions, total }
         });
-        Ok(CommitView { stats: Some(stats), ..self.show(id)? })
+        Ok(CommitView { stats, ..self.show(id)? })
     }
 }
 

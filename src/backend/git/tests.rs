@@ -198,7 +198,7 @@ fn commit_keeps_its_authors_offset() {
         (commit.title.as_str(), commit.message.as_str()),
         ("Change at 1514793600", "Change at 1514793600\n\nBody.")
     );
-    assert_eq!(commit.stats.flatten().map(|s| (s.additions, s.deletions, s.total)), Some((2, 0, 2)));
+    assert_eq!(commit.stats.map(|s| (s.additions, s.deletions, s.total)), Some((2, 0, 2)));
 }
 
 #[test]

@@ -277,7 +277,7 @@ impl Files {
                 let url = project::project(view, &self.source.project)
                     // The address of an embedded server is only valid until labscope ends.
                     .filter(|_| !project::is_of_clone(view))
-                    .and_then(|p| p.http_url_to_repo.as_ref()?.as_ref())
+                    .and_then(|p| p.http_url_to_repo.as_ref())
                     .map_or_else(String::new, |url| format!("git remote add origin {url}"));
                 return view.draw_empty(buf, area, "There is nothing to show yet.", &sanitize(&url));
             }

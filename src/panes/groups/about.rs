@@ -1,6 +1,5 @@
 //! The details of a group, or of a project in the tree.
 
-use crate::api::ExtraValue;
 use crate::api::groups::Group;
 use crate::api::projects::Project;
 use crate::app::clip::Clip;
@@ -49,10 +48,10 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     let yes = |on: bool| if on { "yes" } else { "no" };
     let may = format!("LFS {}, access by request {}", yes(group.lfs_enabled), yes(group.request_access_enabled));
     facts.field("allows", Line::new(may, Role::Dim), None);
-    if let Some(minutes) = group.shared_runners_minutes_limit.sent() {
+    if let Some(minutes) = group.shared_runners_minutes_limit.as_ref() {
         facts.field("minutes", Line::new(format!("{} on shared runners", text::count(*minutes)), Role::Text), None);
     }
-    if let Some(sizes) = size.unwrap_or(group).statistics.sent() {
+    if let Some(sizes) = size.unwrap_or(group).statistics.as_ref() {
         let parts = [
             ("repositories", sizes.repository_size),
             ("LFS", sizes.lfs_objects_size),
@@ -70,7 +69,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
         let pieces = Line::new(cn, Role::Label).and(format!("  {level} from {}", link.provider), Role::Dim);
         facts.field(name, pieces, None);
     }
-    for (index, attribute) in group.custom_attributes.sent().into_iter().flatten().enumerate() {
+    for (index, attribute) in group.custom_attributes.iter().flatten().enumerate() {
         let pieces = Line::new(format!("{} ", attribute.key), Role::Label).and(attribute.value.clone(), Role::Text);
         facts.field(if index == 0 { "attributes" } else { "" }, pieces, None);
     }
@@ -80,7 +79,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
         facts.field("", Line::new((*words).to_owned(), Role::Link), Some(LinkTarget::Place(place)));
     }
     for (name, projects) in [("projects", &group.projects), ("shared", &group.shared_projects)] {
-        let all = projects.sent().map(Vec::as_slice).unwrap_or_default();
+        let all = projects.as_deref().unwrap_or_default();
         for (index, project) in all.iter().take(MAX_LISTED).enumerate() {
             if index == 0 {
                 facts.line(Line::empty());
@@ -109,7 +108,7 @@ pub fn project(facts: &mut Details, view: &View, project: &Project) {
     for (index, line) in text::wrap(about, 52, 6).into_iter().enumerate() {
         facts.field(if index == 0 { "about" } else { "" }, Line::new(line, Role::Text), None);
     }
-    facts.field("active", Line::new(time_ago(view, project.last_activity_at.sent()), Role::Text), None);
+    facts.field("active", Line::new(time_ago(view, project.last_activity_at.as_ref()), Role::Text), None);
     facts.line(Line::empty());
     for (name, words) in [("overview", "Overview"), ("files", "Files"), ("mrs", "Merge requests"), ("issues", "Issues")]
     {

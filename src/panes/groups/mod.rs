@@ -5,7 +5,7 @@ mod tree;
 
 use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups, SyncLdap};
 use crate::api::users::ListUsers;
-use crate::api::{ExtraValue, Id, Time};
+use crate::api::{Id, Time};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -187,16 +187,16 @@ fn row(view: &View, depth: usize, mark: &str, row: &GroupOrProject) -> Row<'stat
         GroupOrProject::Group(group) => {
             let name = if depth == 0 && !group.full_path.is_empty() { &group.full_path } else { &group.path };
             let about = group.description.as_deref().unwrap_or_default();
-            let size = group.statistics.sent().map(|sizes| sizes.storage_size);
+            let size = group.statistics.as_ref().map(|sizes| sizes.storage_size);
             let archived = group.archived == Some(true);
             let note = if archived { "archived" } else { group.visibility.as_str() };
             (name, Role::Accent, about, note, size, None)
         }
         GroupOrProject::Project(project) => {
-            let size = project.statistics.sent().map(|sizes| sizes.storage_size);
+            let size = project.statistics.as_ref().map(|sizes| sizes.storage_size);
             let visibility = project.visibility().map(|word| word.as_str()).unwrap_or_default();
             let note = if project.is_archived() { "archived" } else { visibility };
-            (&project.path, Role::Text, project.description(), note, size, project.last_activity_at.sent())
+            (&project.path, Role::Text, project.description(), note, size, project.last_activity_at.as_ref())
         }
     };
     Row::new(vec![

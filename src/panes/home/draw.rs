@@ -133,7 +133,7 @@ impl Home {
         let Some(project) = queries::projects(view).get(row) else { return Row::default() };
         let archived = project.is_archived();
         let about = project.description().lines().next().unwrap_or_default().to_owned();
-        let last = project.last_activity_at.as_ref().and_then(Option::as_ref);
+        let last = project.last_activity_at.as_ref();
         let pinned = self.recents.pinned && self.recents.watched.contains(&project.path_with_namespace);
         without_details(
             [
@@ -210,7 +210,7 @@ fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> 
     if request.is_draft() && !request.title.to_lowercase().contains("draft") {
         title = title.and("draft ", Role::Warning);
     }
-    let notes = request.user_notes_count.flatten().filter(|n| *n > 0);
+    let notes = request.user_notes_count.filter(|n| *n > 0);
     Row::new(vec![
         path,
         line::Line::new(format!("!{}", request.iid), Role::Ref),

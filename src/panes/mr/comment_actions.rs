@@ -340,7 +340,7 @@ impl Mr {
         let approval = self.known(&cx.view).filter(|_| may_approve).map(|known| Approve {
             id: self.project.clone(),
             merge_request_iid: self.iid,
-            sha: known.sha.clone().flatten(),
+            sha: (*known.sha).clone(),
         });
         publish::submit(&on, &self.drafts, approval, cx);
     }

@@ -79,7 +79,7 @@ impl Mr {
             return;
         }
         let theirs = theirs.and_then(|theirs| theirs.value);
-        let ours = ours.value.and_then(|changed| changed.changes.as_ref()?.as_ref());
+        let ours = ours.value.and_then(|changed| changed.changes.as_ref());
         let mut paths = Vec::new();
         if let (Some(theirs), Some(ours)) = (theirs, ours) {
             let ends = |entry: &DiffEntry| [entry.old_path.clone(), entry.new_path.clone()];
@@ -133,7 +133,7 @@ impl Mr {
         cx.act(Action::Send(if is_mine {
             Write::new(&Unapprove { id, merge_request_iid }, format!("revoke the approval of !{}", self.iid))
         } else {
-            let sha = known.sha.clone().flatten();
+            let sha = (*known.sha).clone();
             Write::new(&Approve { id, merge_request_iid, sha }, format!("approve !{}", self.iid))
         }));
     }
@@ -166,7 +166,7 @@ impl Mr {
     /// Returns the merge form; `waits` if a running pipeline allows auto-merge.
     fn merge_form(&self, known: &MergeRequest, waits: bool) -> Form {
         let iid = self.iid;
-        let yes = |on: Option<Option<bool>>| if on.flatten() == Some(true) { "yes" } else { "no" };
+        let yes = |on: Option<bool>| if on == Some(true) { "yes" } else { "no" };
         let title = format!("Merge !{iid} into {}", sanitize(known.target_branch()));
         let mut form = Form::of::<Merge>(title, format!("merge !{iid}"), format!("merge {}!{iid}", self.project))
             .fixed("id", &self.project)
@@ -192,7 +192,7 @@ impl Mr {
                 let words = format!("Auto-merge is set: !{iid} is merged when its pipeline succeeds");
                 waits.then_some(Action::Say(Tone::Good, words))
             });
-        form = match known.sha.clone().flatten() {
+        form = match (*known.sha).clone() {
             Some(sha) => form.fixed("sha", sha),
             None => form.without(&["sha"]),
         };
@@ -262,5 +262,5 @@ impl Mr {
 
 /// Returns whether auto-merge is set.
 fn is_auto_merged(known: &MergeRequest) -> bool {
-    known.merge_when_pipeline_succeeds.flatten() == Some(true)
+    known.merge_when_pipeline_succeeds == Some(true)
 }

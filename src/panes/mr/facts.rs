@@ -1,6 +1,5 @@
 //! The facts of a merge request, shown above its description or in the sidebar.
 
-use crate::api::ExtraValue;
 use crate::api::decisions::{ApprovalRule, Approvals};
 use crate::api::jobs::Job;
 use crate::api::labels::Label;
@@ -173,13 +172,13 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
     out.fact("Participants", others);
     let labels = m.labels().iter().map(|label| label_colors::line(view, label, &facts.labels)).collect();
     out.fact("Labels", labels);
-    if let Some(milestone) = m.milestone.sent() {
+    if let Some(milestone) = m.milestone.as_ref() {
         let words = vec![Line::new(milestone.title.clone(), Role::Text)];
         out.fact("Milestone", words);
     }
     let merge = merge(&out, m);
     out.fact("Merge", merge);
-    if m.discussion_locked.sent() == Some(&true) {
+    if *m.discussion_locked == Some(true) {
         let words = vec![Line::new("locked: only members can comment", Role::Warning)];
         out.fact("Discussion", words);
     }
@@ -271,13 +270,13 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Line<'static>> {
             None => Line::new(format!("{word}{when}"), Role::Text),
         }
     };
-    if let Some(at) = m.merged_at.sent() {
-        pieces.push(end(m.merged_by.sent(), Some(at), "merged"));
-        if let Some(sha) = m.merge_commit_sha.sent().filter(|sha| !sha.is_empty()) {
+    if let Some(at) = m.merged_at.as_ref() {
+        pieces.push(end(m.merged_by.as_ref(), Some(at), "merged"));
+        if let Some(sha) = m.merge_commit_sha.as_ref().filter(|sha| !sha.is_empty()) {
             pieces.push(Line::new("as ", Role::Dim).and(text::head(sha, 8), Role::Ref));
         }
-    } else if let Some(at) = m.closed_at.sent() {
-        pieces.push(end(m.closed_by.sent(), Some(at), "closed"));
+    } else if let Some(at) = m.closed_at.as_ref() {
+        pieces.push(end(m.closed_by.as_ref(), Some(at), "closed"));
     }
     if m.is_open() {
         if m.rebase_in_progress == Some(true) {
@@ -293,9 +292,9 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Line<'static>> {
             pieces.push(Line::new(format!("not before {}", date(at)), Role::Warning));
         }
         for (on, words) in [
-            (m.merge_when_pipeline_succeeds.flatten(), "merges when its pipeline succeeds"),
-            (m.squash.flatten(), "squashes commits"),
-            (m.force_remove_source_branch.flatten(), "deletes the source branch"),
+            (m.merge_when_pipeline_succeeds, "merges when its pipeline succeeds"),
+            (m.squash, "squashes commits"),
+            (m.force_remove_source_branch, "deletes the source branch"),
         ] {
             if on == Some(true) {
                 pieces.push(Line::new(words, Role::Dim));

@@ -2,9 +2,9 @@
 
 use super::Mr;
 use super::scope::Scope;
+use crate::api::Time;
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::notes::Note;
-use crate::api::{ExtraValue, Time};
 use crate::app::context::Cx;
 use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
@@ -94,7 +94,7 @@ impl Mr {
         let reply = view.store.get(&self.changes_of()).value;
         let head = reply.and_then(|changed| {
             let refs = changed.diff_refs.as_ref().and_then(|refs| refs.head_sha.as_deref());
-            refs.or(changed.sha.sent().map(String::as_str))
+            refs.or(changed.sha.as_deref())
         });
         head.unwrap_or_default()
     }

@@ -10,6 +10,7 @@ mod scope;
 mod suggestions;
 mod versions;
 
+use crate::api::Id;
 use crate::api::commits::Commit;
 use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::api::merge_requests::{
@@ -18,7 +19,6 @@ use crate::api::merge_requests::{
 };
 use crate::api::notes::Note;
 use crate::api::pipelines::resources::PipelineBrief;
-use crate::api::{ExtraValue, Id};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::clone::Checkout;
@@ -335,7 +335,7 @@ impl Mr {
     fn reload_changed_notes(&mut self, cx: &mut Cx) {
         let Some(known) = self.known(&cx.view) else { return };
         let notes = self.notes(&cx.view);
-        let Some(count) = known.user_notes_count.flatten() else { return };
+        let Some(count) = known.user_notes_count else { return };
         let before = self.counted.replace(count);
         if before.is_some_and(|before| before != count) && notes.is_loaded && !notes.is_loading {
             let load = self.noteable().load_conversation(&cx.view, notes.pages());
@@ -861,7 +861,7 @@ impl Pane for Mr {
         }
         let known = self.known(view);
         copies.extend(known.map(review::copies).unwrap_or_default());
-        let merged = known.and_then(|known| known.merge_commit_sha.sent()).filter(|sha| !sha.is_empty());
+        let merged = known.and_then(|known| known.merge_commit_sha.as_ref()).filter(|sha| !sha.is_empty());
         copies.extend(merged.map(|sha| Clip::line("merge commit SHA", sha.clone())));
         copies
     }

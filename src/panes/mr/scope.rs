@@ -2,10 +2,10 @@
 
 use super::versions::VersionEnd;
 use super::{Mr, Tab};
+use crate::api::Endpoint;
 use crate::api::commits::{Commit, GetCommitDiff};
 use crate::api::merge_requests::{DiffRefs, MergeRequest};
 use crate::api::repository::CompareRefs;
-use crate::api::{Endpoint, ExtraValue};
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -44,7 +44,7 @@ pub struct SeenHeads {
 
 fn head(merge_request: &MergeRequest) -> Option<&str> {
     let refs = || merge_request.diff_refs.as_ref().and_then(|refs| refs.head_sha.as_deref());
-    merge_request.sha.sent().map(String::as_str).or_else(refs).filter(|sha| !sha.is_empty())
+    merge_request.sha.as_deref().or_else(refs).filter(|sha| !sha.is_empty())
 }
 
 impl Scope {
@@ -110,7 +110,7 @@ impl Mr {
                 // Changes with the same base and head are equal: when they are loaded again, they are not parsed again.
                 let refs = changed.diff_refs.as_ref();
                 let ends = refs.and_then(|refs| Some((refs.base_sha.as_deref()?, refs.head_sha.as_deref()?)));
-                let files = changed.changes.as_ref().and_then(Option::as_ref).map_or(0, Vec::len);
+                let files = changed.changes.as_ref().map_or(0, Vec::len);
                 let line = self.changes_of().request().line();
                 let identity = match ends {
                     Some((base, head)) => format!("{line} from {base} to {head}, {files} files"),

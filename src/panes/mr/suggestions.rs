@@ -25,12 +25,11 @@ impl Mr {
         if !known.is_open() {
             return Err("it is no longer open".into());
         }
-        let source = known.source_project_id.as_ref().map(|id| id.map(Id::from));
-        let project = match source {
-            Some(None) => return Err("its source fork is gone".into()),
-            Some(Some(id)) if known.is_from_fork() => id,
-            _ => self.project.clone(),
-        };
+        if known.source_project_id.is_null() {
+            return Err("its source fork is gone".into());
+        }
+        let source = known.source_project_id.filter(|_| known.is_from_fork());
+        let project = source.map_or_else(|| self.project.clone(), Id::from);
         Ok((project, known.source_branch().to_owned()))
     }
 

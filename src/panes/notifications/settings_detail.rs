@@ -1,7 +1,6 @@
 //! The notification settings beside the list, or alone for the global ones: the level and its events.
 
 use super::{EVERYWHERE, NotificationSource, path, settings};
-use crate::api::ExtraValue;
 use crate::api::notifications::{GetNotifications, Level, NotificationSettings};
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -59,10 +58,10 @@ impl SettingsDetail {
                 facts.field("", Line::new(line, Role::Dim), None);
             }
         }
-        if let Some(address) = settings.notification_email.sent().filter(|address| !address.is_empty()) {
+        if let Some(address) = settings.notification_email.as_ref().filter(|address| !address.is_empty()) {
             facts.field("email", Line::new(address.clone(), Role::Text), None);
         }
-        let events = settings.events.sent();
+        let events = settings.events.as_ref();
         for (index, (name, on)) in events.into_iter().flat_map(|events| &events.0).enumerate() {
             if index == 0 {
                 facts.line(Line::empty());

@@ -1,8 +1,8 @@
 //! Actions on runners: editing, pausing, enabling and disabling them for projects, and removing them.
 
 use super::{Runners, Scope, kind};
+use crate::api::Id;
 use crate::api::runners::{DeleteRunner, DisableRunner, EnableRunner, GetRunner, ListRunners, Runner, UpdateRunner};
-use crate::api::{ExtraValue, Id};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
@@ -21,7 +21,7 @@ fn name(runner: &Runner) -> String {
 
 /// Returns the paths of the projects that a runner is enabled in, as far as they are visible.
 fn projects(runner: &Runner) -> Vec<&str> {
-    runner.projects.sent().into_iter().flatten().map(|project| project.path_with_namespace.as_str()).collect()
+    runner.projects.iter().flatten().map(|project| project.path_with_namespace.as_str()).collect()
 }
 
 impl Runners {
@@ -105,7 +105,7 @@ impl Runners {
         }
         match self.need_row(view)? {
             runner if runner.is_shared => Err("a shared runner serves every project that has shared runners on".into()),
-            runner if runner.locked.sent() == Some(&true) => Err("it is locked to its projects; e unlocks it".into()),
+            runner if runner.locked == Some(true) => Err("it is locked to its projects; e unlocks it".into()),
             _ => Ok(()),
         }
     }
@@ -165,7 +165,7 @@ impl Source for AvailableRunners {
         let all = view.store.list(&ListRunners::default());
         let item = |listed: &Runner| {
             let runner = super::detailed(view, listed);
-            let served = runner.projects.sent().into_iter().flatten();
+            let served = runner.projects.iter().flatten();
             let serves = served.into_iter().any(|one| self.project.names(one.id, &one.path_with_namespace));
             let write = EnableRunner { id: self.project.clone(), runner_id: runner.id };
             let what = format!("enable {} in {}", name(runner), text::sanitize(self.project.as_str()));
@@ -174,7 +174,7 @@ impl Source for AvailableRunners {
                 .note(format!("#{}", runner.id));
             item.why_not = if serves {
                 Some("it serves this project already".into())
-            } else if runner.locked.sent() == Some(&true) {
+            } else if runner.locked == Some(true) {
                 Some("it is locked to its projects".into())
             } else {
                 None

@@ -1,7 +1,6 @@
 //! The columns of the list of runners.
 
 use super::{age, kind, status};
-use crate::api::ExtraValue;
 use crate::api::runners::Runner;
 use crate::app::view::View;
 use crate::parts::columns::{Columns, Field};
@@ -36,16 +35,13 @@ pub(super) const COLUMNS: Columns<Runner> = Columns {
 /// Returns a row of the list.
 pub(super) fn row(view: &View, runner: &Runner) -> Row<'static> {
     let (sign, word, role) = status(runner);
-    let version = runner.version.sent().cloned().unwrap_or_default();
-    let platform: Vec<&str> = [&runner.platform, &runner.architecture]
-        .into_iter()
-        .filter_map(|what| what.sent())
-        .map(String::as_str)
-        .collect();
+    let version = runner.version.as_deref().unwrap_or_default().to_owned();
+    let platform: Vec<&str> =
+        [&runner.platform, &runner.architecture].into_iter().filter_map(|what| what.as_deref()).collect();
     let mut takes = Vec::new();
-    takes.extend((runner.run_untagged.sent() == Some(&true)).then_some("untagged"));
-    takes.extend((runner.locked.sent() == Some(&true)).then_some("locked"));
-    takes.extend((runner.access_level.sent().is_some_and(|level| level == "ref_protected")).then_some("protected"));
+    takes.extend((runner.run_untagged == Some(true)).then_some("untagged"));
+    takes.extend((runner.locked == Some(true)).then_some("locked"));
+    takes.extend((runner.access_level.as_ref().is_some_and(|level| level == "ref_protected")).then_some("protected"));
     Row::new(vec![
         Line::new(format!("{sign} {word}"), role),
         Line::new(runner.label(), Role::Text),

@@ -3,7 +3,7 @@
 use super::RunnerSource;
 use crate::api::jobs::Job;
 use crate::api::runners::{GetRunner, ListRunnerJobs, Runner};
-use crate::api::{ExtraValue, Fault, Id};
+use crate::api::{Fault, Id};
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::place::Place;
@@ -164,8 +164,8 @@ const LABEL_WIDTH: usize = 11;
 
 /// Draws the facts that fit. Returns the remaining area below them.
 fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rect {
-    let text_of = |field: &Option<Option<String>>| field.sent().cloned().unwrap_or_default();
-    let flag = |field: &Option<Option<bool>>, yes: &str, no: &str| match field.sent() {
+    let text_of = |field: &Option<String>| field.clone().unwrap_or_default();
+    let flag = |field: &Option<bool>, yes: &str, no: &str| match field.as_ref() {
         Some(true) => yes.to_owned(),
         Some(false) => no.to_owned(),
         None => String::new(),
@@ -173,9 +173,8 @@ fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rec
     let (sign, word, role) = super::status(runner);
     let version = [text_of(&runner.version), text_of(&runner.revision)].join("  ");
     let machine = [text_of(&runner.platform), text_of(&runner.architecture)].join(" ");
-    let projects: Vec<&str> =
-        runner.projects.sent().into_iter().flatten().map(|p| p.path_with_namespace.as_str()).collect();
-    let contact = runner.contacted_at.sent().map(|at| time_ago(view, Some(at))).unwrap_or_default();
+    let projects: Vec<&str> = runner.projects.iter().flatten().map(|p| p.path_with_namespace.as_str()).collect();
+    let contact = runner.contacted_at.as_ref().map(|at| time_ago(view, Some(at))).unwrap_or_default();
     let takes = [
         flag(&runner.run_untagged, "untagged jobs", "only jobs with its tags"),
         flag(&runner.locked, "locked to its projects", ""),

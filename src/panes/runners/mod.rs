@@ -6,7 +6,7 @@ mod detail;
 mod query;
 
 use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRunners, Runner, UpdateRunner};
-use crate::api::{Error, ExtraValue, Fault, Id};
+use crate::api::{Error, Fault, Id};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
@@ -75,7 +75,7 @@ fn detailed<'a>(view: &View<'a>, listed: &'a Runner) -> &'a Runner {
 }
 
 fn age(view: &View, runner: &Runner) -> String {
-    runner.contacted_at.sent().map(|at| crate::parts::list::age(view, Some(at))).unwrap_or_default()
+    runner.contacted_at.as_ref().map(|at| crate::parts::list::age(view, Some(at))).unwrap_or_default()
 }
 
 impl RunnerSource {

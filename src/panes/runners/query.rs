@@ -111,7 +111,7 @@ mod tests {
     fn runner(name: &str, tags: &[&str], active: bool) -> Runner {
         Runner {
             description: Some(name.into()),
-            tag_list: Some(Some(tags.iter().map(|tag| (*tag).to_owned()).collect())),
+            tag_list: Some(tags.iter().map(|tag| (*tag).to_owned()).collect()),
             active,
             status: RunnerStatus::Online,
             ..Runner::default()

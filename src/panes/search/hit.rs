@@ -1,7 +1,7 @@
 //! A search result: its row in the list, and its text with highlighted matches.
 
 use crate::api::search::Hit;
-use crate::api::{ExtraValue, GitRef, Time};
+use crate::api::{GitRef, Time};
 use crate::store::{Canceled, Derive, Work};
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
@@ -34,7 +34,7 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Line<'static>, Line<'stati
             Line::new(p.path_with_namespace.clone(), Role::Text),
             dim(&first_line(p.description())),
             Line::empty(),
-            p.last_activity_at.sent().cloned(),
+            p.last_activity_at.clone(),
         ),
         Hit::MergeRequest(r) => (
             state(r.state.as_str()).and(format!(" !{}", r.iid), Role::Ref),

@@ -4,7 +4,7 @@ mod hit;
 
 use crate::api::groups::GetGroup;
 use crate::api::search::{Hit, Search, SearchWithin};
-use crate::api::{self, Error, ExtraValue, Fault, Id};
+use crate::api::{self, Error, Fault, Id};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
@@ -156,7 +156,7 @@ impl SearchSource {
                 })
             }
             Hit::Commit(commit) => {
-                let project = self.project_id(commit.project_id.sent().copied())?;
+                let project = self.project_id(commit.project_id)?;
                 Some(Place::new("commit").project(project).item(&commit.id))
             }
             Hit::Blob(blob) => {
@@ -184,7 +184,7 @@ impl SearchSource {
                 Some(named.or_else(place)?.query(self.text.trim()))
             }
             Hit::Snippet(snippet) => {
-                let project = self.project_id(snippet.project_id.sent().copied())?;
+                let project = self.project_id(snippet.project_id)?;
                 Some(Place::new("snippets").project(project).item(snippet.id))
             }
             Hit::Milestone(milestone) => {

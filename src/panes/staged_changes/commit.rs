@@ -3,7 +3,6 @@
 use super::StagedChanges;
 use super::check::BranchFile;
 use super::compare;
-use crate::api::ExtraValue;
 use crate::api::commits::{Commit, CommitAction, CreateCommit};
 use crate::app::action::{Action, FollowUp};
 use crate::app::command_info::Disabled;
@@ -161,7 +160,8 @@ fn follow(staging_area: StagingArea, sent: Vec<Change>, branch: String) -> Follo
             });
             let Some(commit) = value.downcast_ref::<Commit>() else { return };
             cx.go(Place::new("commit").project(staging_area.project.clone()).item(&commit.id));
-            let stats = commit.stats.sent().map(|s| format!(": +{} −{}", s.additions, s.deletions)).unwrap_or_default();
+            let stats =
+                commit.stats.as_ref().map(|s| format!(": +{} −{}", s.additions, s.deletions)).unwrap_or_default();
             cx.say(Tone::Good, format!("Committed {} to {}{stats}", sanitize(commit.short()), sanitize(&branch)));
             // After a commit to a new branch, the form for a merge request opens; Esc closes it.
             if is_new {

@@ -1,7 +1,6 @@
 //! Drawing of the profile and the projects of a user.
 
 use super::{LEFT, RIGHT, UserPane};
-use crate::api::ExtraValue;
 use crate::api::projects::Project;
 use crate::app::view::View;
 use crate::parts::list::{age, draw_error};
@@ -55,7 +54,7 @@ impl UserPane {
                 Line::new(project.path_with_namespace.clone(), Role::Text),
                 Line::new(project.description().lines().next().unwrap_or_default().to_owned(), Role::Dim),
                 Line::new(note, Role::Dim),
-                Line::new(age(view, project.last_activity_at.sent()), Role::Dim),
+                Line::new(age(view, project.last_activity_at.as_ref()), Role::Dim),
             ])
             .dim(project.is_archived())
         };

@@ -191,7 +191,7 @@ impl UserPane {
     fn can_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         // Servers send the current user's `is_admin` to administrators only, so its absence means no.
-        if self.is_self && view.me().is_some_and(|me| me.is_admin.flatten() != Some(true)) {
+        if self.is_self && view.me().is_some_and(|me| me.is_admin != Some(true)) {
             return Err("for administrators only; edit your account in the browser".into());
         }
         self.profile(view).map(|_| ()).ok_or_else(|| "the user has not loaded yet".into())

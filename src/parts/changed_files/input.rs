@@ -45,9 +45,7 @@ impl Entries {
             Entries::Pages(pages) => pages.get(page).map(|page| page.as_slice()).unwrap_or_default(),
             Entries::List(files) => files,
             Entries::Comparison(comparison) => &comparison.diffs,
-            Entries::MergeRequest(merge_request) => {
-                merge_request.changes.as_ref().and_then(Option::as_ref).map(Vec::as_slice).unwrap_or_default()
-            }
+            Entries::MergeRequest(merge_request) => merge_request.changes.as_deref().unwrap_or_default(),
         }
     }
 

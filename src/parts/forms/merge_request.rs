@@ -8,7 +8,7 @@ use crate::api::json;
 use crate::api::merge_requests::{CreateMergeRequest, GetMergeRequest, MergeRequest, UpdateMergeRequest};
 use crate::api::repository::{CompareRefs, GetRawBlob, ListTree, TreeEntry};
 use crate::api::users::User;
-use crate::api::{Endpoint, ExtraValue, Id, Raw};
+use crate::api::{Endpoint, Id, Raw};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::batch::{Batch, ChangedInput};
@@ -121,11 +121,10 @@ pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
     .field("discussion_locked", |field| _ = field.help("Only members can comment."));
     let get = GetMergeRequest::new(id.clone(), iid);
     people(form, id).of_current(view, get, |merge_request| {
-        let remove =
-            merge_request.force_remove_source_branch.flatten().or(merge_request.should_remove_source_branch.flatten());
+        let remove = merge_request.force_remove_source_branch.or(*merge_request.should_remove_source_branch);
         vec![
             ("assignee_id", merge_request.assignees().first().map(|user| user.username.clone()).unwrap_or_default()),
-            ("milestone_id", merge_request.milestone.sent().map(|m| m.title.clone()).unwrap_or_default()),
+            ("milestone_id", merge_request.milestone.as_ref().map(|m| m.title.clone()).unwrap_or_default()),
             ("remove_source_branch", remove.map_or("", |on| if on { "yes" } else { "no" }).to_owned()),
         ]
     })
@@ -230,15 +229,14 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
 /// Returns the current values of the fields of [`BULK_INPUTS`] with a single value, as sent and as displayed. Labels
 /// are added and removed one by one, so that others' changes stay.
 fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
-    let yes =
-        |flag: Option<Option<bool>>| flag.flatten().map(|on| (on.into(), if on { "yes" } else { "no" }.to_owned()));
+    let yes = |flag: Option<bool>| flag.map(|on| (on.into(), if on { "yes" } else { "no" }.to_owned()));
     let assignee = of
         .assignees()
         .first()
         .map_or((Value::from(0), "nobody".to_owned()), |user| (user.id.into(), user.username.clone()));
     let milestone = of
         .milestone
-        .sent()
+        .as_ref()
         .map_or((Value::from(0), "none".to_owned()), |milestone| (milestone.id.into(), milestone.title.clone()));
     // The event that leads to this state; there is none for a merged one.
     let state = match of.state.as_str() {
@@ -250,10 +248,10 @@ fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
         ("state_event", Some((state.into(), of.state.as_str().to_owned()))),
         ("assignee_id", Some(assignee)),
         ("milestone_id", Some(milestone)),
-        ("target_branch", of.target_branch.clone().flatten().map(|branch| (branch.clone().into(), branch))),
+        ("target_branch", of.target_branch.clone().map(|branch| (branch.clone().into(), branch))),
         ("squash", yes(of.squash)),
         ("remove_source_branch", yes(of.force_remove_source_branch)),
-        ("discussion_locked", yes(of.discussion_locked)),
+        ("discussion_locked", yes(*of.discussion_locked)),
     ]
 }
 
@@ -329,7 +327,7 @@ fn propose(id: &Id, view: &View, texts: Texts) -> Vec<(&'static str, String)> {
     let title = titled(commits, &compare.to);
     let description = match template {
         Some(Raw { bytes, .. }) => {
-            let own_email = view.me().and_then(|me| me.email.sent()).map_or("", String::as_str);
+            let own_email = view.me().and_then(|me| me.email.as_ref()).map_or("", String::as_str);
             let variables = Variables { compare: &compare, commits: oldest_first(commits), title: &title, own_email };
             filled(&String::from_utf8_lossy(bytes), &variables)
         }

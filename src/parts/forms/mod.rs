@@ -32,7 +32,7 @@ pub fn signed_in(view: &View) -> Result<(), Disabled> {
 /// Returns an error unless the user is an administrator. While that is unknown, the server decides.
 pub fn administrator(view: &View) -> Result<(), Disabled> {
     signed_in(view)?;
-    match view.me().and_then(|me| me.is_admin.flatten()) {
+    match view.me().and_then(|me| me.is_admin) {
         Some(false) => Err("for administrators only".into()),
         _ => Ok(()),
     }

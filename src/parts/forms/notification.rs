@@ -73,7 +73,7 @@ const GLOBAL_LEVELS: &[&str] = &["disabled", "participating", "watch", "mention"
 
 /// Returns the texts of the event fields, from the server's settings.
 fn fields(settings: &NotificationSettings) -> Vec<(&'static str, String)> {
-    let events = settings.events.as_ref().and_then(Option::as_ref);
+    let events = settings.events.as_ref();
     let text = |name: &'static str| {
         let on = events.and_then(|events| events.0.get(name).copied().flatten());
         (name, on.map_or("", |on| if on { "yes" } else { "no" }).to_owned())

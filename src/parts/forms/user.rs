@@ -80,7 +80,7 @@ pub fn edit(user: &Profile, view: &View) -> Form {
             field.label("new password").help("At least 8 characters; the user must change it at the next sign-in.");
         })
         .of_current(view, GetUser { id: user.id, with_custom_attributes: None }, |user| {
-            let yes = |flag: Option<Option<bool>>| flag.flatten().map_or("", |on| if on { "yes" } else { "no" });
+            let yes = |flag: Option<bool>| flag.map_or("", |on| if on { "yes" } else { "no" });
             vec![("admin", yes(user.is_admin).to_owned()), ("provider", String::new()), ("extern_uid", String::new())]
         })
 }

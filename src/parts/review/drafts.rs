@@ -333,7 +333,7 @@ fn is_locked(on: &Noteable, view: &View) -> bool {
     match on {
         Noteable::MergeRequest { project, iid } => {
             let get = GetMergeRequest::new(project.clone(), *iid);
-            view.store.get(&get).value.is_some_and(|one| one.discussion_locked.flatten() == Some(true))
+            view.store.get(&get).value.is_some_and(|one| *one.discussion_locked == Some(true))
         }
         Noteable::Issue { project, iid } => {
             let get = GetIssue { id: project.clone(), issue_iid: *iid };
