@@ -1,39 +1,12 @@
 //! The asset links of a release: downloads, packages, images and runbooks.
 
-use crate::api::Id;
 use crate::api::releases::{AssetLink, DeleteAssetLink, ListAssetLinks};
-use crate::app::App;
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
+use crate::api::{Id, Scope};
 use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource, NoDetail};
+use crate::parts::list_prelude::*;
 use crate::parts::{forms, project};
-use crate::store::{ListQuery, Want, Write};
-use crate::ui::line::Line;
-use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
-use crate::ui::theme::Role;
-
-const COLUMNS: Columns<AssetLink> = Columns {
-    place: "asset links",
-    fields: &[
-        Field::new("name", Column::new("Name", Size::Fit { min: 12, max: 40 }))
-            .loaded(|a: &AssetLink, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
-        Field::new("type", Column::new("Type", Size::Fit { min: 4, max: 10 }).drop_order(1))
-            .loaded(|a, b| a.link_type.cmp(&b.link_type)),
-        Field::new("URL", Column::new("URL", Size::Fill { min: 20, weight: 1 }).cut_in_middle()),
-    ],
-    order: None,
-};
 
 /// The asset links of a release.
 pub struct AssetLinkSource {
@@ -45,27 +18,18 @@ pub struct AssetLinkSource {
 pub type AssetLinks = ListPane<AssetLinkSource>;
 
 impl AssetLinks {
-    fn open_page(&mut self, cx: &mut Cx) {
-        let Some(link) = self.current(&cx.view) else { return };
+    fn open_page(&mut self, link: &AssetLink, cx: &mut Cx) {
         match link.url.starts_with("https://") || link.url.starts_with("http://") {
             true => cx.act(Action::Browse(link.url.clone())),
             false => cx.say(Tone::Warning, "Only web pages are opened; ‹copy› copies the URL."),
         }
     }
 
-    fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        forms::signed_in(view)?;
-        self.has_row(view)
+    fn edit(&mut self, link: &AssetLink, cx: &mut Cx) {
+        AssetLinks::open_form(forms::release::edit_link(&self.source.project, &self.source.tag, link), cx);
     }
 
-    fn edit(&mut self, cx: &mut Cx) {
-        if let Some(link) = self.current(&cx.view) {
-            AssetLinks::open_form(forms::release::edit_link(&self.source.project, &self.source.tag, link), cx);
-        }
-    }
-
-    fn delete(&mut self, cx: &mut Cx) {
-        let Some(link) = self.current(&cx.view) else { return };
+    fn delete(&mut self, link: &AssetLink, cx: &mut Cx) {
         let (id, tag_name, link_id) = (self.source.project.clone(), self.source.tag.clone(), link.id);
         let name = sanitize(&link.name).into_owned();
         let question = format!("Delete the link {name} of {}? What it leads to stays.", sanitize(&tag_name));
@@ -80,31 +44,40 @@ impl ListSource for AssetLinkSource {
     const ID: &'static str = "asset_links";
     const TITLE: &'static str = "Asset links";
     const NEEDS: Needs = Needs::Item;
-    const COLUMNS: Columns<AssetLink> = COLUMNS;
+    const NAME: &'static str = "asset links";
+    const NOUN: &'static str = "link";
+    const SETTINGS_NAME: &'static str = "asset links";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fit("name", "Name", 12, 40, |_, link, _| Line::text(&link.name))
+            .sorted(|link| SortKey::caseless(&link.name)),
+        Column::<Self>::fit("type", "Type", 4, 10, |_, link, _| Line::new(&link.link_type, Role::Dim))
+            .sorted(|link| link.link_type.as_str().into())
+            .drop_order(1),
+        Column::<Self>::fill("URL", "URL", 20, |_, link, _| Line::new(&link.url, Role::Link)).cut_in_middle(),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("asset_links.open", &["Enter"], "Open link", AssetLinks::open_page)
-            .footer("open")
-            .when(AssetLinks::has_row),
+        Command::row("asset_links.open", &["Enter"], "Open link", AssetLinks::open_page).footer("open"),
         Command::new("asset_links.create", &["+"], "Add asset link…", |pane: &mut AssetLinks, cx| {
             AssetLinks::open_form(forms::release::add_link(&pane.source.project, &pane.source.tag), cx);
         })
         .writes()
-        .footer("new")
-        .when(|_, view| forms::signed_in(view)),
-        Command::new("asset_links.edit", &["e"], "Edit asset link…", AssetLinks::edit)
-            .writes()
-            .footer("edit")
-            .when(AssetLinks::can_change),
-        Command::new("asset_links.delete", &["D"], "Delete asset link…", AssetLinks::delete)
-            .writes()
-            .footer("delete")
-            .when(AssetLinks::can_change),
+        .footer("new"),
+        Command::row("asset_links.edit", &["e"], "Edit asset link…", AssetLinks::edit).writes().footer("edit"),
+        Command::row("asset_links.delete", &["D"], "Delete asset link…", AssetLinks::delete).writes().footer("delete"),
         AssetLinks::columns_command("asset_links.columns"),
     ];
 
     fn open(place: &Place, _view: &View) -> AssetLinkSource {
         let (project, tag) = (place.project.clone(), place.item.clone());
         AssetLinkSource { project: project.unwrap_or_default(), tag: tag.unwrap_or_default() }
+    }
+
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        ("The release has no asset links.", "‹asset_links.create› adds one")
+    }
+
+    fn scope(&self) -> Option<Scope> {
+        Some(Scope::Project(self.project.clone()))
     }
 
     fn place(&self) -> Place {
@@ -128,29 +101,6 @@ impl ListSource for AssetLinkSource {
 
     fn key(link: &AssetLink) -> String {
         link.id.to_string()
-    }
-
-    fn row(&self, _view: &View, _: usize, link: &AssetLink) -> Row<'static> {
-        Row::new(vec![
-            Line::new(link.name.clone(), Role::Text),
-            Line::new(link.link_type.clone(), Role::Dim),
-            Line::new(link.url.clone(), Role::Link),
-        ])
-    }
-
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match input.filter {
-            "" => ("The release has no asset links.", "‹asset_links.create› adds one"),
-            _ => ("No link matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-        }
-    }
-
-    fn enter(pane: &mut AssetLinks, cx: &mut Cx) {
-        pane.open_page(cx);
-    }
-
-    fn wants(pane: &AssetLinks, _view: &View) -> Vec<Want> {
-        vec![project::want(&pane.source.project)]
     }
 
     fn url(&self, view: &View, _: &AssetLink) -> Option<String> {

@@ -4,64 +4,42 @@ use crate::api::branches::{
     Branch, DeleteBranch, DeleteMergedBranches, GetBranch, ListBranches, ProtectBranch, UnprotectBranch,
 };
 use crate::api::commits::Commit;
-use crate::api::{Endpoint, Error, GitRef, Id, RefKind};
-use crate::app::App;
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
+use crate::api::{Endpoint, Error, GitRef, Id, RefKind, Scope};
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::list::{self, age};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource, NoDetail};
+use crate::parts::list::{self};
+use crate::parts::list_prelude::*;
 use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::{ahead_behind, forms, project, review};
-use crate::store::{ListQuery, Load, Want, Write};
-use crate::ui::glyph;
-use crate::ui::line::Line;
-use crate::ui::table::{Column, Row, Size};
+use crate::store::Load;
 use crate::ui::text::sanitize;
-use crate::ui::theme::Role;
-use jiff::Timestamp;
 
 /// The maximum number of pages that are loaded to list the merged branches before they are deleted.
 const MERGED_PAGES: u32 = 20;
 
-const COLUMNS: Columns<Branch> = Columns {
-    place: "branches",
-    fields: &[
-        Field::new("name", Column::new("Branch", Size::Fit { min: 12, max: 40 }).cut_in_middle())
-            .loaded(|a, b| a.name.cmp(&b.name)),
-        Field::new("state", Column::new("", Size::Fit { min: 0, max: 30 }).drop_order(1))
-            .loaded(|a, b| (b.merged, b.protected).cmp(&(a.merged, a.protected))),
-        Field::new("pipeline", Column::new("Pipeline", Size::Fit { min: 0, max: 12 }).drop_order(3)),
-        Field::new("behind ahead", Column::new("Behind ahead", Size::Fit { min: 0, max: 17 }).drop_order(3)),
-        Field::new("title", Column::new("Last commit", Size::Fill { min: 24, weight: 1 }).drop_order(4))
-            .loaded(|a, b| commit_text(a, |c| &c.title).cmp(&commit_text(b, |c| &c.title))),
-        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).drop_order(5))
-            .loaded(|a, b| commit_text(a, |c| &c.author_name).cmp(&commit_text(b, |c| &c.author_name))),
-        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).drop_order(6)),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(2))
-            .loaded(|a, b| when(a).cmp(&when(b)))
-            .newest_first(),
-    ],
-    order: None,
-};
-
-fn commit_text(branch: &Branch, of: fn(&Commit) -> &String) -> Option<&str> {
-    branch.commit.as_ref().map(|commit| of(commit).as_str())
+/// Returns a text of the last commit; empty if the server left the commit out.
+fn of_commit(branch: &Branch, of: impl Fn(&Commit) -> &str) -> &str {
+    branch.commit.as_ref().map_or("", of)
 }
 
-fn when(branch: &Branch) -> Option<Timestamp> {
-    branch.commit.as_ref()?.date()?.instant()
+/// Returns whether a branch is the default one, protected or merged, in words.
+fn state(branch: &Branch, is_default: bool) -> Line<'static> {
+    let may = match (branch.developers_can_push, branch.developers_can_merge) {
+        (false, false) => "protected",
+        (true, false) => "protected: push",
+        (false, true) => "protected: merge",
+        (true, true) => "protected: push, merge",
+    };
+    let words = [
+        (is_default, "default", Role::Accent),
+        (branch.protected, may, Role::Warning),
+        (branch.merged && !is_default, "merged", Role::Dim),
+    ];
+    words.into_iter().filter(|(is, ..)| *is).fold(Line::empty(), |line, (_, word, role)| {
+        let gap = if line.spans.is_empty() { "" } else { " " };
+        line.and(format!("{gap}{word}"), role)
+    })
 }
 
 /// The branches of a project.
@@ -105,22 +83,20 @@ impl BranchSource {
 }
 
 impl Branches {
-    fn can_delete(&self, view: &View) -> Result<(), Disabled> {
-        match self.need_row(view)? {
-            branch if self.source.is_default(view, branch) => Err("it is the default branch".into()),
-            branch if branch.protected => Err("it is protected".into()),
-            _ => Ok(()),
-        }
+    fn is_not_default(&self, branch: &Branch, view: &View) -> Result<(), Disabled> {
+        if self.source.is_default(view, branch) { Err("it is the default branch".into()) } else { Ok(()) }
     }
 
-    fn go(&mut self, pane: &str, cx: &mut Cx) {
-        if let Some(branch) = self.current(&cx.view) {
-            cx.go(Place::new(pane).project(self.source.project.clone()).at(GitRef::branch(&branch.name)));
-        }
+    fn can_delete(&self, branch: &Branch, view: &View) -> Result<(), Disabled> {
+        self.is_not_default(branch, view)?;
+        if branch.protected { Err("it is protected".into()) } else { Ok(()) }
     }
 
-    fn delete(&mut self, cx: &mut Cx) {
-        let Some(branch) = self.current(&cx.view) else { return };
+    fn go(&self, branch: &Branch, pane: &str, cx: &mut Cx) {
+        cx.go(Place::new(pane).project(self.source.project.clone()).at(GitRef::branch(&branch.name)));
+    }
+
+    fn delete(&mut self, branch: &Branch, cx: &mut Cx) {
         let name = branch.name.clone();
         let delete = DeleteBranch { id: self.source.project.clone(), branch: name.clone() };
         let held = if branch.merged {
@@ -198,8 +174,7 @@ impl Branches {
         cx.act(Action::OpenOverlay(Box::new(Confirm::new("Delete merged branches", question, send).naming(going))));
     }
 
-    fn protect(&mut self, cx: &mut Cx) {
-        let Some(branch) = self.current(&cx.view) else { return };
+    fn protect(&mut self, branch: &Branch, cx: &mut Cx) {
         let (id, name) = (self.source.project.clone(), branch.name.clone());
         let mut items: Vec<Item> = PROTECTIONS
             .iter()
@@ -252,14 +227,52 @@ impl ListSource for BranchSource {
     const TITLE: &'static str = "Branches of a project";
     const NEEDS: Needs = Needs::Project;
     const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
-    const COLUMNS: Columns<Branch> = COLUMNS;
+    const NAME: &'static str = "branches";
+    const NOUN: &'static str = "branch";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fit("name", "Branch", 12, 40, |source, branch, view| {
+            Line::new(&branch.name, if source.is_default(view, branch) { Role::Title } else { Role::Ref })
+        })
+        .cut_in_middle()
+        .sorted(|branch| branch.name.as_str().into()),
+        Column::<Self>::fit("state", "", 0, 30, |source, branch, view| state(branch, source.is_default(view, branch)))
+            .sorted(|branch| SortKey::reversed(Some(2 * u64::from(branch.merged) + u64::from(branch.protected))))
+            .drop_order(1),
+        Column::<Self>::fit("pipeline", "Pipeline", 0, 12, |source, branch, _| source.marks.labeled_cell(&branch.name))
+            .drop_order(3),
+        Column::<Self>::fit("behind ahead", "Behind ahead", 0, 17, |source, branch, view| {
+            match (source.base(view), &branch.commit) {
+                (Some(base), Some(commit)) if !source.is_default(view, branch) => {
+                    ahead_behind::cell(view, &source.project, base, &commit.id)
+                }
+                _ => Line::empty(),
+            }
+        })
+        .drop_order(3),
+        Column::<Self>::fill("title", "Last commit", 24, |_, branch, _| Line::text(of_commit(branch, |c| &c.title)))
+            .sorted(|branch| of_commit(branch, |commit| &commit.title).into())
+            .drop_order(4),
+        Column::<Self>::fit("author", "Author", 4, 16, |_, branch, _| {
+            Line::new(of_commit(branch, |commit| &commit.author_name), Role::User)
+        })
+        .sorted(|branch| of_commit(branch, |commit| &commit.author_name).into())
+        .drop_order(5),
+        Column::<Self>::fixed("SHA", "SHA", 8, |_, branch, _| {
+            Line::new(of_commit(branch, |commit| commit.short()), Role::Dim)
+        })
+        .drop_order(6),
+        Column::<Self>::age("updated", "Updated", |branch| branch.commit.as_ref().and_then(|commit| commit.date()))
+            .drop_order(2),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("branches.open", &["Enter"], "Browse files", |pane: &mut Branches, cx| pane.go("files", cx))
-            .footer("files")
-            .when(Branches::has_row),
-        Command::new("branches.commits", &["H"], "Show commits", |pane: &mut Branches, cx| pane.go("commits", cx))
-            .footer("commits")
-            .when(Branches::has_row),
+        Command::row("branches.open", &["Enter"], "Browse files", |pane: &mut Branches, branch: &Branch, cx| {
+            pane.go(branch, "files", cx);
+        })
+        .footer("files"),
+        Command::row("branches.commits", &["H"], "Show commits", |pane: &mut Branches, branch: &Branch, cx| {
+            pane.go(branch, "commits", cx);
+        })
+        .footer("commits"),
         Command::new("branches.create", &["+"], "Create branch…", |pane: &mut Branches, cx| {
             let current = pane.current(&cx.view).map(|branch| branch.name.as_str());
             let from = current.or_else(|| project::default_branch(&cx.view, &pane.source.project));
@@ -268,20 +281,15 @@ impl ListSource for BranchSource {
         })
         .writes()
         .footer("new"),
-        Command::new("branches.mr", &["m"], "Create merge request…", |pane: &mut Branches, cx| {
-            if let Some(branch) = pane.current(&cx.view) {
-                forms::merge_request::create(&pane.source.project, Some(&branch.name), None, &cx.view).open(cx);
-            }
+        Command::row("branches.mr", &["m"], "Create merge request…", |pane: &mut Branches, branch: &Branch, cx| {
+            forms::merge_request::create(&pane.source.project, Some(&branch.name), None, &cx.view).open(cx);
         })
         .writes()
-        .when(|pane, view| match pane.need_row(view)? {
-            branch if pane.source.is_default(view, branch) => Err("it is the default branch".into()),
-            _ => Ok(()),
-        }),
-        Command::new("branches.delete", &["D"], "Delete branch…", Branches::delete)
+        .when_row(Branches::is_not_default),
+        Command::row("branches.delete", &["D"], "Delete branch…", Branches::delete)
             .writes()
             .footer("delete")
-            .when(Branches::can_delete),
+            .when_row(Branches::can_delete),
         Branches::mark_command("branches.mark"),
         Command::new("branches.compare", &["="], "Compare branches", Branches::compare).footer("compare").when(
             |pane, view| {
@@ -290,9 +298,7 @@ impl ListSource for BranchSource {
                 list::need(pane.pair(view), &pane.rows(view), none).map(|_| ())
             },
         ),
-        Command::new("branches.protect", &["P"], "Change protection…", Branches::protect)
-            .writes()
-            .when(Branches::has_row),
+        Command::row("branches.protect", &["P"], "Change protection…", Branches::protect).writes(),
         Command::new("branches.delete_merged", &["M"], "Delete merged branches…", Branches::delete_merged).writes(),
         Branches::columns_command("branches.columns"),
         Command::new("branches.tags", &["T"], "Go to tags", |pane: &mut Branches, cx| {
@@ -305,14 +311,12 @@ impl ListSource for BranchSource {
         BranchSource { is_confirming_delete_merged: false, marks: PipelineMarks::of_branches(&project), project }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
+    fn scope(&self) -> Option<Scope> {
+        Some(Scope::Project(self.project.clone()))
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
-        breadcrumbs.push(Breadcrumb::new(format!("{} branches", glyph::or_word(glyph::branch(), "")), Role::Dim));
-        breadcrumbs
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        project::NO_BRANCHES
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Branch>> {
@@ -325,54 +329,6 @@ impl ListSource for BranchSource {
 
     fn key(branch: &Branch) -> String {
         branch.name.clone()
-    }
-
-    fn row(&self, view: &View, _: usize, branch: &Branch) -> Row<'static> {
-        let default = self.is_default(view, branch);
-        let commit = branch.commit.as_ref();
-        let name = Line::new(branch.name.clone(), if default { Role::Title } else { Role::Ref });
-        let mut note = Line::empty();
-        let may = match (branch.developers_can_push, branch.developers_can_merge) {
-            (false, false) => "protected",
-            (true, false) => "protected: push",
-            (false, true) => "protected: merge",
-            (true, true) => "protected: push, merge",
-        };
-        for (on, word, role) in [
-            (default, "default", Role::Accent),
-            (branch.protected, may, Role::Warning),
-            (branch.merged && !default, "merged", Role::Dim),
-        ] {
-            if on {
-                let gap = if note.spans.is_empty() { "" } else { " " };
-                note = note.and(format!("{gap}{word}"), role);
-            }
-        }
-        let counts = match (self.base(view), commit) {
-            (Some(base), Some(commit)) if !default => ahead_behind::cell(view, &self.project, base, &commit.id),
-            _ => Line::empty(),
-        };
-        Row::new(vec![
-            name,
-            note,
-            self.marks.labeled_cell(&branch.name),
-            counts,
-            Line::new(commit.map(|c| c.title.clone()).unwrap_or_default(), Role::Text),
-            Line::new(commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User),
-            Line::new(commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim),
-            Line::new(age(view, commit.and_then(|c| c.date())), Role::Dim),
-        ])
-    }
-
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match input.filter {
-            "" => project::NO_BRANCHES,
-            _ => ("No branch matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-        }
-    }
-
-    fn enter(pane: &mut Branches, cx: &mut Cx) {
-        pane.go("files", cx);
     }
 
     fn wants(pane: &Branches, view: &View) -> Vec<Want> {

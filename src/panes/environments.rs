@@ -1,54 +1,17 @@
 //! The environments of a project, with the latest deployment of the selected one.
 
 use crate::api::environments::{GetEnvironment, ListEnvironments, ProjectEnvironment, StopEnvironment};
-use crate::api::{Id, Time};
-use crate::app::App;
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::api::{Id, Scope};
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::{age, day, time_ago};
-use crate::parts::list_detail::{FactsDetail, FactsSource};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
-use crate::parts::{forms, project};
-use crate::store::{ListQuery, Load, Want, Write};
+use crate::parts::list::{day, time_ago};
+use crate::parts::list_prelude::*;
+use crate::parts::project;
+use crate::store::Load;
 use crate::ui::glyph;
-use crate::ui::line::Line;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::{self, sanitize};
-use crate::ui::theme::Role;
 
 /// The server's names of the states of the tabs; `None` for all.
 const STATES: &[Option<&str>] = &[Some("available"), Some("stopped"), None];
-
-const COLUMNS: Columns<ProjectEnvironment> = Columns {
-    place: "environments",
-    fields: &[
-        Field::new("state", Column::new("", Size::Fixed(1))),
-        Field::new("name", Column::new("Name", Size::Fill { min: 14, weight: 2 }))
-            .loaded(|a: &ProjectEnvironment, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
-        Field::new("tier", Column::new("Tier", Size::Fit { min: 4, max: 12 }).drop_order(1))
-            .loaded(|a: &ProjectEnvironment, b| a.tier.cmp(&b.tier)),
-        Field::new("address", Column::new("Address", Size::Fit { min: 8, max: 48 }).drop_order(2)),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(3))
-            .loaded(|a: &ProjectEnvironment, b| at(a.updated_at.as_ref()).cmp(&at(b.updated_at.as_ref())))
-            .newest_first(),
-    ],
-    order: None,
-};
-
-fn at(time: Option<&Time>) -> Option<jiff::Timestamp> {
-    time.and_then(Time::instant)
-}
 
 /// Returns the state of an environment. Servers before version 13 do not send one; there, all environments are
 /// available.
@@ -71,26 +34,14 @@ impl EnvironmentSource {
 }
 
 impl Environments {
-    fn open_selection(&mut self, cx: &mut Cx) {
-        if !self.enter_detail(cx)
-            && let Some(environment) = self.current(&cx.view)
-        {
+    fn open_selection(&mut self, environment: &ProjectEnvironment, cx: &mut Cx) {
+        if !self.enter_detail(cx) {
             let name = format!("\"{}\"", environment.name.replace('"', ""));
             cx.go(Place::new("deployments").project(self.source.project.clone()).query(name));
         }
     }
 
-    fn can_stop(&self, view: &View) -> Result<(), Disabled> {
-        forms::signed_in(view)?;
-        self.has_row(view)?;
-        match self.current(view).map(state) {
-            Some("stopped") => Err("it is stopped already".into()),
-            _ => Ok(()),
-        }
-    }
-
-    fn stop(&mut self, cx: &mut Cx) {
-        let Some(environment) = self.current(&cx.view) else { return };
+    fn stop(&mut self, environment: &ProjectEnvironment, cx: &mut Cx) {
         let (id, environment_id) = (self.source.project.clone(), environment.id);
         let name = sanitize(&environment.name).into_owned();
         let question = format!("Stop the environment {name} of {id}? Its on_stop job runs, if it has one.");
@@ -106,15 +57,34 @@ impl ListSource for EnvironmentSource {
     const TITLE: &'static str = "Environments";
     const NEEDS: Needs = Needs::Project;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
-    const COLUMNS: Columns<ProjectEnvironment> = COLUMNS;
+    const NAME: &'static str = "environments";
+    const NOUN: &'static str = "environment";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::glyph("state", |_, environment, _| glyph::status(state(environment)).into()),
+        Column::<Self>::fill("name", "Name", 14, |_, environment, _| Line::text(&environment.name))
+            .weight(2)
+            .sorted(|environment| SortKey::caseless(&environment.name)),
+        Column::<Self>::fit("tier", "Tier", 4, 12, |_, environment, _| {
+            Line::new(environment.tier.as_deref().unwrap_or_default(), Role::Dim)
+        })
+        .sorted(|environment| environment.tier.as_ref().into())
+        .drop_order(1),
+        Column::<Self>::fit("address", "Address", 8, 48, |_, environment, _| {
+            Line::new(environment.external_url.as_deref().unwrap_or_default(), Role::Link)
+        })
+        .drop_order(2),
+        Column::<Self>::age("updated", "Updated", |environment| environment.updated_at.as_ref()).drop_order(3),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("environments.open", &["Enter"], "Open deployments of environment", Environments::open_selection)
-            .footer("deployments")
-            .when(Environments::has_row),
-        Command::new("environments.stop", &["X"], "Stop environment…", Environments::stop)
+        Command::row("environments.open", &["Enter"], "Open deployments of environment", Environments::open_selection)
+            .footer("deployments"),
+        Command::row("environments.stop", &["X"], "Stop environment…", Environments::stop)
             .writes()
             .footer("stop")
-            .when(Environments::can_stop),
+            .when_row(|_, environment, _| match state(environment) {
+                "stopped" => Err("it is stopped already".into()),
+                _ => Ok(()),
+            }),
         Environments::columns_command("environments.columns"),
     ];
 
@@ -122,14 +92,19 @@ impl ListSource for EnvironmentSource {
         EnvironmentSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
+    fn scope(&self) -> Option<Scope> {
+        Some(Scope::Project(self.project.clone()))
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut out = project::breadcrumbs(view, &self.project);
-        out.push(Breadcrumb::new("environments", Role::Text));
-        out
+    fn is_dim(&self, _: usize, environment: &ProjectEnvironment) -> bool {
+        state(environment) == "stopped"
+    }
+
+    fn empty(&self, tab: usize) -> (&'static str, &'static str) {
+        match tab {
+            1 => ("No environment is stopped.", "‹tab.1› shows the available ones"),
+            _ => ("There are no environments.", "A job with environment: deploys to one"),
+        }
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -150,34 +125,6 @@ impl ListSource for EnvironmentSource {
 
     fn key(environment: &ProjectEnvironment) -> String {
         environment.id.to_string()
-    }
-
-    fn row(&self, view: &View, _: usize, environment: &ProjectEnvironment) -> Row<'static> {
-        let (sign, role) = glyph::status(state(environment));
-        Row::new(vec![
-            Line::new(sign, role),
-            Line::new(environment.name.clone(), Role::Text),
-            Line::new(environment.tier.clone().unwrap_or_default(), Role::Dim),
-            Line::new(environment.external_url.clone().unwrap_or_default(), Role::Link),
-            Line::new(age(view, environment.updated_at.as_ref()), Role::Dim),
-        ])
-        .dim(state(environment) == "stopped")
-    }
-
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match (input.filter, input.tab) {
-            ("", 1) => ("No environment is stopped.", "‹tab.1› shows the available ones"),
-            ("", _) => ("There are no environments.", "A job with environment: deploys to one"),
-            _ => ("No environment matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-        }
-    }
-
-    fn enter(pane: &mut Environments, cx: &mut Cx) {
-        pane.open_selection(cx);
-    }
-
-    fn wants(pane: &Environments, _view: &View) -> Vec<Want> {
-        vec![project::want(&pane.source.project)]
     }
 
     fn url(&self, view: &View, environment: &ProjectEnvironment) -> Option<String> {

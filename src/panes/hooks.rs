@@ -2,30 +2,14 @@
 
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
 use crate::app::action::{Action, FollowUp};
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
 use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::forms;
-use crate::parts::list::{age, date, time_ago};
-use crate::parts::list_detail::{FactsDetail, FactsSource};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
-use crate::store::{ListQuery, Write};
-use crate::ui::line::Line;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
-use crate::ui::theme::Role;
+use crate::parts::list::{date, time_ago};
+use crate::parts::list_prelude::*;
 use crate::ui::{glyph, text};
-use jiff::Timestamp;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -72,11 +56,10 @@ impl Hooks {
         if !forms::can_load_admin_data(view) {
             return Err("your account has not loaded yet".into());
         }
-        self.has_row(view)
+        Ok(())
     }
 
-    fn test(&mut self, cx: &mut Cx) {
-        let Some(hook) = self.current(&cx.view) else { return };
+    fn test(&mut self, hook: &Hook, cx: &mut Cx) {
         let (id, here) = (hook.id, cx.here);
         let write = Write::new(&TestHook { id }, format!("test the hook {}", hook.url));
         let then: FollowUp = Rc::new(move |outcome, cx| {
@@ -113,23 +96,6 @@ impl Hooks {
     }
 }
 
-const COLUMNS: Columns<Hook> = Columns {
-    place: "hooks",
-    fields: &[
-        Field::new("URL", Column::new("URL", Size::Fill { min: 24, weight: 1 }).cut_in_middle())
-            .loaded(|a, b| a.url.cmp(&b.url)),
-        Field::new("triggers", Column::new("Triggers", Size::Fit { min: 0, max: 28 }).drop_order(2)),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(1))
-            .loaded(|a, b| created(a).cmp(&created(b)))
-            .newest_first(),
-    ],
-    order: None,
-};
-
-fn created(hook: &Hook) -> Option<Timestamp> {
-    hook.created_at.as_ref()?.instant()
-}
-
 /// Returns the words for a hook that is not delivered to, because deliveries failed.
 fn disabled(hook: &Hook) -> Option<&'static str> {
     match hook.alert_status.as_deref()? {
@@ -146,7 +112,21 @@ impl ListSource for HookSource {
     const TITLE: &'static str = "System hooks";
     const HEADING: &'static str = "System hooks";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
-    const COLUMNS: Columns<Hook> = COLUMNS;
+    const NAME: &'static str = "system hooks";
+    const NOUN: &'static str = "hook";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fill("URL", "URL", 24, |_, hook, _| Line::new(&hook.url, Role::Link))
+            .cut_in_middle()
+            .sorted(|hook| hook.url.as_str().into()),
+        Column::<Self>::fit("triggers", "Triggers", 0, 28, |_, hook, _| {
+            let triggers = events(hook);
+            let triggers = if triggers.is_empty() { "other events".to_owned() } else { triggers.join(", ") };
+            let disabled = disabled(hook).map(|words| format!("{words}{}", glyph::separator()));
+            Line::new(disabled.unwrap_or_default(), Role::Failed).and(triggers, Role::Dim)
+        })
+        .drop_order(2),
+        Column::<Self>::age("created", "Created", |hook| hook.created_at.as_ref()).drop_order(1),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::new("hooks.open", &["Enter"], "Show details", |pane: &mut Hooks, cx| {
             if !pane.enter_detail(cx) {
@@ -160,10 +140,10 @@ impl ListSource for HookSource {
         .footer("new")
         .writes()
         .when(|_, view| forms::administrator(view)),
-        Command::new("hooks.test", &["t"], "Test hook", Hooks::test).footer("test").writes().when(Hooks::can_change),
+        Command::row("hooks.test", &["t"], "Test hook", Hooks::test).footer("test").writes().when(Hooks::can_change),
         Hooks::mark_command("hooks.mark").when(Hooks::can_change),
         Hooks::columns_command("hooks.columns"),
-        Command::new("hooks.delete", &["D", "Delete"], "Remove hooks…", Hooks::delete)
+        Command::row("hooks.delete", &["D", "Delete"], "Remove hooks…", |pane: &mut Hooks, _, cx| pane.delete(cx))
             .footer("remove")
             .writes()
             .when(Hooks::can_change),
@@ -173,12 +153,8 @@ impl ListSource for HookSource {
         HookSource { tests: HashMap::new() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID)
-    }
-
-    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
-        vec![Breadcrumb::new("system hooks", Role::Title)]
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        ("This server has no system hooks.", "‹hooks.create› adds one")
     }
 
     fn query(&self, _: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Hook>> {
@@ -191,28 +167,6 @@ impl ListSource for HookSource {
 
     fn key(hook: &Hook) -> String {
         hook.id.to_string()
-    }
-
-    fn row(&self, view: &View, _: usize, hook: &Hook) -> Row<'static> {
-        let triggers = events(hook);
-        let triggers = if triggers.is_empty() { "other events".to_owned() } else { triggers.join(", ") };
-        let triggers = match disabled(hook) {
-            Some(words) => Line::new(format!("{words}{}", glyph::separator()), Role::Failed).and(triggers, Role::Dim),
-            None => Line::new(triggers, Role::Dim),
-        };
-        Row::new(vec![
-            Line::new(hook.url.clone(), Role::Link),
-            triggers,
-            Line::new(age(view, hook.created_at.as_ref()), Role::Dim),
-        ])
-    }
-
-    fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("This server has no system hooks.", "‹hooks.create› adds one")
-    }
-
-    fn enter(pane: &mut Hooks, _cx: &mut Cx) {
-        pane.focus_detail();
     }
 
     fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {

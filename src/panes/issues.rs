@@ -2,59 +2,20 @@
 
 use crate::api::issues::Issue;
 use crate::api::{Id, Scope, Time};
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::context::Cx;
 use crate::app::overlay::batch::Batch;
 use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::query;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::issue_query::IssueQuery;
-use crate::parts::list::age;
-use crate::parts::list_detail::{TextDetail, TextSource};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
+use crate::parts::list_prelude::*;
+use crate::parts::list_source::TabWords;
 use crate::parts::{forms, issues, rendered_markdown, scope};
-use crate::store::{ListQuery, Work};
-use crate::ui::line::Line;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
+use crate::store::Work;
 use crate::ui::text;
-use crate::ui::theme::Role;
 
 const STATES: &[&str] = &["opened", "closed", "all"];
 
-const COLUMNS: Columns<Issue> = Columns {
-    place: "issues",
-    fields: &[
-        Field::new("state", Column::new("", Size::Fixed(1))),
-        Field::new("project", Column::new("Project", Size::Fit { min: 6, max: 24 }).cut_in_middle().drop_order(1)),
-        Field::new("ID", Column::new("", Size::Fit { min: 2, max: 8 }).right()).loaded(|a, b| a.iid.cmp(&b.iid)),
-        Field::new("title", Column::new("Title", Size::Fill { min: 20, weight: 3 })).server("title"),
-        Field::new("labels", Column::new("Labels", Size::Fit { min: 3, max: 26 }).drop_order(3)),
-        Field::new("milestone", Column::new("Milestone", Size::Fit { min: 3, max: 16 }).drop_order(6))
-            .server("milestone_due"),
-        Field::new("assignees", Column::new("Assignees", Size::Fit { min: 3, max: 16 }).drop_order(2)),
-        Field::new("author", Column::new("Author", Size::Fit { min: 3, max: 12 }).drop_order(7)).hidden(),
-        Field::new("comments", Column::new("Comments", Size::Fit { min: 2, max: 11 }).right().drop_order(5))
-            .loaded(|a: &Issue, b| a.user_notes_count.cmp(&b.user_notes_count)),
-        Field::new("votes", Column::new("Votes", Size::Fit { min: 2, max: 6 }).right().drop_order(8))
-            .server("popularity")
-            .hidden(),
-        Field::new("due", Column::new("Due", Size::Fit { min: 2, max: 10 }).drop_order(4)).server("due_date"),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(6))
-            .server("created_at")
-            .hidden()
-            .newest_first(),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(1))
-            .server("updated_at")
-            .newest_first(),
-    ],
-    order: Some(("updated", true)),
-};
+fn author(issue: &Issue) -> &str {
+    issue.author.as_ref().map_or("", |user| &user.username)
+}
 
 /// The issues of a project or group, or those assigned to the user.
 pub struct IssueSource {
@@ -70,12 +31,6 @@ impl IssueSource {
         IssueQuery { scope: self.scope.clone(), state, order }
     }
 
-    /// Returns the index in [`STATES`] of the listed state: the one named by the filter, else that of the tab.
-    fn state(input: &Input<'_>) -> usize {
-        let named = query::get(input.filter, "state");
-        named.and_then(|named| STATES.iter().position(|state| *state == named)).unwrap_or(input.tab)
-    }
-
     /// Returns the project, if the list belongs to one.
     fn project(&self) -> Option<&Id> {
         self.scope.as_ref().and_then(Scope::project)
@@ -87,10 +42,8 @@ impl IssueSource {
 }
 
 impl Issues {
-    fn open_issue(&mut self, cx: &mut Cx) {
-        if let Some(issue) = self.current(&cx.view) {
-            cx.go(Place::new("issue").project(self.source.project_of(issue, &cx.view)).item(issue.iid));
-        }
+    fn open_issue(&mut self, issue: &Issue, cx: &mut Cx) {
+        cx.go(Place::new("issue").project(self.source.project_of(issue, &cx.view)).item(issue.iid));
     }
 
     /// Closes or reopens the marked issues, each with its own request.
@@ -105,10 +58,8 @@ impl Issues {
         cx.act(Action::OpenOverlay(Box::new(Batch::new("Close or reopen", writes))));
     }
 
-    fn edit(&mut self, cx: &mut Cx) {
-        if let Some(issue) = self.current(&cx.view) {
-            forms::issue::edit(&self.source.project_of(issue, &cx.view), issue.iid, &cx.view).open(cx);
-        }
+    fn edit(&mut self, issue: &Issue, cx: &mut Cx) {
+        forms::issue::edit(&self.source.project_of(issue, &cx.view), issue.iid, &cx.view).open(cx);
     }
 
     fn create(&mut self, cx: &mut Cx) {
@@ -124,24 +75,84 @@ impl ListSource for IssueSource {
     const ID: &'static str = "issues";
     const TITLE: &'static str = "Issues";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 70, weight: 2 }, PanelRequest { min: 36, weight: 1 }];
-    const COLUMNS: Columns<Issue> = COLUMNS;
+    const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });
+    const NAME: &'static str = "issues";
+    const NOUN: &'static str = "issue";
+    const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::glyph("state", |_, issue, _| issues::state(issue).into()),
+        Column::<Self>::fit("project", "Project", 6, 24, |source, issue, view| match source.project() {
+            Some(_) => Line::empty(),
+            None => Line::new(issues::project(issue, view).to_string(), Role::Dim),
+        })
+        .cut_in_middle()
+        .drop_order(1),
+        Column::<Self>::fit("ID", "", 2, 8, |_, issue, _| Line::new(format!("#{}", issue.iid), Role::Dim))
+            .right()
+            .sorted(|issue| issue.iid.into()),
+        Column::<Self>::fill("title", "Title", 20, |_, issue, _| {
+            Line::new(if issue.confidential { "confidential " } else { "" }, Role::Warning)
+                .and(&issue.title, Role::Text)
+        })
+        .weight(3)
+        .server("title"),
+        Column::<Self>::fit("labels", "Labels", 3, 26, |_, issue, _| issues::labels(issue)).drop_order(3),
+        Column::<Self>::fit("milestone", "Milestone", 3, 16, |_, issue, _| {
+            Line::new(issue.milestone.as_ref().map_or("", |milestone| &milestone.title), Role::Dim)
+        })
+        .server("milestone_due")
+        .drop_order(6),
+        Column::<Self>::fit("assignees", "Assignees", 3, 16, |_, issue, _| {
+            let names: Vec<&str> = issue.assignees().iter().map(|user| user.username.as_str()).collect();
+            Line::new(names.join(" "), Role::User)
+        })
+        .drop_order(2),
+        Column::<Self>::fit("author", "Author", 3, 12, |_, issue, _| Line::new(author(issue), Role::User))
+            .drop_order(7)
+            .hidden(),
+        Column::<Self>::fit("comments", "Comments", 2, 11, |_, issue, _| {
+            let count = Some(issue.user_notes_count).filter(|count| *count > 0);
+            Line::new(count.map(|count| text::count_noun(count, "note")).unwrap_or_default(), Role::Dim)
+        })
+        .right()
+        .sorted(|issue| issue.user_notes_count.into())
+        .drop_order(5),
+        Column::<Self>::fit("votes", "Votes", 2, 6, |_, issue, _| {
+            let votes = Some(issue.upvotes).filter(|votes| *votes > 0);
+            Line::new(votes.map(|votes| votes.to_string()).unwrap_or_default(), Role::Dim)
+        })
+        .right()
+        .server("popularity")
+        .drop_order(8)
+        .hidden(),
+        Column::<Self>::fit("due", "Due", 2, 10, |_, issue, view| {
+            let is_past_due = issue.is_open() && issue.due_date.as_ref().is_some_and(|due| due.is_past_due(view.now));
+            let due = issue.due_date.as_ref().map(Time::to_string).unwrap_or_default();
+            Line::new(due, if is_past_due { Role::Failed } else { Role::Dim })
+        })
+        .server("due_date")
+        .drop_order(4),
+        Column::<Self>::age("created", "Created", |issue| issue.created_at.as_ref())
+            .server("created_at")
+            .drop_order(6)
+            .hidden(),
+        Column::<Self>::age("updated", "Updated", |issue| issue.updated_at.as_ref().or(issue.created_at.as_ref()))
+            .server("updated_at")
+            .drop_order(1),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("issues.open", &["Enter"], "Open issue", Issues::open_issue).footer("open").when(Issues::has_row),
+        Command::row("issues.open", &["Enter"], "Open issue", Issues::open_issue).footer("open"),
         Issues::mark_command("issues.mark").footer("mark"),
-        Command::new("issues.close", &["X"], "Close or reopen issues", Issues::close_all)
+        Command::row("issues.close", &["X"], "Close or reopen issues", |pane: &mut Issues, _, cx| pane.close_all(cx))
             .writes()
-            .footer("close")
-            .when(Issues::has_row),
+            .footer("close"),
         Command::new("issues.create", &["+"], "Create issue…", Issues::create).writes().footer("new").when(
-            |pane, view| {
-                forms::signed_in(view)?;
-                match pane.source.project() {
-                    Some(_) => Ok(()),
-                    None => Err("select a project first".into()),
-                }
+            |pane, _| match pane.source.project() {
+                Some(_) => Ok(()),
+                None => Err("select a project first".into()),
             },
         ),
-        Command::new("issues.edit", &["e"], "Edit issue…", Issues::edit).writes().when(Issues::has_row),
+        Command::row("issues.edit", &["e"], "Edit issue…", Issues::edit).writes(),
         Issues::columns_command("issues.columns"),
     ];
 
@@ -149,8 +160,24 @@ impl ListSource for IssueSource {
         IssueSource { scope: scope::of(place) }
     }
 
-    fn place(&self) -> Place {
-        scope::place(self.scope.as_ref(), Self::ID)
+    fn is_dim(&self, _: usize, issue: &Issue) -> bool {
+        !issue.is_open()
+    }
+
+    fn empty(&self, tab: usize) -> (&'static str, &'static str) {
+        match tab {
+            0 if self.scope.is_none() => {
+                ("No open issue is assigned to you.", "‹seek› scope:all lists all that you can see")
+            }
+            0 => ("No issue is open.", "‹tab.2› shows the closed ones"),
+            1 => ("No issue is closed.", "‹tab.1› shows the open ones, ‹tab.3› all"),
+            _ if self.project().is_some() => ("There are no issues here.", "‹issues.create› creates one"),
+            _ => ("There are no issues here.", "‹palette› opens another place"),
+        }
+    }
+
+    fn scope(&self) -> Option<Scope> {
+        self.scope.clone()
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
@@ -160,19 +187,6 @@ impl ListSource for IssueSource {
 
     fn tabs(&self) -> &'static [&'static str] {
         &["Open", "Closed", "All"]
-    }
-
-    fn shown_tab(&self, input: &Input<'_>) -> usize {
-        Self::state(input)
-    }
-
-    fn select_tab(pane: &mut Issues, index: usize) {
-        let Some(state) = STATES.get(index).filter(|_| index != Self::state(&pane.input())) else { return };
-        let text = pane.list.filter_text().to_owned();
-        match query::get(&text, "state") {
-            Some(_) => pane.set_filter(&query::with(&text, "state", state)),
-            None => pane.set_tab(index),
-        }
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Issue>> {
@@ -185,55 +199,6 @@ impl ListSource for IssueSource {
 
     fn key(issue: &Issue) -> String {
         issue.id.to_string()
-    }
-
-    fn row(&self, view: &View, _: usize, issue: &Issue) -> Row<'static> {
-        let project = match self.project() {
-            Some(_) => String::new(),
-            None => issues::project(issue, view).as_str().to_owned(),
-        };
-        let mut title = Line::empty();
-        if issue.confidential {
-            title = title.and("confidential ", Role::Warning);
-        }
-        let assignees: Vec<&str> = issue.assignees().iter().map(|user| user.username.as_str()).collect();
-        let is_past_due = issue.is_open() && issue.due_date.as_ref().is_some_and(|due| due.is_past_due(view.now));
-        let count = |count: u64, words: String| if count > 0 { words } else { String::new() };
-        Row::new(vec![
-            Line::from(issues::state(issue)),
-            Line::new(project, Role::Dim),
-            Line::new(format!("#{}", issue.iid), Role::Dim),
-            title.and(issue.title.clone(), Role::Text),
-            issues::labels(issue),
-            Line::new(issue.milestone.as_ref().map(|m| m.title.clone()).unwrap_or_default(), Role::Dim),
-            Line::new(assignees.join(" "), Role::User),
-            Line::new(issue.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
-            Line::new(count(issue.user_notes_count, text::count_noun(issue.user_notes_count, "note")), Role::Dim),
-            Line::new(count(issue.upvotes, issue.upvotes.to_string()), Role::Dim),
-            Line::new(
-                issue.due_date.as_ref().map(Time::to_string).unwrap_or_default(),
-                if is_past_due { Role::Failed } else { Role::Dim },
-            ),
-            Line::new(age(view, issue.created_at.as_ref()), Role::Dim),
-            Line::new(age(view, issue.updated_at.as_ref().or(issue.created_at.as_ref())), Role::Dim),
-        ])
-        .dim(!issue.is_open())
-    }
-
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        let is_own = self.scope.is_none();
-        match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No issue matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-            (true, 0) if is_own => ("No open issue is assigned to you.", "‹seek› scope:all lists all that you can see"),
-            (true, 0) => ("No issue is open.", "‹tab.2› shows the closed ones"),
-            (true, 1) => ("No issue is closed.", "‹tab.1› shows the open ones, ‹tab.3› all"),
-            (true, _) if self.project().is_some() => ("There are no issues here.", "‹issues.create› creates one"),
-            (true, _) => ("There are no issues here.", "‹palette› opens another place"),
-        }
-    }
-
-    fn enter(pane: &mut Issues, cx: &mut Cx) {
-        pane.open_issue(cx);
     }
 
     fn url(&self, _view: &View, issue: &Issue) -> Option<String> {
@@ -252,8 +217,7 @@ impl ListSource for IssueSource {
 
 impl TextSource for IssueSource {
     fn text_title(&self, _view: &View, issue: &Issue) -> (String, String) {
-        let author = issue.author.as_ref().map_or("", |user| user.username.as_str());
-        (format!("#{} {}", issue.iid, issue.title), author.to_owned())
+        (format!("#{} {}", issue.iid, issue.title), author(issue).to_owned())
     }
 
     fn text_key(&self, view: &View, issue: &Issue, width: usize) -> Option<String> {

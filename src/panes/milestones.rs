@@ -6,30 +6,13 @@ use crate::api::milestones::{
     DeleteMilestone, ListMilestoneIssues, ListMilestoneMergeRequests, ListMilestones, UpdateMilestone,
 };
 use crate::api::{Scope, Time};
-use crate::app::App;
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::{age, time_ago};
-use crate::parts::list_detail::{FactsDetail, FactsSource};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
+use crate::parts::list::time_ago;
+use crate::parts::list_prelude::*;
 use crate::parts::{forms, issues, request_limit, review, scope};
-use crate::store::{ListQuery, Rows, Want, Write};
+use crate::store::Rows;
 use crate::ui::glyph;
-use crate::ui::line::Line;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::{self, sanitize};
-use crate::ui::theme::Role;
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -42,31 +25,6 @@ const BAR_WIDTH: usize = 20;
 const SHORT_BAR_WIDTH: usize = 5;
 /// The maximum number of issues and of merge requests listed.
 const MAX_LISTED: usize = 20;
-
-const COLUMNS: Columns<Milestone> = Columns {
-    place: "milestones",
-    fields: &[
-        Field::new("state", Column::new("", Size::Fixed(1))),
-        Field::new("title", Column::new("Title", Size::Fill { min: 14, weight: 1 }))
-            .loaded(|a: &Milestone, b| a.title.to_lowercase().cmp(&b.title.to_lowercase())),
-        Field::new("progress", Column::new("Progress", Size::Fit { min: 8, max: 14 }).drop_order(1)),
-        Field::new("start", Column::new("Start", Size::Fit { min: 2, max: 10 }).drop_order(4))
-            .loaded(|a: &Milestone, b| at(a.start_date.as_ref()).cmp(&at(b.start_date.as_ref())))
-            .newest_first(),
-        Field::new("due", Column::new("Due", Size::Fit { min: 2, max: 10 }))
-            .loaded(|a: &Milestone, b| at(a.due_date.as_ref()).cmp(&at(b.due_date.as_ref())))
-            .newest_first(),
-        Field::new("group", Column::new("", Size::Fit { min: 0, max: 5 }).drop_order(2)),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(3))
-            .loaded(|a: &Milestone, b| at(a.updated_at.as_ref()).cmp(&at(b.updated_at.as_ref())))
-            .newest_first(),
-    ],
-    order: None,
-};
-
-fn at(time: Option<&Time>) -> Option<Timestamp> {
-    time.and_then(Time::instant)
-}
 
 fn is_active(milestone: &Milestone) -> bool {
     milestone.state != "closed"
@@ -119,21 +77,15 @@ impl MilestoneSource {
 }
 
 impl Milestones {
-    fn go(&mut self, pane: &str, cx: &mut Cx) {
-        let Some(milestone) = self.current(&cx.view) else { return };
+    fn go(&self, milestone: &Milestone, pane: &str, cx: &mut Cx) {
         let query = format!("state:all milestone:\"{}\"", milestone.title.replace('"', ""));
         cx.go(scope::place(self.source.scope.as_ref(), pane).query(query));
     }
 
-    fn open_selection(&mut self, cx: &mut Cx) {
+    fn open_selection(&mut self, milestone: &Milestone, cx: &mut Cx) {
         if !self.enter_detail(cx) {
-            self.go("issues", cx);
+            self.go(milestone, "issues", cx);
         }
-    }
-
-    fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        forms::signed_in(view)?;
-        self.has_row(view)
     }
 
     fn create(&mut self, cx: &mut Cx) {
@@ -142,28 +94,22 @@ impl Milestones {
         }
     }
 
-    /// Returns the selected milestone with the project or group that it belongs to.
-    fn selected<'a>(&self, view: &View<'a>) -> Option<(Scope, &'a Milestone)> {
-        let milestone = self.current(view)?;
-        Some((self.source.scope_of(milestone)?, milestone))
-    }
-
-    fn edit(&mut self, cx: &mut Cx) {
-        if let Some((scope, milestone)) = self.selected(&cx.view) {
+    fn edit(&mut self, milestone: &Milestone, cx: &mut Cx) {
+        if let Some(scope) = self.source.scope_of(milestone) {
             Milestones::open_form(forms::milestone::edit(&scope, milestone), cx);
         }
     }
 
-    fn close(&mut self, cx: &mut Cx) {
-        let Some((scope, milestone)) = self.selected(&cx.view) else { return };
+    fn close(&mut self, milestone: &Milestone, cx: &mut Cx) {
+        let Some(scope) = self.source.scope_of(milestone) else { return };
         let (event, verb) = if is_active(milestone) { ("close", "close") } else { ("activate", "reopen") };
         let (milestone_id, state_event) = (milestone.id, Some(event.to_owned()));
         let update = UpdateMilestone { scope, milestone_id, state_event, ..UpdateMilestone::default() };
         cx.act(Action::Send(Write::new(&update, format!("{verb} milestone {}", milestone.title))));
     }
 
-    fn delete(&mut self, cx: &mut Cx) {
-        let Some((scope, milestone)) = self.selected(&cx.view) else { return };
+    fn delete(&mut self, milestone: &Milestone, cx: &mut Cx) {
+        let Some(scope) = self.source.scope_of(milestone) else { return };
         let question = format!(
             "Delete the milestone {}? Its issues and merge requests are not deleted. This cannot be undone.",
             sanitize(&milestone.title)
@@ -181,28 +127,51 @@ impl ListSource for MilestoneSource {
     const TITLE: &'static str = "Milestones";
     const NEEDS: Needs = Needs::Project;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
-    const COLUMNS: Columns<Milestone> = COLUMNS;
+    const NAME: &'static str = "milestones";
+    const NOUN: &'static str = "milestone";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::glyph("state", |_, milestone, _| {
+            glyph::status(if is_active(milestone) { "opened" } else { "closed" }).into()
+        }),
+        Column::<Self>::fill("title", "Title", 14, |_, milestone, _| Line::text(&milestone.title))
+            .sorted(|milestone| SortKey::caseless(&milestone.title)),
+        Column::<Self>::fit("progress", "Progress", 8, 14, |source, milestone, view| source.progress(milestone, view))
+            .drop_order(1),
+        Column::<Self>::fit("start", "Start", 2, 10, |_, milestone, _| {
+            Line::new(milestone.start_date.as_ref().map(Time::to_string).unwrap_or_default(), Role::Dim)
+        })
+        .by_time(|milestone| milestone.start_date.as_ref())
+        .newest_first()
+        .drop_order(4),
+        Column::<Self>::fit("due", "Due", 2, 10, |_, milestone, view| {
+            let role = if is_past_due(milestone, view.now) { Role::Failed } else { Role::Text };
+            Line::new(milestone.due_date.as_ref().map(Time::to_string).unwrap_or_default(), role)
+        })
+        .by_time(|milestone| milestone.due_date.as_ref())
+        .newest_first(),
+        Column::<Self>::fit("group", "", 0, 5, |source, milestone, _| {
+            let is_inherited = matches!(source.scope, Some(Scope::Project(_))) && milestone.group_id.is_some();
+            Line::new(if is_inherited { "group" } else { "" }, Role::Dim)
+        })
+        .drop_order(2),
+        Column::<Self>::age("updated", "Updated", |milestone| milestone.updated_at.as_ref()).drop_order(3),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("milestones.open", &["Enter"], "Show issues of milestone", Milestones::open_selection)
-            .footer("issues")
-            .when(Milestones::has_row),
-        Command::new("milestones.mrs", &["m"], "Show merge requests", |pane: &mut Milestones, cx| pane.go("mrs", cx))
-            .footer("merge requests")
-            .when(Milestones::has_row),
-        Command::new("milestones.create", &["+"], "Create milestone…", Milestones::create)
-            .writes()
-            .footer("new")
-            .when(|_, view| forms::signed_in(view)),
-        Command::new("milestones.edit", &["e"], "Edit milestone…", Milestones::edit)
-            .writes()
-            .footer("edit")
-            .when(Milestones::can_change),
-        Command::new("milestones.close", &["X"], "Close or reopen milestone", Milestones::close)
-            .writes()
-            .when(Milestones::can_change),
-        Command::new("milestones.delete", &["D"], "Delete milestone…", Milestones::delete)
-            .writes()
-            .when(Milestones::can_change),
+        Command::row("milestones.open", &["Enter"], "Show issues of milestone", Milestones::open_selection)
+            .footer("issues"),
+        Command::row(
+            "milestones.mrs",
+            &["m"],
+            "Show merge requests",
+            |pane: &mut Milestones, milestone: &Milestone, cx| {
+                pane.go(milestone, "mrs", cx);
+            },
+        )
+        .footer("merge requests"),
+        Command::new("milestones.create", &["+"], "Create milestone…", Milestones::create).writes().footer("new"),
+        Command::row("milestones.edit", &["e"], "Edit milestone…", Milestones::edit).writes().footer("edit"),
+        Command::row("milestones.close", &["X"], "Close or reopen milestone", Milestones::close).writes(),
+        Command::row("milestones.delete", &["D"], "Delete milestone…", Milestones::delete).writes(),
         Milestones::columns_command("milestones.columns"),
     ];
 
@@ -210,12 +179,20 @@ impl ListSource for MilestoneSource {
         MilestoneSource { scope: scope::of(place) }
     }
 
-    fn place(&self) -> Place {
-        scope::place(self.scope.as_ref(), Self::ID)
+    fn scope(&self) -> Option<Scope> {
+        self.scope.clone()
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        scope::breadcrumbs(self.scope.as_ref(), view, "milestones")
+    fn is_dim(&self, _: usize, milestone: &Milestone) -> bool {
+        !is_active(milestone)
+    }
+
+    fn empty(&self, tab: usize) -> (&'static str, &'static str) {
+        match tab {
+            0 => ("No milestone is open.", "‹milestones.create› creates one, ‹tab.2› shows the closed ones"),
+            1 => ("No milestone is closed.", "‹tab.1› shows the open ones, ‹tab.3› all"),
+            _ => ("There are no milestones here.", "‹milestones.create› creates one"),
+        }
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -235,38 +212,6 @@ impl ListSource for MilestoneSource {
 
     fn key(milestone: &Milestone) -> String {
         milestone.id.to_string()
-    }
-
-    fn row(&self, view: &View, _: usize, milestone: &Milestone) -> Row<'static> {
-        let date = |time: &Option<Time>| time.as_ref().map(Time::to_string).unwrap_or_default();
-        let sign = glyph::status(if is_active(milestone) { "opened" } else { "closed" });
-        let is_inherited = matches!(self.scope, Some(Scope::Project(_))) && milestone.group_id.is_some();
-        Row::new(vec![
-            Line::from(sign),
-            Line::new(milestone.title.clone(), Role::Text),
-            self.progress(milestone, view),
-            Line::new(date(&milestone.start_date), Role::Dim),
-            Line::new(
-                date(&milestone.due_date),
-                if is_past_due(milestone, view.now) { Role::Failed } else { Role::Text },
-            ),
-            Line::new(if is_inherited { "group" } else { "" }, Role::Dim),
-            Line::new(age(view, milestone.updated_at.as_ref()), Role::Dim),
-        ])
-        .dim(!is_active(milestone))
-    }
-
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No milestone matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-            (true, 0) => ("No milestone is open.", "‹milestones.create› creates one, ‹tab.2› shows the closed ones"),
-            (true, 1) => ("No milestone is closed.", "‹tab.1› shows the open ones, ‹tab.3› all"),
-            (true, _) => ("There are no milestones here.", "‹milestones.create› creates one"),
-        }
-    }
-
-    fn enter(pane: &mut Milestones, cx: &mut Cx) {
-        pane.open_selection(cx);
     }
 
     fn wants(pane: &Milestones, view: &View) -> Vec<Want> {

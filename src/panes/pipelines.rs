@@ -2,31 +2,17 @@
 
 use crate::api::pipelines::resources::Status;
 use crate::api::pipelines::{CreatePipeline, ListPipelines, Pipeline};
-use crate::api::{Error, GitRef, Id};
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
+use crate::api::{Error, GitRef, Id, Scope};
 use crate::app::query::{self, Grammar, QueryResult};
-use crate::app::view::View;
 use crate::app::watch::Watched;
 use crate::parts::ci::{self, POLL_INTERVAL};
-use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::list::age;
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource, NoDetail};
+use crate::parts::list_prelude::*;
+use crate::parts::list_source::TabWords;
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
 use crate::parts::{forms, project, query_list};
-use crate::store::{ListQuery, Load, Rows, Want};
+use crate::store::{Load, Rows};
 use crate::ui::glyph;
-use crate::ui::line::Line;
-use crate::ui::table::{Column, Row, Size};
-use crate::ui::theme::Role;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -35,28 +21,6 @@ const FETCH_DELAY: Duration = Duration::from_millis(120);
 /// The server's scopes of the tabs; empty for all.
 const SCOPES: &[&str] = &["", "running", "pending", "finished", "branches", "tags"];
 
-const COLUMNS: Columns<Pipeline> = Columns {
-    place: "pipelines",
-    fields: &[
-        Field::new("status", Column::new("Status", Size::Fit { min: 8, max: 18 })).server("status"),
-        Field::new("ID", Column::new("ID", Size::Fit { min: 3, max: 12 }).right()).server("id").newest_first(),
-        Field::new("ref", Column::new("Ref", Size::Fill { min: 14, weight: 1 }).cut_in_middle()).server("ref"),
-        Field::new("source", Column::new("Source", Size::Fit { min: 4, max: 16 }).drop_order(3))
-            .loaded(|a: &Pipeline, b| a.source.cmp(&b.source)),
-        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).drop_order(4)),
-        Field::new("user", Column::new("User", Size::Fit { min: 4, max: 14 }).drop_order(5)),
-        Field::new("duration", Column::new("Duration", Size::Fit { min: 6, max: 9 }).right().drop_order(2)),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(1))
-            .loaded(|a: &Pipeline, b| a.id.cmp(&b.id))
-            .newest_first(),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(6))
-            .server("updated_at")
-            .hidden()
-            .newest_first(),
-    ],
-    order: Some(("ID", true)),
-};
-
 /// The pipelines of a project.
 pub struct PipelineSource {
     project: Id,
@@ -64,12 +28,6 @@ pub struct PipelineSource {
 
 /// The list of pipelines.
 pub type Pipelines = ListPane<PipelineSource>;
-
-/// Returns the index in [`SCOPES`] of the listed scope: the one named by the filter, else that of the tab.
-fn scope(input: &Input<'_>) -> usize {
-    let named = query::get(input.filter, "scope");
-    named.and_then(|named| SCOPES.iter().position(|scope| *scope == named)).unwrap_or(input.tab)
-}
 
 fn contains_word(pipeline: &Pipeline, word: &str) -> bool {
     let texts = [pipelines::ref_name(pipeline), pipelines::source(pipeline), pipeline.name.clone().unwrap_or_default()];
@@ -92,10 +50,8 @@ impl PipelineSource {
 }
 
 impl Pipelines {
-    fn open_pipeline(&mut self, cx: &mut Cx) {
-        if let Some(pipeline) = self.current(&cx.view) {
-            cx.go(pipelines::place(&self.source.project, pipeline.id));
-        }
+    fn open_pipeline(&mut self, pipeline: &Pipeline, cx: &mut Cx) {
+        cx.go(pipelines::place(&self.source.project, pipeline.id));
     }
 
     fn run(&mut self, cx: &mut Cx) {
@@ -105,48 +61,30 @@ impl Pipelines {
     }
 
     fn can_run(&self, view: &View) -> Result<(), Disabled> {
-        forms::signed_in(view)?;
         match view.store.is_unsupported::<CreatePipeline>() {
             true => Err("this server cannot run pipelines".into()),
             false => Ok(()),
         }
     }
 
-    fn can(&self, view: &View, action: PipelineAction) -> Result<(), Disabled> {
-        let pipeline = self.need_row(view)?;
-        action.check(pipeline.id, &pipeline.status)
+    fn act_on(&mut self, action: PipelineAction, pipeline: &Pipeline, cx: &mut Cx) {
+        action.apply(&self.source.project, pipeline.id, &pipelines::ref_name(pipeline), cx);
     }
 
-    fn act_on(&mut self, action: PipelineAction, cx: &mut Cx) {
-        if let Some(pipeline) = self.current(&cx.view) {
-            action.apply(&self.source.project, pipeline.id, &pipelines::ref_name(pipeline), cx);
-        }
+    fn show_variables(&mut self, pipeline: &Pipeline, cx: &mut Cx) {
+        cx.open(PipelineVariables::of(&self.source.project, pipeline.id));
     }
 
-    fn show_variables(&mut self, cx: &mut Cx) {
-        if let Some(pipeline) = self.current(&cx.view) {
-            let variables = PipelineVariables::of(&self.source.project, pipeline.id);
-            cx.act(Action::OpenOverlay(Box::new(variables)));
-        }
+    fn open_tests(&mut self, pipeline: &Pipeline, cx: &mut Cx) {
+        cx.go(pipelines::tests(&self.source.project, pipeline.id));
     }
 
-    fn open_tests(&mut self, cx: &mut Cx) {
-        if let Some(pipeline) = self.current(&cx.view) {
-            cx.go(pipelines::tests(&self.source.project, pipeline.id));
-        }
+    fn watch(&mut self, pipeline: &Pipeline, cx: &mut Cx) {
+        cx.act(Action::Watch(Watched::Pipeline { project: self.source.project.clone(), id: pipeline.id }));
     }
 
-    fn watch(&mut self, cx: &mut Cx) {
-        if let Some(pipeline) = self.current(&cx.view) {
-            let project = self.source.project.clone();
-            cx.act(Action::Watch(Watched::Pipeline { project, id: pipeline.id }));
-        }
-    }
-
-    fn open_commit(&mut self, cx: &mut Cx) {
-        if let Some(pipeline) = self.current(&cx.view) {
-            cx.go(Place::new("commit").project(self.source.project.clone()).item(&pipeline.sha));
-        }
+    fn open_commit(&mut self, pipeline: &Pipeline, cx: &mut Cx) {
+        cx.go(Place::new("commit").project(self.source.project.clone()).item(&pipeline.sha));
     }
 }
 
@@ -156,37 +94,95 @@ impl ListSource for PipelineSource {
     const ID: &'static str = "pipelines";
     const TITLE: &'static str = "Pipelines";
     const NEEDS: Needs = Needs::Project;
-    const COLUMNS: Columns<Pipeline> = COLUMNS;
+    const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "scope", words: SCOPES });
+    const NAME: &'static str = "pipelines";
+    const NOUN: &'static str = "pipeline";
+    const ORDER: Option<(&'static str, bool)> = Some(("ID", true));
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fit("status", "Status", 8, 18, |source, pipeline, view| {
+            let errors = source.details(view, pipeline).yaml_errors.as_deref().unwrap_or_default();
+            let status = Line::from(glyph::labeled(pipeline.status.as_str()));
+            if errors.is_empty() { status } else { status.and(" YAML", Role::Failed) }
+        })
+        .server("status"),
+        Column::<Self>::fit("ID", "ID", 3, 12, |_, pipeline, _| Line::new(format!("#{}", pipeline.id), Role::Dim))
+            .right()
+            .server("id")
+            .newest_first(),
+        Column::<Self>::fill("ref", "Ref", 14, |_, pipeline, _| {
+            let name = pipeline.name.as_ref().map(|name| format!("  {name}")).unwrap_or_default();
+            Line::new(pipelines::ref_name(pipeline), Role::Ref).and(name, Role::Text)
+        })
+        .cut_in_middle()
+        .server("ref"),
+        Column::<Self>::fit("source", "Source", 4, 16, |_, pipeline, _| {
+            Line::new(pipelines::source(pipeline), Role::Dim)
+        })
+        .sorted(|pipeline| pipeline.source.as_ref().into())
+        .drop_order(3),
+        Column::<Self>::fixed("SHA", "SHA", 8, |_, pipeline, _| {
+            Line::new(pipeline.sha.get(..8).unwrap_or(&pipeline.sha), Role::Ref)
+        })
+        .drop_order(4),
+        Column::<Self>::fit("user", "User", 4, 14, |source, pipeline, view| {
+            Line::new(source.details(view, pipeline).user.as_ref().map_or("", |user| &user.username), Role::User)
+        })
+        .drop_order(5),
+        Column::<Self>::fit("duration", "Duration", 6, 9, |source, pipeline, view| {
+            Line::text(pipelines::duration(source.details(view, pipeline), view.now))
+        })
+        .right()
+        .drop_order(2),
+        Column::<Self>::age("created", "Created", |pipeline| pipeline.created_at.as_ref())
+            .sorted(|pipeline| pipeline.id.into())
+            .drop_order(1),
+        Column::<Self>::age("updated", "Updated", |pipeline| pipeline.updated_at.as_ref())
+            .server("updated_at")
+            .drop_order(6)
+            .hidden(),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("pipelines.open", &["Enter"], "Open pipeline", Pipelines::open_pipeline)
-            .footer("jobs")
-            .when(Pipelines::has_row),
+        Command::row("pipelines.open", &["Enter"], "Open pipeline", Pipelines::open_pipeline).footer("jobs"),
         Command::new("pipelines.run", &["+"], "Run pipeline…", Pipelines::run)
             .writes()
             .footer("run")
             .when(Pipelines::can_run),
-        Command::new("pipelines.retry", &["R"], "Retry failed jobs", |pane: &mut Pipelines, cx| {
-            pane.act_on(PipelineAction::Retry, cx);
-        })
+        Command::row(
+            "pipelines.retry",
+            &["R"],
+            "Retry failed jobs",
+            |pane: &mut Pipelines, pipeline: &Pipeline, cx| {
+                pane.act_on(PipelineAction::Retry, pipeline, cx);
+            },
+        )
         .writes()
         .footer("retry")
-        .when(|pane, view| pane.can(view, PipelineAction::Retry)),
-        Command::new("pipelines.cancel", &["X"], "Cancel pipeline…", |pane: &mut Pipelines, cx| {
-            pane.act_on(PipelineAction::Cancel, cx);
-        })
+        .when_row(|_, pipeline, _| PipelineAction::Retry.check(pipeline.id, &pipeline.status)),
+        Command::row(
+            "pipelines.cancel",
+            &["X"],
+            "Cancel pipeline…",
+            |pane: &mut Pipelines, pipeline: &Pipeline, cx| {
+                pane.act_on(PipelineAction::Cancel, pipeline, cx);
+            },
+        )
         .writes()
         .footer("cancel")
-        .when(|pane, view| pane.can(view, PipelineAction::Cancel)),
-        Command::new("pipelines.delete", &["Delete"], "Delete pipeline…", |pane: &mut Pipelines, cx| {
-            pane.act_on(PipelineAction::Delete, cx);
-        })
+        .when_row(|_, pipeline, _| PipelineAction::Cancel.check(pipeline.id, &pipeline.status)),
+        Command::row(
+            "pipelines.delete",
+            &["Delete"],
+            "Delete pipeline…",
+            |pane: &mut Pipelines, pipeline: &Pipeline, cx| {
+                pane.act_on(PipelineAction::Delete, pipeline, cx);
+            },
+        )
         .writes()
-        .when(|pane, view| pane.can(view, PipelineAction::Delete)),
-        Command::new("pipelines.variables", &["v"], "Show variables", Pipelines::show_variables)
-            .when(Pipelines::has_row),
-        Command::new("pipelines.tests", &["t"], "Open test report", Pipelines::open_tests).when(Pipelines::has_row),
-        Command::new("pipelines.watch", &["w"], "Watch pipeline", Pipelines::watch).when(Pipelines::has_row),
-        Command::new("pipelines.commit", &["S"], "Open commit", Pipelines::open_commit).when(Pipelines::has_row),
+        .when_row(|_, pipeline, _| PipelineAction::Delete.check(pipeline.id, &pipeline.status)),
+        Command::row("pipelines.variables", &["v"], "Show variables", Pipelines::show_variables),
+        Command::row("pipelines.tests", &["t"], "Open test report", Pipelines::open_tests),
+        Command::row("pipelines.watch", &["w"], "Watch pipeline", Pipelines::watch),
+        Command::row("pipelines.commit", &["S"], "Open commit", Pipelines::open_commit),
         Pipelines::columns_command("pipelines.columns"),
     ];
 
@@ -194,34 +190,23 @@ impl ListSource for PipelineSource {
         PipelineSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
+    fn scope(&self) -> Option<Scope> {
+        Some(Scope::Project(self.project.clone()))
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
-        breadcrumbs.push(Breadcrumb::new("pipelines", Role::Title));
-        breadcrumbs
+    fn is_dim(&self, _: usize, pipeline: &Pipeline) -> bool {
+        pipeline.status == Status::Skipped
+    }
+
+    fn empty(&self, tab: usize) -> (&'static str, &'static str) {
+        match tab {
+            0 => ("There are no pipelines here.", "‹pipelines.run› runs one; a commit with a CI file starts one, too"),
+            _ => ("No pipeline is in that state.", "‹tab.1› shows all of them"),
+        }
     }
 
     fn tabs(&self) -> &'static [&'static str] {
         &["All", "Running", "Pending", "Finished", "Branches", "Tags"]
-    }
-
-    fn shown_tab(&self, input: &Input<'_>) -> usize {
-        scope(input)
-    }
-
-    fn select_tab(pane: &mut Pipelines, index: usize) {
-        let Some(word) = SCOPES.get(index).filter(|_| index != scope(&pane.input())) else { return };
-        let text = pane.list.filter_text().to_owned();
-        match query::get(&text, "scope") {
-            Some(_) => {
-                pane.show_tab(index);
-                pane.set_filter(&query::with(&text, "scope", word));
-            }
-            None => pane.set_tab(index),
-        }
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Pipeline>> {
@@ -257,41 +242,8 @@ impl ListSource for PipelineSource {
         pipeline.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, row: &Pipeline) -> Row<'static> {
-        let details = self.details(view, row);
-        let is_errored = details.yaml_errors.as_deref().is_some_and(|errors| !errors.is_empty());
-        let status = Line::from(glyph::labeled(row.status.as_str()));
-        Row::new(vec![
-            if is_errored { status.and(" YAML", Role::Failed) } else { status },
-            Line::new(format!("#{}", row.id), Role::Dim),
-            Line::new(pipelines::ref_name(row), Role::Ref)
-                .and(row.name.as_ref().map(|name| format!("  {name}")).unwrap_or_default(), Role::Text),
-            Line::new(pipelines::source(row), Role::Dim),
-            Line::new(row.sha.get(..8).unwrap_or(&row.sha).to_owned(), Role::Ref),
-            Line::new(details.user.as_ref().map(|user| user.username.clone()).unwrap_or_default(), Role::User),
-            Line::new(pipelines::duration(details, view.now), Role::Text),
-            Line::new(age(view, row.created_at.as_ref()), Role::Dim),
-            Line::new(age(view, row.updated_at.as_ref()), Role::Dim),
-        ])
-        .dim(row.status == Status::Skipped)
-    }
-
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No pipeline matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-            (true, 0) => {
-                ("There are no pipelines here.", "‹pipelines.run› runs one; a commit with a CI file starts one, too")
-            }
-            (true, _) => ("No pipeline is in that state.", "‹tab.1› shows all of them"),
-        }
-    }
-
     fn refused(&self, _: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
         pipelines::refused(error)
-    }
-
-    fn enter(pane: &mut Pipelines, cx: &mut Cx) {
-        pane.open_pipeline(cx);
     }
 
     fn wants(pane: &Pipelines, view: &View) -> Vec<Want> {

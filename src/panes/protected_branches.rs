@@ -2,45 +2,16 @@
 
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::protected_branches::{DeleteProtectionRule, ListProtectionRules, ProtectionRule, covers};
-use crate::api::{GitRef, Id, RefKind};
-use crate::app::App;
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::api::{GitRef, Id, RefKind, Scope};
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::forms::protection_rule::{self, allowed};
-use crate::parts::list_detail::{FactsDetail, FactsSource};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
-use crate::parts::{forms, project};
-use crate::store::{ListQuery, Load, Rows, Want, Write};
-use crate::ui::line::Line;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
+use crate::parts::list_prelude::*;
+use crate::parts::project;
+use crate::store::{Load, Rows};
 use crate::ui::text::sanitize;
-use crate::ui::theme::Role;
 
 /// The maximum number of branches listed.
 const MAX_LISTED: usize = 30;
-
-const COLUMNS: Columns<ProtectionRule> = Columns {
-    place: "protected_branches",
-    fields: &[
-        Field::new("name", Column::new("Branch or pattern", Size::Fill { min: 14, weight: 1 }))
-            .loaded(|a: &ProtectionRule, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
-        Field::new("push", Column::new("Push", Size::Fit { min: 4, max: 26 })),
-        Field::new("merge", Column::new("Merge", Size::Fit { min: 5, max: 26 }).drop_order(1)),
-        Field::new("force", Column::new("Force push", Size::Fit { min: 3, max: 10 }).drop_order(2)),
-    ],
-    order: None,
-};
 
 /// The protection rules of a project.
 pub struct ProtectionSource {
@@ -57,28 +28,24 @@ impl ProtectionSource {
 }
 
 impl ProtectedBranches {
-    fn open_selection(&mut self, cx: &mut Cx) {
+    fn open_selection(&mut self, _: &ProtectionRule, cx: &mut Cx) {
         if !self.enter_detail(cx) {
             self.focus_detail();
         }
     }
 
-    fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        forms::signed_in(view)?;
-        match self.need_row(view)?.inherited {
+    fn can_change(&self, rule: &ProtectionRule, _: &View) -> Result<(), Disabled> {
+        match rule.inherited {
             Some(true) => Err("the rule comes from the group".into()),
             _ => Ok(()),
         }
     }
 
-    fn edit(&mut self, cx: &mut Cx) {
-        if let Some(rule) = self.current(&cx.view) {
-            ProtectedBranches::open_form(protection_rule::edit(&self.source.project, rule), cx);
-        }
+    fn edit(&mut self, rule: &ProtectionRule, cx: &mut Cx) {
+        ProtectedBranches::open_form(protection_rule::edit(&self.source.project, rule), cx);
     }
 
-    fn delete(&mut self, cx: &mut Cx) {
-        let Some(rule) = self.current(&cx.view) else { return };
+    fn delete(&mut self, rule: &ProtectionRule, cx: &mut Cx) {
         let (id, name) = (self.source.project.clone(), rule.name.clone());
         let shown = sanitize(&name).into_owned();
         let question = format!("Stop protecting {shown} in {id}? Developers may push to it then.");
@@ -95,25 +62,35 @@ impl ListSource for ProtectionSource {
     const NEEDS: Needs = Needs::Project;
     const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 3 }, PanelRequest { min: 36, weight: 2 }];
-    const COLUMNS: Columns<ProtectionRule> = COLUMNS;
+    const NAME: &'static str = "protected branches";
+    const NOUN: &'static str = "rule";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fill("name", "Branch or pattern", 14, |_, rule, _| Line::new(&rule.name, Role::Ref))
+            .sorted(|rule| SortKey::caseless(&rule.name)),
+        Column::<Self>::fit("push", "Push", 4, 26, |_, rule, _| Line::text(allowed(&rule.push_access_levels))),
+        Column::<Self>::fit("merge", "Merge", 5, 26, |_, rule, _| Line::text(allowed(&rule.merge_access_levels)))
+            .drop_order(1),
+        Column::<Self>::fit("force", "Force push", 3, 10, |_, rule, _| {
+            Line::new(if rule.allow_force_push == Some(true) { "allowed" } else { "" }, Role::Warning)
+        })
+        .drop_order(2),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("protected_branches.open", &["Enter"], "Show covered branches", ProtectedBranches::open_selection)
-            .footer("branches")
-            .when(ProtectedBranches::has_row),
+        Command::row("protected_branches.open", &["Enter"], "Show covered branches", ProtectedBranches::open_selection)
+            .footer("branches"),
         Command::new("protected_branches.create", &["+"], "Protect branches…", |pane: &mut ProtectedBranches, cx| {
             ProtectedBranches::open_form(protection_rule::create(&pane.source.project), cx);
         })
         .writes()
-        .footer("new")
-        .when(|_, view| forms::signed_in(view)),
-        Command::new("protected_branches.edit", &["e"], "Edit rule…", ProtectedBranches::edit)
+        .footer("new"),
+        Command::row("protected_branches.edit", &["e"], "Edit rule…", ProtectedBranches::edit)
             .writes()
             .footer("edit")
-            .when(ProtectedBranches::can_change),
-        Command::new("protected_branches.delete", &["D"], "Unprotect branches…", ProtectedBranches::delete)
+            .when_row(ProtectedBranches::can_change),
+        Command::row("protected_branches.delete", &["D"], "Unprotect branches…", ProtectedBranches::delete)
             .writes()
             .footer("delete")
-            .when(ProtectedBranches::can_change),
+            .when_row(ProtectedBranches::can_change),
         ProtectedBranches::columns_command("protected_branches.columns"),
     ];
 
@@ -121,14 +98,12 @@ impl ListSource for ProtectionSource {
         ProtectionSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
+    fn scope(&self) -> Option<Scope> {
+        Some(Scope::Project(self.project.clone()))
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut out = project::breadcrumbs(view, &self.project);
-        out.push(Breadcrumb::new("protected branches", Role::Text));
-        out
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        ("No branch is protected.", "‹protected_branches.create› protects some")
     }
 
     fn query(&self, _: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<ProtectionRule>> {
@@ -141,27 +116,6 @@ impl ListSource for ProtectionSource {
 
     fn key(rule: &ProtectionRule) -> String {
         rule.name.clone()
-    }
-
-    fn row(&self, _view: &View, _: usize, rule: &ProtectionRule) -> Row<'static> {
-        let force = if rule.allow_force_push == Some(true) { "allowed" } else { "" };
-        Row::new(vec![
-            Line::new(rule.name.clone(), Role::Ref),
-            Line::new(allowed(&rule.push_access_levels), Role::Text),
-            Line::new(allowed(&rule.merge_access_levels), Role::Text),
-            Line::new(force, Role::Warning),
-        ])
-    }
-
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match input.filter {
-            "" => ("No branch is protected.", "‹protected_branches.create› protects some"),
-            _ => ("No rule matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-        }
-    }
-
-    fn enter(pane: &mut ProtectedBranches, cx: &mut Cx) {
-        pane.open_selection(cx);
     }
 
     fn wants(pane: &ProtectedBranches, _view: &View) -> Vec<Want> {

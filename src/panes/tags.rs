@@ -1,52 +1,21 @@
 //! The tags of a project, and the annotation and release notes of the selected one.
 
 use crate::api::tags::{CreateTagRelease, DeleteTag, GetTag, ListTags, Tag, UpdateTagRelease};
-use crate::api::{GitRef, Id, RefKind};
-use crate::app::App;
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::context::Cx;
+use crate::api::{GitRef, Id, RefKind, Scope};
 use crate::app::overlay::composer::{Composer, Make};
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::list::{self, age};
-use crate::parts::list_detail::{TextDetail, TextSource};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
+use crate::parts::list::{self};
+use crate::parts::list_prelude::*;
 use crate::parts::{forms, project};
-use crate::store::{Canceled, Derive, ListQuery, Want, Work, Write};
+use crate::store::{Canceled, Derive, Work};
 use crate::ui::code::Budget;
 use crate::ui::doc::DocLine;
-use crate::ui::line::Line;
 use crate::ui::markdown::{self, Rendered};
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::{self, sanitize};
 use crate::ui::theme::{Role, Theme};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The maximum number of lines of an annotation.
 const MAX_ANNOTATION_LINES: usize = 200;
-
-const COLUMNS: Columns<Tag> = Columns {
-    place: "tags",
-    fields: &[
-        Field::new("name", Column::new("Tag", Size::Fit { min: 10, max: 30 }).cut_in_middle()).server("name"),
-        Field::new("release", Column::new("", Size::Fit { min: 0, max: 8 }).drop_order(1))
-            .loaded(|a, b| b.release.is_some().cmp(&a.release.is_some())),
-        Field::new("message", Column::new("Message", Size::Fill { min: 24, weight: 1 }).drop_order(3)),
-        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).drop_order(4)),
-        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).drop_order(5)),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(2))
-            .server("updated")
-            .newest_first(),
-    ],
-    order: Some(("updated", true)),
-};
 
 /// The tags of a project.
 pub struct TagSource {
@@ -101,20 +70,17 @@ impl TagText {
 }
 
 impl Tags {
-    fn go(&mut self, pane: &str, cx: &mut Cx) {
-        if let Some(tag) = self.current(&cx.view) {
-            cx.go(Place::new(pane).project(self.source.project.clone()).at(GitRef::tag(&tag.name)));
-        }
+    fn go(&self, tag: &Tag, pane: &str, cx: &mut Cx) {
+        cx.go(Place::new(pane).project(self.source.project.clone()).at(GitRef::tag(&tag.name)));
     }
 
-    fn commit(&mut self, cx: &mut Cx) {
-        if let Some(commit) = self.current(&cx.view).and_then(|t| t.commit.as_ref()) {
+    fn commit(&mut self, tag: &Tag, cx: &mut Cx) {
+        if let Some(commit) = &tag.commit {
             cx.go(Place::new("commit").project(self.source.project.clone()).item(&commit.id));
         }
     }
 
-    fn delete(&mut self, cx: &mut Cx) {
-        let Some(tag) = self.current(&cx.view) else { return };
+    fn delete(&mut self, tag: &Tag, cx: &mut Cx) {
         let name = tag.name.clone();
         let delete = DeleteTag { id: self.source.project.clone(), tag_name: name.clone() };
         let released = if tag.release.is_some() { " Its release goes with it." } else { "" };
@@ -129,8 +95,7 @@ impl Tags {
     }
 
     /// Opens the composer for the release notes of the tag.
-    fn release(&mut self, cx: &mut Cx) {
-        let Some(tag) = self.current(&cx.view) else { return };
+    fn release(&mut self, tag: &Tag, cx: &mut Cx) {
         let (id, name) = (self.source.project.clone(), tag.name.clone());
         let key = self.release_key(&name);
         let known = tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default());
@@ -170,25 +135,14 @@ impl Tags {
     }
 }
 
-fn row(view: &View, tag: &Tag) -> Row<'static> {
-    let commit = tag.commit.as_ref();
+/// Returns the first line of the message. A lightweight tag has none; the title of its commit is shown dimmed instead.
+fn message(tag: &Tag) -> Line<'_> {
     let message = tag.message.as_deref().and_then(|m| m.lines().next()).map(str::trim_end).filter(|m| !m.is_empty());
-    // A lightweight tag has no message; the title of its commit is shown dimmed instead.
-    let words = match (message, commit) {
-        (Some(message), _) => Line::new(message.to_owned(), Role::Text),
-        (None, Some(commit)) => Line::new(commit.title.clone(), Role::Dim),
+    match (message, &tag.commit) {
+        (Some(message), _) => Line::text(message),
+        (None, Some(commit)) => Line::new(&commit.title, Role::Dim),
         (None, None) => Line::empty(),
-    };
-    let note = if tag.release.is_some() { "release" } else { "" };
-    let created = tag.created_at.as_ref().or_else(|| commit.and_then(|c| c.date()));
-    Row::new(vec![
-        Line::new(tag.name.clone(), Role::Ref),
-        Line::new(note, Role::Success),
-        words,
-        Line::new(commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User),
-        Line::new(commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim),
-        Line::new(age(view, created), Role::Dim),
-    ])
+    }
 }
 
 impl ListSource for TagSource {
@@ -200,20 +154,45 @@ impl ListSource for TagSource {
     const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
     const HEADING: &'static str = "Tags";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
-    const COLUMNS: Columns<Tag> = COLUMNS;
+    const NAME: &'static str = "tags";
+    const NOUN: &'static str = "tag";
+    const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fit("name", "Tag", 10, 30, |_, tag, _| Line::new(&tag.name, Role::Ref))
+            .cut_in_middle()
+            .server("name"),
+        Column::<Self>::fit("release", "", 0, 8, |_, tag, _| {
+            Line::new(if tag.release.is_some() { "release" } else { "" }, Role::Success)
+        })
+        .sorted(|tag| SortKey::reversed(Some(tag.release.is_some().into())))
+        .drop_order(1),
+        Column::<Self>::fill("message", "Message", 24, |_, tag, _| message(tag)).drop_order(3),
+        Column::<Self>::fit("author", "Author", 4, 16, |_, tag, _| {
+            Line::new(tag.commit.as_ref().map_or("", |commit| &commit.author_name), Role::User)
+        })
+        .drop_order(4),
+        Column::<Self>::fixed("SHA", "SHA", 8, |_, tag, _| {
+            Line::new(tag.commit.as_ref().map_or("", |commit| commit.short()), Role::Dim)
+        })
+        .drop_order(5),
+        Column::<Self>::age("updated", "Updated", |tag| {
+            tag.created_at.as_ref().or_else(|| tag.commit.as_ref().and_then(|commit| commit.date()))
+        })
+        .server("updated")
+        .drop_order(2),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("tags.open", &["Enter"], "Browse files", |pane: &mut Tags, cx| pane.go("files", cx))
-            .footer("files")
-            .when(Tags::has_row),
-        Command::new("tags.commits", &["H"], "Show commits", |pane: &mut Tags, cx| pane.go("commits", cx))
-            .footer("commits")
-            .when(Tags::has_row),
-        Command::new("tags.commit", &["d"], "Open commit", Tags::commit).footer("commit").when(Tags::has_row),
+        Command::row("tags.open", &["Enter"], "Browse files", |pane: &mut Tags, tag: &Tag, cx| {
+            pane.go(tag, "files", cx)
+        })
+        .footer("files"),
+        Command::row("tags.commits", &["H"], "Show commits", |pane: &mut Tags, tag: &Tag, cx| {
+            pane.go(tag, "commits", cx)
+        })
+        .footer("commits"),
+        Command::row("tags.commit", &["d"], "Open commit", Tags::commit).footer("commit"),
         Tags::columns_command("tags.columns"),
-        Command::new("tags.release", &["e"], "Edit release…", Tags::release)
-            .writes()
-            .footer("release")
-            .when(Tags::has_row),
+        Command::row("tags.release", &["e"], "Edit release…", Tags::release).writes().footer("release"),
         Tags::mark_command("tags.mark"),
         Command::new("tags.compare", &["="], "Compare tags", Tags::compare).footer("compare").when(|pane, view| {
             list::need(pane.pair(view), &pane.rows(view), "mark another one with Space").map(|_| ())
@@ -224,21 +203,19 @@ impl ListSource for TagSource {
             Tags::open_form(forms::refs::create_tag(&pane.source.project, &at), cx);
         })
         .writes(),
-        Command::new("tags.delete", &["D"], "Delete tag…", Tags::delete).writes().when(Tags::has_row),
+        Command::row("tags.delete", &["D"], "Delete tag…", Tags::delete).writes(),
     ];
 
     fn open(place: &Place, _view: &View) -> TagSource {
         TagSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
+    fn scope(&self) -> Option<Scope> {
+        Some(Scope::Project(self.project.clone()))
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
-        breadcrumbs.push(Breadcrumb::new("tags", Role::Dim));
-        breadcrumbs
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        ("There are no tags yet.", "‹tags.create› creates one")
     }
 
     fn query(&self, _: &Input<'_>, order: ServerOrder, _view: &View) -> Option<ListQuery<Tag>> {
@@ -255,22 +232,6 @@ impl ListSource for TagSource {
 
     fn key(tag: &Tag) -> String {
         tag.name.clone()
-    }
-
-    fn row(&self, view: &View, _: usize, tag: &Tag) -> Row<'static> {
-        row(view, tag)
-    }
-
-    fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("There are no tags yet.", "‹tags.create› creates one")
-    }
-
-    fn enter(pane: &mut Tags, cx: &mut Cx) {
-        pane.go("files", cx);
-    }
-
-    fn wants(pane: &Tags, _view: &View) -> Vec<Want> {
-        vec![project::want(&pane.source.project)]
     }
 
     fn url(&self, view: &View, tag: &Tag) -> Option<String> {

@@ -1,63 +1,22 @@
 //! The to-dos of the user, with the reason for each.
 
-use crate::api::Time;
 use crate::api::todos::{ListTodos, MarkAllTodosAsDone, Todo};
-use crate::app::App;
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
 use crate::app::overlay::batch::Batch;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::list::{self, age};
-use crate::parts::list_detail::{TextDetail, TextSource};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
-use crate::parts::{forms, query_list, rendered_markdown, todos};
-use crate::store::{ListQuery, Load, Rows, Want, Work, Write};
-use crate::ui::line::Line;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
-use crate::ui::theme::Role;
+use crate::parts::list::{self};
+use crate::parts::list_prelude::*;
+use crate::parts::list_source::TabWords;
+use crate::parts::{query_list, rendered_markdown, todos};
+use crate::store::{Load, Rows, Work};
 use crate::ui::{glyph, text};
-use jiff::Timestamp;
 use serde_json::json;
 
 /// The server's names of the states of the tabs.
 const STATES: &[&str] = &["pending", "done"];
 
-const COLUMNS: Columns<Todo> = Columns {
-    place: "todos",
-    fields: &[
-        Field::new("state", Column::new("", Size::Fixed(1))),
-        Field::new("reason", Column::new("Reason", Size::Fit { min: 8, max: 18 }))
-            .loaded(|a: &Todo, b| todos::reason(a).cmp(&todos::reason(b))),
-        Field::new("title", Column::new("Title", Size::Fill { min: 24, weight: 1 }))
-            .loaded(|a: &Todo, b| a.title().to_lowercase().cmp(&b.title().to_lowercase())),
-        Field::new("project", Column::new("Project", Size::Fit { min: 8, max: 26 }).cut_in_middle().drop_order(2))
-            .loaded(|a: &Todo, b| a.container_path().cmp(b.container_path())),
-        Field::new("ID", Column::new("ID", Size::Fit { min: 2, max: 7 }).right().drop_order(3)),
-        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 14 }).drop_order(4))
-            .loaded(|a: &Todo, b| author(a).cmp(author(b))),
-        Field::new("created", Column::new("Created", Size::Fixed(7)).right().drop_order(1))
-            .loaded(|a: &Todo, b| at(a).cmp(&at(b)))
-            .newest_first(),
-    ],
-    order: None,
-};
-
 fn author(todo: &Todo) -> &str {
     todo.author.as_ref().map_or("", |author| author.username.as_str())
-}
-
-fn at(todo: &Todo) -> Option<Timestamp> {
-    todo.created_at.as_ref().and_then(Time::instant)
 }
 
 /// The to-dos of the user.
@@ -71,12 +30,6 @@ fn grammar() -> Grammar {
     Grammar::new(query::TODOS, Some("words"), None)
 }
 
-/// Returns the index in [`STATES`] of the listed state: the one named by the filter, else that of the tab.
-fn state(input: &Input<'_>) -> usize {
-    let named = query::get(input.filter, "state");
-    named.and_then(|named| STATES.iter().position(|state| *state == named)).unwrap_or(input.tab)
-}
-
 fn contains_word(todo: &Todo, word: &str) -> bool {
     let texts = [todo.title(), todo.container_path(), author(todo), todo.body.as_str()];
     let reference = todo.reference();
@@ -84,8 +37,7 @@ fn contains_word(todo: &Todo, word: &str) -> bool {
 }
 
 impl Todos {
-    fn open_target(&mut self, cx: &mut Cx) {
-        let Some(todo) = self.current(&cx.view) else { return };
+    fn open_target(&mut self, todo: &Todo, cx: &mut Cx) {
         match todos::place(todo, &cx.view) {
             Some(place) => cx.go(place),
             None => cx.say(Tone::Warning, "labscope cannot show its target; ‹browse› opens its page"),
@@ -98,7 +50,6 @@ impl Todos {
     }
 
     fn can_finish(&self, view: &View) -> Result<(), Disabled> {
-        self.has_row(view)?;
         if self.targets(view).is_empty() { Err("it is done already".into()) } else { Ok(()) }
     }
 
@@ -117,7 +68,6 @@ impl Todos {
     }
 
     fn can_finish_all(&self, view: &View) -> Result<(), Disabled> {
-        forms::signed_in(view)?;
         let rows = todos::waiting(view);
         list::need(rows.get(0), &rows, "there is nothing to do").map(|_| ())
     }
@@ -141,10 +91,39 @@ impl ListSource for TodoSource {
     const ID: &'static str = "todos";
     const TITLE: &'static str = "To-do list";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 70, weight: 2 }, PanelRequest { min: 36, weight: 1 }];
-    const COLUMNS: Columns<Todo> = COLUMNS;
+    const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });
+    const NAME: &'static str = "to-dos";
+    const NOUN: &'static str = "to-do";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::glyph("state", |_, todo, _| {
+            let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
+            state.map_or_else(Line::empty, |state| glyph::status(state).into())
+        }),
+        Column::<Self>::fit("reason", "Reason", 8, 18, |_, todo, _| {
+            let is_failure = matches!(todo.action_name.as_str(), "build_failed" | "unmergeable");
+            Line::new(todos::reason(todo), if is_failure { Role::Failed } else { Role::Text })
+        })
+        .sorted(|todo| todos::reason(todo).as_str().into()),
+        Column::<Self>::fill("title", "Title", 24, |_, todo, _| match todo.kind() {
+            kind if kind.is_empty() => Line::text(todo.title()),
+            kind => Line::new(format!("{kind}  "), Role::Dim).and(todo.title(), Role::Text),
+        })
+        .sorted(|todo| SortKey::caseless(todo.title())),
+        Column::<Self>::fit("project", "Project", 8, 26, |_, todo, _| Line::new(todo.container_path(), Role::Dim))
+            .cut_in_middle()
+            .sorted(|todo| todo.container_path().into())
+            .drop_order(2),
+        Column::<Self>::fit("ID", "ID", 2, 7, |_, todo, _| Line::new(todo.reference(), Role::Ref))
+            .right()
+            .drop_order(3),
+        Column::<Self>::fit("author", "Author", 4, 14, |_, todo, _| Line::new(author(todo), Role::User))
+            .sorted(|todo| author(todo).into())
+            .drop_order(4),
+        Column::<Self>::age("created", "Created", |todo| todo.created_at.as_ref()).drop_order(1),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("todos.open", &["Enter"], "Open target", Todos::open_target).footer("open").when(Todos::has_row),
-        Command::new("todos.done", &["x"], "Mark to-dos as done", Todos::finish)
+        Command::row("todos.open", &["Enter"], "Open target", Todos::open_target).footer("open"),
+        Command::row("todos.done", &["x"], "Mark to-dos as done", |pane: &mut Todos, _, cx| pane.finish(cx))
             .writes()
             .footer("done")
             .when(Todos::can_finish),
@@ -160,29 +139,19 @@ impl ListSource for TodoSource {
         TodoSource
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID)
+    fn is_dim(&self, _: usize, todo: &Todo) -> bool {
+        !todo.is_pending()
     }
 
-    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
-        vec![Breadcrumb::new("to-dos", Role::Title)]
+    fn empty(&self, tab: usize) -> (&'static str, &'static str) {
+        match tab {
+            0 => ("There is nothing to do.", "‹tab.2› shows what is done"),
+            _ => ("Nothing has been done yet.", "‹tab.1› shows what is to be done"),
+        }
     }
 
     fn tabs(&self) -> &'static [&'static str] {
         &["To do", "Done"]
-    }
-
-    fn shown_tab(&self, input: &Input<'_>) -> usize {
-        state(input)
-    }
-
-    fn select_tab(pane: &mut Todos, index: usize) {
-        let Some(word) = STATES.get(index).filter(|_| index != state(&pane.input())) else { return };
-        let text = pane.list.filter_text().to_owned();
-        match query::get(&text, "state") {
-            Some(_) => pane.set_filter(&query::with(&text, "state", word)),
-            None => pane.set_tab(index),
-        }
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Todo>> {
@@ -204,40 +173,6 @@ impl ListSource for TodoSource {
 
     fn key(todo: &Todo) -> String {
         todo.id.to_string()
-    }
-
-    fn row(&self, view: &View, _: usize, todo: &Todo) -> Row<'static> {
-        let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
-        let role = match todo.action_name.as_str() {
-            "build_failed" | "unmergeable" => Role::Failed,
-            _ => Role::Text,
-        };
-        let title = match todo.kind() {
-            kind if kind.is_empty() => Line::new(todo.title().to_owned(), Role::Text),
-            kind => Line::new(format!("{kind}  "), Role::Dim).and(todo.title().to_owned(), Role::Text),
-        };
-        Row::new(vec![
-            state.map_or_else(Line::empty, |state| Line::from(glyph::status(state))),
-            Line::new(todos::reason(todo), role),
-            title,
-            Line::new(todo.container_path().to_owned(), Role::Dim),
-            Line::new(todo.reference(), Role::Ref),
-            Line::new(author(todo).to_owned(), Role::User),
-            Line::new(age(view, todo.created_at.as_ref()), Role::Dim),
-        ])
-        .dim(!todo.is_pending())
-    }
-
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No to-do matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-            (true, 0) => ("There is nothing to do.", "‹tab.2› shows what is done"),
-            (true, _) => ("Nothing has been done yet.", "‹tab.1› shows what is to be done"),
-        }
-    }
-
-    fn enter(pane: &mut Todos, cx: &mut Cx) {
-        pane.open_target(cx);
     }
 
     fn wants(_: &Todos, _view: &View) -> Vec<Want> {

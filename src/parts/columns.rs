@@ -1,6 +1,8 @@
-//! Configurable columns: the columns that a list offers, the user's saved choice, and sorting.
+//! Configurable columns: the columns that a list offers with their cells, the user's saved choice, and sorting.
 
-use super::list::Listing;
+use super::list::{self, Listing};
+use super::list_source::ListSource;
+use crate::api::Time;
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::overlay::columns::{ColumnOffer, ColumnsList, Sorter};
@@ -9,18 +11,217 @@ use crate::app::state::{ColumnChoice, SettingsChange};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::Rows;
-use crate::ui::table::{Column, Row};
+use crate::ui::line::Line;
+use crate::ui::table::{self, Size};
 use crate::ui::theme::Role;
-use std::cmp::Ordering;
+use jiff::Timestamp;
+use std::cmp::Reverse;
+
+/// A column that a list offers.
+pub struct Column<S: ListSource> {
+    /// The name in the column chooser and in the saved settings.
+    name: &'static str,
+    layout: table::Column,
+    cell: Cell<S>,
+    order: Order<S::Row>,
+    is_shown: bool,
+    /// Whether the first click sorts in descending order, as for dates.
+    is_newest_first: bool,
+}
+
+/// The function that returns the cell of a row.
+pub type CellOf<S> = for<'a> fn(&'a S, &'a <S as ListSource>::Row, &View<'a>) -> Line<'a>;
+
+/// Like [`CellOf`], for cells that depend on the neighbors of the row: gets the index of its line in the whole list.
+pub type CellAt<S> = for<'a> fn(&'a S, usize, &'a <S as ListSource>::Row, &View<'a>) -> Line<'a>;
+
+enum Cell<S: ListSource> {
+    Of(CellOf<S>),
+    At(CellAt<S>),
+    /// The age of a time.
+    Age(fn(&S::Row) -> Option<&Time>),
+}
 
 /// The way in which a column can be sorted.
-pub enum SortOrder<T> {
+enum Order<T> {
     /// The column cannot be sorted.
-    Unsortable,
+    None,
     /// The server sorts, by this value of `order_by`.
     Server(&'static str),
     /// The loaded rows are sorted locally.
-    Loaded(fn(&T, &T) -> Ordering),
+    Loaded(fn(&T) -> SortKey),
+    /// The loaded rows are sorted locally, by time.
+    Time(fn(&T) -> Option<&Time>),
+}
+
+impl<T> Order<T> {
+    /// Returns the key of a row for a local order.
+    fn key(&self, row: &T) -> Option<SortKey> {
+        match self {
+            Order::None | Order::Server(_) => None,
+            Order::Loaded(key) => Some(key(row)),
+            Order::Time(time) => Some(time(row).into()),
+        }
+    }
+
+    fn is_local(&self) -> bool {
+        matches!(self, Order::Loaded(_) | Order::Time(_))
+    }
+}
+
+/// The value by which a local order sorts a row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SortKey {
+    Number(Option<u64>),
+    Text(String),
+    Time(Option<Timestamp>),
+    /// A number, the largest first.
+    Reversed(Reverse<Option<u64>>),
+}
+
+impl SortKey {
+    /// Returns the key of a number that sorts the largest first, and what has no number last.
+    pub fn reversed(number: Option<u64>) -> SortKey {
+        SortKey::Reversed(Reverse(number))
+    }
+
+    /// Returns the key of a text whose case is ignored.
+    pub fn caseless(text: &str) -> SortKey {
+        SortKey::Text(text.to_lowercase())
+    }
+}
+
+impl From<&str> for SortKey {
+    fn from(text: &str) -> SortKey {
+        SortKey::Text(text.to_owned())
+    }
+}
+
+impl From<Option<&String>> for SortKey {
+    fn from(text: Option<&String>) -> SortKey {
+        SortKey::Text(text.cloned().unwrap_or_default())
+    }
+}
+
+impl From<Option<u64>> for SortKey {
+    fn from(number: Option<u64>) -> SortKey {
+        SortKey::Number(number)
+    }
+}
+
+impl From<u64> for SortKey {
+    fn from(number: u64) -> SortKey {
+        Some(number).into()
+    }
+}
+
+impl From<Option<&Time>> for SortKey {
+    fn from(time: Option<&Time>) -> SortKey {
+        SortKey::Time(time.and_then(Time::instant))
+    }
+}
+
+impl<S: ListSource> Column<S> {
+    const fn new(name: &'static str, title: &'static str, size: Size, cell: Cell<S>) -> Self {
+        let layout = table::Column::new(title, size);
+        Column { name, layout, cell, order: Order::None, is_shown: true, is_newest_first: false }
+    }
+
+    /// Creates a column without a title for a single glyph.
+    pub const fn glyph(name: &'static str, cell: CellOf<S>) -> Self {
+        Column::fixed(name, "", 1, cell)
+    }
+
+    /// Creates a column with a fixed width.
+    pub const fn fixed(name: &'static str, title: &'static str, width: u16, cell: CellOf<S>) -> Self {
+        Column::new(name, title, Size::Fixed(width), Cell::Of(cell))
+    }
+
+    /// Creates a column that is as wide as its widest cell, within limits.
+    pub const fn fit(name: &'static str, title: &'static str, min: u16, max: u16, cell: CellOf<S>) -> Self {
+        Column::new(name, title, Size::Fit { min, max }, Cell::Of(cell))
+    }
+
+    /// Creates a column that gets the remaining width, at least `min`.
+    pub const fn fill(name: &'static str, title: &'static str, min: u16, cell: CellOf<S>) -> Self {
+        Column::new(name, title, Size::Fill { min, weight: 1 }, Cell::Of(cell))
+    }
+
+    /// Creates a column whose cells depend on the neighbors of a row.
+    pub const fn at(name: &'static str, size: Size, cell: CellAt<S>) -> Self {
+        Column::new(name, "", size, Cell::At(cell))
+    }
+
+    /// Creates a column with the ages of times, which can be sorted among the loaded rows.
+    pub const fn age(name: &'static str, title: &'static str, time: fn(&S::Row) -> Option<&Time>) -> Self {
+        let width = if title.is_empty() { 4 } else { title.len() as u16 };
+        let column = Column::new(name, title, Size::Fixed(width), Cell::Age(time)).right().newest_first();
+        if title.is_empty() { column } else { column.by_time(time) }
+    }
+
+    /// Aligns the text to the right.
+    pub const fn right(mut self) -> Self {
+        self.layout = self.layout.right();
+        self
+    }
+
+    /// Cuts text in the middle, as for paths.
+    pub const fn cut_in_middle(mut self) -> Self {
+        self.layout = self.layout.cut_in_middle();
+        self
+    }
+
+    /// Sets the priority for dropping the column from a narrow table: the highest number is dropped first.
+    pub const fn drop_order(mut self, priority: u8) -> Self {
+        self.layout = self.layout.drop_order(priority);
+        self
+    }
+
+    /// Sets the share of the remaining width, relative to other columns that fill it.
+    pub const fn weight(mut self, weight: u16) -> Self {
+        if let Size::Fill { min, .. } = self.layout.size {
+            self.layout.size = Size::Fill { min, weight };
+        }
+        self
+    }
+
+    /// Hides the column by default.
+    pub const fn hidden(mut self) -> Self {
+        self.is_shown = false;
+        self
+    }
+
+    /// Makes the column sortable by the server, by this value of `order_by`.
+    pub const fn server(mut self, word: &'static str) -> Self {
+        self.order = Order::Server(word);
+        self
+    }
+
+    /// Makes the column sortable among the loaded rows.
+    pub const fn sorted(mut self, key: fn(&S::Row) -> SortKey) -> Self {
+        self.order = Order::Loaded(key);
+        self
+    }
+
+    /// Makes the column sortable among the loaded rows, by time.
+    pub const fn by_time(mut self, time: fn(&S::Row) -> Option<&Time>) -> Self {
+        self.order = Order::Time(time);
+        self
+    }
+
+    /// Makes the first click sort in descending order, as for dates.
+    pub const fn newest_first(mut self) -> Self {
+        self.is_newest_first = true;
+        self
+    }
+
+    fn cell<'a>(&self, source: &'a S, index: usize, row: &'a S::Row, view: &View<'a>) -> Line<'a> {
+        match self.cell {
+            Cell::Of(cell) => cell(source, row, view),
+            Cell::At(cell) => cell(source, index, row, view),
+            Cell::Age(time) => Line::new(list::age(view, time(row)), Role::Dim),
+        }
+    }
 }
 
 /// Names under which earlier versions saved columns, and their current names.
@@ -45,215 +246,140 @@ const RENAMED: &[(&str, &str)] = &[
     ("words", "message"),
 ];
 
-/// A column that a list offers. Its cell has the same index in the rows that the pane returns.
-pub struct Field<T> {
-    /// The name of the column in the column chooser and in the saved settings.
-    pub name: &'static str,
-    pub column: Column,
-    pub order: SortOrder<T>,
-    /// Whether the column is shown by default.
-    pub shown: bool,
-    /// Whether the first click sorts in descending order, as for dates.
-    pub newest_first: bool,
-}
-
-impl<T> Field<T> {
-    /// Creates a column that is shown by default and cannot be sorted.
-    pub const fn new(name: &'static str, column: Column) -> Field<T> {
-        Field { name, column, order: SortOrder::Unsortable, shown: true, newest_first: false }
-    }
-
-    const fn ordered(self, order: SortOrder<T>) -> Field<T> {
-        let Field { name, column, shown, newest_first, .. } = self;
-        Field { name, column, order, shown, newest_first }
-    }
-
-    /// Makes the column sortable by the server.
-    pub const fn server(self, word: &'static str) -> Field<T> {
-        self.ordered(SortOrder::Server(word))
-    }
-
-    /// Makes the column sortable among the loaded rows.
-    pub const fn loaded(self, compare: fn(&T, &T) -> Ordering) -> Field<T> {
-        self.ordered(SortOrder::Loaded(compare))
-    }
-
-    /// Hides the column by default.
-    pub const fn hidden(mut self) -> Field<T> {
-        self.shown = false;
-        self
-    }
-
-    /// Makes the first click sort in descending order, as for dates.
-    pub const fn newest_first(mut self) -> Field<T> {
-        self.newest_first = true;
-        self
-    }
-}
-
-/// The columns that a list offers.
-pub struct Columns<T: 'static> {
-    /// The name of the place, under which the choice is saved.
-    pub place: &'static str,
-    pub fields: &'static [Field<T>],
-    /// The default sort column and direction (`true`: descending); `None` if no column matches the server's own order.
-    pub order: Option<(&'static str, bool)>,
-}
-
 /// The `order_by` and `sort` parameters of a request, if the user chose an order.
 pub type ServerOrder = Option<(&'static str, &'static str)>;
 
 /// The columns and the order that are in effect.
-pub struct ColumnState<T: 'static> {
-    fields: &'static [Field<T>],
-    shown: Vec<usize>,
-    order: Option<(usize, bool)>,
+pub struct ColumnState<S: ListSource> {
+    shown: Vec<&'static Column<S>>,
+    /// The column by which the list is sorted, and whether in descending order.
+    order: Option<(&'static Column<S>, bool)>,
     /// Whether the order is the default, which the pane requests by its own parameters.
     standard: bool,
 }
 
-impl<T: 'static> Columns<T> {
-    fn standard(&self) -> ColumnChoice {
-        let columns = self.fields.iter().filter(|field| field.shown).map(|field| field.name.to_owned()).collect();
-        ColumnChoice {
-            columns,
-            order: self.order.map(|(name, _)| name.to_owned()),
-            down: self.order.is_some_and(|o| o.1),
-        }
-    }
+fn find<S: ListSource>(name: &str) -> Option<&'static Column<S>> {
+    S::COLUMNS.iter().find(|column| column.name == name)
+}
 
-    fn has(&self, name: &str) -> bool {
-        self.fields.iter().any(|field| field.name == name)
-    }
+fn standard<S: ListSource>() -> ColumnChoice {
+    let columns = S::COLUMNS.iter().filter(|column| column.is_shown).map(|column| column.name.to_owned()).collect();
+    let order = S::ORDER.map(|(name, _)| name.to_owned());
+    ColumnChoice { columns, order, down: S::ORDER.is_some_and(|(_, descending)| descending) }
+}
 
-    /// Returns the current name of a column that was saved as `name`.
-    fn current_name(&self, name: String) -> String {
-        let renamed = RENAMED.iter().find(|(old, new)| *old == name && self.has(new));
-        renamed.filter(|_| !self.has(&name)).map_or(name, |(_, new)| (*new).to_owned())
-    }
+/// Returns the current name of a column that was saved as `name`.
+fn current_name<S: ListSource>(name: String) -> String {
+    let is_known = |name: &str| find::<S>(name).is_some();
+    let renamed = RENAMED.iter().find(|(old, new)| *old == name && is_known(new));
+    renamed.filter(|_| !is_known(&name)).map_or(name, |(_, new)| (*new).to_owned())
+}
 
-    fn choice(&self, view: &View) -> ColumnChoice {
-        let saved = view.settings.columns.get(self.place).cloned().map(|choice| ColumnChoice {
-            columns: choice.columns.into_iter().map(|name| self.current_name(name)).collect(),
-            order: choice.order.map(|name| self.current_name(name)),
-            ..choice
-        });
-        saved.filter(|choice| choice.columns.iter().any(|name| self.has(name))).unwrap_or_else(|| self.standard())
-    }
+fn choice<S: ListSource>(view: &View) -> ColumnChoice {
+    let saved = view.settings.columns.get(S::SETTINGS_NAME).cloned().map(|choice| ColumnChoice {
+        columns: choice.columns.into_iter().map(current_name::<S>).collect(),
+        order: choice.order.map(current_name::<S>),
+        ..choice
+    });
+    saved.filter(|choice| choice.columns.iter().any(|name| find::<S>(name).is_some())).unwrap_or_else(standard::<S>)
+}
 
+/// Opens the column chooser.
+pub fn open<S: ListSource>(cx: &mut Cx) {
+    let sorter = |order: &Order<S::Row>| match order {
+        Order::None => Sorter::None,
+        Order::Server(_) => Sorter::Server,
+        Order::Loaded(_) | Order::Time(_) => Sorter::Loaded,
+    };
+    let offered = S::COLUMNS.iter().map(|column| ColumnOffer {
+        name: column.name,
+        sorter: sorter(&column.order),
+        newest_first: column.is_newest_first,
+    });
+    let offered = offered.collect();
+    cx.open(ColumnsList::new(S::SETTINGS_NAME, offered, choice::<S>(&cx.view), standard::<S>()));
+}
+
+/// Sorts by the column at `index` among those shown: first in its usual direction, then in the other, then in the
+/// server's order. Or says that it cannot be sorted.
+pub fn sort_by<S: ListSource>(index: usize, cx: &mut Cx) {
+    let Some(column) = ColumnState::<S>::of(&cx.view).shown.get(index).copied() else { return };
+    if matches!(column.order, Order::None) {
+        return cx.say(Tone::Info, format!("{} is not sortable.", column.name));
+    }
+    let mut choice = choice::<S>(&cx.view);
+    choice.turn(column.name, column.is_newest_first);
+    let choice = Some(choice).filter(|choice| *choice != standard::<S>());
+    cx.act(Action::Settings(SettingsChange::Columns { place: S::SETTINGS_NAME.to_owned(), choice }));
+}
+
+impl<S: ListSource> ColumnState<S> {
     /// Returns the columns and the order that are in effect.
-    pub fn current(&self, view: &View) -> ColumnState<T> {
-        let choice = self.choice(view);
-        let index = |name: &String| self.fields.iter().position(|field| field.name == name);
-        let order = choice.order.as_ref().and_then(index).map(|index| (index, choice.down));
-        let own = self.standard();
-        let standard = (&own.order, own.down) == (&choice.order, choice.down);
-        ColumnState { fields: self.fields, shown: choice.columns.iter().filter_map(index).collect(), order, standard }
+    pub fn of(view: &View) -> ColumnState<S> {
+        let (choice, own) = (choice::<S>(view), standard::<S>());
+        let shown = choice.columns.iter().filter_map(|name| find::<S>(name)).collect();
+        let order = choice.order.as_deref().and_then(find::<S>).map(|column| (column, choice.down));
+        ColumnState { shown, order, standard: (own.order, own.down) == (choice.order, choice.down) }
     }
 
     /// Returns whether the user chose the columns.
-    pub fn is_chosen(&self, view: &View) -> bool {
-        view.settings.columns.contains_key(self.place)
+    pub fn is_chosen(view: &View) -> bool {
+        view.settings.columns.contains_key(S::SETTINGS_NAME)
     }
 
-    /// Opens the column chooser.
-    pub fn open(&self, cx: &mut Cx) {
-        let sorter = |order: &SortOrder<T>| match order {
-            SortOrder::Unsortable => Sorter::None,
-            SortOrder::Server(_) => Sorter::Server,
-            SortOrder::Loaded(_) => Sorter::Loaded,
-        };
-        let offered = self.fields.iter().map(|field| ColumnOffer {
-            name: field.name,
-            sorter: sorter(&field.order),
-            newest_first: field.newest_first,
-        });
-        let offered = offered.collect();
-        let list = ColumnsList::new(self.place, offered, self.choice(&cx.view), self.standard());
-        cx.act(Action::OpenOverlay(Box::new(list)));
-    }
-
-    /// Sorts by the column `name`: first in its usual direction, then in the other, then in the server's order.
-    pub fn cycle_sort(&self, name: &str, cx: &mut Cx) {
-        let mut choice = self.choice(&cx.view);
-        let newest_first = self.fields.iter().any(|field| field.name == name && field.newest_first);
-        choice.turn(name, newest_first);
-        let choice = Some(choice).filter(|choice| *choice != self.standard());
-        cx.act(Action::Settings(SettingsChange::Columns { place: self.place.to_owned(), choice }));
-    }
-
-    /// Sorts by the column at `index` among those shown, or says that it cannot be sorted.
-    pub fn sort_by(&self, index: usize, cx: &mut Cx) {
-        let chosen = self.current(&cx.view);
-        let Some(field) = chosen.shown.get(index).and_then(|index| self.fields.get(*index)) else { return };
-        match field.order {
-            SortOrder::Unsortable => cx.say(Tone::Info, format!("{} is not sortable.", field.name)),
-            _ => self.cycle_sort(field.name, cx),
-        }
-    }
-}
-
-impl<T: 'static> ColumnState<T> {
     /// Returns the columns of the table.
-    pub fn columns(&self) -> Vec<Column> {
-        let column = |index: &usize| {
-            let column = self.fields.get(*index)?.column;
-            Some(match self.order {
-                Some((sorted, descending)) if sorted == *index => column.sorted(descending),
-                _ => column,
-            })
+    pub fn columns(&self) -> Vec<table::Column> {
+        let sorted = |column: &Column<S>| match self.order {
+            Some((by, descending)) if by.name == column.name => column.layout.sorted(descending),
+            _ => column.layout,
         };
-        self.shown.iter().filter_map(column).collect()
+        self.shown.iter().map(|column| sorted(column)).collect()
     }
 
-    /// Reduces a row with a cell for each offered column to the columns that are shown.
-    pub fn row<'a>(&self, mut row: Row<'a>) -> Row<'a> {
-        let mut cells = std::mem::take(&mut row.cells);
-        row.cells = self.shown.iter().map(|i| cells.get_mut(*i).map(std::mem::take).unwrap_or_default()).collect();
-        row
+    /// Returns the cells of the row at `index`, one for each shown column.
+    pub fn cells<'a>(&self, source: &'a S, index: usize, row: &'a S::Row, view: &View<'a>) -> Vec<Line<'a>> {
+        self.shown.iter().map(|column| column.cell(source, index, row, view)).collect()
     }
 
     /// Returns the state without a sort order if `otherwise` is true, for a query that sets another one.
-    pub fn unordered_if(self, otherwise: bool) -> ColumnState<T> {
+    pub fn unordered_if(self, otherwise: bool) -> ColumnState<S> {
         ColumnState { order: self.order.filter(|_| !otherwise), ..self }
     }
 
     /// Returns whether a column is shown.
     pub fn shows(&self, name: &str) -> bool {
-        self.shown.iter().filter_map(|index| self.fields.get(*index)).any(|field| field.name == name)
-    }
-
-    fn field(&self) -> Option<(&'static Field<T>, bool)> {
-        let (index, descending) = self.order?;
-        Some((self.fields.get(index)?, descending))
+        self.shown.iter().any(|column| column.name == name)
     }
 
     /// Returns the `order_by` and `sort` parameters of the request, if the user chose an order of the server.
     pub fn server(&self) -> ServerOrder {
-        match self.field().filter(|_| !self.standard)? {
-            (Field { order: SortOrder::Server(word), .. }, descending) => {
+        match self.order.filter(|_| !self.standard)? {
+            (Column { order: Order::Server(word), .. }, descending) => {
                 Some((*word, if descending { "desc" } else { "asc" }))
             }
             _ => None,
         }
     }
 
+    /// Returns the column of the local order, if the order is a local one.
+    fn local(&self) -> Option<(&'static Column<S>, bool)> {
+        self.order.filter(|(column, _)| column.order.is_local())
+    }
+
     /// Sorts the loaded rows, if the order is a local one.
-    pub fn sort(&self, list: &mut Listing, rows: &Rows<'_, T>) {
-        match self.field() {
-            Some((Field { name, order: SortOrder::Loaded(compare), .. }, descending)) => {
-                list.order(rows, &format!("{name} {descending}"), |a, b| {
-                    if descending { compare(b, a) } else { compare(a, b) }
-                });
+    pub fn sort(&self, list: &mut Listing, rows: &Rows<'_, S::Row>) {
+        match self.local() {
+            Some((column, descending)) => {
+                let by = format!("{} {descending}", column.name);
+                list.order(rows, &by, descending, |row| column.order.key(row));
             }
-            _ => list.unorder(),
+            None => list.unorder(),
         }
     }
 
     /// Returns a breadcrumb that warns that only the loaded rows are sorted, if there are more.
-    pub fn breadcrumb(&self, rows: &Rows<'_, T>) -> Option<Breadcrumb> {
-        let (field, _) =
-            self.field().filter(|(field, _)| matches!(field.order, SortOrder::Loaded(_)) && rows.has_more)?;
-        Some(Breadcrumb::new(format!("sorted locally by {} (loaded rows)", field.name), Role::Warning))
+    pub fn breadcrumb(&self, rows: &Rows<'_, S::Row>) -> Option<Breadcrumb> {
+        let (column, _) = self.local().filter(|_| rows.has_more)?;
+        Some(Breadcrumb::new(format!("sorted locally by {} (loaded rows)", column.name), Role::Warning))
     }
 }

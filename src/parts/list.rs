@@ -17,7 +17,6 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cmp::Ordering;
 use std::time::Duration;
 
 /// The maximum number of rows that a local filter searches; the breadcrumbs show if there are more.
@@ -257,25 +256,25 @@ impl Listing {
         self.visible_rows.of(rows).map_or_else(|| rows.len(), |lines| lines.all.len())
     }
 
-    /// Sorts the loaded rows after a store update, once the filter is applied; `by` identifies the order.
-    pub fn order<T: 'static>(&mut self, rows: &Rows<'_, T>, by: &str, compare: impl Fn(&T, &T) -> Ordering) {
+    /// Sorts the loaded rows by their keys after a store update, once the filter is applied; `by` identifies the order.
+    pub fn order<T: 'static, K: Ord>(&mut self, rows: &Rows<'_, T>, by: &str, descending: bool, key: impl Fn(&T) -> K) {
         let words = self.visible_rows.filtered.key().cloned().unwrap_or_default();
         let filtered = &self.visible_rows.filtered;
         self.visible_rows.sorted.update(rows.revision, (by.to_owned(), words), || {
-            let all: Vec<&T> = rows.iter().take(MAX_FILTERED_ROWS).collect();
+            let keys: Vec<K> = rows.iter().take(MAX_FILTERED_ROWS).map(key).collect();
             let mut lines = match filtered.get(rows.revision) {
                 Some(filtered) => filtered.all.clone(),
-                None => (0..all.len()).map(ListLine::Row).collect(),
+                None => (0..keys.len()).map(ListLine::Row).collect(),
             };
-            let row = |line: &ListLine| match line {
-                ListLine::Row(row) => all.get(*row),
+            let key = |line: &ListLine| match line {
+                ListLine::Row(row) => keys.get(*row),
                 ListLine::Heading(_) => None,
             };
             // The sort is stable, so that equal rows stay in the server's order.
-            sort_by(&mut lines, &|a, b| match (row(a), row(b)) {
-                (Some(a), Some(b)) => compare(a, b),
-                _ => Ordering::Equal,
-            });
+            match descending {
+                true => lines.sort_by(|a, b| key(b).cmp(&key(a))),
+                false => lines.sort_by(|a, b| key(a).cmp(&key(b))),
+            }
             Lines::new(lines)
         });
     }
@@ -416,32 +415,32 @@ impl Listing {
 
     /// Draws the rows, or a placeholder if there are none: `empty` is the reason and the keys to press.
     #[allow(clippy::too_many_arguments)]
-    pub fn draw<T: 'static>(
+    pub fn draw<'a, T: 'static>(
         &self,
         view: &View,
         area: Rect,
         buf: &mut Buffer,
         focused: bool,
-        rows: &Rows<'_, T>,
+        rows: &Rows<'a, T>,
         columns: &[Column],
-        row: impl Fn(&T) -> Row<'static>,
+        row: impl Fn(&'a T) -> Row<'a>,
         empty: (&str, &str),
     ) {
-        let row = |_, item: Option<&T>| item.map(&row).unwrap_or_default();
+        let row = |_, item: Option<&'a T>| item.map(&row).unwrap_or_default();
         self.draw_lines(view, area, buf, focused, rows, columns, row, empty);
     }
 
     /// Like [`Listing::draw`], but passes the index of each line in the whole list, and `None` for a heading.
     #[allow(clippy::too_many_arguments)]
-    pub fn draw_lines<T: 'static>(
+    pub fn draw_lines<'a, T: 'static>(
         &self,
         view: &View,
         area: Rect,
         buf: &mut Buffer,
         focused: bool,
-        rows: &Rows<'_, T>,
+        rows: &Rows<'a, T>,
         columns: &[Column],
-        line: impl Fn(usize, Option<&T>) -> Row<'static>,
+        line: impl Fn(usize, Option<&'a T>) -> Row<'a>,
         empty: (&str, &str),
     ) {
         self.area.set(area);
@@ -634,11 +633,6 @@ fn spelled_out(age: &str) -> String {
     format!("{before}{}", spelled.as_deref().unwrap_or(age))
 }
 
-/// Sorts lines; not generic, so that the large code of the sort is compiled once and not for each type of rows.
-fn sort_by(lines: &mut [ListLine], compare: &dyn Fn(&ListLine, &ListLine) -> Ordering) {
-    lines.sort_by(compare);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -696,7 +690,7 @@ mod tests {
         with_rows(MAX_FILTERED_ROWS + 1, false, None, |rows| {
             let mut list = Listing::default();
             assert_eq!(list.count(rows).as_deref(), Some("3,001"));
-            list.order(rows, "name", |a, b| a.name.cmp(&b.name));
+            list.order(rows, "name", false, |tag| tag.name.clone());
             assert_eq!((list.len(rows), list.count(rows).as_deref()), (MAX_FILTERED_ROWS, Some("3,000 of 3,000+")));
             list.narrow(rows, |_, _| false);
             list.unorder();

@@ -1,9 +1,9 @@
 //! A pane with a list from the server: a [`ListSource`] defines the list, and [`ListPane`] implements what all lists
 //! have in common: filter, order, marks, selection, focus, paging, mouse, Esc, and a detail panel.
 
-use super::columns::ColumnState;
+use super::columns::{self, ColumnState};
 use super::list::{self, Listing};
-use super::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListCommand, ListSource};
+use super::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListCommand, ListSource, TabWords};
 use super::query_list;
 use crate::api::GitRef;
 use crate::app::clip::Clip;
@@ -22,6 +22,7 @@ use crate::store::{ListQuery, Rows, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, Panels};
 use crate::ui::state;
+use crate::ui::table::Row;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -46,20 +47,20 @@ pub struct ListPane<S: ListSource> {
     /// The key of the row that the place named, until the list has it or the selection moves.
     requested_key: Option<String>,
     /// The filter, columns and queries as of the last update, see [`ListPane::resolve`].
-    resolved: Resolved<S::Row>,
+    resolved: Resolved<S>,
     /// The areas in which the detail panels were drawn.
     areas: Drawn<[Rect; PANELS]>,
 }
 
 /// The state of a list that follows from its source and the user's input.
-struct Resolved<T: 'static> {
-    filter: Filter<T>,
+struct Resolved<S: ListSource> {
+    filter: Filter<S::Row>,
     /// The columns; without a sort order if the query has one.
-    columns: ColumnState<T>,
+    columns: ColumnState<S>,
     /// The query for the filter as typed.
-    typed_query: Option<ListQuery<T>>,
+    typed_query: Option<ListQuery<S::Row>>,
     /// The query for the filter whose rows are shown.
-    shown_query: Option<ListQuery<T>>,
+    shown_query: Option<ListQuery<S::Row>>,
 }
 
 impl<S: ListSource> ListPane<S> {
@@ -124,6 +125,30 @@ impl<S: ListSource> ListPane<S> {
         self.tab
     }
 
+    /// Returns the tab that is shown: the one that the query names, else the selected one.
+    pub fn shown_tab(&self) -> usize {
+        let named = S::TAB_WORDS.and_then(|TabWords { key, words }| {
+            let word = query::get(self.list.filter_text(), key)?;
+            words.iter().position(|known| *known == word)
+        });
+        named.unwrap_or(self.tab)
+    }
+
+    /// Selects another tab; a word of the query that names a tab is replaced.
+    pub fn select(&mut self, tab: usize) {
+        if tab == self.shown_tab() {
+            return;
+        }
+        let text = self.list.filter_text();
+        match S::TAB_WORDS.filter(|TabWords { key, .. }| query::get(text, key).is_some()) {
+            Some(TabWords { key, words }) => {
+                let text = query::with(text, key, words.get(tab).copied().unwrap_or_default());
+                self.set_filter(&text);
+            }
+            None => self.set_tab(tab),
+        }
+    }
+
     /// Switches to another tab of the same list.
     pub fn show_tab(&mut self, tab: usize) {
         self.tab = tab;
@@ -163,6 +188,14 @@ impl<S: ListSource> ListPane<S> {
     /// Moves the focus to the panel to the right of the list.
     pub fn focus_detail(&mut self) {
         self.panels.set_focus(S::Detail::LIST + 1);
+    }
+
+    /// Runs the command of the Enter key, if that is possible now.
+    pub fn enter(&mut self, cx: &mut Cx) {
+        let enter = S::COMMANDS.iter().find(|command| command.keys.contains(&"Enter"));
+        if let Some(command) = enter.filter(|command| command.can(self, &cx.view).is_ok()) {
+            command.run(self, cx);
+        }
     }
 
     /// Opens the target under the cursor of the detail panel; returns `false` if the list has the focus or there is no
@@ -209,7 +242,7 @@ impl<S: ListSource> ListPane<S> {
 
     /// Returns the command that opens the column chooser.
     pub const fn columns_command(id: &'static str) -> ListCommand<S> {
-        Command::new(id, &["s", "|"], "Columns and sorting…", |_: &mut Self, cx| S::COLUMNS.open(cx))
+        Command::new(id, &["s", "|"], "Columns and sorting…", |_: &mut Self, cx| columns::open::<S>(cx))
     }
 
     /// Toggles the mark of the row under the cursor and moves to the next one.
@@ -243,7 +276,7 @@ impl<S: ListSource> ListPane<S> {
     fn resolve(&mut self, view: &View) {
         let filter = self.source.filter(&self.input());
         let is_sorted = matches!(filter, Filter::Query(_)) && query::get(self.list.filter_text(), "sort").is_some();
-        let columns = S::COLUMNS.current(view).unordered_if(is_sorted);
+        let columns = ColumnState::of(view).unordered_if(is_sorted);
         let typed_query = self.source.query(&self.input(), columns.server(), view);
         let rows = self.source.rows(&self.input(), typed_query.as_ref(), view);
         match filter {
@@ -342,11 +375,20 @@ impl<S: ListSource> ListPane<S> {
                 &view.with_keys(advice),
             );
         }
-        let draw = |index, row: Option<&S::Row>| {
+        let draw = |index, row| {
             let Some(row) = row else { return self.source.heading_row(&self.shown_input(), index, view) };
-            columns.row(self.source.row(view, index, row).marked(self.list.state.is_marked(&S::key(row))))
+            Row::new(columns.cells(&self.source, index, row, view))
+                .dim(self.source.is_dim(index, row))
+                .marked(self.list.state.is_marked(&S::key(row)))
         };
-        let empty = self.source.empty(&self.shown_input());
+        let input = self.shown_input();
+        let filtered = format!("No {} matches the filter.", S::NOUN);
+        let empty = match &self.resolved.filter {
+            Filter::Server | Filter::Query(_) if !input.filter.is_empty() => {
+                (filtered.as_str(), "‹seek› changes it, ‹escape› clears it")
+            }
+            _ => self.source.empty(input.tab),
+        };
         self.list.draw_lines(view, body, buf, focused, &rows, &columns.columns(), draw, empty);
     }
 }
@@ -388,7 +430,7 @@ impl<S: ListSource> ListPane<S> {
         let (detail, mut panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
         let requested_key = place.item.clone().filter(|_| S::PLACE_NAMES_ROW);
         panels.set_focus(S::Detail::LIST + usize::from(requested_key.is_some()));
-        let resolved = Resolved { filter, columns: S::COLUMNS.current(view), typed_query: None, shown_query: None };
+        let resolved = Resolved { filter, columns: ColumnState::of(view), typed_query: None, shown_query: None };
         let areas = Drawn::default();
         let mut pane = ListPane { source, list, detail, tab, panels, last_key: None, requested_key, resolved, areas };
         pane.resolve(view);
@@ -550,13 +592,13 @@ impl<S: ListSource> Pane for ListPane<S> {
             self.focus_list();
         }
         if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
-            S::enter(self, cx);
+            self.enter(cx);
         }
     }
 
     fn sort_by(&mut self, index: usize, cx: &mut Cx) -> bool {
         self.focus_list();
-        S::COLUMNS.sort_by(index, cx);
+        columns::sort_by::<S>(index, cx);
         true
     }
 
@@ -565,7 +607,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn tabs(&self) -> Tabs {
-        Tabs { titles: self.source.tabs(), selected: self.source.shown_tab(&self.input()) }
+        Tabs { titles: self.source.tabs(), selected: self.shown_tab() }
     }
 
     fn tab_count(&self, index: usize, view: &View) -> Option<String> {

@@ -1,9 +1,10 @@
 //! Definitions of lists: a [`ListSource`] defines the rows, and a [`Detail`] the panel beside them.
 
-use super::columns::{Columns, ServerOrder};
+use super::columns::{Column, ServerOrder};
 use super::list::Listing;
 use super::list_pane::ListPane;
-use crate::api::{Error, RefKind};
+use super::scope;
+use crate::api::{Error, RefKind, Scope};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::context::Cx;
@@ -51,7 +52,17 @@ pub trait ListSource: Sized + 'static {
     /// [`Pane::COMMANDS`](crate::app::pane::Pane::COMMANDS).
     const COMMANDS: &'static [ListCommand<Self>];
     /// The columns that the list offers.
-    const COLUMNS: Columns<Self::Row>;
+    const COLUMNS: &'static [Column<Self>];
+    /// The default sort column and direction (`true`: descending); `None` if no column matches the server's own order.
+    const ORDER: Option<(&'static str, bool)> = None;
+    /// The name under which the user's choice of columns is saved.
+    const SETTINGS_NAME: &'static str = Self::ID;
+    /// The key of the query that selects the same as the tabs.
+    const TAB_WORDS: Option<TabWords> = None;
+    /// The name of the list in the breadcrumbs.
+    const NAME: &'static str;
+    /// A word for one row, for sentences.
+    const NOUN: &'static str;
     /// The title above the list if there is a detail panel.
     const HEADING: &'static str = "";
     /// Whether the place names the row in the detail panel: then it opens with the focus there, and Esc leaves the
@@ -66,10 +77,18 @@ pub trait ListSource: Sized + 'static {
 
     /// Opens the source at `place`. The query and the tab of the place are handled by the list.
     fn open(place: &Place, view: &View) -> Self;
+    /// Returns the project or group that the list belongs to.
+    fn scope(&self) -> Option<Scope> {
+        None
+    }
     /// Returns the place, without its query and tab.
-    fn place(&self) -> Place;
+    fn place(&self) -> Place {
+        scope::place(self.scope().as_ref(), Self::ID)
+    }
     /// Returns the breadcrumbs: the container, and the name of the list.
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb>;
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        scope::breadcrumbs(self.scope().as_ref(), view, Self::NAME)
+    }
     /// Returns the titles of the tabs.
     fn tabs(&self) -> &'static [&'static str] {
         &[]
@@ -86,13 +105,9 @@ pub trait ListSource: Sized + 'static {
     fn has_list(&self, _input: &Input<'_>) -> bool {
         true
     }
-    /// Returns the tab that is shown, if the filter can imply another one than was selected.
-    fn shown_tab(&self, input: &Input<'_>) -> usize {
-        input.tab
-    }
     /// Switches to the tab at `index`.
     fn select_tab(pane: &mut ListPane<Self>, index: usize) {
-        pane.set_tab(index);
+        pane.select(index);
     }
     /// Returns the query to the server; `None` while it is not known.
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Self::Row>>;
@@ -116,8 +131,10 @@ pub trait ListSource: Sized + 'static {
     fn arrange_rows(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
     /// Returns the key of a row, which stays the same when the row changes.
     fn key(row: &Self::Row) -> String;
-    /// Returns the cells of the row at `index`, one for each column that is offered.
-    fn row(&self, view: &View, index: usize, row: &Self::Row) -> Row<'static>;
+    /// Returns whether the row at `index` is secondary, as if it is archived, merged or stale.
+    fn is_dim(&self, _index: usize, _row: &Self::Row) -> bool {
+        false
+    }
     /// Returns the heading at `index`, if [`ListSource::arrange_rows`] arranges the rows with headings.
     fn heading_row(&self, _input: &Input<'_>, _index: usize, _view: &View) -> Row<'static> {
         Row::default()
@@ -147,26 +164,24 @@ pub trait ListSource: Sized + 'static {
     fn heading(&self, _input: &Input<'_>, _view: &View) -> (String, String) {
         (Self::HEADING.to_owned(), String::new())
     }
-    /// Returns the placeholder for an empty list: the reason and the keys to press.
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str);
+    /// Returns the placeholder for an empty list without a filter: the reason and the keys to press.
+    fn empty(&self, tab: usize) -> (&'static str, &'static str);
     /// Returns the placeholder for a list that the server refused for a reason specific to this place: the reason and
     /// the keys to press.
     fn refused(&self, _input: &Input<'_>, _error: &Error) -> Option<(String, &'static str)> {
         None
     }
-    /// Opens the selected row.
-    fn enter(pane: &mut ListPane<Self>, cx: &mut Cx);
     /// Handles the motion to the right in the list.
     fn right(pane: &mut ListPane<Self>, cx: &mut Cx) {
-        Self::enter(pane, cx);
+        pane.enter(cx);
     }
     /// Handles the motion to the left in the list.
     fn left(pane: &mut ListPane<Self>, _cx: &mut Cx) {
         pane.focus_before_list();
     }
-    /// Returns the requests beyond those for the rows and the detail panel.
-    fn wants(_pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
-        Vec::new()
+    /// Returns the requests beyond those for the rows and the detail panel: by default, the project of the list.
+    fn wants(pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
+        scope::wants(pane.source.scope().as_ref())
     }
     /// Returns the count beside the title of the tab at `index`.
     fn tab_count(_pane: &ListPane<Self>, _index: usize, _view: &View) -> Option<String> {
@@ -192,6 +207,12 @@ pub trait ListSource: Sized + 'static {
     fn url(&self, view: &View, row: &Self::Row) -> Option<String>;
     /// Returns the texts that `y` offers to copy for a row, with their names.
     fn copies(&self, view: &View, row: &Self::Row) -> Vec<Clip>;
+}
+
+/// A key of a query, such as `state`, and its word for each tab. A word in the query takes precedence over the tab.
+pub struct TabWords {
+    pub key: &'static str,
+    pub words: &'static [&'static str],
 }
 
 /// The user's input to a list.

@@ -23,6 +23,7 @@ pub mod last_seen;
 pub mod list;
 pub mod list_detail;
 pub mod list_pane;
+pub mod list_prelude;
 pub mod list_source;
 pub mod merge_request_details;
 pub mod merge_request_query;

@@ -7,34 +7,23 @@ use crate::api::branches::Branch;
 use crate::api::commits::{Commit, ListCommits};
 use crate::api::tags::Tag;
 use crate::api::{GitRef, Id};
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::query;
 use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::commit_history::History;
 use crate::parts::commit_view::CommitView;
-use crate::parts::list::{self, age};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListCommand, ListSource};
+use crate::parts::list::{self};
+use crate::parts::list_prelude::*;
+use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
 use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::ref_choices::Refs;
 use crate::parts::ref_labels::Labels;
 use crate::parts::ref_split::{self, Reading, RefSplit};
 use crate::parts::{cherry_pick, forms, project};
-use crate::store::{ListQuery, Rows, Want};
-use crate::ui::line::Line;
+use crate::store::Rows;
 use crate::ui::panels::{self, PanelRequest};
-use crate::ui::table::{Column, Row, Size};
-use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use log_query::LogQuery;
 use ratatui::buffer::Buffer;
@@ -47,19 +36,6 @@ const FETCH_DELAY: Duration = Duration::from_millis(150);
 const MAX_LANES: (usize, usize) = (5, 10);
 /// The width in columns from which a list is wide enough for `MAX_LANES.1`.
 const WIDE: usize = 110;
-
-const COLUMNS: Columns<Commit> = Columns {
-    place: "commits",
-    fields: &[
-        Field::new("SHA", Column::new("", Size::Fixed(8)).drop_order(2)),
-        Field::new("graph", Column::new("", Size::Fit { min: 1, max: 2 * MAX_LANES.1 as u16 + 1 })),
-        Field::new("title", Column::new("", Size::Fill { min: 30, weight: 1 })),
-        Field::new("pipeline", Column::new("", Size::Fit { min: 0, max: 1 }).drop_order(1)),
-        Field::new("author", Column::new("", Size::Fit { min: 4, max: 16 }).drop_order(3)),
-        Field::new("created", Column::new("", Size::Fixed(4)).right().drop_order(1)),
-    ],
-    order: None,
-};
 
 /// A log: of a ref, of a path, or of every branch and tag.
 pub struct CommitSource {
@@ -82,6 +58,12 @@ pub struct CommitSource {
 pub type Commits = ListPane<CommitSource>;
 
 impl CommitSource {
+    /// Returns the part of the graph beside the commit at `index`. A graph of only some of the commits would show edges
+    /// that do not exist.
+    fn graph(&self, index: usize) -> Line<'static> {
+        if self.shown.is_whole() { self.history.cell(index, self.lanes) } else { Line::empty() }
+    }
+
     /// Returns the branch or tag whose commits are listed, by its short name; `None` for all refs or a SHA.
     fn marked_ref<'a>(&'a self, view: &View<'a>) -> Option<&'a str> {
         match &self.git_ref {
@@ -146,24 +128,20 @@ impl Commits {
         picks
     }
 
-    fn open_commit(&mut self, cx: &mut Cx) {
+    fn open_commit(&mut self, commit: &Commit, cx: &mut Cx) {
         if self.enter_detail(cx) {
             return;
         }
-        if let Some(commit) = self.current(&cx.view) {
-            // The place keeps the ref and path of the list, so that the commit pane can step to the next and previous
-            // commits.
-            let place = Place::new("commit").project(self.source.project.clone()).item(&commit.id);
-            cx.go(Place { git_ref: self.source.git_ref.clone(), path: self.source.path.clone(), ..place });
-        }
+        // The place keeps the ref and path of the list, so that the commit pane can step to the next and previous
+        // commits.
+        let place = Place::new("commit").project(self.source.project.clone()).item(&commit.id);
+        cx.go(Place { git_ref: self.source.git_ref.clone(), path: self.source.path.clone(), ..place });
     }
 
-    fn files(&mut self, cx: &mut Cx) {
-        if let Some(commit) = self.current(&cx.view) {
-            let mut place = Place::new("files").project(self.source.project.clone()).at(commit.id.as_str());
-            place.path = self.source.path.clone();
-            cx.go(place);
-        }
+    fn files(&mut self, commit: &Commit, cx: &mut Cx) {
+        let mut place = Place::new("files").project(self.source.project.clone()).at(commit.id.as_str());
+        place.path = self.source.path.clone();
+        cx.go(place);
     }
 
     fn compare(&mut self, cx: &mut Cx) {
@@ -180,14 +158,30 @@ impl ListSource for CommitSource {
     const TITLE: &'static str = "Commits of a ref or a path";
     const NEEDS: Needs = Needs::Project;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 46, weight: 1 }, PanelRequest { min: 50, weight: 1 }];
-    const COLUMNS: Columns<Commit> = COLUMNS;
+    const NAME: &'static str = "commits";
+    const NOUN: &'static str = "commit";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fixed("SHA", "", 8, |_, commit, _| Line::new(text::head(commit.short(), 8), Role::Ref))
+            .drop_order(2),
+        Column::<Self>::at("graph", Size::Fit { min: 1, max: 2 * MAX_LANES.1 as u16 + 1 }, |source, index, _, _| {
+            source.graph(index)
+        }),
+        Column::<Self>::at("title", Size::Fill { min: 30, weight: 1 }, |source, index, commit, _| {
+            let mut title = source.labels.cell(&commit.id);
+            if commit.is_merge() && source.graph(index).spans.is_empty() {
+                title = title.and(format!("{} ", glyph::arrow()), Role::Dim);
+            }
+            title.and(&commit.title, if commit.is_merge() { Role::Dim } else { Role::Text })
+        }),
+        Column::<Self>::fit("pipeline", "", 0, 1, |source, commit, _| source.marks.glyph_cell(&commit.id))
+            .drop_order(1),
+        Column::<Self>::fit("author", "", 4, 16, |_, commit, _| Line::new(&commit.author_name, Role::User))
+            .drop_order(3),
+        Column::<Self>::age("created", "", |commit| commit.date()).drop_order(1),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("commits.open", &["Enter"], "Open commit", Commits::open_commit)
-            .footer("open")
-            .when(Commits::has_row),
-        Command::new("commits.files", &["F"], "Browse files at commit", Commits::files)
-            .footer("files")
-            .when(Commits::has_row),
+        Command::row("commits.open", &["Enter"], "Open commit", Commits::open_commit).footer("open"),
+        Command::row("commits.files", &["F"], "Browse files at commit", Commits::files).footer("files"),
         Command::new("commits.ref", &["R"], "Switch branch or tag…", |pane: &mut Commits, cx| {
             Refs::ask("Commits of", &pane.source.project, cx, |pane: &mut Commits, name, _| {
                 pane.source.git_ref = Some(name);
@@ -209,39 +203,29 @@ impl ListSource for CommitSource {
             pane.list.restart();
         })
         .footer("all"),
-        Command::new("commits.author", &["u"], "Filter by author", |pane: &mut Commits, cx| {
-            if let Some(commit) = pane.current(&cx.view) {
-                let text = query::with(pane.list.filter_text(), "author", &commit.author_name);
-                pane.list.set_filter(&text, Some(commit.id.clone()));
-            }
-        })
-        .when(Commits::has_row),
+        Command::row("commits.author", &["u"], "Filter by author", |pane: &mut Commits, commit: &Commit, _| {
+            let text = query::with(pane.list.filter_text(), "author", &commit.author_name);
+            pane.list.set_filter(&text, Some(commit.id.clone()));
+        }),
         Commits::mark_command("commits.mark"),
         Command::new("commits.compare", &["="], "Compare commits", Commits::compare).when(|pane, view| {
             let none = "mark two commits with Space, or one beside the selected";
             list::need(pane.marked_pair(view), &pane.rows(view), none).map(|_| ())
         }),
-        Command::new("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Commits, cx| {
+        Command::row("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Commits, _, cx| {
             cherry_pick::ask(&pane.source.project, pane.picks(&cx.view), cx);
         })
-        .writes()
-        .when(Commits::has_row),
-        Command::new("commits.branch", &["+"], "Create branch…", |pane: &mut Commits, cx| {
-            if let Some(commit) = pane.current(&cx.view) {
-                let form = forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id));
-                form.then(|answer| Some(created(&answer.downcast_ref::<Branch>()?.name))).open(cx);
-            }
+        .writes(),
+        Command::row("commits.branch", &["+"], "Create branch…", |pane: &mut Commits, commit: &Commit, cx| {
+            let form = forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id));
+            form.then(|answer| Some(created(&answer.downcast_ref::<Branch>()?.name))).open(cx);
         })
-        .writes()
-        .when(Commits::has_row),
-        Command::new("commits.tag", &["T"], "Create tag…", |pane: &mut Commits, cx| {
-            if let Some(commit) = pane.current(&cx.view) {
-                let form = forms::refs::create_tag(&pane.source.project, &GitRef::from(&commit.id));
-                form.then(|answer| Some(created(&answer.downcast_ref::<Tag>()?.name))).open(cx);
-            }
+        .writes(),
+        Command::row("commits.tag", &["T"], "Create tag…", |pane: &mut Commits, commit: &Commit, cx| {
+            let form = forms::refs::create_tag(&pane.source.project, &GitRef::from(&commit.id));
+            form.then(|answer| Some(created(&answer.downcast_ref::<Tag>()?.name))).open(cx);
         })
-        .writes()
-        .when(Commits::has_row),
+        .writes(),
     ];
 
     fn open(place: &Place, _view: &View) -> CommitSource {
@@ -257,6 +241,15 @@ impl ListSource for CommitSource {
             marks: PipelineMarks::of_commits(&project, None),
             lanes: MAX_LANES.0,
             project,
+        }
+    }
+
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        match &self.path {
+            Some(_) => {
+                ("No commit changed this path.", "‹commits.ref› chooses another ref, ‹commits.path› another path")
+            }
+            None => ("There are no commits yet.", "‹commits.ref› chooses another ref"),
         }
     }
 
@@ -309,40 +302,10 @@ impl ListSource for CommitSource {
         commit.id.clone()
     }
 
-    fn row(&self, view: &View, index: usize, commit: &Commit) -> Row<'static> {
-        // A graph of only some of the commits would show edges that do not exist.
-        let graph = if self.shown.is_whole() { self.history.cell(index, self.lanes) } else { Line::empty() };
-        let mut title = self.labels.cell(&commit.id);
-        if graph.spans.is_empty() && commit.is_merge() {
-            title = title.and(format!("{} ", glyph::arrow()), Role::Dim);
-        }
-        Row::new(vec![
-            Line::new(text::head(commit.short(), 8), Role::Ref),
-            graph,
-            title.and(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
-            self.marks.glyph_cell(&commit.id),
-            Line::new(commit.author_name.clone(), Role::User),
-            Line::new(age(view, commit.date()), Role::Dim),
-        ])
-    }
-
     fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {
         let title = if self.all { "Commits of all refs" } else { "Commits" };
         let activity = self.history.activity(view, 26).map(|(line, back)| format!("{line} {back}"));
         (title.to_owned(), activity.unwrap_or_default())
-    }
-
-    fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        match &self.path {
-            Some(_) => {
-                ("No commit changed this path.", "‹commits.ref› chooses another ref, ‹commits.path› another path")
-            }
-            None => ("There are no commits yet.", "‹commits.ref› chooses another ref"),
-        }
-    }
-
-    fn enter(pane: &mut Commits, cx: &mut Cx) {
-        pane.open_commit(cx);
     }
 
     fn wants(pane: &Commits, view: &View) -> Vec<Want> {

@@ -3,31 +3,15 @@
 mod environments;
 mod facts;
 
-use crate::api::Id;
 use crate::api::deployments::{Deployment, GetDeployment, ListDeployments};
-use crate::api::jobs::Job;
 use crate::api::pipelines::resources::Status;
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
+use crate::api::{Id, Scope};
 use crate::app::query::{self, Grammar, QueryResult, Term, ValueKind};
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::Details;
-use crate::parts::list::age;
 use crate::parts::list_detail::FactsSource;
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
+use crate::parts::list_prelude::*;
 use crate::parts::{ci, project, query_list};
-use crate::store::{ListQuery, Load, Remote, Rows, Want};
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
-use crate::ui::theme::Role;
+use crate::store::{Load, Remote, Rows};
 use crate::ui::{glyph, text};
 use environments::{DeploymentDetail, Environment};
 use serde_json::json;
@@ -39,22 +23,6 @@ const TERMS: &[Term] = &[Term::new(
     ValueKind::Sort(&[("id", "id"), ("iid", "iid"), ("created", "created_at"), ("ref", "ref")]),
     "sort order",
 )];
-
-/// The columns. They cannot be sorted: the server's orders are selected with `sort:` in the query.
-const COLUMNS: Columns<Deployment> = Columns {
-    place: "deployments",
-    fields: &[
-        Field::new("status", Column::new("", Size::Fit { min: 8, max: 12 })),
-        Field::new("ID", Column::new("", Size::Fit { min: 2, max: 7 }).right().drop_order(5)),
-        Field::new("environment", Column::new("", Size::Fit { min: 4, max: 16 }).drop_order(1)),
-        Field::new("ref", Column::new("", Size::Fit { min: 4, max: 20 }).cut_in_middle().drop_order(3)),
-        Field::new("SHA", Column::new("", Size::Fixed(8)).drop_order(2)),
-        Field::new("title", Column::new("", Size::Fill { min: 12, weight: 1 }).drop_order(4)),
-        Field::new("user", Column::new("", Size::Fit { min: 3, max: 12 }).drop_order(2)),
-        Field::new("created", Column::new("", Size::Fixed(4)).right()),
-    ],
-    order: None,
-};
 
 /// The deployments of a project.
 pub struct DeploymentSource {
@@ -108,32 +76,22 @@ impl DeploymentSource {
 }
 
 impl Deployments {
-    fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
-        self.current(view)?.deployable.as_deref()
-    }
-
     /// Returns the SHA that was deployed to the same environment before the selected deployment, if it is another
     /// commit.
-    fn before(&self, view: &View) -> Option<String> {
-        let current = self.current(view)?;
+    fn before(&self, current: &Deployment, view: &View) -> Option<String> {
         let rows = self.rows(view);
         let older = rows.iter().filter(|row| environment(row) == environment(current) && row.id < current.id);
         older.max_by_key(|row| row.id).map(|row| row.sha.clone()).filter(|sha| *sha != current.sha)
     }
 
-    fn has_job(&self, view: &View) -> Result<(), Disabled> {
-        self.has_row(view)?;
-        self.job(view).map(|_| ()).ok_or_else(|| "its job is gone".into())
-    }
-
-    fn open_job(&mut self, cx: &mut Cx) {
+    fn open_job(&mut self, deployment: &Deployment, cx: &mut Cx) {
         if self.is_before_list() {
             return self.focus_list();
         }
         if self.enter_detail(cx) {
             return;
         }
-        match self.job(&cx.view) {
+        match &deployment.deployable {
             Some(job) => cx.go(Place::new("job").project(self.source.project.clone()).item(job.id)),
             None => self.focus_detail(),
         }
@@ -154,48 +112,89 @@ impl ListSource for DeploymentSource {
     ];
     /// The environments are derived from these pages, because the deployments API does not list them.
     const MIN_PAGES: u32 = 3;
-    const COLUMNS: Columns<Deployment> = COLUMNS;
+    // The columns cannot be sorted: the server's orders are selected with `sort:` in the query.
+    const NAME: &'static str = "deployments";
+    const NOUN: &'static str = "deployment";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fit("status", "", 8, 12, |_, deployment, _| glyph::labeled(status(deployment)).into()),
+        Column::<Self>::fit("ID", "", 2, 7, |_, deployment, _| Line::new(format!("#{}", deployment.iid), Role::Dim))
+            .right()
+            .drop_order(5),
+        Column::<Self>::fit("environment", "", 4, 16, |source, deployment, _| {
+            Line::text(if source.environment.is_none() { environment(deployment) } else { "" })
+        })
+        .drop_order(1),
+        Column::<Self>::fit("ref", "", 4, 20, |_, deployment, _| Line::new(&deployment.r#ref, Role::Ref))
+            .cut_in_middle()
+            .drop_order(3),
+        Column::<Self>::fixed("SHA", "", 8, |_, deployment, _| Line::new(text::head(&deployment.sha, 8), Role::Ref))
+            .drop_order(2),
+        Column::<Self>::fill("title", "", 12, |_, deployment, _| {
+            let commit = deployment.deployable.as_ref().and_then(|job| job.commit.as_ref());
+            Line::text(commit.map_or("", |commit| &commit.title))
+        })
+        .drop_order(4),
+        Column::<Self>::fit("user", "", 3, 12, |_, deployment, _| {
+            Line::new(deployment.user.as_ref().map_or("", |user| &user.username), Role::User)
+        })
+        .drop_order(2),
+        Column::<Self>::age("created", "", |deployment| deployment.created_at.as_ref()),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("deployments.open", &["Enter"], "Open job", Deployments::open_job)
-            .footer("job")
-            .when(Deployments::has_row),
-        Command::new("deployments.commit", &["S"], "Open commit", |pane: &mut Deployments, cx| {
-            if let Some(deployment) = pane.current(&cx.view) {
+        Command::row("deployments.open", &["Enter"], "Open job", Deployments::open_job).footer("job"),
+        Command::row(
+            "deployments.commit",
+            &["S"],
+            "Open commit",
+            |pane: &mut Deployments, deployment: &Deployment, cx| {
                 cx.go(Place::new("commit").project(pane.source.project.clone()).item(&deployment.sha));
-            }
-        })
-        .footer("commit")
-        .when(Deployments::has_row),
-        Command::new("deployments.changes", &["d"], "Compare with previous", |pane: &mut Deployments, cx| {
-            let after = pane.current(&cx.view).map(|deployment| deployment.sha.clone());
-            if let (Some(before), Some(after)) = (pane.before(&cx.view), after) {
-                cx.go(Place::new("compare").project(pane.source.project.clone()).item(format!("{before}...{after}")));
-            }
-        })
+            },
+        )
+        .footer("commit"),
+        Command::row(
+            "deployments.changes",
+            &["d"],
+            "Compare with previous",
+            |pane: &mut Deployments, deployment: &Deployment, cx| {
+                if let Some(before) = pane.before(deployment, &cx.view) {
+                    let range = format!("{before}...{}", deployment.sha);
+                    cx.go(Place::new("compare").project(pane.source.project.clone()).item(range));
+                }
+            },
+        )
         .footer("changes")
-        .when(|pane, view| {
-            pane.has_row(view)?;
-            pane.before(view).map(|_| ()).ok_or_else(|| "no earlier deployment to this environment".into())
+        .when_row(|pane, deployment, view| match pane.before(deployment, view) {
+            Some(_) => Ok(()),
+            None => Err("no earlier deployment to this environment".into()),
         }),
-        Command::new("deployments.visit", &["V"], "Open environment in browser", |pane: &mut Deployments, cx| {
-            if let Some(url) = pane.current(&cx.view).and_then(facts::link) {
-                cx.act(Action::Browse(url));
-            }
-        })
-        .when(|pane, view| {
-            pane.has_row(view)?;
-            let link = pane.current(view).and_then(facts::link);
-            link.map(|_| ()).ok_or_else(|| "the environment has no address".into())
+        Command::row(
+            "deployments.visit",
+            &["V"],
+            "Open environment in browser",
+            |_: &mut Deployments, deployment: &Deployment, cx| {
+                if let Some(url) = facts::link(deployment) {
+                    cx.act(Action::Browse(url));
+                }
+            },
+        )
+        .when_row(|_, deployment, _| match facts::link(deployment) {
+            Some(_) => Ok(()),
+            None => Err("the environment has no address".into()),
         }),
-        Command::new("deployments.artifacts", &["A"], "Browse artifacts", |pane: &mut Deployments, cx| {
-            if let Some(job) = pane.job(&cx.view) {
-                cx.go(Place::new("artifacts").project(pane.source.project.clone()).item(job.id));
-            }
-        })
-        .when(|pane, view| {
-            pane.has_job(view)?;
-            let kept = pane.job(view).is_some_and(Job::has_artifacts);
-            if kept { Ok(()) } else { Err("its job created no artifacts".into()) }
+        Command::row(
+            "deployments.artifacts",
+            &["A"],
+            "Browse artifacts",
+            |pane: &mut Deployments, deployment: &Deployment, cx| {
+                if let Some(job) = &deployment.deployable {
+                    cx.go(Place::new("artifacts").project(pane.source.project.clone()).item(job.id));
+                }
+            },
+        )
+        .when_row(|_, deployment, _| match &deployment.deployable {
+            Some(job) if job.has_artifacts() => Ok(()),
+            Some(_) => Err("its job created no artifacts".into()),
+            None => Err("its job is gone".into()),
         }),
     ];
 
@@ -203,14 +202,12 @@ impl ListSource for DeploymentSource {
         DeploymentSource { project: place.project.clone().unwrap_or_default(), environment: None }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
+    fn scope(&self) -> Option<Scope> {
+        Some(Scope::Project(self.project.clone()))
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
-        breadcrumbs.push(Breadcrumb::new("deployments", Role::Text));
-        breadcrumbs
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        ("Nothing was deployed from this project yet.", "Jobs with an environment make deployments")
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Deployment>> {
@@ -253,23 +250,6 @@ impl ListSource for DeploymentSource {
         deployment.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, deployment: &Deployment) -> Row<'static> {
-        let title = deployment.deployable.as_ref().and_then(|job| job.commit.as_ref());
-        let user = deployment.user.as_ref().map_or("", |user| user.username.as_str());
-        let place = if self.environment.is_none() { environment(deployment) } else { "" };
-        let word = status(deployment);
-        Row::new(vec![
-            glyph::labeled(word).into(),
-            (format!("#{}", deployment.iid), Role::Dim).into(),
-            (place.to_owned(), Role::Text).into(),
-            (deployment.r#ref.clone(), Role::Ref).into(),
-            (text::head(&deployment.sha, 8), Role::Ref).into(),
-            (title.map(|commit| commit.title.clone()).unwrap_or_default(), Role::Text).into(),
-            (user.to_owned(), Role::User).into(),
-            (age(view, deployment.created_at.as_ref()), Role::Dim).into(),
-        ])
-    }
-
     fn requested_row<'a>(&self, key: &str, view: &View<'a>) -> Option<Remote<'a, Deployment>> {
         Some(view.store.get(&self.one(key)?))
     }
@@ -283,17 +263,13 @@ impl ListSource for DeploymentSource {
         }
     }
 
-    fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("Nothing was deployed from this project yet.", "Jobs with an environment make deployments")
-    }
-
-    fn enter(pane: &mut Deployments, _cx: &mut Cx) {
-        pane.focus_detail();
-    }
-
     fn wants(pane: &Deployments, _view: &View) -> Vec<Want> {
         let named = pane.requested_key().and_then(|key| pane.source.one(key)).map(|get| Load::single(&get).into());
         [project::want(&pane.source.project)].into_iter().chain(named).collect()
+    }
+
+    fn right(pane: &mut Deployments, _: &mut Cx) {
+        pane.focus_detail();
     }
 
     fn escape(pane: &mut Deployments) -> bool {

@@ -3,48 +3,21 @@
 mod about;
 mod tree;
 
+use crate::api::Id;
 use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups, SyncLdap};
 use crate::api::users::ListUsers;
-use crate::api::{Id, Time};
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
 use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::Details;
-use crate::parts::list::{self, Listing, age};
-use crate::parts::list_detail::{FactsDetail, FactsSource};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
+use crate::parts::list::{self, Listing};
+use crate::parts::list_prelude::*;
 use crate::parts::{forms, query_list};
-use crate::store::{Load, Rows, Want, Write};
+use crate::store::{Load, Rows};
 use crate::ui::glyph;
-use crate::ui::line::Line;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::{self, sanitize};
-use crate::ui::theme::Role;
 use std::borrow::Cow;
 use tree::{GroupQuery, Kind, Tree, is_id};
-
-const COLUMNS: Columns<GroupOrProject> = Columns {
-    place: "groups",
-    fields: &[
-        Field::new("name", Column::new("", Size::Fit { min: 20, max: 46 })),
-        Field::new("about", Column::new("", Size::Fill { min: 10, weight: 1 }).drop_order(3)),
-        Field::new("visibility", Column::new("", Size::Fit { min: 0, max: 10 }).drop_order(2)),
-        Field::new("size", Column::new("", Size::Fit { min: 0, max: 9 }).right().drop_order(1)),
-        Field::new("updated", Column::new("", Size::Fixed(4)).right().drop_order(4)),
-    ],
-    order: None,
-};
 
 /// The tree of groups.
 pub struct GroupSource {
@@ -81,6 +54,24 @@ fn path<'a>(view: &View, row: &'a GroupOrProject) -> Cow<'a, str> {
 }
 
 impl GroupSource {
+    /// Returns the name of the row at `index`, indented by its depth in the tree.
+    fn name<'a>(&self, index: usize, row: &'a GroupOrProject) -> Line<'a> {
+        let Some(line) = self.tree.line(index) else { return Line::empty() };
+        let mark = match line.kind {
+            Kind::Group { open: true } => glyph::unfolded(),
+            Kind::Group { open: false } => glyph::folded(),
+            _ => " ",
+        };
+        let (name, role) = match row {
+            GroupOrProject::Group(group) if line.depth == 0 && !group.full_path.is_empty() => {
+                (&group.full_path, Role::Accent)
+            }
+            GroupOrProject::Group(group) => (&group.path, Role::Accent),
+            GroupOrProject::Project(project) => (&project.path, Role::Text),
+        };
+        Line::new(format!("{}{mark} ", indent(line.depth)), Role::Dim).and(name, role)
+    }
+
     /// Returns the query for a user of that name, if the named group does not exist: the web pages of users and groups
     /// have the same form.
     fn as_user(&self, view: &View) -> Option<ListUsers> {
@@ -117,18 +108,13 @@ impl Groups {
         list::need(self.group(), &self.rows(view), "no group is selected").map(|_| ())
     }
 
-    fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        forms::signed_in(view)?;
-        self.has_group(view)
-    }
-
     fn can_administer(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         self.has_group(view)
     }
 
     fn can_delete(&self, view: &View) -> Result<(), Disabled> {
-        self.can_change(view)?;
+        self.has_group(view)?;
         let group = self.current(view).and_then(GroupOrProject::group);
         group.map(|_| ()).ok_or_else(|| "no group is under the cursor".into())
     }
@@ -175,38 +161,35 @@ impl Groups {
         }
     }
 
+    fn open_selection(&mut self, cx: &mut Cx) {
+        if self.enter_detail(cx) {
+            return;
+        }
+        if let Some(project) = self.current(&cx.view).and_then(GroupOrProject::project) {
+            let path = cx.view.full_path(project);
+            return cx.go(Place::new("files").project(&*path));
+        }
+        let Some(line) = self.source.tree.line(self.list.state.selected()) else { return };
+        match line.kind {
+            Kind::Group { open } => {
+                let path = line.group.clone();
+                self.source.tree.set_open(&path, !open);
+            }
+            _ => cx.act(Action::Refresh),
+        }
+    }
+
     fn toggle_sizes(&mut self, _: &mut Cx) {
         self.source.tree.toggle_sizes();
         self.list.restart();
     }
 }
 
-/// Returns the cells of a line: the name indented by its depth, and the description, visibility, size and date.
-fn row(view: &View, depth: usize, mark: &str, row: &GroupOrProject) -> Row<'static> {
-    let (name, role, about, note, size, active): (_, _, _, _, _, Option<&Time>) = match row {
-        GroupOrProject::Group(group) => {
-            let name = if depth == 0 && !group.full_path.is_empty() { &group.full_path } else { &group.path };
-            let about = group.description.as_deref().unwrap_or_default();
-            let size = group.statistics.as_ref().map(|sizes| sizes.storage_size);
-            let archived = group.archived == Some(true);
-            let note = if archived { "archived" } else { group.visibility.as_str() };
-            (name, Role::Accent, about, note, size, None)
-        }
-        GroupOrProject::Project(project) => {
-            let size = project.statistics.as_ref().map(|sizes| sizes.storage_size);
-            let visibility = project.visibility().map(|word| word.as_str()).unwrap_or_default();
-            let note = if project.is_archived() { "archived" } else { visibility };
-            (&project.path, Role::Text, project.description(), note, size, project.last_activity_at.as_ref())
-        }
-    };
-    Row::new(vec![
-        Line::new(format!("{}{mark} ", indent(depth)), Role::Dim).and(name.clone(), role),
-        Line::new(about.lines().next().unwrap_or_default().to_owned(), Role::Dim),
-        Line::new(note.to_owned(), Role::Dim),
-        Line::new(size.map(text::bytes).unwrap_or_default(), Role::Text),
-        Line::new(age(view, active), Role::Dim),
-    ])
-    .dim(note == "archived")
+fn is_archived(row: &GroupOrProject) -> bool {
+    match row {
+        GroupOrProject::Group(group) => group.archived == Some(true),
+        GroupOrProject::Project(project) => project.is_archived(),
+    }
 }
 
 fn indent(depth: usize) -> String {
@@ -218,27 +201,56 @@ impl ListSource for GroupSource {
     type Detail = FactsDetail;
     const ID: &'static str = "groups";
     const TITLE: &'static str = "Groups and projects";
-    const COLUMNS: Columns<GroupOrProject> = COLUMNS;
+    const NAME: &'static str = "groups";
+    const NOUN: &'static str = "group";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::at("name", Size::Fit { min: 20, max: 46 }, |source, index, row, _| source.name(index, row)),
+        Column::<Self>::fill("about", "", 10, |_, row, _| {
+            let about = match row {
+                GroupOrProject::Group(group) => group.description.as_deref().unwrap_or_default(),
+                GroupOrProject::Project(project) => project.description(),
+            };
+            Line::new(about.lines().next().unwrap_or_default(), Role::Dim)
+        })
+        .drop_order(3),
+        Column::<Self>::fit("visibility", "", 0, 10, |_, row, _| {
+            let visibility = match row {
+                GroupOrProject::Group(group) => group.visibility.as_str(),
+                GroupOrProject::Project(project) => project.visibility().map_or("", |word| word.as_str()),
+            };
+            Line::new(if is_archived(row) { "archived" } else { visibility }, Role::Dim)
+        })
+        .drop_order(2),
+        Column::<Self>::fit("size", "", 0, 9, |_, row, _| {
+            let size = match row {
+                GroupOrProject::Group(group) => group.statistics.as_ref().map(|sizes| sizes.storage_size),
+                GroupOrProject::Project(project) => project.statistics.as_ref().map(|sizes| sizes.storage_size),
+            };
+            Line::text(size.map(text::bytes).unwrap_or_default())
+        })
+        .right()
+        .drop_order(1),
+        Column::<Self>::age("updated", "", |row| row.project().and_then(|project| project.last_activity_at.as_ref()))
+            .drop_order(4),
+    ];
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("groups.open", &["Enter"], "Open group or project", Self::enter).footer("open"),
+        Command::new("groups.open", &["Enter"], "Open group or project", Groups::open_selection).footer("open"),
         Command::new("groups.create", &["+"], "Create group…", |pane: &mut Groups, cx| {
             forms::group::create(pane.group()).open(cx);
         })
         .footer("new group")
-        .writes()
-        .when(|_, view| forms::signed_in(view)),
+        .writes(),
         Command::new("groups.project", &["P"], "Create project…", |pane: &mut Groups, cx| {
             let group = pane.group().map(Id::from);
             forms::project::create(group.as_ref()).open(cx);
         })
         .footer("new project")
-        .writes()
-        .when(|_, view| forms::signed_in(view)),
+        .writes(),
         Command::new("groups.edit", &["e"], "Edit settings…", Groups::edit)
             .footer("edit")
             .writes()
-            .when(Groups::can_change),
+            .when(Groups::has_group),
         Command::new("groups.delete", &["D", "Delete"], "Delete group…", Groups::delete)
             .writes()
             .when(Groups::can_delete),
@@ -268,9 +280,9 @@ impl ListSource for GroupSource {
             }
         })
         .writes()
-        .when(Groups::can_change),
-        Command::new("groups.unlink", &["U"], "Remove LDAP link…", Groups::unlink).writes().when(Groups::can_change),
-        Command::new("groups.sync", &["Y"], "Sync LDAP members", Groups::sync).writes().when(Groups::can_change),
+        .when(Groups::has_group),
+        Command::new("groups.unlink", &["U"], "Remove LDAP link…", Groups::unlink).writes().when(Groups::has_group),
+        Command::new("groups.sync", &["Y"], "Sync LDAP members", Groups::sync).writes().when(Groups::has_group),
     ];
 
     fn open(place: &Place, _view: &View) -> GroupSource {
@@ -283,13 +295,17 @@ impl ListSource for GroupSource {
         }
     }
 
+    fn is_dim(&self, _: usize, row: &GroupOrProject) -> bool {
+        is_archived(row)
+    }
+
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        ("There are no groups here.", "‹groups.create› creates one")
+    }
+
     fn place(&self) -> Place {
         let group = self.named.clone().or_else(|| self.group.clone());
         Place { group: group.map(Id::from), ..Place::new(Self::ID) }
-    }
-
-    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
-        vec![Breadcrumb::new("groups", Role::Title)]
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<GroupQuery> {
@@ -350,16 +366,6 @@ impl ListSource for GroupSource {
         rows.is_loaded.then_some(words)
     }
 
-    fn row(&self, view: &View, index: usize, group_or_project: &GroupOrProject) -> Row<'static> {
-        let Some(line) = self.tree.line(index) else { return Row::default() };
-        let mark = match line.kind {
-            Kind::Group { open: true } => glyph::unfolded(),
-            Kind::Group { open: false } => glyph::folded(),
-            _ => " ",
-        };
-        row(view, line.depth, mark, group_or_project)
-    }
-
     fn heading_row(&self, _: &Input<'_>, index: usize, view: &View) -> Row<'static> {
         let Some(line) = self.tree.line(index) else { return Row::default() };
         let (words, role) = match &line.kind {
@@ -378,31 +384,6 @@ impl ListSource for GroupSource {
         ("Groups".to_owned(), if self.tree.sizes { "with sizes" } else { "" }.to_owned())
     }
 
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match is_narrowed(input.filter) {
-            true => ("No group matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-            false => ("There are no groups here.", "‹groups.create› creates one"),
-        }
-    }
-
-    fn enter(pane: &mut Groups, cx: &mut Cx) {
-        if pane.enter_detail(cx) {
-            return;
-        }
-        if let Some(project) = pane.current(&cx.view).and_then(GroupOrProject::project) {
-            let path = cx.view.full_path(project);
-            return cx.go(Place::new("files").project(&*path));
-        }
-        let Some(line) = pane.source.tree.line(pane.list.state.selected()) else { return };
-        match line.kind {
-            Kind::Group { open } => {
-                let path = line.group.clone();
-                pane.source.tree.set_open(&path, !open);
-            }
-            _ => cx.act(Action::Refresh),
-        }
-    }
-
     fn right(pane: &mut Groups, cx: &mut Cx) {
         let (tree, selected) = (&pane.source.tree, pane.list.state.selected());
         match tree.line(selected).map(|line| &line.kind) {
@@ -411,7 +392,7 @@ impl ListSource for GroupSource {
                 pane.list.motion(Motion::Down, tree.len());
             }
             Some(Kind::Group { open: true }) => {}
-            _ => Self::enter(pane, cx),
+            _ => pane.open_selection(cx),
         }
     }
 

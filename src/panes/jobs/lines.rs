@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// A line of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum JobLine {
     /// The heading of a pipeline, by its index in [`Lines::pipelines`].
     Pipeline(usize),
     /// A job, and whether it is the first of its stage.
@@ -33,7 +33,7 @@ pub struct PipelineGroup {
 /// The lines of the list, in order.
 #[derive(Debug, Default)]
 pub struct Lines {
-    lines: Vec<Line>,
+    lines: Vec<JobLine>,
     pub pipelines: Vec<PipelineGroup>,
     /// The row of each job, by ID.
     row_by_id: HashMap<u64, usize>,
@@ -74,7 +74,7 @@ impl Lines {
             let times = |of: fn(&Job) -> Option<&crate::api::Time>| {
                 jobs.iter().filter_map(move |(_, job)| of(job)?.instant()).collect::<Vec<_>>()
             };
-            self.lines.push(Line::Pipeline(self.pipelines.len()));
+            self.lines.push(JobLine::Pipeline(self.pipelines.len()));
             self.pipelines.push(PipelineGroup {
                 brief: first.pipeline.clone(),
                 started: times(|job| job.started_at.as_ref()).into_iter().min(),
@@ -82,7 +82,7 @@ impl Lines {
             });
             for stage in ci::stages(jobs.into_iter()) {
                 let first = stage.jobs.first().copied();
-                self.lines.extend(stage.jobs.into_iter().map(|run| Line::Job(run, Some(run) == first)));
+                self.lines.extend(stage.jobs.into_iter().map(|run| JobLine::Job(run, Some(run) == first)));
             }
         }
         self.row_by_id = row_by_id;
@@ -98,14 +98,24 @@ impl Lines {
             brief.map(|brief| brief.id).unwrap_or_default()
         };
         let arranged = self.lines.iter().map(|line| match line {
-            Line::Pipeline(at) => ListLine::Heading(id(*at)),
-            Line::Job(run, _) => ListLine::Row(run.index),
+            JobLine::Pipeline(at) => ListLine::Heading(id(*at)),
+            JobLine::Job(run, _) => ListLine::Row(run.index),
         });
         arranged.collect()
     }
 
+    /// Returns whether the line at `index` is the first job of a stage.
+    pub fn is_first_of_stage(&self, index: usize) -> bool {
+        matches!(self.get(index), Some(JobLine::Job(_, true)))
+    }
+
+    /// Returns whether the line at `index` is a job that was retried.
+    pub fn is_retried(&self, index: usize) -> bool {
+        matches!(self.get(index), Some(JobLine::Job(run, _)) if run.is_retried)
+    }
+
     /// Returns the line `index`.
-    pub fn get(&self, index: usize) -> Option<Line> {
+    pub fn get(&self, index: usize) -> Option<JobLine> {
         self.lines.get(index).copied()
     }
 

@@ -10,56 +10,29 @@ use crate::api::jobs::{Job, ListJobs, ListPipelineJobs};
 use crate::api::pipelines::Pipeline;
 use crate::api::pipelines::resources::Status;
 use crate::api::{GitRef, Id};
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
 use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::query;
 use crate::app::tone::Tone;
-use crate::app::view::View;
 use crate::app::watch::Watched;
 use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
-use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::list::{self, age};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
+use crate::parts::columns;
+use crate::parts::list::{self};
+use crate::parts::list_prelude::*;
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
 use crate::parts::{forms, project};
-use crate::store::{ListQuery, Rows, Want};
-use crate::ui::line;
+use crate::store::Rows;
 use crate::ui::panels::{PanelRequest, TWO_PANELS_WIDTH};
-use crate::ui::table::{Column, Row, Size};
-use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use board_detail::BoardDetail;
 use job_query::JobQuery;
-use lines::{Line, Lines};
+use lines::{JobLine, Lines};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
 const TITLES: &[&str] = &["All", "Running", "Pending", "Failed", "Success", "Manual"];
-
-const COLUMNS: Columns<Job> = Columns {
-    place: "jobs",
-    fields: &[
-        Field::new("stage", Column::new("", Size::Fit { min: 4, max: 14 }).drop_order(1)),
-        Field::new("status", Column::new("", Size::Fit { min: 9, max: 12 })),
-        Field::new("name", Column::new("", Size::Fill { min: 12, weight: 1 })),
-        Field::new("artifacts", Column::new("", Size::Fit { min: 9, max: 9 }).drop_order(5)),
-        Field::new("ID", Column::new("", Size::Fit { min: 3, max: 10 }).right().drop_order(4)),
-        Field::new("duration", Column::new("", Size::Fit { min: 6, max: 8 }).right()),
-        Field::new("runner", Column::new("", Size::Fit { min: 6, max: 22 }).drop_order(3)),
-        Field::new("updated", Column::new("", Size::Fixed(4)).right().drop_order(2)),
-    ],
-    order: None,
-};
 
 /// Returns the statuses that a tab requests; empty for all.
 fn statuses(tab: usize) -> &'static [Status] {
@@ -115,17 +88,12 @@ impl JobSource {
 }
 
 impl Jobs {
-    fn open_job(&mut self, cx: &mut Cx) {
-        if let Some(job) = self.current(&cx.view) {
-            self.source.open_job(job, cx);
-        }
+    fn open_job(&mut self, job: &Job, cx: &mut Cx) {
+        self.source.open_job(job, cx);
     }
 
     fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
         let targets = self.marked_or_selected(view);
-        if targets.is_empty() {
-            return self.has_row(view);
-        }
         let mut why = Disabled::default();
         for job in targets {
             match job_action.check(job) {
@@ -189,54 +157,74 @@ impl ListSource for JobSource {
     const ID: &'static str = "jobs";
     const TITLE: &'static str = "Jobs by pipeline";
     const NEEDS: Needs = Needs::Project;
-    const COLUMNS: Columns<Job> = COLUMNS;
+    const NAME: &'static str = "jobs";
+    const NOUN: &'static str = "job";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::at("stage", Size::Fit { min: 4, max: 14 }, |source, index, job, _| {
+            let is_shown = glyph::is_accessible() || source.lines.is_first_of_stage(index);
+            Line::new(if is_shown { job.stage.as_str() } else { "" }, Role::Dim)
+        })
+        .drop_order(1),
+        Column::<Self>::fit("status", "", 9, 12, |_, job, _| ci::status_cell(job)),
+        Column::<Self>::fill("name", "", 12, |_, job, _| {
+            let name = Line::text(&job.name);
+            match pipelines::downstream_words(job) {
+                Some((words, role)) => name.and(format!("  {words}"), role),
+                None => name,
+            }
+        }),
+        Column::<Self>::at("artifacts", Size::Fit { min: 9, max: 9 }, |source, index, job, _| {
+            let retried = || format!("{} retried", glyph::or_word(glyph::reply(), ""));
+            match source.lines.is_retried(index) {
+                true => Line::new(retried(), Role::Dim),
+                false => Line::new(if job.has_artifacts() { "artifacts" } else { "" }, Role::Dim),
+            }
+        })
+        .drop_order(5),
+        Column::<Self>::fit("ID", "", 3, 10, |_, job, _| Line::new(format!("#{}", job.id), Role::Dim))
+            .right()
+            .drop_order(4),
+        Column::<Self>::fit("duration", "", 6, 8, |_, job, view| Line::text(ci::duration(job, view.now))).right(),
+        Column::<Self>::fit("runner", "", 6, 22, |_, job, _| {
+            Line::new(job.runner.as_ref().map(|runner| runner.label()).unwrap_or_default(), Role::Dim)
+        })
+        .drop_order(3),
+        Column::<Self>::age("updated", "", ci::last_event).drop_order(2),
+    ];
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("jobs.open", &["Enter"], "Open job", |pane: &mut Jobs, cx| pane.open_job(cx))
-            .footer("trace")
-            .when(Jobs::has_row),
-        Command::new("jobs.retry", &["R"], "Retry job", |pane: &mut Jobs, cx| pane.job_action(JobAction::Retry, cx))
+        Command::row("jobs.open", &["Enter"], "Open job", Jobs::open_job).footer("trace"),
+        Command::row("jobs.retry", &["R"], "Retry job", |pane: &mut Jobs, _, cx| pane.job_action(JobAction::Retry, cx))
             .footer("retry")
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Retry)),
-        Command::new("jobs.cancel", &["X"], "Cancel job…", |pane: &mut Jobs, cx| {
-            pane.job_action(JobAction::Cancel, cx)
+        Command::row("jobs.cancel", &["X"], "Cancel job…", |pane: &mut Jobs, _, cx| {
+            pane.job_action(JobAction::Cancel, cx);
         })
         .footer("cancel")
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Cancel)),
-        Command::new("jobs.play", &["P"], "Play manual job", |pane: &mut Jobs, cx| {
-            pane.job_action(JobAction::Play, cx)
+        Command::row("jobs.play", &["P"], "Play manual job", |pane: &mut Jobs, _, cx| {
+            pane.job_action(JobAction::Play, cx);
         })
         .footer("play")
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Play)),
-        Command::new("jobs.play_with", &["M-p"], "Play job with variables…", |pane: &mut Jobs, cx| {
-            if let Some(job) = pane.current(&cx.view) {
-                forms::pipeline::play(&pane.source.project, job).open(cx);
-            }
+        Command::row("jobs.play_with", &["M-p"], "Play job with variables…", |pane: &mut Jobs, job: &Job, cx| {
+            forms::pipeline::play(&pane.source.project, job).open(cx);
         })
         .writes()
-        .when(|pane, view| match pane.current(view) {
-            Some(job) => JobAction::Play.check(job),
-            None => pane.has_row(view),
-        }),
-        Command::new("jobs.keep", &["K"], "Keep artifacts", |pane: &mut Jobs, cx| {
+        .when_row(|_, job, _| JobAction::Play.check(job)),
+        Command::row("jobs.keep", &["K"], "Keep artifacts", |pane: &mut Jobs, _, cx| {
             pane.job_action(JobAction::KeepArtifacts, cx);
         })
         .writes()
         .when(|pane, view| pane.can(view, JobAction::KeepArtifacts)),
-        Command::new("jobs.artifacts", &["A"], "Browse artifacts", |pane: &mut Jobs, cx| {
-            if let Some(job) = pane.current(&cx.view) {
-                cx.go(Place::new("artifacts").project(pane.source.project.clone()).item(job.id));
-            }
+        Command::row("jobs.artifacts", &["A"], "Browse artifacts", |pane: &mut Jobs, job: &Job, cx| {
+            cx.go(Place::new("artifacts").project(pane.source.project.clone()).item(job.id));
         })
-        .when(|pane, view| match pane.current(view) {
-            Some(job) if job.has_artifacts() => Ok(()),
-            Some(_) => Err("it has no artifacts".into()),
-            None => pane.has_row(view),
-        }),
-        Command::new("jobs.erase", &["Delete"], "Erase job…", |pane: &mut Jobs, cx| {
+        .when_row(|_, job, _| if job.has_artifacts() { Ok(()) } else { Err("it has no artifacts".into()) }),
+        Command::row("jobs.erase", &["Delete"], "Erase job…", |pane: &mut Jobs, _, cx| {
             pane.job_action(JobAction::Erase, cx);
         })
         .writes()
@@ -250,13 +238,11 @@ impl ListSource for JobSource {
             let some = Some(()).filter(|()| !pane.jobs_to_watch(view).is_empty());
             list::need(some, &pane.rows(view), "no job is marked or running")
         }),
-        Command::new("jobs.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Jobs, cx| {
-            if let Some(job) = pane.current(&cx.view) {
-                cx.act(Action::Watch(ci::watched(&pane.source.project, job)));
-            }
+        Command::row("jobs.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Jobs, job: &Job, cx| {
+            cx.act(Action::Watch(ci::watched(&pane.source.project, job)));
         })
         .footer("watch")
-        .when(|pane, view| pane.current(view).map_or_else(|| pane.has_row(view), ci::has_trace)),
+        .when_row(|_, job, _| ci::has_trace(job)),
         Command::new("jobs.watch_pipeline", &["W"], "Watch pipeline", |pane: &mut Jobs, cx| {
             if let Some(id) = pane.pipeline_here(&cx.view) {
                 cx.act(Action::Watch(Watched::Pipeline { project: pane.source.project.clone(), id }));
@@ -313,16 +299,13 @@ impl ListSource for JobSource {
         .when(|pane, view| {
             list::need(pane.pipeline_here(view), &pane.rows(view), "no job of a pipeline is selected").map(|_| ())
         }),
-        Command::new("jobs.commit", &["S"], "Open commit", |pane: &mut Jobs, cx| {
-            if let Some(commit) = pane.current(&cx.view).and_then(|job| job.commit.as_ref()) {
+        Command::row("jobs.commit", &["S"], "Open commit", |pane: &mut Jobs, job: &Job, cx| {
+            if let Some(commit) = &job.commit {
                 cx.go(Place::new("commit").project(pane.source.project.clone()).item(&commit.id));
             }
         })
-        .when(|pane, view| {
-            let commit = pane.current(view).and_then(|job| job.commit.as_ref());
-            commit.map(|_| ()).ok_or_else(|| "its commit is unknown".into())
-        }),
-        Command::new("jobs.columns", &["s"], "Columns…", |_: &mut Jobs, cx| COLUMNS.open(cx)),
+        .when_row(|_, job, _| if job.commit.is_some() { Ok(()) } else { Err("its commit is unknown".into()) }),
+        Command::new("jobs.columns", &["s"], "Columns…", |_: &mut Jobs, cx| columns::open::<Self>(cx)),
     ];
 
     fn open(place: &Place, _view: &View) -> JobSource {
@@ -330,6 +313,17 @@ impl ListSource for JobSource {
             project: place.project.clone().unwrap_or_default(),
             pipeline: place.item.as_deref().and_then(|id| id.parse().ok()),
             lines: Lines::default(),
+        }
+    }
+
+    fn is_dim(&self, index: usize, _: &Job) -> bool {
+        self.lines.is_retried(index)
+    }
+
+    fn empty(&self, tab: usize) -> (&'static str, &'static str) {
+        match tab {
+            0 => ("There are no jobs here.", "A commit with a CI file starts a pipeline"),
+            _ => ("No job is in that state.", "‹tab.1› shows all of them"),
         }
     }
 
@@ -402,7 +396,7 @@ impl ListSource for JobSource {
     }
 
     fn heading_row(&self, input: &Input<'_>, index: usize, view: &View) -> Row<'static> {
-        let Some(Line::Pipeline(at)) = self.lines.get(index) else { return Row::default() };
+        let Some(JobLine::Pipeline(at)) = self.lines.get(index) else { return Row::default() };
         let Some(pipeline) = self.lines.pipelines.get(at) else { return Row::default() };
         let cell = match &pipeline.brief {
             Some(brief) => {
@@ -413,43 +407,15 @@ impl ListSource for JobSource {
                     _ => String::new(),
                 };
                 let duration = if duration.is_empty() { duration } else { format!("  {duration}") };
-                line::Line::new(format!("pipeline {}", brief.id), Role::TitleDim)
+                Line::new(format!("pipeline {}", brief.id), Role::TitleDim)
                     .and(format!("  {} ", text::fit(&brief.r#ref, 40)), Role::Ref)
                     .and(sha, Role::Dim)
                     .and(format!("  {status}"), role)
                     .and(duration, Role::Dim)
             }
-            None => line::Line::new("jobs without a pipeline", Role::TitleDim),
+            None => Line::new("jobs without a pipeline", Role::TitleDim),
         };
         Row { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..Row::default() }
-    }
-
-    fn row(&self, view: &View, index: usize, job: &Job) -> Row<'static> {
-        let Some(Line::Job(run, is_first)) = self.lines.get(index) else { return Row::default() };
-        let runner = job.runner.as_ref().map(|runner| runner.label()).unwrap_or_default();
-        let note = match (run.is_retried, job.has_artifacts()) {
-            (true, _) => format!("{} retried", glyph::or_word(glyph::reply(), "")),
-            (false, true) => "artifacts".to_owned(),
-            (false, false) => String::new(),
-        };
-        let name = line::Line::new(job.name.clone(), Role::Text);
-        Row::new(vec![
-            line::Line::new(
-                if is_first || glyph::is_accessible() { job.stage.clone() } else { String::new() },
-                Role::Dim,
-            ),
-            ci::status_cell(job),
-            match pipelines::downstream_words(job) {
-                Some((words, role)) => name.and(format!("  {words}"), role),
-                None => name,
-            },
-            line::Line::new(note, Role::Dim),
-            line::Line::new(format!("#{}", job.id), Role::Dim),
-            line::Line::new(ci::duration(job, view.now), Role::Text),
-            line::Line::new(runner, Role::Dim),
-            line::Line::new(age(view, ci::last_event(job)), Role::Dim),
-        ])
-        .dim(run.is_retried)
     }
 
     fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {
@@ -460,22 +426,10 @@ impl ListSource for JobSource {
         self.pipeline.map_or(area, |id| pipeline_head::draw(view, area, buf, &self.project, id))
     }
 
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No job matches the filter.", "‹seek› changes it, ‹escape› clears it"),
-            (true, 0) => ("There are no jobs here.", "A commit with a CI file starts a pipeline"),
-            (true, _) => ("No job is in that state.", "‹tab.1› shows all of them"),
-        }
-    }
-
-    fn enter(pane: &mut Jobs, cx: &mut Cx) {
-        pane.open_job(cx);
-    }
-
     fn right(pane: &mut Jobs, cx: &mut Cx) {
         match cx.view.size.0 >= TWO_PANELS_WIDTH {
             true => pane.focus_detail(),
-            false => pane.open_job(cx),
+            false => pane.enter(cx),
         }
     }
 

@@ -6,24 +6,11 @@ use crate::api::Id;
 use crate::api::groups::{GetGroup, Group, GroupOrProject, ListGroups};
 use crate::api::notifications::{GetNotifications, GetScopedNotifications};
 use crate::api::projects::{ListProjects, Project};
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::forms::notification as form;
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
-use crate::parts::{forms, project};
-use crate::store::{ListQuery, Load, Rows, Want};
+use crate::parts::list_prelude::*;
+use crate::parts::project;
+use crate::store::{Load, Rows};
 use crate::ui::glyph;
-use crate::ui::line::Line;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
-use crate::ui::theme::Role;
 use settings_detail::{Settings, SettingsDetail, role};
 use std::time::Duration;
 
@@ -35,15 +22,6 @@ const PROJECTS: usize = 2;
 const FETCH_DELAY: Duration = Duration::from_millis(120);
 /// The maximum number of rows whose levels are fetched.
 const MAX_FETCHED: usize = 40;
-
-const COLUMNS: Columns<GroupOrProject> = Columns {
-    place: "notifications",
-    fields: &[
-        Field::new("path", Column::new("", Size::Fill { min: 20, weight: 1 }).cut_in_middle()),
-        Field::new("level", Column::new("", Size::Fit { min: 8, max: 16 })),
-    ],
-    order: None,
-};
 
 /// The groups and projects of the user, with their notification levels.
 pub struct NotificationSource {
@@ -105,7 +83,6 @@ fn key_of(tab: usize, id: &Id, view: &View) -> (Option<String>, bool) {
 
 impl Notifications {
     fn can_edit(&self, view: &View) -> Result<(), Disabled> {
-        forms::signed_in(view)?;
         if self.tab() == EVERYWHERE { Ok(()) } else { self.has_row(view) }
     }
 
@@ -123,7 +100,19 @@ impl ListSource for NotificationSource {
     type Detail = SettingsDetail;
     const ID: &'static str = "notifications";
     const TITLE: &'static str = "Notification settings";
-    const COLUMNS: Columns<GroupOrProject> = COLUMNS;
+    const NAME: &'static str = "notifications";
+    const NOUN: &'static str = "group or project";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fill("path", "", 20, |_, row, view| Line::text(path(view, row))).cut_in_middle(),
+        Column::<Self>::fit("level", "", 8, 16, |_, row, view| {
+            let settings = settings(view, Some(row));
+            match (settings.value, settings.error) {
+                (Some(settings), _) => Line::new(settings.level.to_string(), role(&settings.level)),
+                (None, Some(error)) => Line::new(error.title(), Role::Failed),
+                (None, None) => Line::new(glyph::ellipsis(), Role::Faint),
+            }
+        }),
+    ];
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
     const COMMANDS: &'static [ListCommand<Self>] =
         &[Command::new("notifications.edit", &["e", "Enter"], "Edit notification settings…", Notifications::edit)
@@ -136,12 +125,11 @@ impl ListSource for NotificationSource {
         NotificationSource { named: group.or_else(|| Some((PROJECTS, place.project.clone()?))) }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID)
-    }
-
-    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
-        vec![Breadcrumb::new("notifications", Role::Title)]
+    fn empty(&self, tab: usize) -> (&'static str, &'static str) {
+        match tab {
+            GROUPS => ("You are not a member of any group.", "‹go.projects› lists projects"),
+            _ => ("You are not a member of any project.", "‹go.projects› lists projects"),
+        }
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -192,16 +180,6 @@ impl ListSource for NotificationSource {
         row.key()
     }
 
-    fn row(&self, view: &View, _: usize, row: &GroupOrProject) -> Row<'static> {
-        let settings = settings(view, Some(row));
-        let (level, role) = match (settings.value, settings.error) {
-            (Some(settings), _) => (settings.level.to_string(), role(&settings.level)),
-            (None, Some(error)) => (error.title().to_owned(), Role::Failed),
-            (None, None) => (glyph::ellipsis().to_owned(), Role::Faint),
-        };
-        Row::new(vec![Line::new(path(view, row), Role::Text), Line::new(level, role)])
-    }
-
     fn heading(&self, input: &Input<'_>, view: &View) -> (String, String) {
         let title = match input.tab {
             _ if !view.session.signed_in => "Notifications",
@@ -211,22 +189,9 @@ impl ListSource for NotificationSource {
         (title.to_owned(), String::new())
     }
 
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match input.tab {
-            GROUPS => ("You are not a member of any group.", "‹go.projects› lists projects"),
-            _ => ("You are not a member of any project.", "‹go.projects› lists projects"),
-        }
-    }
-
     fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {
         let hint = "labscope auth login signs in".to_owned();
         (!view.session.signed_in).then(|| ("You are not signed in.".to_owned(), hint))
-    }
-
-    fn enter(pane: &mut Notifications, cx: &mut Cx) {
-        if pane.can_edit(&cx.view).is_ok() && cx.view.can_write().is_ok() {
-            pane.edit(cx);
-        }
     }
 
     fn right(pane: &mut Notifications, _: &mut Cx) {

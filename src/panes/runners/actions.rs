@@ -32,8 +32,7 @@ impl Runners {
         }
     }
 
-    pub(super) fn pause(&mut self, cx: &mut Cx) {
-        let Some(runner) = self.current(&cx.view) else { return };
+    pub(super) fn pause(&mut self, runner: &Runner, cx: &mut Cx) {
         let paused = runner.is_paused();
         let (what, undo) = if paused { ("resume", "pauses it again") } else { ("pause", "lets it take jobs again") };
         let update = UpdateRunner { id: runner.id, active: Some(paused), ..UpdateRunner::default() };
@@ -42,8 +41,7 @@ impl Runners {
     }
 
     /// Opens a form with all editable fields of a runner.
-    pub(super) fn edit(&mut self, cx: &mut Cx) {
-        let Some(runner) = self.current(&cx.view) else { return };
+    pub(super) fn edit(&mut self, runner: &Runner, cx: &mut Cx) {
         let (id, title) = (runner.id, name(runner));
         Form::of::<UpdateRunner>(format!("Edit {title}"), format!("change {title}"), format!("runner {id}"))
             .fixed("id", id)
@@ -66,8 +64,7 @@ impl Runners {
             .open(cx);
     }
 
-    pub(super) fn remove(&mut self, cx: &mut Cx) {
-        let Some(runner) = self.current(&cx.view) else { return };
+    pub(super) fn remove(&mut self, runner: &Runner, cx: &mut Cx) {
         let name = name(runner);
         let serves = match projects(runner).as_slice() {
             [] => String::new(),

@@ -1,28 +1,14 @@
 //! Runners: of a project, of the user, or all of the server; and the details and jobs of the selected one.
 
 mod actions;
-mod columns;
 mod detail;
 mod query;
 
 use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRunners, Runner, UpdateRunner};
-use crate::api::{Error, Fault, Id};
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::context::Cx;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, ServerOrder};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
-use crate::parts::project;
-use crate::store::{ListQuery, Load, Rows, Want};
+use crate::api::{self, Error, Fault, Id};
+use crate::parts::list_prelude::*;
+use crate::store::{Load, Rows};
 use crate::ui::glyph;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::Row;
-use crate::ui::theme::Role;
-use columns::COLUMNS;
 use detail::RunnerDetail;
 use query::RunnerQuery;
 
@@ -78,8 +64,23 @@ fn age(view: &View, runner: &Runner) -> String {
     runner.contacted_at.as_ref().map(|at| crate::parts::list::age(view, Some(at))).unwrap_or_default()
 }
 
+fn platform(runner: &Runner) -> String {
+    let parts = [&runner.platform, &runner.architecture];
+    parts.iter().filter_map(|part| part.as_ref()).map(String::as_str).collect::<Vec<_>>().join("/")
+}
+
+/// Returns which jobs a runner takes, in words.
+fn configuration(runner: &Runner) -> String {
+    let takes = [
+        (runner.run_untagged == Some(true), "untagged"),
+        (runner.locked == Some(true), "locked"),
+        (runner.access_level.as_ref().is_some_and(|level| level == "ref_protected"), "protected"),
+    ];
+    takes.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
+}
+
 impl RunnerSource {
-    fn scope(&self, tab: usize) -> Scope {
+    fn scope_of(&self, tab: usize) -> Scope {
         let scopes: &[Scope] = if self.project.is_some() {
             &[Scope::Project, Scope::Mine, Scope::All]
         } else {
@@ -89,13 +90,13 @@ impl RunnerSource {
     }
 
     fn read(&self, input: &Input<'_>) -> RunnerQuery {
-        RunnerQuery::read(input.filter, self.scope(input.tab))
+        RunnerQuery::read(input.filter, self.scope_of(input.tab))
     }
 }
 
 impl Runners {
     fn scope(&self) -> Scope {
-        self.source.scope(self.tab())
+        self.source.scope_of(self.tab())
     }
 }
 
@@ -105,57 +106,103 @@ impl ListSource for RunnerSource {
     const ID: &'static str = "runners";
     const TITLE: &'static str = "Runners";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
-    const COLUMNS: Columns<Runner> = COLUMNS;
+    const NAME: &'static str = "runners";
+    const NOUN: &'static str = "runner";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fit("status", "", 8, 16, |_, runner, view| {
+            let (sign, word, role) = status(detailed(view, runner));
+            Line::new(format!("{sign} {word}"), role)
+        })
+        .sorted(|runner| status(runner).1.as_str().into()),
+        Column::<Self>::fill("name", "Runner", 16, |_, runner, view| Line::text(detailed(view, runner).label()))
+            .sorted(|runner| SortKey::caseless(&runner.label())),
+        Column::<Self>::fit("tags", "Tags", 4, 22, |_, runner, view| {
+            Line::new(detailed(view, runner).tags().join(" "), Role::Label)
+        })
+        .drop_order(3),
+        Column::<Self>::fit("type", "Type", 6, 8, |_, runner, view| Line::new(kind(detailed(view, runner)), Role::Dim))
+            .sorted(|runner| kind(runner).into())
+            .drop_order(2),
+        Column::<Self>::fit("version", "Version", 5, 9, |_, runner, view| {
+            Line::new(detailed(view, runner).version.as_ref().map_or("", String::as_str), Role::Dim)
+        })
+        .drop_order(4),
+        Column::<Self>::fit("platform", "Platform", 0, 16, |_, runner, view| {
+            Line::new(platform(detailed(view, runner)), Role::Dim)
+        })
+        .drop_order(6)
+        .hidden(),
+        Column::<Self>::fit("address", "IP address", 0, 24, |_, runner, view| {
+            Line::new(detailed(view, runner).ip_address.as_deref().unwrap_or_default(), Role::Dim)
+        })
+        .cut_in_middle()
+        .sorted(|runner| runner.ip_address.as_ref().into())
+        .drop_order(6)
+        .hidden(),
+        Column::<Self>::fit("configuration", "Configuration", 0, 24, |_, runner, view| {
+            Line::new(configuration(detailed(view, runner)), Role::Dim)
+        })
+        .drop_order(6)
+        .hidden(),
+        Column::<Self>::fit("ID", "ID", 2, 6, |_, runner, _| Line::new(format!("#{}", runner.id), Role::Dim))
+            .right()
+            .sorted(|runner| runner.id.into())
+            .drop_order(5),
+        Column::<Self>::fit("last contact", "Contact", 4, 7, |_, runner, view| {
+            Line::new(age(view, detailed(view, runner)), Role::Dim)
+        })
+        .right()
+        .drop_order(1),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("runners.open", &["Enter"], "Open runner or job", Self::enter)
-            .footer("jobs")
-            .when(Runners::has_row),
-        Command::new("runners.pause", &["P"], "Toggle pause", Runners::pause)
-            .footer("pause")
-            .writes()
-            .when(Runners::has_row),
-        Command::new("runners.tags", &["t"], "Edit tags…", |pane: &mut Runners, cx| {
-            if let Some(runner) = pane.current(&cx.view) {
-                cx.ask("tags, with commas", runner.tags().join(", "), |pane: &mut Runners, typed, cx| {
-                    let tags = typed.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned);
-                    let tag_list = Some(tags.collect());
-                    pane.update(cx, "change the tags of", |update| UpdateRunner { tag_list, ..update });
-                });
+        Command::row("runners.open", &["Enter"], "Open runner or job", |pane: &mut Runners, _, cx| {
+            if !pane.enter_detail(cx) {
+                pane.focus_detail();
             }
         })
+        .footer("jobs"),
+        Command::row("runners.pause", &["P"], "Toggle pause", Runners::pause).footer("pause").writes(),
+        Command::row("runners.tags", &["t"], "Edit tags…", |_: &mut Runners, runner: &Runner, cx| {
+            cx.ask("tags, with commas", runner.tags().join(", "), |pane: &mut Runners, typed, cx| {
+                let tags = typed.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned);
+                let tag_list = Some(tags.collect());
+                pane.update(cx, "change the tags of", |update| UpdateRunner { tag_list, ..update });
+            });
+        })
         .footer("tags")
-        .writes()
-        .when(Runners::has_row),
-        Command::new("runners.edit", &["e"], "Edit runner…", Runners::edit)
-            .footer("edit")
-            .writes()
-            .when(Runners::has_row),
+        .writes(),
+        Command::row("runners.edit", &["e"], "Edit runner…", Runners::edit).footer("edit").writes(),
         Command::new("runners.enable", &["+"], "Enable runner in project…", Runners::enable)
             .writes()
             .when(Runners::can_enable),
         Command::new("runners.disable", &["D"], "Disable runner in project…", Runners::disable)
             .writes()
             .when(Runners::can_disable),
-        Command::new("runners.remove", &["Delete"], "Remove runner…", Runners::remove).writes().when(Runners::has_row),
+        Command::row("runners.remove", &["Delete"], "Remove runner…", Runners::remove).writes(),
         Runners::columns_command("runners.columns"),
-        Command::new("runners.status", &["f"], "Filter jobs by status", |pane: &mut Runners, cx| {
+        Command::row("runners.status", &["f"], "Filter jobs by status", |pane: &mut Runners, _, cx| {
             pane.detail.next_status(cx);
-        })
-        .when(Runners::has_row),
+        }),
     ];
 
     fn open(place: &Place, _view: &View) -> RunnerSource {
         RunnerSource { project: place.project.clone() }
     }
 
-    fn place(&self) -> Place {
-        Place { project: self.project.clone(), ..Place::new(Self::ID) }
+    fn is_dim(&self, _: usize, runner: &Runner) -> bool {
+        runner.is_paused()
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = self.project.as_ref().map(|id| project::breadcrumbs(view, id)).unwrap_or_default();
-        breadcrumbs.push(Breadcrumb::new("runners", Role::Title));
-        breadcrumbs
+    fn scope(&self) -> Option<api::Scope> {
+        self.project.clone().map(api::Scope::Project)
+    }
+
+    fn empty(&self, tab: usize) -> (&'static str, &'static str) {
+        match self.scope_of(tab) {
+            Scope::Project => ("No runner serves this project.", "‹tab.2› shows yours"),
+            Scope::Mine => ("You have no runners of your own.", "The tab All shows those of the server"),
+            Scope::All => ("This server has no runners.", ""),
+        }
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -164,7 +211,7 @@ impl ListSource for RunnerSource {
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Runner>> {
         let scope = self.read(input).scope;
-        Some(match (self.scope(input.tab), &self.project) {
+        Some(match (self.scope_of(input.tab), &self.project) {
             (Scope::Project, Some(id)) => ListQuery::new(&ListProjectRunners { id: id.clone() }),
             (Scope::All, _) => ListQuery::new(&ListAllRunners { scope }),
             _ => ListQuery::new(&ListRunners { scope }),
@@ -172,7 +219,7 @@ impl ListSource for RunnerSource {
     }
 
     fn filter(&self, input: &Input<'_>) -> Filter<Runner> {
-        Filter::Query(query::grammar(self.scope(input.tab)))
+        Filter::Query(query::grammar(self.scope_of(input.tab)))
     }
 
     /// Filters the rows. Tags are part of the details, which load one by one, so the filter is reapplied when more are
@@ -191,32 +238,14 @@ impl ListSource for RunnerSource {
         runner.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, runner: &Runner) -> Row<'static> {
-        columns::row(view, detailed(view, runner))
-    }
-
     fn full_row<'a>(&self, runner: &'a Runner, view: &View<'a>) -> &'a Runner {
         detailed(view, runner)
     }
 
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        match self.scope(input.tab) {
-            Scope::Project => ("No runner serves this project.", "‹tab.2› shows yours"),
-            Scope::Mine => ("You have no runners of your own.", "The tab All shows those of the server"),
-            Scope::All => ("This server has no runners.", ""),
-        }
-    }
-
     fn refused(&self, input: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
-        let denied = self.scope(input.tab) == Scope::All && matches!(error.fault, Fault::Denied(_));
+        let denied = self.scope_of(input.tab) == Scope::All && matches!(error.fault, Fault::Denied(_));
         let why = "Only administrators can list all runners of the server.";
         denied.then(|| (why.to_owned(), "‹tab.1› goes back to those you may see"))
-    }
-
-    fn enter(pane: &mut Runners, cx: &mut Cx) {
-        if !pane.enter_detail(cx) {
-            pane.focus_detail();
-        }
     }
 
     fn wants(pane: &Runners, view: &View) -> Vec<Want> {

@@ -5,27 +5,14 @@ mod hit;
 use crate::api::groups::GetGroup;
 use crate::api::search::{Hit, Search, SearchWithin};
 use crate::api::{self, Error, Fault, Id};
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::context::Cx;
 use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
 use crate::app::target;
 use crate::app::tone::Tone;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{self, age};
-use crate::parts::list_detail::{TextDetail, TextSource};
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
+use crate::parts::list_prelude::*;
 use crate::parts::{breadcrumbs, project};
-use crate::store::{ListQuery, Load, Rows, Want, Work};
-use crate::ui::line::Line;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
+use crate::store::{Load, Rows, Work};
 use crate::ui::text::sanitize;
-use crate::ui::theme::Role;
 use std::time::Duration;
 
 /// The delay before the other tabs are requested, which is only for their counts.
@@ -81,18 +68,6 @@ const EVERYWHERE_TITLES: &[&str] = &titles::<{ EVERYWHERE.len() }>(EVERYWHERE);
 const IN_GROUP_TITLES: &[&str] = &titles::<{ IN_GROUP.len() }>(IN_GROUP);
 const IN_PROJECT_TITLES: &[&str] = &titles::<{ IN_PROJECT.len() }>(IN_PROJECT);
 
-const COLUMNS: Columns<Hit> = Columns {
-    place: "search",
-    fields: &[
-        Field::new("project", Column::new("", Size::Fit { min: 8, max: 28 }).cut_in_middle().drop_order(3)),
-        Field::new("result", Column::new("", Size::Fit { min: 8, max: 44 }).cut_in_middle()),
-        Field::new("match", Column::new("", Size::Fill { min: 16, weight: 1 })),
-        Field::new("author", Column::new("", Size::Fit { min: 4, max: 18 }).drop_order(2)),
-        Field::new("updated", Column::new("", Size::Fit { min: 2, max: 5 }).right().drop_order(1)),
-    ],
-    order: None,
-};
-
 /// A search in a project, in a group, or everywhere.
 pub struct SearchSource {
     project: Option<Id>,
@@ -123,13 +98,13 @@ impl SearchSource {
     }
 
     /// Returns the API's name of the scope of the tab `index`.
-    fn scope(&self, index: usize) -> String {
+    fn scope_name(&self, index: usize) -> String {
         self.scopes().0.get(index).map_or("projects", |(word, _)| word).to_owned()
     }
 
     /// Returns the query of a tab; `None` without a search text.
     fn hits(&self, input: &Input<'_>) -> Option<ListQuery<Hit>> {
-        let (scope, search) = (self.scope(input.tab), input.filter.trim().to_owned());
+        let (scope, search) = (self.scope_name(input.tab), input.filter.trim().to_owned());
         if search.is_empty() {
             return None;
         }
@@ -213,10 +188,18 @@ impl SearchSource {
 }
 
 impl SearchPane {
+    fn open_hit(&mut self, hit: &Hit, cx: &mut Cx) {
+        match (self.source.place_of(&cx.view, hit), hit::page_of(hit)) {
+            (Some(place), _) => cx.go(place),
+            (None, Some(_)) => cx.act(Action::Run("browse")),
+            (None, None) => cx.say(Tone::Warning, "labscope cannot show this result, and it has no web page."),
+        }
+    }
+
     /// Widens the scope from a project to its group, and from a group to everything. The tab stays the same if the
     /// wider scope has it.
     fn widen(&mut self, cx: &mut Cx) {
-        let kind = self.source.scope(self.tab());
+        let kind = self.source.scope_name(self.tab());
         let path = self.source.project.as_ref().map(|id| {
             project::project(&cx.view, id).map_or_else(|| id.to_string(), |project| project.path_with_namespace.clone())
         });
@@ -234,9 +217,25 @@ impl ListSource for SearchSource {
     const ID: &'static str = "search";
     const TITLE: &'static str = "Search";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
-    const COLUMNS: Columns<Hit> = COLUMNS;
+    const NAME: &'static str = "search";
+    const NOUN: &'static str = "result";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fit("project", "", 8, 28, |source, hit, view| {
+            Line::new(source.project_of(view, hit), Role::Dim)
+        })
+        .cut_in_middle()
+        .drop_order(3),
+        Column::<Self>::fit("result", "", 8, 44, |source, hit, _| hit::facts(hit, &source.text).0).cut_in_middle(),
+        Column::<Self>::fill("match", "", 16, |source, hit, _| hit::facts(hit, &source.text).1),
+        Column::<Self>::fit("author", "", 4, 18, |source, hit, _| hit::facts(hit, &source.text).2).drop_order(2),
+        Column::<Self>::fit("updated", "", 2, 5, |source, hit, view| {
+            Line::new(age(view, hit::facts(hit, &source.text).3.as_ref()), Role::Dim)
+        })
+        .right()
+        .drop_order(1),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("search.open", &["Enter"], "Open result", Self::enter).footer("open").when(SearchPane::has_row),
+        Command::row("search.open", &["Enter"], "Open result", SearchPane::open_hit).footer("open"),
         Command::new("search.everywhere", &["E"], "Search a wider scope", SearchPane::widen).footer("widen").when(
             |pane, _| {
                 let within = pane.source.project.is_some() || pane.source.group.is_some();
@@ -249,6 +248,10 @@ impl ListSource for SearchSource {
         let text = place.item.clone().unwrap_or_default();
         let group = place.group.clone().filter(|_| place.project.is_none());
         SearchSource { project: place.project.clone(), group, text }
+    }
+
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        ("No results.", "‹seek› changes the search")
     }
 
     fn place(&self) -> Place {
@@ -303,23 +306,8 @@ impl ListSource for SearchSource {
         hit::key(hit)
     }
 
-    fn row(&self, view: &View, _: usize, hit: &Hit) -> Row<'static> {
-        let (what, words, whose, when) = hit::facts(hit, &self.text);
-        Row::new(vec![
-            Line::new(self.project_of(view, hit), Role::Dim),
-            what,
-            words,
-            whose,
-            Line::new(age(view, when.as_ref()), Role::Dim),
-        ])
-    }
-
     fn heading(&self, input: &Input<'_>, _view: &View) -> (String, String) {
         (self.tabs().get(input.tab).copied().unwrap_or_default().to_owned(), String::new())
-    }
-
-    fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("No results.", "‹seek› changes the search")
     }
 
     fn refused(&self, input: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
@@ -336,15 +324,6 @@ impl ListSource for SearchSource {
         };
         let keys = format!("/ enters the text, 1 to {} choose what to search", self.scopes().0.len());
         input.filter.trim().is_empty().then_some((place, keys))
-    }
-
-    fn enter(pane: &mut SearchPane, cx: &mut Cx) {
-        let Some(hit) = pane.current(&cx.view) else { return };
-        match (pane.source.place_of(&cx.view, hit), hit::page_of(hit)) {
-            (Some(place), _) => cx.go(place),
-            (None, Some(_)) => cx.act(Action::Run("browse")),
-            (None, None) => cx.say(Tone::Warning, "labscope cannot show this result, and it has no web page."),
-        }
     }
 
     /// Requests the other tabs for their counts, except those that the server refuses; the selected tab is requested by

@@ -5,29 +5,12 @@ mod edit;
 mod text;
 
 use crate::api::snippets::{DeleteSnippet, GetSnippet, GetSnippetText, ListSnippets, Snippet};
-use crate::api::{Id, Time};
-use crate::app::App;
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::command::Command;
-use crate::app::command_info::Disabled;
-use crate::app::context::Cx;
-use crate::app::pane::Breadcrumb;
-use crate::app::place::Place;
-use crate::app::place_info::Needs;
-use crate::app::view::View;
-use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::forms::{self, snippet as form};
-use crate::parts::list::age;
-use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Filter, Input, ListCommand, ListSource};
+use crate::api::{Id, Scope};
+use crate::parts::forms::snippet as form;
+use crate::parts::list_prelude::*;
 use crate::parts::project;
-use crate::store::{ListQuery, Load, Remote, Want, Write};
-use crate::ui::line::Line;
-use crate::ui::panels::PanelRequest;
-use crate::ui::table::{Column, Row, Size};
+use crate::store::{Load, Remote};
 use crate::ui::text::sanitize;
-use crate::ui::theme::Role;
 use detail::{NOTES, SnippetDetail, TABS};
 
 /// The snippets of a project.
@@ -37,25 +20,6 @@ pub struct SnippetSource {
 
 /// The list of snippets.
 pub type Snippets = ListPane<SnippetSource>;
-
-fn updated(snippet: &Snippet) -> Option<&Time> {
-    snippet.updated_at.as_ref().or(snippet.created_at.as_ref())
-}
-
-const COLUMNS: Columns<Snippet> = Columns {
-    place: "snippets",
-    fields: &[
-        Field::new("ID", Column::new("ID", Size::Fit { min: 2, max: 7 })).loaded(|a, b| a.id.cmp(&b.id)),
-        Field::new("title", Column::new("Title", Size::Fill { min: 18, weight: 1 }))
-            .loaded(|a, b| a.title.to_lowercase().cmp(&b.title.to_lowercase())),
-        Field::new("visibility", Column::new("Visibility", Size::Fit { min: 0, max: 10 }).drop_order(2))
-            .loaded(|a, b| a.visibility.cmp(&b.visibility)),
-        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().drop_order(1))
-            .loaded(|a, b| updated(a).and_then(Time::instant).cmp(&updated(b).and_then(Time::instant)))
-            .newest_first(),
-    ],
-    order: None,
-};
 
 impl SnippetSource {
     fn one(&self, key: &str) -> Option<GetSnippet> {
@@ -69,13 +33,8 @@ impl Snippets {
         self.detail.show(tab);
     }
 
-    fn can_write_snippets(&self, view: &View) -> Result<(), Disabled> {
-        forms::signed_in(view)?;
-        self.has_row(view)
-    }
-
     fn has_note(&self, view: &View) -> Result<(), Disabled> {
-        self.can_write_snippets(view)?;
+        self.has_row(view)?;
         match self.tab() {
             NOTES => self.detail.notes.has_note(view),
             _ => Err("there is no note under the cursor".into()),
@@ -88,27 +47,22 @@ impl Snippets {
 
     /// Returns whether `e` and `D` can act: on the note under the cursor if the notes have the focus, else on the
     /// snippet.
-    fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        self.can_write_snippets(view)?;
+    fn can_change(&self, _: &Snippet, view: &View) -> Result<(), Disabled> {
         if self.on_note() { self.detail.notes.can_edit_note(view) } else { Ok(()) }
     }
 
-    fn edit(&mut self, outside: bool, cx: &mut Cx) {
-        let Some(snippet) = self.current(&cx.view) else { return };
+    fn edit(&mut self, snippet: &Snippet, outside: bool, cx: &mut Cx) {
         match self.on_note() {
             true => self.detail.notes.edit(cx),
             false => edit::open(&self.source.project, snippet, outside, cx),
         }
     }
 
-    fn edit_fields(&mut self, cx: &mut Cx) {
-        if let Some(snippet) = self.current(&cx.view) {
-            form::edit(&self.source.project, snippet.id, &cx.view).open(cx);
-        }
+    fn edit_fields(&mut self, snippet: &Snippet, cx: &mut Cx) {
+        form::edit(&self.source.project, snippet.id, &cx.view).open(cx);
     }
 
-    fn delete(&mut self, cx: &mut Cx) {
-        let Some(snippet) = self.current(&cx.view) else { return };
+    fn delete(&mut self, snippet: &Snippet, cx: &mut Cx) {
         if self.on_note() {
             return self.detail.notes.delete(cx);
         }
@@ -134,37 +88,57 @@ impl ListSource for SnippetSource {
     const HEADING: &'static str = "Snippets";
     const PLACE_NAMES_ROW: bool = true;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 30, weight: 2 }, PanelRequest { min: 50, weight: 5 }];
-    const COLUMNS: Columns<Snippet> = COLUMNS;
+    const NAME: &'static str = "snippets";
+    const NOUN: &'static str = "snippet";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fit("ID", "ID", 2, 7, |_, snippet, _| Line::new(format!("${}", snippet.id), Role::Ref))
+            .sorted(|snippet| snippet.id.into()),
+        Column::<Self>::fill("title", "Title", 18, |_, snippet, _| Line::text(&snippet.title))
+            .sorted(|snippet| SortKey::caseless(&snippet.title)),
+        Column::<Self>::fit("visibility", "Visibility", 0, 10, |_, snippet, _| {
+            Line::new(snippet.visibility.as_deref().unwrap_or_default(), Role::Dim)
+        })
+        .sorted(|snippet| snippet.visibility.as_ref().into())
+        .drop_order(2),
+        Column::<Self>::age("updated", "Updated", |snippet| {
+            snippet.updated_at.as_ref().or(snippet.created_at.as_ref())
+        })
+        .drop_order(1),
+    ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::new("snippets.open", &["Enter"], "Open snippet", |pane: &mut Snippets, _| pane.focus_detail())
-            .footer("read")
-            .when(Snippets::has_row),
+        Command::row("snippets.open", &["Enter"], "Open snippet", |pane: &mut Snippets, _, _| pane.focus_detail())
+            .footer("read"),
         Command::new("snippets.create", &["+"], "Create snippet…", |pane: &mut Snippets, cx| {
             form::create(&pane.source.project).open(cx);
         })
         .footer("new")
-        .writes()
-        .when(|_, view| forms::signed_in(view)),
-        Command::new("snippets.edit", &["e"], "Edit text or comment", |pane: &mut Snippets, cx| pane.edit(false, cx))
-            .footer("edit")
-            .writes()
-            .when(Snippets::can_change),
-        Command::new("snippets.edit_outside", &["E"], "Edit text in $EDITOR", |pane: &mut Snippets, cx| {
-            pane.edit(true, cx);
+        .writes(),
+        Command::row("snippets.edit", &["e"], "Edit text or comment", |pane: &mut Snippets, snippet: &Snippet, cx| {
+            pane.edit(snippet, false, cx);
         })
+        .footer("edit")
         .writes()
-        .when(Snippets::can_change),
-        Command::new("snippets.fields", &["t"], "Edit title and visibility…", Snippets::edit_fields)
-            .writes()
-            .when(Snippets::can_write_snippets),
+        .when_row(Snippets::can_change),
+        Command::row(
+            "snippets.edit_outside",
+            &["E"],
+            "Edit text in $EDITOR",
+            |pane: &mut Snippets, snippet: &Snippet, cx| {
+                pane.edit(snippet, true, cx);
+            },
+        )
+        .writes()
+        .when_row(Snippets::can_change),
+        Command::row("snippets.fields", &["t"], "Edit title and visibility…", Snippets::edit_fields).writes(),
         Snippets::columns_command("snippets.columns"),
-        Command::new("snippets.delete", &["D"], "Delete snippet or comment…", Snippets::delete)
+        Command::row("snippets.delete", &["D"], "Delete snippet or comment…", Snippets::delete)
             .writes()
-            .when(Snippets::can_change),
-        Command::new("snippets.comment", &["c"], "Add comment…", |pane: &mut Snippets, cx| pane.comment(false, cx))
-            .footer("comment")
-            .writes()
-            .when(Snippets::can_write_snippets),
+            .when_row(Snippets::can_change),
+        Command::row("snippets.comment", &["c"], "Add comment…", |pane: &mut Snippets, _, cx| {
+            pane.comment(false, cx)
+        })
+        .footer("comment")
+        .writes(),
         Command::new("snippets.drafts", &["K"], "Show drafts…", |pane: &mut Snippets, cx| {
             pane.detail.notes.drafts(cx)
         })
@@ -194,14 +168,12 @@ impl ListSource for SnippetSource {
         SnippetSource { project: place.project.clone().unwrap_or_default() }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
+    fn scope(&self) -> Option<Scope> {
+        Some(Scope::Project(self.project.clone()))
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
-        breadcrumbs.push(Breadcrumb::new("snippets", Role::Dim));
-        breadcrumbs
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        ("There are no snippets yet.", "‹snippets.create› creates one")
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -231,25 +203,8 @@ impl ListSource for SnippetSource {
         snippet.id.to_string()
     }
 
-    fn row(&self, view: &View, _: usize, snippet: &Snippet) -> Row<'static> {
-        Row::new(vec![
-            Line::new(format!("${}", snippet.id), Role::Ref),
-            Line::new(snippet.title.clone(), Role::Text),
-            Line::new(snippet.visibility.clone().unwrap_or_default(), Role::Dim),
-            Line::new(age(view, updated(snippet)), Role::Dim),
-        ])
-    }
-
     fn requested_row<'a>(&self, key: &str, view: &View<'a>) -> Option<Remote<'a, Snippet>> {
         Some(view.store.get(&self.one(key)?))
-    }
-
-    fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("There are no snippets yet.", "‹snippets.create› creates one")
-    }
-
-    fn enter(pane: &mut Snippets, _cx: &mut Cx) {
-        pane.focus_detail();
     }
 
     fn wants(pane: &Snippets, _view: &View) -> Vec<Want> {
