@@ -105,7 +105,7 @@ mod tests {
         let on = Noteable::Issue { project: project(), iid: 5 };
         let write = CreateNote { on: on.clone(), ..Default::default() };
         let within = |within| ListScopedIssues { within, ..Default::default() }.request();
-        let issue = |id, issue_iid| GetIssue { id, issue_iid, ..Default::default() }.request();
+        let issue = |id, issue_iid| GetIssue { id, issue_iid }.request();
         assert!(outdated(&write, ListNotes { on, ..Default::default() }.request()));
         assert!(outdated(&write, issue(project(), 5)));
         assert!(outdated(&write, issue(7.into(), 5)), "the ID of the project, perhaps");

@@ -1,42 +1,33 @@
 //! The SSH or GPG keys of a user: a list, and the details of the selected key.
 
+use super::who::Who;
 use crate::api::users::{
     DeleteGpgKey, DeleteKey, DeleteUserKey, GetGpgKey, GetKey, GetUserGpgKey, GpgKey, ListGpgKeys, ListKeys,
     ListUserGpgKeys, ListUserKeys, SshKey,
 };
-use crate::api::{Fault, Id, Time};
-use crate::app::action::Action;
-use crate::app::clip::Clip;
-use crate::app::motion::Motion;
+use crate::api::{Error, Fault, Id, Time};
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
-use crate::app::view::View;
+use crate::app::pane::Breadcrumb;
 use crate::domain::public_key::{self, Family, PublicKey};
 use crate::parts::add_key::KeyOwner;
-use crate::parts::facts::{Details, LinkTarget, WIDE_NAME_WIDTH};
-use crate::parts::list::{Listing, age, day, time_ago};
-use crate::store::{Load, Revision, Rows, Want, Write};
-use crate::ui::line::Line;
-use crate::ui::panels::{self, Panels};
-use crate::ui::state;
-use crate::ui::table::{Column, Row, Size};
+use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::list::{day, time_ago};
+use crate::parts::list_prelude::*;
+use crate::store::{Load, Revision, Rows};
 use crate::ui::text::{sanitize, wrap};
-use crate::ui::theme::Role;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use std::collections::HashMap;
-use std::time::Duration;
+use std::marker::PhantomData;
 
-/// The delay after the selection moved before the details of a key are fetched.
-const FETCH_DELAY: Duration = Duration::from_millis(150);
 /// The maximum number of lines of a key's text.
 const MAX_TEXT_LINES: usize = 24;
 
 /// A key as listed by the server.
-pub trait UserKey: Send + Sync + Sized + 'static {
+pub(super) trait UserKey: Send + Sync + Sized + 'static {
     const FAMILY: Family;
-    fn rows<'a>(view: &View<'a>, owner: &KeyOwner) -> Rows<'a, Self>;
-    fn load(owner: &KeyOwner, pages: u32) -> Load;
+    const HEADING: &'static str;
+    /// Returns the query for the keys of a user.
+    fn list(owner: &KeyOwner) -> ListQuery<Self>;
     /// Returns the request for a single key, if the API has one.
     fn load_details(owner: &KeyOwner, id: u64) -> Option<Load>;
     /// Returns the request that removes the key, if the API has one.
@@ -55,18 +46,12 @@ fn since(view: &View, time: Option<&Time>) -> String {
 
 impl UserKey for SshKey {
     const FAMILY: Family = Family::Ssh;
+    const HEADING: &'static str = "SSH keys";
 
-    fn rows<'a>(view: &View<'a>, owner: &KeyOwner) -> Rows<'a, SshKey> {
+    fn list(owner: &KeyOwner) -> ListQuery<SshKey> {
         match owner {
-            KeyOwner::Own => view.store.list(&ListKeys {}),
-            KeyOwner::Of(id, _) => view.store.list(&ListUserKeys { id: Id::from(*id) }),
-        }
-    }
-
-    fn load(owner: &KeyOwner, pages: u32) -> Load {
-        match owner {
-            KeyOwner::Own => Load::list(&ListKeys {}, pages),
-            KeyOwner::Of(id, _) => Load::list(&ListUserKeys { id: Id::from(*id) }, pages),
+            KeyOwner::Own => ListQuery::new(&ListKeys {}),
+            KeyOwner::Of(id, _) => ListQuery::new(&ListUserKeys { id: Id::from(*id) }),
         }
     }
 
@@ -108,18 +93,12 @@ impl UserKey for SshKey {
 
 impl UserKey for GpgKey {
     const FAMILY: Family = Family::Gpg;
+    const HEADING: &'static str = "GPG keys";
 
-    fn rows<'a>(view: &View<'a>, owner: &KeyOwner) -> Rows<'a, GpgKey> {
+    fn list(owner: &KeyOwner) -> ListQuery<GpgKey> {
         match owner {
-            KeyOwner::Own => view.store.list(&ListGpgKeys {}),
-            KeyOwner::Of(id, _) => view.store.list(&ListUserGpgKeys { id: *id }),
-        }
-    }
-
-    fn load(owner: &KeyOwner, pages: u32) -> Load {
-        match owner {
-            KeyOwner::Own => Load::list(&ListGpgKeys {}, pages),
-            KeyOwner::Of(id, _) => Load::list(&ListUserGpgKeys { id: *id }, pages),
+            KeyOwner::Own => ListQuery::new(&ListGpgKeys {}),
+            KeyOwner::Of(id, _) => ListQuery::new(&ListUserGpgKeys { id: *id }),
         }
     }
 
@@ -156,49 +135,121 @@ impl UserKey for GpgKey {
 }
 
 /// The keys of one family.
-pub struct Keys<K> {
-    pub list: Listing,
-    pub facts: Details,
+pub(super) struct KeySource<K> {
+    who: Who,
+    /// The owner as of the last update.
+    owner: Option<KeyOwner>,
     /// The parsed keys by ID, and the revision of the list that they were parsed from.
     known: HashMap<u64, Result<PublicKey, String>>,
     revision: Option<Revision>,
-    kind: std::marker::PhantomData<fn() -> K>,
+    kind: PhantomData<fn() -> K>,
 }
 
-impl<K: UserKey> Default for Keys<K> {
-    fn default() -> Keys<K> {
-        let known = HashMap::new();
-        Keys {
-            list: Listing::default(),
-            facts: Details::default().names(WIDE_NAME_WIDTH),
-            known,
-            revision: None,
-            kind: std::marker::PhantomData,
-        }
-    }
-}
+/// The list of the keys of one family, and the facts of the selected one.
+pub(super) type Keys<K> = ListPane<KeySource<K>>;
 
-impl<K: UserKey> Keys<K> {
-    /// Returns the key under the cursor.
-    pub fn current<'a>(&self, view: &View<'a>, owner: &KeyOwner) -> Option<&'a K> {
-        self.list.selected(&K::rows(view, owner))
-    }
-
+impl<K: UserKey> KeySource<K> {
     /// Returns the parsed key, if it is valid.
     fn read(&self, key: &K) -> Option<&PublicKey> {
         self.known.get(&key.id())?.as_ref().ok()
     }
 
     /// Returns the displayed name of a key: its title, its comment, or its ID.
-    pub fn name(&self, key: &K) -> String {
+    fn name(&self, key: &K) -> String {
         let known = self.read(key).map(|known| known.comment.as_str()).unwrap_or_default();
         let name = if key.title().is_empty() { known } else { key.title() };
         if name.is_empty() { format!("#{}", key.id()) } else { sanitize(name).into_owned() }
     }
+}
 
-    /// Returns the copyable texts of the key under the cursor.
-    pub fn copies(&self, view: &View, owner: &KeyOwner) -> Vec<Clip> {
-        let Some(key) = self.current(view, owner) else { return Vec::new() };
+impl<K: UserKey> ListSource for KeySource<K> {
+    type Row = K;
+    type Detail = FactsDetail;
+    const ID: &'static str = "user";
+    const TITLE: &'static str = "User";
+    const NAME: &'static str = "keys";
+    const NOUN: &'static str = "key";
+    const HEADING: &'static str = K::HEADING;
+    const WIDTHS: &'static [PanelRequest] = super::PANEL_WIDTHS;
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fill("name", "", 12, |source, key, _| Line::text(source.name(key))).weight(2),
+        Column::<Self>::fit("kind", "", 5, 14, |source, key, _| {
+            Line::new(source.read(key).map_or("?", |known| &known.kind), Role::Dim)
+        })
+        .drop_order(2),
+        Column::<Self>::fit("fingerprint", "", 12, 51, |source, key, _| {
+            Line::new(source.read(key).map_or("", |known| &known.fingerprint), Role::Ref)
+        })
+        .drop_order(3),
+        Column::<Self>::age("created", "", K::created).drop_order(1),
+    ];
+    const COMMANDS: &'static [ListCommand<Self>] =
+        &[Command::row("user.open", &["Enter"], "Open selection", |pane: &mut Keys<K>, _, cx| {
+            if !pane.enter_detail(cx) {
+                pane.focus_detail();
+            }
+        })];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let who = Who::of(place);
+        KeySource { who, owner: None, known: HashMap::new(), revision: None, kind: PhantomData }
+    }
+
+    fn place(&self) -> Place {
+        self.who.place()
+    }
+
+    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
+        Vec::new()
+    }
+
+    fn query(&self, _: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<K>> {
+        self.who.key_owner(view).filter(|_| self.who.can_list(view)).map(|owner| K::list(&owner))
+    }
+
+    fn filter(&self, _: &Input<'_>) -> Filter<K> {
+        Filter::Loaded(|key, words| {
+            let says = |text: &str| text.to_lowercase().contains(words);
+            let read = public_key::read(K::FAMILY, key.text());
+            says(key.title()) || read.is_ok_and(|known| says(&known.comment) || says(&known.fingerprint))
+        })
+    }
+
+    /// Parses the keys of a changed list.
+    fn arrange_rows(pane: &mut Keys<K>, rows: &Rows<'_, K>, view: &View) {
+        let source = &mut pane.source;
+        source.owner = source.who.key_owner(view);
+        if source.revision != Some(rows.revision) {
+            source.revision = Some(rows.revision);
+            source.known = rows.iter().map(|key| (key.id(), public_key::read(K::FAMILY, key.text()))).collect();
+        }
+    }
+
+    fn key(key: &K) -> String {
+        key.id().to_string()
+    }
+
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        match (K::FAMILY, &self.owner) {
+            (Family::Ssh, Some(KeyOwner::Of(..))) => {
+                ("This user has no SSH keys.", "‹user.add_key› adds one, as an administrator")
+            }
+            (Family::Gpg, Some(KeyOwner::Of(..))) => ("This user has no GPG keys.", ""),
+            (Family::Ssh, _) => ("You have no SSH keys here.", "‹user.add_key› adds one"),
+            (Family::Gpg, _) => ("You have no GPG keys here.", "‹user.add_key› adds one"),
+        }
+    }
+
+    fn refused(&self, _: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
+        let why = "Only administrators can see the keys of other users.".to_owned();
+        matches!(error.fault, Fault::Denied(_)).then_some((why, "1 goes back to the profile"))
+    }
+
+    fn url(&self, _view: &View, _: &K) -> Option<String> {
+        None
+    }
+
+    fn copies(&self, _view: &View, key: &K) -> Vec<Clip> {
         // A GPG key has several lines.
         let copy_key = if key.text().starts_with("-----BEGIN") { Clip::lines } else { Clip::line };
         let mut copies = vec![copy_key("key", key.text().to_owned())];
@@ -206,35 +257,18 @@ impl<K: UserKey> Keys<K> {
         copies.push(Clip::line("number", key.id().to_string()));
         copies
     }
+}
 
-    pub fn wants(&self, view: &View, owner: &KeyOwner, shows_details: bool) -> Vec<Want> {
-        let mut wants = vec![K::load(owner, self.list.pages()).into()];
-        let one = self.current(view, owner).filter(|_| shows_details).and_then(|key| K::load_details(owner, key.id()));
-        wants.extend(one.map(|load| Want::from(load.after(FETCH_DELAY))));
-        wants
+impl<K: UserKey> FactsSource for KeySource<K> {
+    fn load(&self, key: &K) -> Option<Load> {
+        K::load_details(self.owner.as_ref()?, key.id())
     }
 
-    pub fn changed(&mut self, view: &View, owner: &KeyOwner) {
-        let rows = K::rows(view, owner);
-        if self.revision != Some(rows.revision) {
-            self.revision = Some(rows.revision);
-            self.known = rows.iter().map(|key| (key.id(), public_key::read(K::FAMILY, key.text()))).collect();
-        }
-        let known = &self.known;
-        self.list.narrow(&rows, |key, words| {
-            let says = |text: &str| text.to_lowercase().contains(words);
-            let read = known.get(&key.id()).and_then(|known| known.as_ref().ok());
-            says(key.title()) || read.is_some_and(|known| says(&known.comment) || says(&known.fingerprint))
-        });
-        self.list.sync(&rows, |key| key.id().to_string());
-        self.facts.clear();
-        if let Some(key) = self.list.selected(&rows) {
-            self.fill_facts(view, key);
-        }
+    fn facts_title(&self, key: &K) -> String {
+        self.name(key)
     }
 
-    fn fill_facts(&mut self, view: &View, key: &K) {
-        let facts = &mut self.facts;
+    fn facts(&self, facts: &mut Details, view: &View, key: &K) {
         if !key.title().is_empty() {
             facts.field("title", Line::new(key.title().to_owned(), Role::Title), None);
         }
@@ -263,82 +297,14 @@ impl<K: UserKey> Keys<K> {
             facts.prose(line, 56, MAX_TEXT_LINES, Role::Dim);
         }
     }
-
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, owner: &KeyOwner) {
-        let theme = view.theme;
-        let (title, empty) = match (K::FAMILY, owner) {
-            (Family::Ssh, KeyOwner::Own) => ("SSH keys", ("You have no SSH keys here.", "‹user.add_key› adds one")),
-            (Family::Gpg, KeyOwner::Own) => ("GPG keys", ("You have no GPG keys here.", "‹user.add_key› adds one")),
-            (Family::Ssh, _) => {
-                ("SSH keys", ("This user has no SSH keys.", "‹user.add_key› adds one, as an administrator"))
-            }
-            (Family::Gpg, _) => ("GPG keys", ("This user has no GPG keys.", "")),
-        };
-        let body = panels::title(buf, area, theme, focused, title, "");
-        let rows = K::rows(view, owner);
-        if let Some(error) = rows.error.filter(|error| rows.is_empty() && matches!(error.fault, Fault::Denied(_))) {
-            let why = "Only administrators can see the keys of other users.";
-            return state::failure(buf, body, theme, why, &error.tried, &error.message(), "1 goes back to the profile");
-        }
-        let columns = [
-            Column::new("", Size::Fill { min: 12, weight: 2 }),
-            Column::new("", Size::Fit { min: 5, max: 14 }).drop_order(2),
-            Column::new("", Size::Fit { min: 12, max: 51 }).drop_order(3),
-            Column::new("", Size::Fixed(4)).right().drop_order(1),
-        ];
-        let row = |key: &K| {
-            let read = self.read(key);
-            Row::new(vec![
-                Line::new(self.name(key), Role::Text),
-                Line::new(read.map_or("?".into(), |known| known.kind.clone()), Role::Dim),
-                Line::new(read.map(|known| known.fingerprint.clone()).unwrap_or_default(), Role::Ref),
-                Line::new(age(view, key.created()), Role::Dim),
-            ])
-            .marked(self.list.state.is_marked(&key.id().to_string()))
-        };
-        self.list.draw(view, body, buf, focused, &rows, &columns, row, empty);
-    }
-
-    pub fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, owner: &KeyOwner) {
-        let name = self.current(view, owner).map(|key| self.name(key)).unwrap_or_default();
-        let body = panels::title(buf, area, view.theme, focused, &name, "");
-        self.facts.draw(view, body, buf, focused);
-    }
-
-    pub fn hide(&self) {
-        self.list.drawn_at(Rect::default());
-        self.facts.hide();
-    }
-
-    /// Moves the cursor of the focused panel.
-    pub fn motion(&mut self, motion: Motion, view: &View, owner: &KeyOwner, panels: &mut Panels) {
-        match (panels.focus(), motion) {
-            (0, Motion::Right) => panels.set_focus(1),
-            (0, Motion::Left) => {}
-            (0, other) => self.list.motion(other, self.list.len(&K::rows(view, owner))),
-            (_, Motion::Left) => panels.set_focus(0),
-            (_, other) => self.facts.motion(other),
-        }
-    }
-}
-
-/// Toggles the mark of the key under the cursor, and moves to the next one.
-pub fn mark<K: UserKey>(keys: &mut Keys<K>, view: &View, owner: &KeyOwner) {
-    if let Some(key) = keys.current(view, owner) {
-        keys.list.state.toggle_mark(key.id().to_string());
-    }
-    keys.list.motion(Motion::Down, keys.list.len(&K::rows(view, owner)));
 }
 
 /// Returns the action that asks for confirmation to remove the marked keys, or the one under the cursor.
-pub fn confirm_removal<K: UserKey>(keys: &Keys<K>, view: &View, owner: &KeyOwner) -> Option<Action> {
-    let rows = K::rows(view, owner);
-    let mut targets: Vec<&K> = rows.iter().filter(|key| keys.list.state.is_marked(&key.id().to_string())).collect();
-    if targets.is_empty() {
-        targets.extend(keys.current(view, owner));
-    }
+pub(super) fn confirm_removal<K: UserKey>(keys: &Keys<K>, view: &View) -> Option<Action> {
+    let owner = keys.source.owner.as_ref()?;
+    let targets = keys.marked_or_selected(view);
     let what = K::FAMILY.name();
-    let names: Vec<String> = targets.iter().map(|key| keys.name(key)).collect();
+    let names: Vec<String> = targets.iter().map(|key| keys.source.name(key)).collect();
     let mut writes: Vec<Write> = Vec::new();
     for (key, name) in targets.iter().zip(&names) {
         writes.push(K::removal(owner, key.id(), format!("remove the {what} {name}"))?);

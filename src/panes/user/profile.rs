@@ -1,0 +1,179 @@
+//! The profile of a user, beside the list of their projects.
+
+use super::who::Who;
+use crate::api::projects::Project;
+use crate::api::users::ListUserProjects;
+use crate::app::motion::Motion;
+use crate::app::pane::Breadcrumb;
+use crate::app::pointer::Pointer;
+use crate::app::query::{self, Grammar};
+use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
+use crate::parts::list_prelude::*;
+use crate::parts::list_source::{Detail, DetailContext};
+use crate::parts::{list, profile, query_list};
+use crate::ui::text::sanitize;
+use crate::ui::{panels, state};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// The maximum width of a fact, in columns.
+const FACT_WIDTH: usize = 60;
+
+/// The projects of a user.
+pub(super) struct ProjectSource {
+    pub who: Who,
+}
+
+/// The profile of a user, and the list of their projects.
+pub(super) type Profile = ListPane<ProjectSource>;
+
+fn grammar() -> Grammar {
+    Grammar::new(query::PROJECTS, Some("search"), None)
+}
+
+impl ListSource for ProjectSource {
+    type Row = Project;
+    type Detail = Facts;
+    const ID: &'static str = "user";
+    const TITLE: &'static str = "User";
+    const NAME: &'static str = "projects";
+    const NOUN: &'static str = "project";
+    const WIDTHS: &'static [PanelRequest] = super::PANEL_WIDTHS;
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fit("path", "", 14, 32, |_, project, _| Line::text(&project.path_with_namespace))
+            .cut_in_middle(),
+        Column::<Self>::fill("description", "", 8, |_, project, _| {
+            Line::new(project.description().lines().next().unwrap_or_default(), Role::Dim)
+        })
+        .drop_order(3),
+        Column::<Self>::fit("visibility", "", 6, 10, |_, project, _| {
+            let visibility = project.visibility().map_or("", |word| word.as_str());
+            Line::new(if project.is_archived() { "archived" } else { visibility }, Role::Dim)
+        })
+        .drop_order(2),
+        Column::<Self>::age("updated", "", |project| project.last_activity_at.as_ref()).drop_order(1),
+    ];
+    const COMMANDS: &'static [ListCommand<Self>] =
+        &[Command::new("user.open", &["Enter"], "Open selection", |pane: &mut Profile, cx| {
+            if pane.is_before_list() {
+                if !pane.enter_detail(cx) {
+                    pane.focus_list();
+                }
+            } else if let Some(project) = pane.current(&cx.view) {
+                cx.go(Place::new("files").project(project.path_with_namespace.as_str()));
+            }
+        })];
+
+    fn open(place: &Place, _view: &View) -> ProjectSource {
+        ProjectSource { who: Who::of(place) }
+    }
+
+    fn place(&self) -> Place {
+        self.who.place()
+    }
+
+    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
+        Vec::new()
+    }
+
+    fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Project>> {
+        let user = self.who.id(view).filter(|_| self.who.can_list(view))?;
+        let given = query_list::given([("user_id", user.to_string().into()), ("order_by", "last_activity_at".into())]);
+        let list = grammar().ask::<ListUserProjects>(input.filter, given, view).ready()?;
+        Some(ListQuery::new(&list))
+    }
+
+    fn filter(&self, _: &Input<'_>) -> Filter<Project> {
+        Filter::Query(grammar())
+    }
+
+    fn key(project: &Project) -> String {
+        project.id.to_string()
+    }
+
+    fn is_dim(&self, _: usize, project: &Project) -> bool {
+        project.is_archived()
+    }
+
+    fn heading(&self, input: &Input<'_>, view: &View) -> (String, String) {
+        let rows = self.query(input, None, view).map(|query| view.store.rows(&query));
+        let count = rows.and_then(|rows| list::count(&rows, rows.len(), None));
+        ("Projects".to_owned(), count.unwrap_or_default())
+    }
+
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        ("No personal projects that you can see.", "‹user.project› creates one")
+    }
+
+    fn url(&self, _view: &View, project: &Project) -> Option<String> {
+        Some(project.web_url.clone())
+    }
+
+    fn copies(&self, _view: &View, project: &Project) -> Vec<Clip> {
+        vec![Clip::line("path", project.path_with_namespace.clone())]
+    }
+}
+
+/// The facts of the user, to the left of the projects.
+pub(super) struct Facts {
+    facts: Details,
+}
+
+impl Detail<ProjectSource> for Facts {
+    const PANELS: usize = 2;
+    const LIST: usize = 1;
+
+    fn new() -> Facts {
+        Facts { facts: Details::default().names(WIDE_NAME_WIDTH) }
+    }
+
+    fn wants(&self, _: &DetailContext<'_, ProjectSource>, _: &View) -> Vec<Want> {
+        Vec::new()
+    }
+
+    fn changed(&mut self, context: &DetailContext<'_, ProjectSource>, cx: &mut Cx) {
+        self.facts.clear();
+        if let Some(user) = context.source.who.profile(&cx.view) {
+            profile::fill_facts(&mut self.facts, &cx.view, user, FACT_WIDTH);
+        }
+    }
+
+    fn motion(&mut self, _: &DetailContext<'_, ProjectSource>, motion: Motion, _: &View) -> bool {
+        let leaves = motion == Motion::Right;
+        if !leaves {
+            self.facts.motion(motion);
+        }
+        leaves
+    }
+
+    fn pointer(&mut self, _: &DetailContext<'_, ProjectSource>, pointer: Pointer, cx: &mut Cx) {
+        self.facts.pointer(pointer, cx);
+    }
+
+    fn enter(&mut self, _: &DetailContext<'_, ProjectSource>, cx: &mut Cx) -> bool {
+        self.facts.enter(cx)
+    }
+
+    fn draw(&self, context: &DetailContext<'_, ProjectSource>, view: &View, area: Rect, buf: &mut Buffer) {
+        let who = &context.source.who;
+        let user = who.profile(view);
+        let seen = if who.is_impersonating { "viewed as this user" } else { "" };
+        let body = panels::title(buf, area, view.theme, context.focused, user.map_or("", |user| &user.name), seen);
+        if user.is_some() {
+            return self.facts.draw(view, body, buf, context.focused);
+        }
+        if !who.can_list(view) {
+            let hint = "labscope auth login signs in";
+            return view.draw_empty(buf, body, "You are not signed in.", hint);
+        }
+        let listed = view.store.list(&who.by_name());
+        match who.error(view) {
+            Some(error) => list::draw_error(view, body, buf, error),
+            None if !who.is_self && who.id(view).is_none() && listed.is_loaded => {
+                let why = format!("There is no user called {}.", sanitize(who.id_or_name.as_str()));
+                view.draw_empty(buf, body, &why, ":users lists all users");
+            }
+            None => state::skeleton(buf, body, view.theme),
+        }
+    }
+}
