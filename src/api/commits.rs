@@ -52,7 +52,6 @@ impl Commit {
         self.message.split_once('\n').map_or("", |(_, rest)| rest.trim_matches(['\r', '\n']))
     }
 
-    /// Returns whether this is a merge commit.
     pub fn is_merge(&self) -> bool {
         self.parent_ids.len() > 1
     }

@@ -31,7 +31,6 @@ pub enum Body {
 pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
     /// The name of the struct, for documentation and tests.
     const NAME: &'static str;
-    /// The HTTP method.
     const METHOD: Method;
     /// The routes: one, or one for each kind of subject that has the operation.
     const ROUTES: &'static [Route];
@@ -53,7 +52,6 @@ pub trait Endpoint: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
     const IMMUTABLE_BY: Option<&'static str>;
     /// All inputs except the subject, including those in the path, in the order of declaration.
     const INPUTS: &'static [Input];
-    /// The reply.
     type Output: Reply;
 
     /// Returns the values of [`Endpoint::INPUTS`]; absent ones are null.
@@ -287,7 +285,6 @@ pub fn decode(segment: &str) -> String {
 }
 
 impl Request {
-    /// Creates the request for `endpoint`.
     pub fn new<E: Endpoint>(endpoint: &E) -> Request {
         let output = TypeId::of::<E::Output>();
         let values = (E::INPUTS, endpoint.values());

@@ -88,7 +88,6 @@ impl GitRef {
         RefKind::ALL.into_iter().find_map(|kind| Some((kind, self.0.strip_prefix(kind.prefix())?)))
     }
 
-    /// Returns the kind, if it is known.
     pub fn kind(&self) -> Option<RefKind> {
         self.split().map(|(kind, _)| kind)
     }

@@ -77,7 +77,6 @@ impl Group {
 }
 
 impl GroupOrProject {
-    /// Returns the group, if it is one.
     pub fn group(&self) -> Option<&Group> {
         match self {
             GroupOrProject::Group(group) => Some(group),
@@ -85,7 +84,6 @@ impl GroupOrProject {
         }
     }
 
-    /// Returns the project, if it is one.
     pub fn project(&self) -> Option<&Project> {
         match self {
             GroupOrProject::Group(_) => None,

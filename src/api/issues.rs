@@ -80,7 +80,6 @@ impl IssueLabel {
         }
     }
 
-    /// Returns the color, if it is known.
     pub fn color(&self) -> Option<&str> {
         match self {
             IssueLabel::Label(label) => Some(&label.color),
@@ -96,12 +95,10 @@ impl From<&str> for IssueLabel {
 }
 
 impl Issue {
-    /// Returns whether the issue is open.
     pub fn is_open(&self) -> bool {
         self.state != "closed"
     }
 
-    /// Returns the assignees.
     pub fn assignees(&self) -> &[User] {
         match (self.assignees.as_slice(), &self.assignee) {
             ([], Some(one)) => std::slice::from_ref(one),
@@ -109,7 +106,6 @@ impl Issue {
         }
     }
 
-    /// Returns the names of the labels.
     pub fn label_names(&self) -> Vec<&str> {
         self.labels.iter().map(IssueLabel::name).filter(|name| !name.is_empty()).collect()
     }

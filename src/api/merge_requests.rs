@@ -199,7 +199,6 @@ impl MergeRequest {
         self.detailed_merge_status.as_deref().or(self.merge_status.as_deref())
     }
 
-    /// Returns the author.
     pub fn author(&self) -> Option<&User> {
         self.author.as_ref()
     }
@@ -213,7 +212,6 @@ impl MergeRequest {
         }
     }
 
-    /// Returns the labels.
     pub fn labels(&self) -> &[String] {
         self.labels.as_deref().unwrap_or_default()
     }
@@ -228,7 +226,6 @@ impl MergeRequest {
         self.overflow == Some(true) || self.changes_count().is_some_and(|count| count.ends_with('+'))
     }
 
-    /// Returns whether the merge request comes from a fork.
     pub fn is_from_fork(&self) -> bool {
         match (*self.source_project_id, self.target_project_id) {
             (Some(source), Some(target)) => source != target,

@@ -44,7 +44,6 @@ crate::resource! {
 }
 
 impl Note {
-    /// Returns whether the note was edited.
     pub fn is_edited(&self) -> bool {
         match (&self.created_at, &self.updated_at) {
             (Some(created), Some(updated)) => created != updated,
@@ -227,7 +226,6 @@ impl NoteReply {
         }
     }
 
-    /// Returns the note, if the reply is one.
     pub fn note(&self) -> Option<&Note> {
         match self {
             NoteReply::Note(note) => Some(note),

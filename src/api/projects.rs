@@ -190,7 +190,6 @@ impl Project {
         self.visibility.as_ref()
     }
 
-    /// Returns whether the project is archived.
     pub fn is_archived(&self) -> bool {
         self.archived == Some(true)
     }

@@ -30,12 +30,10 @@ crate::resource! {
 }
 
 impl TreeEntry {
-    /// Returns whether the entry is a folder.
     pub fn is_folder(&self) -> bool {
         self.r#type == EntryKind::Tree
     }
 
-    /// Returns whether the entry is an executable file.
     pub fn is_executable(&self) -> bool {
         self.mode == "100755"
     }

@@ -43,12 +43,10 @@ impl Scope {
         }
     }
 
-    /// Returns the project, if it is one.
     pub fn project(&self) -> Option<&Id> {
         if let Scope::Project(id) = self { Some(id) } else { None }
     }
 
-    /// Returns the group, if it is one.
     pub fn group(&self) -> Option<&Id> {
         if let Scope::Group(id) = self { Some(id) } else { None }
     }

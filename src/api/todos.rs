@@ -68,7 +68,6 @@ crate::resource! {
 }
 
 impl Todo {
-    /// Returns whether the item is pending.
     pub fn is_pending(&self) -> bool {
         self.state != "done"
     }

@@ -167,7 +167,6 @@ pub fn authenticate(
     }
 }
 
-/// Returns the token with a secret.
 pub fn find_token<'w>(world: &'w World, secret: &str) -> Option<&'w Token> {
     world.tokens.iter().find(|token| !secret.is_empty() && constant_time_eq(&token.secret, secret))
 }
@@ -284,7 +283,6 @@ impl Rights {
         }
     }
 
-    /// Returns whether the caller can see a project.
     pub fn can_see_project(&self, world: &World, project: &Project) -> bool {
         self.admin || self.can_see(project.visibility) || self.in_project(world, project) > 0
     }

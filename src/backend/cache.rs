@@ -106,7 +106,6 @@ impl<K, V> Default for CacheTable<K, V> {
 }
 
 impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
-    /// Returns the cached value of `key`.
     pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -114,7 +113,6 @@ impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0.get(key).cloned()
     }
 
-    /// Stores a value.
     pub fn put(&self, key: K, value: V) {
         let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (map, total) = &mut *guard;

@@ -38,7 +38,6 @@ pub struct Call<W> {
     /// The cancellation flag, set when the caller disconnects.
     pub stop: Stop,
     pub cache: Arc<Cache>,
-    /// The ref updates of a write.
     pub ref_updates: RefUpdates,
     /// The events of a write that are delivered to webhooks.
     pub events: Vec<Event>,
@@ -51,10 +50,8 @@ pub type ReadCall<'a> = Call<&'a World>;
 /// A call that changes the world; the changes are committed only if its handler succeeds.
 pub type WriteCall<'a> = Call<&'a mut World>;
 
-/// The result of a handler.
 pub type Outcome<T> = Result<Answer<T>, Rejection>;
 
-/// A successful answer.
 #[derive(Debug)]
 pub struct Answer<T> {
     pub body: T,

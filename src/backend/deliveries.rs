@@ -6,7 +6,6 @@ use crate::api::proxy::is_loopback;
 use serde_json::Value;
 use std::time::Duration;
 
-/// The timeout of a delivery.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The delays before retries when the receiver could not be reached.
 const RETRY_DELAYS: [Duration; 4] =
@@ -23,7 +22,6 @@ pub enum Kind {
 /// An event for system hooks.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// The kind of event.
     pub kind: Kind,
     /// The JSON payload.
     pub body: Value,

@@ -77,10 +77,8 @@ pub struct Route {
     pub checks: Checks,
 }
 
-/// The values of the path parameters.
 type PathParams = Result<RawPathParams, RawPathParamsRejection>;
 
-/// The routes of a server.
 #[derive(Default)]
 pub struct Door {
     router: Router<Arc<Engine>>,
@@ -137,7 +135,6 @@ impl Door {
         &self.routes
     }
 
-    /// Builds the service.
     pub fn into_service(self, engine: Arc<Engine>) -> Service {
         let router = self
             .router
@@ -272,7 +269,6 @@ impl Incoming {
         (!host.is_empty() && host.chars().all(plain)).then(|| format!("http://{host}"))
     }
 
-    /// Returns the response with an answer.
     fn respond(&self, answer: Answer<Rendered>, is_post: bool, pagination: Pagination, base: &str) -> Response {
         let usual = match &answer.body {
             None => 204,

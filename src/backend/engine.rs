@@ -24,7 +24,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl Clock {
-    /// Returns the system clock.
     pub fn system() -> Clock {
         Clock(Arc::new(Timestamp::now))
     }
@@ -34,7 +33,6 @@ impl Clock {
         Clock(Arc::new(now))
     }
 
-    /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         (self.0)()
     }

@@ -17,7 +17,6 @@ pub fn mount(mount: Mount) -> Mount {
     mount.write::<ForkProject>(fork)
 }
 
-/// Returns the import status of a project.
 pub fn import_status(project: &Project, now: Timestamp) -> &'static str {
     match project.forked_from {
         None => "none",

@@ -114,7 +114,6 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// Returns a project and one of its issues.
     fn issue(&self, id: &Id, iid: u64) -> Result<(&Project, &records::Issue), Rejection> {
         let project = self.project(id)?;
         self.require_user()?;

@@ -49,7 +49,6 @@ pub fn mount(mount: Mount) -> Mount {
 const BY_NAME: (&str, &str) = ("label_id", "name");
 
 impl Scope {
-    /// Returns whether a label belongs to it.
     fn has_label(self, label: &records::Label) -> bool {
         match self {
             Scope::Project(id) => label.group.is_none() && label.project == id,

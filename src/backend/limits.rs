@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// The limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The time limit for the head of a request, counted from the opening of the connection or the previous reply.

@@ -531,7 +531,6 @@ fn people(call: &WriteCall, project: &Project, ids: &[u64]) -> Vec<u64> {
     people
 }
 
-/// Returns the assignees of a merge request.
 fn assignees_of(mr: &records::MergeRequest) -> Vec<u64> {
     mr.assignees().collect()
 }

@@ -27,7 +27,6 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 impl Scope {
-    /// Returns whether a milestone belongs to it.
     fn has_milestone(self, milestone: &records::Milestone) -> bool {
         match self {
             Scope::Project(id) => milestone.group.is_none() && milestone.project == id,
@@ -104,7 +103,6 @@ fn list(call: &ReadCall, wanted: ListMilestones) -> Outcome<Vec<Milestone>> {
     call.page(rows, |milestone| call.listed_milestone(milestone))
 }
 
-/// Returns the milestone with an ID.
 fn find<W: Deref<Target = World>>(call: &Call<W>, owner: Scope, id: u64) -> Result<&records::Milestone, Rejection> {
     let found = call.world.milestones.get(id).filter(|milestone| owner.has_milestone(milestone));
     found.ok_or_else(|| Rejection::not_found("Milestone"))

@@ -240,7 +240,6 @@ impl Mount {
         self.door.routes()
     }
 
-    /// Builds the service.
     pub fn into_service(self, engine: Arc<Engine>) -> Service {
         self.door.into_service(engine)
     }
@@ -300,7 +299,6 @@ fn stream_handler<E: Endpoint<Output = Raw>>(
     }))
 }
 
-/// Renders the body of an answer.
 fn render<E: Endpoint>(answer: Answer<E::Output>) -> Result<Answer<Rendered>, Rejection>
 where
     E::Output: Render,

@@ -386,7 +386,6 @@ impl<'v> Lenient<'v> {
         }
     }
 
-    /// Parses the text of a number.
     fn number<T: std::str::FromStr + Default>(self) -> Result<T, InputError> {
         if let Lenient::Anything = self {
             return Ok(T::default());

@@ -29,7 +29,6 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListPipelineBridges>(bridges)
 }
 
-/// Returns the source of a pipeline.
 fn source(pipeline: &records::Pipeline) -> &str {
     match pipeline.source.as_str() {
         "" if pipeline.external => "external",
@@ -38,7 +37,6 @@ fn source(pipeline: &records::Pipeline) -> &str {
     }
 }
 
-/// Returns the time of the last change.
 fn updated_at(pipeline: &records::Pipeline) -> Timestamp {
     pipeline.finished_at.or(pipeline.started_at).unwrap_or(pipeline.created_at).max(pipeline.created_at)
 }

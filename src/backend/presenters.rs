@@ -60,7 +60,6 @@ impl Bounds {
         Ok(Bounds { after: parse_time(&after_name, after)?, before: parse_time(&before_name, before)? })
     }
 
-    /// Returns whether a time is within the bounds.
     pub fn contains(&self, at: Timestamp) -> bool {
         let at = at.as_millisecond();
         self.after.is_none_or(|after| after.as_millisecond() <= at)

@@ -105,7 +105,6 @@ string_enum! {
 pub trait Record: Clone + Serialize + serde::de::DeserializeOwned {
     /// Returns the ID, which is unique in the table and never reused.
     fn id(&self) -> u64;
-    /// Sets the ID.
     fn set_id(&mut self, id: u64);
 }
 
@@ -352,7 +351,6 @@ impl Project {
         self.protected_branches.iter().filter(move |rule| covers(&rule.name, branch))
     }
 
-    /// Returns whether a branch is protected.
     pub fn is_protected(&self, branch: &str) -> bool {
         self.protection(branch).next().is_some()
     }
@@ -512,12 +510,10 @@ record! {
 }
 
 impl MergeRequest {
-    /// Returns the assignees.
     pub fn assignees(&self) -> impl Iterator<Item = u64> {
         self.assignee.into_iter().chain(self.more_assignees.iter().copied())
     }
 
-    /// Replaces the assignees.
     pub fn set_assignees(&mut self, people: impl IntoIterator<Item = u64>) {
         let mut people = people.into_iter();
         self.assignee = people.next();

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct RefUpdates(Arc<Mutex<Vec<RefUpdate>>>);
 
 impl RefUpdates {
-    /// Adds an update.
     pub fn push(&self, ref_update: RefUpdate) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ref_update);
     }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 /// An error response. A handler that returns it discards its changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejection {
-    /// The HTTP status.
     pub status: u16,
     /// The whole JSON body.
     pub body: Value,

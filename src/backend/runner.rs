@@ -342,7 +342,6 @@ pub fn deploy(world: &mut World, job: &Job, at: Timestamp) {
 
 /// The outcome of a step of a schedule.
 enum ScheduleStep {
-    /// A pipeline was started.
     Started,
     /// The next pipeline starts at that time.
     At(Timestamp),
@@ -397,13 +396,11 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> ScheduleStep {
 /// The common properties of the jobs of a new pipeline.
 #[derive(Clone)]
 pub struct PipelinePlan {
-    /// The ID of the project.
     pub project: u64,
     /// The ID of the user who starts it.
     pub user: u64,
     /// The branch or tag.
     pub ref_name: String,
-    /// The commit.
     pub sha: String,
     /// Whether the ref is a tag.
     pub tag: bool,

@@ -96,7 +96,6 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// Returns whether a runner is in a `scope`.
 fn in_scope(call: &ReadCall, scope: &str, runner: &records::Runner) -> bool {
     match scope {
         "active" => runner.active,

@@ -25,7 +25,6 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// The path of the group that holds the projects of local repositories.
 const LOCAL_GROUP: &str = "local";
 
-/// The options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The address to listen on; port 0 picks a free port.

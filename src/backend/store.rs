@@ -13,7 +13,6 @@ const FILE: &str = "labscope.redb";
 /// The name of the folder with the git repositories within a data folder.
 pub const REPOSITORIES: &str = "repositories";
 
-/// Returns the path of a project's repository.
 pub fn repository_path(repositories: &Path, project: u64) -> PathBuf {
     repositories.join(format!("{project}.git"))
 }

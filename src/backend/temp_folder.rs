@@ -42,7 +42,6 @@ impl TempFolder {
         Ok(TempFolder { folder, _lock: lock })
     }
 
-    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -170,7 +170,6 @@ impl World {
         }
     }
 
-    /// Returns the project of an object, if it has one.
     fn project_of(&self, on: Noteable) -> Option<&records::Project> {
         self.projects.get(match on {
             Noteable::MergeRequest(id) => self.merge_requests.get(id)?.target_project,

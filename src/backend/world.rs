@@ -28,7 +28,6 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Record> Table<T> {
-    /// Returns the row with an ID.
     pub fn get(&self, id: u64) -> Option<&T> {
         self.get_arc(id).map(Arc::as_ref)
     }
@@ -63,7 +62,6 @@ impl<T: Record> Table<T> {
         self.rows.iter().map(|(_, row)| row.as_ref())
     }
 
-    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -97,7 +95,6 @@ impl<T: Record> Table<T> {
         Arc::make_mut(&mut self.rows).get_mut(at).map(|(_, row)| Arc::make_mut(row))
     }
 
-    /// Removes a row.
     pub fn remove(&mut self, id: u64) -> Option<T> {
         let at = self.position(id).ok()?;
         self.changed.insert(id);
@@ -157,9 +154,7 @@ pub const LAST_IDS: &str = "last_ids";
 /// A row to be written to or removed from the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The name of the table.
     pub table: &'static str,
-    /// The ID of the row.
     pub id: u64,
     /// The row as JSON; `None` if it was removed.
     pub row: Option<Vec<u8>>,

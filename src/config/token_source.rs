@@ -20,9 +20,7 @@ pub struct Facts<'a> {
     pub is_named: bool,
     /// Whether there is a `--token-file`, which is always for `server`.
     pub has_option: bool,
-    /// Whether `LABSCOPE_TOKEN` is set.
     pub labscope_token: bool,
-    /// Whether `GITLAB_TOKEN` is set.
     pub gitlab_token: bool,
     pub labscope_host: HostVariable,
     pub gitlab_host: HostVariable,

@@ -36,7 +36,6 @@ struct Head {
 /// A file to write.
 type Job = (PathBuf, Head, Bytes);
 
-/// A cached reply.
 #[derive(Debug)]
 pub struct CachedReply {
     /// The decompressed body.

@@ -122,7 +122,6 @@ impl Connections {
         self
     }
 
-    /// Returns the connection to `host`.
     pub fn to(&self, host: &Host) -> ServerConnection {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = inner.open.get(host) {

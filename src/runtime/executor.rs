@@ -487,7 +487,6 @@ async fn run_work(work: Work, to: &MsgSender) -> Result<Outcome, Error> {
     result.map(Outcome::Computed).map_err(|_| crashed(&name))
 }
 
-/// Returns the error of a task that panicked.
 fn crashed(task: &TaskKey) -> Error {
     let tried = match task {
         TaskKey::Load(request, _) | TaskKey::Follow(request) => request.line(),

@@ -77,7 +77,6 @@ impl JournalWriter {
         let _ = self.jobs.send(Job::Save(key, text));
     }
 
-    /// Writes a state file of an account.
     pub fn save_state(&self, account: &str, file: StateFile) {
         let _ = self.jobs.send(Job::State(account.to_owned(), file));
     }
@@ -378,7 +377,6 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// The texts saved in a folder.
 #[derive(Debug, Default)]
 pub struct SavedTexts {
     /// The readable texts.
@@ -387,7 +385,6 @@ pub struct SavedTexts {
     pub damaged: Vec<PathBuf>,
 }
 
-/// Reads all texts saved in `folder`.
 pub fn load(folder: &Path) -> SavedTexts {
     let (mut kept, mut damaged) = (Kept::default(), Vec::new());
     let Ok(entries) = fs::read_dir(folder) else { return SavedTexts::default() };
@@ -445,7 +442,6 @@ fn sum(key: &str, text: &str) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// Returns the name of the file of the text `key`.
 pub(super) fn file_name(key: &str) -> String {
     let mut name = crate::api::endpoint::encode(key);
     // A leading dot marks unfinished files.

@@ -48,7 +48,6 @@ pub use turn::Turn;
 /// The minimum time between two frames not caused by a key.
 const FRAME_INTERVAL: Duration = Duration::from_millis(16);
 
-/// Options of the runtime.
 pub struct Options {
     /// The connections to servers; set up after the first frame, because reading the system's certificates takes a
     /// while.
@@ -57,7 +56,6 @@ pub struct Options {
     pub here: Host,
     /// A function that opens other servers, if any.
     pub open: Option<OpenServer>,
-    /// Whether the mouse is used.
     pub mouse: bool,
     /// Whether to query the terminal's background color.
     pub query_background: bool,
@@ -91,7 +89,6 @@ struct Interface<'a> {
     sessions: Sessions,
     terminal: &'a mut Terminal,
     signals: Signals,
-    /// Tasks for the loop.
     todo: Vec<Task>,
     notify: terminal::Notify,
 }

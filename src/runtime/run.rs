@@ -23,7 +23,6 @@ impl Drop for Group {
     }
 }
 
-/// Creates the process of a custom command.
 pub fn command(spec: &RunSpec) -> tokio::process::Command {
     let mut words = spec.program.iter();
     let mut command = programs::command(words.next().map(String::as_str).unwrap_or_default());
@@ -39,7 +38,6 @@ pub fn command(spec: &RunSpec) -> tokio::process::Command {
     tokio::process::Command::from(command)
 }
 
-/// Converts an exit status to an outcome.
 pub fn outcome(status: ExitStatus) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("failed with {status}")) }
 }

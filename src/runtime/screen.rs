@@ -41,7 +41,6 @@ impl Frame {
         }
     }
 
-    /// Returns the cells of a row.
     fn row(&self, y: u16) -> &[Cell] {
         let width = usize::from(self.cells.area.width);
         let start = usize::from(y) * width;

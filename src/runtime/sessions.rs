@@ -38,7 +38,6 @@ pub type OpenServer = Arc<dyn Fn(&Host) -> ServerContext + Send + Sync>;
 
 /// The state shared by all sessions.
 pub(super) struct SharedContext {
-    /// The connections to servers.
     pub connections: Connections,
     /// A function that opens other servers, if any.
     pub open: Option<OpenServer>,
@@ -46,7 +45,6 @@ pub(super) struct SharedContext {
     pub configure: Option<Configure>,
 }
 
-/// An open server.
 struct ServerSession {
     host: Host,
     app: App,
@@ -88,7 +86,6 @@ struct OpeningSession {
     context: JoinHandle<ServerContext>,
 }
 
-/// All open servers.
 pub(super) struct Sessions {
     current: ServerSession,
     background: Vec<ServerSession>,
@@ -105,7 +102,6 @@ impl Sessions {
         Sessions { current, background: Vec::new(), history: Vec::new(), opening: None, shared }
     }
 
-    /// Returns the current app.
     pub fn app(&mut self) -> &mut App {
         &mut self.current.app
     }
@@ -124,7 +120,6 @@ impl Sessions {
         std::iter::once(&mut self.current).chain(&mut self.background).find(|session| session.host == *host)
     }
 
-    /// Returns whether an app is quitting.
     pub fn is_quitting(&self) -> bool {
         self.current.app.is_quitting() || self.background.iter().any(|session| session.app.is_quitting())
     }

@@ -30,7 +30,6 @@ use std::sync::atomic::AtomicI32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
-/// Options of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub struct TerminalOptions {
     /// Whether the mouse is captured.

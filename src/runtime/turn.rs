@@ -13,7 +13,6 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Starts a turn.
     pub fn start() -> Turn {
         Turn { end: Instant::now() + TIME_LIMIT }
     }

@@ -75,7 +75,6 @@ impl<K: PartialEq, T> Derived<K, T> {
         !is_current
     }
 
-    /// Clears the value.
     pub fn clear(&mut self) {
         self.value = None;
     }
@@ -101,10 +100,8 @@ impl<K: PartialEq, T> Derived<K, T> {
     }
 }
 
-/// A reply from the server.
 #[derive(Clone)]
 pub struct ParsedReply {
-    /// The parsed value.
     pub value: Value,
     /// The number of rows of a list.
     pub len: usize,
@@ -333,9 +330,7 @@ impl<T: Send + Sync + 'static> Remote<'_, T> {
 /// The loaded rows of a list, or of several lists chained together.
 pub struct Rows<'a, T> {
     parts: Vec<&'a Resource>,
-    /// Whether the server has more rows.
     pub has_more: bool,
-    /// Whether a page is loading.
     pub is_loading: bool,
     /// Whether the first page was ever received.
     pub is_loaded: bool,
@@ -379,7 +374,6 @@ impl<'a, T> Rows<'a, T> {
 }
 
 impl<'a, T: 'static> Rows<'a, T> {
-    /// Chains the rows of several lists.
     pub fn chain(lists: Vec<Rows<'a, T>>) -> Rows<'a, T> {
         Rows {
             has_more: lists.iter().any(|list| list.has_more),
@@ -512,7 +506,6 @@ impl<'a, T: 'static> Iterator for LoadedRows<'a, T> {
 pub struct GrowingDocument<'a, S> {
     /// The document.
     pub sink: &'a S,
-    /// Whether it is complete.
     pub is_complete: bool,
     /// The error that stopped the download, if any.
     pub error: Option<&'a Error>,
@@ -550,7 +543,6 @@ impl Store {
         self.rows_of(&endpoint.request().at(host))
     }
 
-    /// Returns the loaded rows of `query`.
     pub fn rows<T: 'static>(&self, query: &ListQuery<T>) -> Rows<'_, T> {
         let mut lists: Vec<Rows<'_, T>> = query.requests().map(|request| self.rows_of(request)).collect();
         match lists.len() {
@@ -585,7 +577,6 @@ impl Store {
         }
     }
 
-    /// Returns the growing document of `request`.
     pub fn growing<S: Sink>(&self, request: &Request) -> Option<GrowingDocument<'_, S>> {
         let stream = self.streams.get(request)?;
         stream.used.set(self.turn);
@@ -816,7 +807,6 @@ impl Store {
         }
     }
 
-    /// Records a reply or an error.
     pub fn record_reply(&mut self, request: &Request, page: u32, outcome: Result<ParsedReply, Error>, now: Timestamp) {
         // Replies of other servers say nothing about the current one.
         if request.host.is_none() {
@@ -1001,12 +991,10 @@ impl Store {
         self.results.insert(key, CachedResult { result, is_preview, used });
     }
 
-    /// Records the progress of a range read.
     pub fn record_progress(&mut self, key: String, progress: Progress) {
         self.progress.insert(key, progress);
     }
 
-    /// Records the error of a range read.
     pub fn record_range_error(&mut self, key: String, error: Error) {
         self.progress.remove(&key);
         if self.failed.len() >= MAX_FAILURES {

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 /// A value read from parts of a large file, such as the listing of an archive or one of its files.
 pub trait RangeRead: Send + Sync + 'static {
-    /// The result.
     type Output: Send + Sync + 'static;
     /// Returns the key under which the result is stored.
     fn key(&self) -> String;

@@ -100,7 +100,6 @@ pub struct Load {
     pub max_bytes: usize,
     /// Returns the size in memory of the value, in bytes, where the estimate of [`Load::weigh`] is far from it.
     pub weight: Option<fn(&Value) -> usize>,
-    /// Parses the reply.
     pub read: Reader,
 }
 
@@ -112,7 +111,6 @@ fn counted_rows<T: Send + Sync + 'static>(rows: impl IntoIterator<Item = T>) -> 
 }
 
 impl Load {
-    /// Creates a load of the single reply of `endpoint`.
     pub fn single<E: Endpoint>(endpoint: &E) -> Load {
         Load {
             request: endpoint.request(),
@@ -250,7 +248,6 @@ impl<T> Clone for ListQuery<T> {
 }
 
 impl<T: Send + Sync + 'static> ListQuery<T> {
-    /// Creates a query of the list `endpoint`.
     pub fn new<E: Endpoint<Output = Vec<T>>>(endpoint: &E) -> ListQuery<T>
     where
         Vec<T>: Reply,
@@ -351,7 +348,6 @@ pub struct Follow {
     pub status: Load,
     /// Returns whether the status means that the document is complete.
     pub is_complete: fn(&Value) -> bool,
-    /// Creates the document.
     pub sink: fn() -> Box<dyn Sink>,
 }
 
@@ -372,7 +368,6 @@ const LIGHT: usize = 4096;
 
 /// A computation, such as highlighting, parsing or ranking.
 pub trait Derive: Send + Sync + 'static {
-    /// The result.
     type Output: Send + Sync + 'static;
     /// Returns the key of the result. The same key means the same result, so it must identify the input.
     fn key(&self) -> String;
@@ -388,7 +383,6 @@ pub trait Derive: Send + Sync + 'static {
     }
 }
 
-/// The result of a computation.
 #[derive(Clone)]
 pub struct WorkResult {
     pub value: Value,
@@ -418,9 +412,7 @@ pub type Preview = Arc<dyn Fn() -> Option<WorkResult> + Send + Sync>;
 /// A type-erased [`Derive`]. Equal by key.
 #[derive(Clone)]
 pub struct Work {
-    /// The key of the result.
     pub key: String,
-    /// The function to run.
     pub run: Run,
     /// The function that returns a first result, see [`Derive::preview`].
     pub preview: Preview,
@@ -481,11 +473,9 @@ impl From<Work> for Want {
 /// A write request. It is never retried automatically.
 #[derive(Clone)]
 pub struct Write {
-    /// The request.
     pub request: Request,
     /// The topics of the reads whose replies become stale when the write succeeds.
     pub outdates: &'static [Topic],
-    /// Parses the reply.
     pub read: Reader,
     /// A description for messages: `comment on !12`.
     pub what: String,

@@ -15,7 +15,6 @@ const MAX_ENTRIES: usize = 500_000;
 /// The maximum depth of folders below `refs`.
 const MAX_DEPTH: usize = 100;
 
-/// The folders of a clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitFolder {
     /// The folder with `HEAD`.

@@ -1,5 +1,8 @@
 //! A single-line text input for filters, prompts and the command line. It does not handle keys; callers invoke editing
 //! operations.
+//!
+//! The text areas of the composer cannot replace it: they move and delete by `char` instead of grapheme, and their words
+//! end at any punctuation, while `C-w` deletes parts of paths here.
 
 use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};

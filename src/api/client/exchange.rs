@@ -95,7 +95,6 @@ impl Call {
         self.method == Method::GET || self.method == Method::HEAD
     }
 
-    /// Returns the error for a fault of this call.
     pub fn error(&self, fault: Fault) -> Error {
         Error { tried: self.line(), fault }
     }
@@ -434,7 +433,6 @@ pub(super) async fn read<R: Reply>(response: Response, tried: String) -> Result<
     result.map_err(|unreadable| Error { tried, fault: Fault::Unreadable(unreadable) })
 }
 
-/// Waits before a retry.
 pub(super) async fn wait_before_retry(pause: Duration) {
     tokio::time::sleep(pause).await;
 }

@@ -48,7 +48,6 @@ pub struct Server {
     pub tls: TlsFiles,
     /// Whether writes are refused before they are sent.
     pub read_only: bool,
-    /// The timeouts of requests.
     pub timeouts: Timeouts,
 }
 
@@ -105,7 +104,6 @@ pub struct Response {
     pub status: u16,
     /// The decompressed body.
     pub body: Bytes,
-    /// The `Content-Type` header.
     pub content_type: Option<String>,
     /// The pagination headers.
     pub page: PageInfo,
@@ -144,7 +142,6 @@ impl Client {
         Ok(Client { http, server: Arc::new(server), clock, moved_projects, full_refs })
     }
 
-    /// Returns the server.
     pub fn server(&self) -> &Server {
         &self.server
     }

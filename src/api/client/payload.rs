@@ -44,7 +44,6 @@ impl Payload {
         Payload::of("application/x-www-form-urlencoded".into(), vec![Piece::Bytes(text.into())])
     }
 
-    /// Creates a JSON body.
     pub fn json(text: &str) -> Payload {
         Payload::of("application/json".into(), vec![Piece::Bytes(Bytes::copy_from_slice(text.as_bytes()))])
     }

@@ -78,7 +78,6 @@ impl Download {
     }
 }
 
-/// Returns the `ETag` if it is a strong one.
 fn strong_etag(headers: &HeaderMap) -> Option<HeaderValue> {
     headers.get(ETAG).filter(|tag| tag.as_bytes().first() == Some(&b'"')).cloned()
 }

@@ -39,7 +39,6 @@ impl Status {
         matches!(self, Status::Running | Status::Started | Status::Canceling)
     }
 
-    /// Returns whether the job has finished.
     pub fn is_finished(&self) -> bool {
         matches!(self, Status::Success | Status::Failed | Status::Canceled | Status::Skipped)
     }

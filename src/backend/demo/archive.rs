@@ -57,7 +57,6 @@ impl Archive {
         self.files.insert(path.to_owned(), Source::Bytes(bytes));
     }
 
-    /// Returns the file at `path`.
     pub fn get(&self, path: &str) -> Option<&Source> {
         self.files.get(path)
     }

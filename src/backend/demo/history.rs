@@ -40,7 +40,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// An author of commits.
 #[derive(Clone, Debug)]
 pub struct Author {
     /// The username, as used in scripts.
@@ -69,9 +68,7 @@ pub struct History {
 /// The properties of a commit that other parts of the world need.
 #[derive(Clone, Debug)]
 pub struct Commit {
-    /// The hash.
     pub id: Oid,
-    /// The hashes of the parents.
     pub parents: Vec<Oid>,
     /// The username of the author.
     pub author: String,
@@ -81,7 +78,6 @@ pub struct Commit {
     pub title: String,
 }
 
-/// An error in a script.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct ScriptError {
@@ -103,7 +99,6 @@ impl History {
         (0..steps).try_fold(from, |id, _| self.commits.iter().find(|c| c.id == id)?.parents.first().copied())
     }
 
-    /// Returns the time of a commit.
     pub fn time(&self, id: Oid) -> Option<jiff::Timestamp> {
         let commit = self.commits.iter().find(|c| c.id == id)?;
         jiff::Timestamp::from_second(commit.time).ok()

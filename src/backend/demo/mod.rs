@@ -33,12 +33,10 @@ const MAX_WORLD: u64 = 64 << 20;
 /// The initial world of a server, as selected by `--world`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WorldKind {
-    /// The demo world.
     #[default]
     Demo,
     /// A world with only an administrator and a regular user.
     Empty,
-    /// A world file.
     File(PathBuf),
 }
 

@@ -53,7 +53,6 @@ pub struct Playback {
     pub total: u128,
 }
 
-/// A parsed script.
 #[derive(Clone, Debug)]
 pub struct Script<'a> {
     steps: Vec<Step<'a>>,

@@ -14,7 +14,6 @@ use std::path::Path;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// The archive formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     Tar,
@@ -35,7 +34,6 @@ impl Format {
         }
     }
 
-    /// Returns the file extension.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Tar => "tar",

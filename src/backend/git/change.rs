@@ -74,7 +74,6 @@ impl Git {
         self.set_ref(&format!("refs/heads/{name}"), Some(from), Some(to))
     }
 
-    /// Deletes a branch.
     pub fn delete_branch(&self, name: &str) -> Result<(), Rejection> {
         let full = format!("refs/heads/{name}");
         self.set_ref(&full, self.target(&full), None)
@@ -106,7 +105,6 @@ impl Git {
         self.set_ref(&full, None, Some(id))
     }
 
-    /// Deletes a tag.
     pub fn delete_tag(&self, name: &str) -> Result<(), Rejection> {
         let full = format!("refs/tags/{name}");
         self.set_ref(&full, self.target(&full), None)

@@ -10,7 +10,6 @@ use base64::engine::general_purpose::STANDARD;
 use git2::{FileMode, ObjectType, Oid, Tree, TreeBuilder};
 use std::collections::BTreeMap;
 
-/// The parameters of a new commit.
 pub struct NewCommit<'a> {
     pub branch: &'a str,
     /// The branch that a new branch starts from.
@@ -252,7 +251,6 @@ fn insert_entry(builder: &mut TreeBuilder<'_>, name: &str, id: Oid, mode: FileMo
     builder.insert(name, id, mode.into()).map(drop).map_err(refused)
 }
 
-/// Decodes the content of an action.
 fn decode_content(index: usize, action: &CommitAction) -> Result<Vec<u8>, Rejection> {
     let missing = || Rejection::error(400, format!("actions[{index}][content] is missing"));
     let text = action.content.as_deref().ok_or_else(missing)?;

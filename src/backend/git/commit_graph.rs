@@ -41,7 +41,6 @@ pub(super) struct CommitGraph {
     is_dated: bool,
 }
 
-/// A file of the commit-graph.
 #[derive(Debug)]
 struct Layer {
     /// The number of commits in earlier layers.
@@ -156,7 +155,6 @@ impl CommitGraph {
         self.layers.iter().rev().find_map(|layer| layer.find(id.as_bytes())?.checked_add(layer.start))
     }
 
-    /// Returns the commit at a place.
     pub fn commit(&self, place: u32) -> Option<GraphCommit> {
         let (layer, at) = self.layer(place)?;
         let commit = layer.commit(at)?;
@@ -174,7 +172,6 @@ impl CommitGraph {
         })
     }
 
-    /// Returns the places of the parents of the commit at a place.
     pub fn parents(&self, place: u32) -> Option<Vec<u32>> {
         let (layer, at) = self.layer(place)?;
         let commit = layer.commit(at)?;

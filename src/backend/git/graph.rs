@@ -247,7 +247,6 @@ impl Graph {
         self.nodes.get(place)
     }
 
-    /// Returns the place of a commit that is in the graph.
     pub fn place(&self, id: Oid) -> Option<usize> {
         self.places.get(&id).copied()
     }

@@ -25,7 +25,6 @@ const CLOCK_SKEW: i64 = 24 * 60 * 60;
 /// The number of consecutive commits that are too old after which a walk ends.
 pub(super) const MAX_OLD_IN_A_ROW: usize = 64;
 
-/// A query for commits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogQuery {
     /// The commits to start from; several for the history of all refs.

@@ -32,7 +32,6 @@ pub enum LocalError {
 /// The repository that was found at a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalRepository {
-    /// The name of the repository.
     pub name: String,
     /// The default branch; `None` if there are no commits yet.
     pub default_branch: Option<String>,

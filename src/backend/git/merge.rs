@@ -10,7 +10,6 @@ use std::io::Write;
 /// The maximum number of commits that are rebased.
 const MAX_REBASED: usize = 5_000;
 
-/// The parameters of a merge.
 pub struct NewMerge<'a> {
     /// The head of the target branch.
     pub target: Oid,
@@ -21,7 +20,6 @@ pub struct NewMerge<'a> {
     pub method: MergeMethod,
     /// The message and the author of the squash commit; `None` keeps all commits.
     pub squash: Option<(&'a str, Author)>,
-    /// The message of the merge commit.
     pub message: &'a str,
     pub committer: Author,
 }

@@ -56,7 +56,6 @@ use std::sync::{Arc, Once};
 /// The maximum size of the list of the commits at which a shallow clone ends, in bytes.
 const MAX_SHALLOW: u64 = 64 << 20;
 
-/// An open repository.
 pub struct Git {
     repo: Repository,
     default_branch: Option<String>,
@@ -217,7 +216,6 @@ impl Git {
         self.branch_head(self.default_branch.as_deref()?)
     }
 
-    /// Returns the head of a branch.
     pub fn branch_head(&self, name: &str) -> Option<Oid> {
         let target = self.target(&format!("refs/heads/{name}"))?;
         self.peel(target).ok()?
@@ -240,7 +238,6 @@ impl Git {
         self.repo.odb().ok()?.add_disk_alternate(objects.to_str()?).ok()
     }
 
-    /// Returns a tag.
     pub fn tag(&self, name: &str) -> Option<TagRef> {
         self.tag_at(name.to_owned(), self.target(&format!("refs/tags/{name}"))?).ok()?
     }

@@ -20,7 +20,6 @@ const MAX_TAG_DEPTH: usize = 32;
 /// The characters that git does not allow in a signature.
 pub(super) const INVALID_IN_SIGNATURE: [char; 4] = ['<', '>', '\n', '\0'];
 
-/// A commit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Commit {
     pub id: Oid,
@@ -139,7 +138,6 @@ impl Commit {
         lines.map(str::trim_start).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the first parent.
     pub fn parent(&self) -> Option<Oid> {
         self.parents.first().copied()
     }
@@ -210,7 +208,6 @@ impl Git {
         Ok(read(raw))
     }
 
-    /// Returns whether a commit exists.
     pub fn has_commit(&self, id: Oid) -> bool {
         self.header(id).is_ok_and(|(_, kind)| kind == ObjectType::Commit)
     }
@@ -220,7 +217,6 @@ impl Git {
         Ok(Timestamp::from_second(self.raw_commit(id, |raw| raw.seconds())?).unwrap_or_default())
     }
 
-    /// Returns the tree of a commit.
     pub fn tree(&self, commit: Oid) -> Result<Tree<'_>, Rejection> {
         self.folder(self.raw_commit(commit, |raw| raw.tree)?)
     }
@@ -253,7 +249,6 @@ impl Git {
         Ok((object.kind() == ObjectType::Tag).then(|| lossy(split(object.data()).1)))
     }
 
-    /// Writes a commit object.
     pub(super) fn write_commit(
         &self,
         (author, committer): (&Signature, &Signature),

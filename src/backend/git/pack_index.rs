@@ -301,7 +301,6 @@ fn for_each_record(
 #[derive(Debug)]
 pub(super) struct Packs(Vec<Pack>);
 
-/// A pack and its index.
 #[derive(Debug)]
 struct Pack {
     /// The path of the index.

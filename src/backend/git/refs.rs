@@ -197,7 +197,6 @@ mod tests {
             TestRepo { folder, empty }
         }
 
-        /// Runs stock git.
         fn run(&self, arguments: &[&str]) -> String {
             let mut command = Command::new("git");
             command.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]).args(arguments);

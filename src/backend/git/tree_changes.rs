@@ -14,7 +14,6 @@ use std::rc::Rc;
 /// The maximum size in bytes of the cached folders.
 const MAX_CACHED_BYTES: usize = 16 << 20;
 
-/// An entry of a folder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry<'f> {
     pub name: &'f [u8],
@@ -160,7 +159,6 @@ impl<'g> TreeComparison<'g> {
         Ok(OpenPair { old: self.folder(old)?, new: self.folder(new)?, old_at: 0, new_at: 0, path })
     }
 
-    /// Returns the bytes of a folder.
     fn folder(&mut self, id: Option<Oid>) -> Result<Rc<[u8]>, Rejection> {
         let Some(id) = id else { return Ok(Rc::default()) };
         if let Some(known) = self.folders.get(&id) {

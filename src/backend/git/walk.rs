@@ -31,7 +31,6 @@ pub struct Log {
     until: Option<i64>,
     /// The commits found so far.
     pub found: Vec<Oid>,
-    /// Whether the log is complete.
     pub is_complete: bool,
     /// The number of consecutive commits that were too old.
     old: usize,

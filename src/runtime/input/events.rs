@@ -42,7 +42,6 @@ impl Input {
         let _ = (&mut self.task).await;
     }
 
-    /// Returns whether the input is closed.
     pub fn is_closed(&self) -> bool {
         self.task.is_finished()
     }

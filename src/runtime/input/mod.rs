@@ -85,7 +85,6 @@ mod unix {
             let _ = (&mut self.ended).await;
         }
 
-        /// Returns whether the input is closed.
         pub fn is_closed(&self) -> bool {
             self.task.is_finished()
         }

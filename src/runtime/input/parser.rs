@@ -72,7 +72,6 @@ impl Parser {
         Parser { pending: Vec::new(), paste: None, answer, has_escaped: false }
     }
 
-    /// Parses bytes.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Sent> {
         let mut out = Vec::new();
         let mut data = std::mem::take(&mut self.pending);

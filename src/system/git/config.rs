@@ -123,7 +123,6 @@ impl Entry {
 
 /// The configuration of a clone after all rules were applied.
 pub struct Reviewed {
-    /// All settings.
     pub entries: Vec<Entry>,
     /// The settings to pass to git.
     pub overrides: Vec<(String, String)>,

@@ -90,7 +90,6 @@ fn read(path: &Path, setting: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Reads the certificates in a file.
 fn certificates(path: &Path, setting: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let text = read(path, setting)?;
     if Certificate::parse(&text).is_some_and(|certificate| certificate.der == text) {

@@ -385,7 +385,6 @@ impl Load {
         self.members(Scope::Project(id), &form.members, created_at)
     }
 
-    /// Adds the labels of a project or a group.
     fn labels(&mut self, project: u64, group: Option<u64>, labels: &[String]) -> Result<()> {
         for label in labels {
             let mut words = label.splitn(3, ' ');
