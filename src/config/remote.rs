@@ -1,6 +1,7 @@
 //! Git remotes of a folder: the server and the project that it was cloned from.
 
-use crate::system::{git_config, git_folder};
+use crate::system::git::config;
+use crate::system::git_folder;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use url::Url;
@@ -50,7 +51,7 @@ impl LocalClone {
         let mut all = Vec::new();
         for path in user_files() {
             // A mistake in the user's own files affects no clone.
-            all.extend(git_config::read(&path, &found.git).unwrap_or_default());
+            all.extend(config::read(&path, &found.git).unwrap_or_default());
         }
         // The configuration of a clone can name any other folder.
         let named = own.iter().rev().find(|entry| entry.section == "core" && entry.key == "worktree");
@@ -98,15 +99,15 @@ fn user_files() -> Vec<PathBuf> {
 }
 
 /// Returns the remotes of a configuration, `origin` first. Of several addresses of a remote, git fetches the first.
-fn remotes(config: &[git_config::Entry]) -> Vec<Remote> {
+fn remotes(config: &[config::Entry]) -> Vec<Remote> {
     let prefixes: Vec<(&str, &str)> = config
         .iter()
         .filter(|entry| entry.section == "url" && entry.key == "insteadof" && !entry.value.is_empty())
         .map(|entry| (entry.value.as_str(), entry.subsection.as_str()))
         .take(MAX_REMOTES)
         .collect();
-    let is_url = |entry: &&git_config::Entry| entry.section == "remote" && entry.key == "url";
-    let mut first: HashMap<&str, (usize, Option<&git_config::Entry>)> = HashMap::new();
+    let is_url = |entry: &&config::Entry| entry.section == "remote" && entry.key == "url";
+    let mut first: HashMap<&str, (usize, Option<&config::Entry>)> = HashMap::new();
     for (at, entry) in config.iter().filter(is_url).enumerate() {
         let (_, url) = first.entry(&entry.subsection).or_insert((at, None));
         // An empty address removes those before it.
@@ -114,7 +115,7 @@ fn remotes(config: &[git_config::Entry]) -> Vec<Remote> {
     }
     let mut urls: Vec<_> = first.into_values().filter_map(|(at, url)| Some((at, url?))).collect();
     urls.sort_by_key(|(at, entry)| (entry.subsection != "origin", *at));
-    let parsed = |entry: &git_config::Entry| {
+    let parsed = |entry: &config::Entry| {
         let url = entry.value.as_str();
         let prefix =
             prefixes.iter().filter(|(prefix, _)| url.starts_with(prefix)).max_by_key(|(prefix, _)| prefix.len());
@@ -296,7 +297,7 @@ mod tests {
         assert_eq!(remotes.first().map(|remote| remote.url.as_str()), Some("git@git.example.com:acme/cli.git"));
         assert_eq!(Remote::parse("-oProxyCommand=id:acme/cli"), None);
         let reset = "[remote \"origin\"]\nurl = h.example:a/b\nurl =\nurl = h.example:c/d\n[remote \"b\"]\nurl = h.example:e/f\nurl =\n";
-        let urls: Vec<_> = super::remotes(&git_config::parse(reset)).into_iter().map(|remote| remote.url).collect();
+        let urls: Vec<_> = super::remotes(&config::parse(reset)).into_iter().map(|remote| remote.url).collect();
         assert_eq!(urls, ["h.example:c/d"]);
     }
 
@@ -349,7 +350,7 @@ mod tests {
     fn the_first_address_of_a_remote_counts_with_the_prefixes_that_git_replaces() {
         let text = "[remote \"up\"]\nurl = gl:up/web\n[remote \"origin\"]\nurl = work:acme/web\nurl = git@other.example:x/y\n\
                     [url \"https://h.example/\"]\ninsteadOf = gl:\n[url \"git@ssh.example:\"]\ninsteadOf = work:\ninsteadOf = wo\n";
-        let all: Vec<_> = remotes(&git_config::parse(text)).into_iter().map(|r| (r.name, r.host, r.path)).collect();
+        let all: Vec<_> = remotes(&config::parse(text)).into_iter().map(|r| (r.name, r.host, r.path)).collect();
         let is = |name: &str, host: &str, path: &str| (name.to_owned(), host.to_owned(), path.to_owned());
         assert_eq!(all, [is("origin", "ssh.example", "acme/web"), is("up", "h.example", "up/web")]);
     }
@@ -378,7 +379,7 @@ mod tests {
         let entries: String =
             (0..9).map(|at| format!("[remote \"r{at}\"]\nurl = git@alias{}:a/b\n", at / 2 * 2)).collect();
         let asked = std::cell::RefCell::new(Vec::new());
-        let clone = LocalClone { work_tree: None, remotes: remotes(&git_config::parse(&entries)) };
+        let clone = LocalClone { work_tree: None, remotes: remotes(&config::parse(&entries)) };
         let clone = clone.with_aliases(|alias| {
             asked.borrow_mut().push(alias.to_owned());
             (alias == "git@alias2").then(|| "git.example.com".to_owned())

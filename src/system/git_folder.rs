@@ -1,7 +1,8 @@
 //! Finds the git folder of a path, and checks the files in it before a library opens them: somebody else may have put a
 //! pipe, a device or an endless file in the place of any of them.
 
-use super::{files, git_config};
+use super::files;
+use super::git::config;
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -71,11 +72,11 @@ impl GitFolder {
     ///
     /// # Errors
     /// Returns a message with the path of a file that is not a regular one, too large, or not readable.
-    pub fn config(&self) -> Result<Vec<git_config::Entry>, String> {
-        let mut entries = git_config::read(&self.common.join("config"), &self.git)?;
-        let is_on = |entry: &git_config::Entry| entry.key == "worktreeconfig" && entry.value == "true";
+    pub fn config(&self) -> Result<Vec<config::Entry>, String> {
+        let mut entries = config::read(&self.common.join("config"), &self.git)?;
+        let is_on = |entry: &config::Entry| entry.key == "worktreeconfig" && entry.value == "true";
         if entries.iter().any(|entry| entry.section == "extensions" && is_on(entry)) {
-            entries.extend(git_config::read(&self.git.join("config.worktree"), &self.git)?);
+            entries.extend(config::read(&self.git.join("config.worktree"), &self.git)?);
         }
         Ok(entries)
     }

@@ -3,7 +3,6 @@
 
 pub mod files;
 pub mod git;
-pub mod git_config;
 pub mod git_folder;
 pub mod panics;
 pub mod programs;

@@ -1,244 +1,225 @@
-//! The configuration of a clone: which of its settings run programs, and what git gets instead.
+//! Reads git's configuration files as text, with bounds. Nothing that they name is executed.
 
-use std::fs::{File, Metadata};
-use std::io::Read;
+use crate::system::files;
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// The maximum number of bytes that are read of a file that git keeps.
-const MAX_FILE_BYTES: u64 = 64 << 10;
+/// The maximum size of a configuration file of git, in bytes.
+const MAX_BYTES: u64 = 8 << 20;
+/// The maximum depth of included files; git's own is the same.
+const MAX_DEPTH: usize = 10;
+/// The maximum number of files that one file includes, directly or not.
+const MAX_FILES: usize = 100;
 
-/// The settings that git always gets. Hooks of the clone are not run, since a checkout is complete without them, and
-/// nothing is done on the side.
-const ALWAYS: [(&str, &str); 7] = [
-    ("core.hooksPath", "/dev/null"),
-    ("core.fsmonitor", "false"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
-    ("submodule.recurse", "false"),
-    ("fetch.recurseSubmodules", "false"),
-    ("diff.ignoreSubmodules", "all"),
-];
-
-/// The treatment of a setting in the clone's own configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
-    /// Git gets the user's own value, or else this one.
-    Instead(&'static str),
-    /// The hook of this name is not run.
-    NoHook,
-    /// The user is asked.
-    Ask,
-    /// The user is asked if a branch can change the file.
-    Include,
-}
-
-/// Returns the rule for a setting. Keys that no command of labscope reads have none.
-fn rule(section: &str, subsection: Option<&str>, name: &str) -> Option<Rule> {
-    let below = subsection.unwrap_or_default().to_ascii_lowercase();
-    Some(match (section, name) {
-        ("core", "fsmonitor" | "hookspath") => return None,
-        ("core", "alternaterefscommand" | "editor") | ("sequence", "editor") => Rule::Instead(":"),
-        ("core", "pager") | ("interactive", "difffilter") => Rule::Instead("cat"),
-        ("core", "askpass") => Rule::Instead(""),
-        ("core", "protecthfs" | "protectntfs") | ("credential", "protectprotocol" | "sanitizeprompt") => {
-            Rule::Instead("true")
-        }
-        ("pager", _) => Rule::Instead("false"),
-        ("diff", "external" | "command" | "textconv") | ("trailer", "command" | "cmd") => Rule::Instead(":"),
-        ("merge", "driver") | ("gpg", "program" | "defaultkeycommand") => Rule::Instead("false"),
-        ("protocol", "allow") => Rule::Instead(if below == "ext" { "never" } else { "user" }),
-        ("hook", _) if subsection.is_some() => Rule::NoHook,
-        ("core", "sshcommand" | "gitproxy")
-        | ("credential", "helper")
-        | ("filter", "clean" | "smudge" | "process")
-        | ("remote", "uploadpack" | "receivepack" | "vcs" | "proxy")
-        | ("lfs", "standalonetransferagent") => Rule::Ask,
-        // These send the user's credentials through another server.
-        ("http", "proxy" | "curloptresolve" | "pinnedpubkey") => Rule::Ask,
-        ("http", name) if ["ssl", "proxyssl", "schannel"].iter().any(|word| name.starts_with(word)) => Rule::Ask,
-        ("lfs", _) if below.starts_with("customtransfer.") || below.starts_with("extension.") => Rule::Ask,
-        ("include" | "includeif", "path") => Rule::Include,
-        _ => return None,
-    })
-}
-
-/// A setting, and where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A line of a configuration file: `remote`, `origin`, `url` and the address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// Whether the clone contains it, rather than the configuration of the user or the system.
-    is_of_clone: bool,
-    /// The file that contains it, relative to the working tree; empty if there is none.
-    file: String,
-    /// The key, as git writes it: `section.Subsection.name`.
-    key: String,
-    value: String,
+    /// The section, in lower case.
+    pub section: String,
+    /// The subsection, or an empty text.
+    pub subsection: String,
+    /// The name of the variable, in lower case.
+    pub key: String,
+    pub value: String,
 }
 
-impl Entry {
-    /// Parses the output of `git config --list -z --show-scope --show-origin`.
-    pub fn parse_all(listed: &str) -> Vec<Entry> {
-        let mut fields = listed.split('\0');
-        let mut all = Vec::new();
-        while let (Some(scope), Some(origin), Some(setting)) = (fields.next(), fields.next(), fields.next()) {
-            let (key, value) = setting.split_once('\n').unwrap_or((setting, "true"));
-            all.push(Entry {
-                is_of_clone: !matches!(scope, "system" | "global" | "command"),
-                file: origin.strip_prefix("file:").unwrap_or_default().to_owned(),
-                key: key.to_owned(),
-                value: value.to_owned(),
-            });
-        }
-        all
-    }
-
-    /// Returns the subsection: the name of a remote, of a filter.
-    pub fn subsection(&self) -> Option<&str> {
-        let (first, last) = (self.key.find('.')?, self.key.rfind('.')?);
-        self.key.get(first + 1..last)
-    }
-
-    fn rule(&self) -> Option<Rule> {
-        let section = self.key.split('.').next().unwrap_or_default().to_ascii_lowercase();
-        let name = self.key.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-        rule(&section, self.subsection(), &name)
-    }
-
-    /// Returns whether the value turns off what the setting is for.
-    fn is_harmless(&self) -> bool {
-        match self.key.rsplit('.').next() {
-            Some("sslverify") => matches!(self.value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1"),
-            _ => self.value.is_empty() && !self.key.starts_with("http."),
-        }
-    }
-
-    /// Returns the file that an `include.path` names.
-    fn included(&self, folder: &Path) -> PathBuf {
-        let path = match self.value.strip_prefix("~/") {
-            Some(below) => dirs::home_dir().unwrap_or_default().join(below),
-            None => PathBuf::from(&self.value),
-        };
-        folder.join(&self.file).parent().unwrap_or(folder).join(path)
-    }
+/// Reads a file and those that it includes. A file that does not exist has no entries.
+///
+/// # Errors
+/// Returns a message with the path if one of them is not a regular file, too large, or not readable.
+pub fn read(path: &Path, git_folder: &Path) -> Result<Vec<Entry>, String> {
+    let mut entries = Vec::new();
+    let mut reader = Reader { git_folder, files_left: MAX_FILES, bytes_left: MAX_BYTES };
+    reader.read(path, 0, &mut entries)?;
+    Ok(entries)
 }
 
-/// The configuration of a clone after all rules were applied.
-pub struct Reviewed {
-    pub entries: Vec<Entry>,
-    /// The settings to pass to git.
-    pub overrides: Vec<(String, String)>,
-    /// Whether the configuration names an SSH command.
-    pub sets_ssh_command: bool,
-    /// The settings that the user must allow.
-    pub reasons: Vec<String>,
+struct Reader<'a> {
+    git_folder: &'a Path,
+    files_left: usize,
+    bytes_left: u64,
 }
 
-/// Applies the rules to the configuration of the clone at `folder`.
-pub fn review(entries: Vec<Entry>, folder: &Path, git_dir: &Path) -> Reviewed {
-    let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
-    let mut overrides: Vec<(String, String)> = ALWAYS.map(owned).into();
-    let mut reasons = Vec::new();
-    // The value that the user's own configuration gives.
-    let users = |key: &str| entries.iter().rfind(|entry| !entry.is_of_clone && entry.key == key).map(|e| &e.value);
-    if users("protocol.ext.allow").is_none() {
-        overrides.push(owned(("protocol.ext.allow", "never")));
-    }
-    let sets_ssh_command = entries.iter().any(|entry| entry.key == "core.sshcommand");
-    for entry in entries.iter().filter(|entry| entry.is_of_clone) {
-        let Some(mut rule) = entry.rule() else { continue };
-        // The key ends at the first equals sign of an option.
-        if entry.key.contains('=') && matches!(rule, Rule::Instead(_) | Rule::NoHook) {
-            rule = Rule::Ask;
-        }
-        let is_asked = match rule {
-            Rule::Instead(value) => {
-                overrides.push((entry.key.clone(), users(&entry.key).map_or(value, String::as_str).to_owned()));
-                false
+impl Reader<'_> {
+    fn read(&mut self, path: &Path, depth: usize, out: &mut Vec<Entry>) -> Result<(), String> {
+        let Some(left) = self.files_left.checked_sub(1).filter(|_| depth <= MAX_DEPTH) else { return Ok(()) };
+        self.files_left = left;
+        let bytes = match files::read(path, self.bytes_left) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(());
             }
-            Rule::NoHook => {
-                let name = entry.subsection().unwrap_or_default();
-                overrides.push((format!("hook.{name}.enabled"), "false".to_owned()));
-                false
-            }
-            Rule::Ask => users(&entry.key) != Some(&entry.value) && !entry.is_harmless(),
-            Rule::Include => match entry.included(folder).canonicalize() {
-                Ok(file) => file.starts_with(folder) && !file.starts_with(git_dir),
-                Err(_) => true,
-            },
+            read => read.map_err(|error| format!("cannot read {}: {error}", path.display()))?,
         };
-        if is_asked {
-            reasons.push(format!("{} = {}", entry.key, entry.value));
+        self.bytes_left = self.bytes_left.saturating_sub(bytes.len() as u64);
+        for entry in parse(&String::from_utf8_lossy(&bytes)) {
+            if entry.key == "path" && self.includes(&entry, path) {
+                self.read(&resolve(&entry.value, path), depth + 1, out)?;
+            }
+            out.push(entry);
+        }
+        Ok(())
+    }
+
+    /// Returns whether an entry includes another file. Of the conditions, only folders without wildcards are supported.
+    fn includes(&self, entry: &Entry, from: &Path) -> bool {
+        if entry.section == "include" {
+            return entry.subsection.is_empty();
+        }
+        let folder = entry.subsection.strip_prefix("gitdir:").filter(|_| entry.section == "includeif");
+        folder.is_some_and(|folder| match folder.strip_suffix('/') {
+            Some(folder) => self.git_folder.starts_with(resolve(folder, from)),
+            None => self.git_folder == resolve(folder, from),
+        })
+    }
+}
+
+/// Resolves a path that the file `from` names.
+fn resolve(path: &str, from: &Path) -> PathBuf {
+    match path.strip_prefix("~/") {
+        Some(rest) => dirs::home_dir().unwrap_or_default().join(rest),
+        None => files::folder_of(from).join(path),
+    }
+}
+
+/// Parses the text of a configuration file. Lines that git would refuse are left out.
+pub fn parse(text: &str) -> Vec<Entry> {
+    let mut all = Vec::new();
+    let (mut section, mut subsection) = (String::new(), String::new());
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let mut rest = line.trim_start();
+        if let Some(header) = rest.strip_prefix('[') {
+            let Some((name, sub, after)) = parse_header(header) else { continue };
+            (section, subsection) = (name, sub);
+            rest = after.trim_start();
+        }
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(rest.len());
+        let (key, after) = rest.split_at(end);
+        if key.is_empty() || section.is_empty() {
+            continue;
+        }
+        let after = after.trim_start();
+        let value = match after.strip_prefix('=') {
+            Some(value) => parse_value(value, &mut lines),
+            None if after.is_empty() || after.starts_with(['#', ';']) => "true".to_owned(),
+            None => continue,
+        };
+        let (section, subsection) = (section.clone(), subsection.clone());
+        all.push(Entry { section, subsection, key: key.to_ascii_lowercase(), value });
+    }
+    all
+}
+
+/// Parses a header after its bracket: the section, the subsection, and the rest of the line.
+fn parse_header(text: &str) -> Option<(String, String, &str)> {
+    let end = text.find(|c: char| c == ']' || c == '"' || c.is_whitespace())?;
+    let (name, rest) = text.split_at(end);
+    let rest = rest.trim_start();
+    if let Some(rest) = rest.strip_prefix(']') {
+        // The old form `[remote.origin]` ignores case.
+        let (section, subsection) = name.split_once('.').unwrap_or((name, ""));
+        return Some((section.to_ascii_lowercase(), subsection.to_ascii_lowercase(), rest));
+    }
+    let mut subsection = String::new();
+    let mut chars = rest.strip_prefix('"')?.chars();
+    loop {
+        match chars.next()? {
+            '"' => break,
+            '\\' => subsection.push(chars.next()?),
+            other => subsection.push(other),
         }
     }
-    Reviewed { entries, overrides, sets_ssh_command, reasons }
+    Some((name.to_ascii_lowercase(), subsection, chars.as_str().trim_start().strip_prefix(']')?))
 }
 
-/// Returns the text of a file of a few lines; `None` if it is anything else.
-pub fn small_file(path: &Path) -> Option<String> {
-    // A pipe would block.
-    std::fs::symlink_metadata(path).ok().filter(Metadata::is_file)?;
-    let mut text = String::new();
-    File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
-}
-
-/// Returns whether a configuration file names a working tree.
-pub fn names_worktree(path: &Path) -> bool {
-    let is_name = |line: &str| line.split('=').next().is_some_and(|key| key.trim().eq_ignore_ascii_case("worktree"));
-    small_file(path).is_some_and(|text| text.lines().any(is_name))
+/// Parses a value after its equals sign; a backslash at the end of a line continues it on the next.
+fn parse_value<'a>(first: &'a str, lines: &mut impl Iterator<Item = &'a str>) -> String {
+    let mut value = String::new();
+    // The length of the value without spaces at its end that are not quoted.
+    let mut length = 0;
+    let mut quoted = false;
+    let mut line = first.trim_start();
+    'lines: loop {
+        let mut chars = line.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '"' => {
+                    quoted = !quoted;
+                    length = value.len();
+                }
+                '\\' => match chars.next() {
+                    None => match lines.next() {
+                        Some(next) => {
+                            line = next;
+                            continue 'lines;
+                        }
+                        None => break 'lines,
+                    },
+                    Some(escaped) => {
+                        value.push(match escaped {
+                            'n' => '\n',
+                            't' => '\t',
+                            'b' => '\u{8}',
+                            other => other,
+                        });
+                        length = value.len();
+                    }
+                },
+                '#' | ';' if !quoted => break 'lines,
+                other => {
+                    value.push(other);
+                    if quoted || !other.is_whitespace() {
+                        length = value.len();
+                    }
+                }
+            }
+        }
+        break;
+    }
+    value.truncate(length);
+    value
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn reviewed(settings: &[(&str, &str, &str)]) -> Reviewed {
-        let listed: String =
-            settings.iter().map(|(scope, key, value)| format!("{scope}\0file:.git/config\0{key}\n{value}\0")).collect();
-        review(Entry::parse_all(&listed), Path::new("/clone"), Path::new("/clone/.git"))
-    }
-
-    fn given<'a>(reviewed: &'a Reviewed, key: &str) -> Option<&'a str> {
-        reviewed.overrides.iter().rfind(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    #[test]
+    fn values_are_read_as_git_reads_them() {
+        let text = "\u{feff}# mine\n[core]\n\tbare = false ; no\n[remote \"a \\\"b\\\\\"]\n\turl = \"x # y\" # z\r\n\
+                    \tfetch = +refs/*:\\\n  refs/*  \n  push\n[Remote.Up] URL=h:p\n[url \"git@h:\"] insteadOf = \"https://h/ \"\n\
+                    [broken\nx = 1\nno value\n";
+        let all: Vec<String> =
+            parse(text).into_iter().map(|e| format!("{}|{}|{}|{}", e.section, e.subsection, e.key, e.value)).collect();
+        let expected = [
+            "core||bare|false",
+            "remote|a \"b\\|url|x # y",
+            "remote|a \"b\\|fetch|+refs/*:  refs/*",
+            "remote|a \"b\\|push|true",
+            "remote|up|url|h:p",
+            "url|git@h:|insteadof|https://h/ ",
+            "url|git@h:|x|1",
+        ];
+        assert_eq!(all, expected);
     }
 
     #[test]
-    fn the_users_own_values_replace_those_of_the_clone() {
-        let both = reviewed(&[
-            ("system", "gpg.program", "old"),
-            ("global", "gpg.program", "gpg2"),
-            ("local", "gpg.program", "evil"),
-            ("worktree", "core.editor", "evil"),
-            ("local", "hook.evil.event", "post-checkout"),
-            ("local", "protocol.ext.allow", "always"),
-        ]);
-        assert_eq!(given(&both, "gpg.program"), Some("gpg2"));
-        assert_eq!(given(&both, "core.editor"), Some(":"));
-        assert_eq!(given(&both, "hook.evil.enabled"), Some("false"));
-        assert_eq!(given(&both, "protocol.ext.allow"), Some("never"));
-        assert_eq!(both.reasons, Vec::<String>::new());
-        let own = reviewed(&[("global", "protocol.ext.allow", "user"), ("global", "core.sshcommand", "ssh -v")]);
-        assert_eq!((given(&own, "protocol.ext.allow"), own.sets_ssh_command), (None, true));
-    }
-
-    #[test]
-    fn only_what_the_clone_adds_is_asked_about() {
-        let same = [
-            ("global", "filter.lfs.smudge", "git-lfs smudge -- %f"),
-            ("local", "filter.lfs.smudge", "git-lfs smudge -- %f"),
-        ];
-        assert_eq!(reviewed(&same).reasons, Vec::<String>::new());
-        let harmless = [
-            ("local", "http.sslverify", "true"),
-            ("local", "credential.helper", ""),
-            ("local", "remote.origin.url", "https://git.example.com/a/b.git"),
-            ("local", "branch.main.remote", "origin"),
-            ("local", "lfs.repositoryformatversion", "0"),
-            ("local", "user.name", "A"),
-            ("global", "credential.helper", "!evil"),
-            ("global", "include.path", "other"),
-        ];
-        assert_eq!(reviewed(&harmless).reasons, Vec::<String>::new());
-        let asked = reviewed(&[("local", "FILTER.Evil.Smudge", "x"), ("submodule", "http.sslverify", "false")]);
-        assert_eq!(asked.reasons, ["FILTER.Evil.Smudge = x", "http.sslverify = false"]);
+    fn included_files_are_read_but_neither_pipes_nor_endless_includes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let file = at("config");
+        std::fs::write(&file, "[include]\npath = more\n[includeIf \"gitdir:/nowhere/\"]\npath = other\n")
+            .expect("written");
+        std::fs::write(at("more"), "[a]\nb = c\n[include]\npath = config\n").expect("written");
+        std::fs::write(at("other"), "[a]\nb = d\n").expect("written");
+        let entries = read(&file, folder.path()).expect("reads");
+        let is_a = |entry: &&Entry| entry.section == "a";
+        assert!(entries.iter().filter(is_a).count() > 1 && entries.iter().filter(is_a).all(|entry| entry.value == "c"));
+        assert_eq!(read(&at("none"), folder.path()), Ok(Vec::new()));
+        std::fs::remove_file(at("more")).expect("removed");
+        std::fs::create_dir(at("more")).expect("created");
+        let why = read(&file, folder.path()).expect_err("it is a folder");
+        assert!(why.ends_with("more: it is not a regular file"), "{why}");
     }
 }

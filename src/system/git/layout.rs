@@ -1,10 +1,14 @@
 //! Finds what makes git write to another place than the folder of a clone.
 
-use std::fs;
+use super::config;
+use std::fs::{self, File, Metadata};
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 /// The maximum number of files of a git folder that are looked at.
 const MAX_FILES: usize = 50_000;
+/// The maximum number of bytes that are read of a file that git keeps.
+const MAX_FILE_BYTES: u64 = 64 << 10;
 
 /// Describes the parts of a clone that lead elsewhere. A repository that another folder owns, and a symbolic link in a
 /// git folder, make git change files that the clone's author chose.
@@ -49,7 +53,7 @@ pub fn is_in_git_folder(folder: &Path, file: &Path) -> bool {
         return true;
     }
     // A file of this name leads to the folder.
-    let named = super::config::small_file(&folder.join(".git"));
+    let named = small_file(&folder.join(".git"));
     let path = named.as_deref().and_then(|text| text.strip_prefix("gitdir:")).map(|path| folder.join(path.trim()));
     path.and_then(|path| path.canonicalize().ok()).is_some_and(|git_dir| file.starts_with(git_dir))
 }
@@ -76,19 +80,33 @@ fn owns(folder: &Path, git_dir: &Path, common_dir: &Path) -> bool {
     if !found.is_file() {
         return false;
     }
-    let backlink = super::config::small_file(&git_dir.join("gitdir"));
+    let backlink = small_file(&git_dir.join("gitdir"));
     let is_back = |text: String| git_dir.join(text.trim_end()).canonicalize().is_ok_and(|path| path == at);
     let is_worktree = git_dir.parent() == Some(&common_dir.join("worktrees"));
     if backlink.is_some_and(is_back) {
         return is_worktree;
     }
     // Git reported this working tree, so the setting names it.
-    common_dir == git_dir && super::config::names_worktree(&git_dir.join("config"))
+    common_dir == git_dir && names_worktree(&git_dir.join("config"))
+}
+
+/// Returns the text of a file of a few lines; `None` if it is anything else.
+fn small_file(path: &Path) -> Option<String> {
+    // A pipe would block.
+    fs::symlink_metadata(path).ok().filter(Metadata::is_file)?;
+    let mut text = String::new();
+    File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+fn names_worktree(configuration: &Path) -> bool {
+    let text = small_file(configuration).unwrap_or_default();
+    config::parse(&text).iter().any(|entry| entry.section == "core" && entry.key == "worktree")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_in_git_folder;
+    use super::{is_in_git_folder, names_worktree};
     use std::fs;
 
     #[test]
@@ -108,5 +126,18 @@ mod tests {
             assert!(!is_git("clone", file), "{file}");
         }
         assert!(!is_git("separate", "a"));
+    }
+
+    #[test]
+    fn only_the_setting_of_git_names_a_working_tree() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("config");
+        let names = |text: &str| {
+            fs::write(&file, text).expect("written");
+            names_worktree(&file)
+        };
+        assert!(names("[core]\n\tworkTree = /x\n") && names("[Core] worktree = /x\n"));
+        assert!(!names("[mine]\nworktree = /x\n") && !names("[core]\n; worktree = /x\n") && !names(""));
+        assert!(!names_worktree(folder.path()));
     }
 }

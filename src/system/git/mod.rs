@@ -10,12 +10,13 @@
 //!
 //! Ownership (`safe.directory`) is checked by git itself, before it reads anything from the clone.
 
-mod config;
+pub mod config;
 mod layout;
+mod settings;
 
 use super::programs;
-use config::{Entry, Reviewed};
 pub use layout::is_in_git_folder;
+use settings::{Entry, Reviewed};
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -182,7 +183,7 @@ impl<'a> GitClone<'a> {
     /// Reads the configuration, and fails if it runs programs that were not allowed.
     fn review(&self) -> Result<Reviewed, Error> {
         let listed = self.start(None, &[], &["config", "--list", "-z", "--show-scope", "--show-origin"])?;
-        let reviewed = config::review(Entry::parse_all(&listed), &self.folder, &self.git_dir);
+        let reviewed = settings::review(Entry::parse_all(&listed), &self.folder, &self.git_dir);
         let reasons: Vec<String> = self.links.iter().chain(&reviewed.reasons).cloned().collect();
         let fingerprint = self.fingerprint(&reasons);
         if reasons.is_empty() || (self.is_trusted)(&fingerprint) {
