@@ -193,8 +193,10 @@ pub enum Action {
     SaveSection(CustomSection),
     /// Removes the custom section of Home with that name.
     RemoveSection(String),
-    /// Saves a draft: key and text; `None` if it was sent or is empty.
+    /// Saves a text under a key, or removes what is there.
     SaveText(String, Option<String>),
+    /// Saves a comment under a key.
+    SaveComment(String, Box<Draft>),
     /// Changes the settings.
     Settings(SettingsChange),
     /// Changes the recent places.

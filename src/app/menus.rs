@@ -168,25 +168,19 @@ impl App {
 
     /// Lists all saved comments. This is the way to the text of a draft whose place is gone or out of reach.
     pub(super) fn all_drafts(&mut self) {
-        let mut drafts: Vec<(&String, Draft)> = self
-            .saved
-            .drafts
-            .iter()
-            .filter(|(key, _)| key.starts_with("draft "))
-            .filter_map(|(key, kept)| Some((key, Draft::read(kept)?)))
-            .collect();
+        let mut drafts: Vec<(&String, &Draft)> = self.saved.drafts.comments().collect();
         if drafts.is_empty() {
             return self.say(Tone::Info, "No drafts.".into());
         }
         drafts.sort_by(|(a, first), (b, second)| (first.on.name(), a).cmp(&(second.on.name(), b)));
-        let item = |(key, draft): (&String, Draft)| {
+        let item = |(key, draft): (&String, &Draft)| {
             let place = draft.position.as_ref().map(|position| format!(" {}", position.label())).unwrap_or_default();
             let name = format!("{}{place}", draft.on.name());
             let words = draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
             if self.outbox.progress(key).is_some() {
                 return Item::act(name, Action::Say(Tone::Warning, "This draft is being sent.".into())).detail(words);
             }
-            let composer = Composer::comment(format!("Comment on {name}"), key.clone(), draft);
+            let composer = Composer::comment(format!("Comment on {name}"), key.clone(), draft.clone());
             Item::act(name, Action::OpenOverlay(Box::new(composer))).detail(words)
         };
         let items = drafts.into_iter().map(item).collect();

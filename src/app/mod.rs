@@ -45,6 +45,7 @@ pub mod synonyms;
 pub mod target;
 #[cfg(test)]
 mod tests;
+pub mod texts;
 pub mod tone;
 pub mod transfer;
 mod transfer_actions;
@@ -83,6 +84,7 @@ use state::{Change, Kept};
 use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
 use target::TargetError;
+use texts::SavedText;
 use tone::Tone;
 use transfer::Transfers;
 use view::View;
@@ -360,9 +362,9 @@ impl App {
         self.nav.top().map(|p| p.place()).unwrap_or_default()
     }
 
-    /// Returns the text saved under `key`.
-    pub fn draft(&self, key: &str) -> Option<&str> {
-        self.saved.drafts.get(key).map(String::as_str)
+    /// Returns the text saved under `key`, as it is on disk.
+    pub fn draft(&self, key: &str) -> Option<String> {
+        self.saved.drafts.get(key).map(SavedText::to_disk)
     }
 
     fn view_of(&self) -> View<'_> {
@@ -595,7 +597,8 @@ impl App {
             Action::SubmitReview(review) => self.submit(review, effects),
             Action::CheckDrafts(keys) => self.check_drafts(&keys),
             Action::StopSendingDrafts => self.outbox.stop(),
-            Action::SaveText(key, text) => self.saved.keep(key, text, effects),
+            Action::SaveText(key, text) => self.saved.keep(key, text.map(SavedText::Plain), effects),
+            Action::SaveComment(key, draft) => self.saved.keep(key, Some(SavedText::Comment(draft)), effects),
             Action::Settings(change) => self.saved.change(&Change::Settings(change), effects),
             Action::Recents(change) => self.saved.change(&Change::Recents(change), effects),
             Action::Seen(change) => self.saved.change(&Change::Seen(change), effects),

@@ -6,6 +6,7 @@ use super::App;
 use super::action::{Action, Effect};
 use super::outbox::Draft;
 use super::state::{Change, Kept, State, StateFile};
+use super::texts::{SavedText, Texts};
 use super::tone::Tone;
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,7 +29,7 @@ fn of_account(kept: &HashMap<String, String>, account: &str) -> HashMap<String, 
 #[derive(Default)]
 pub(super) struct Saved {
     /// The typed texts, by key.
-    pub drafts: HashMap<String, String>,
+    pub drafts: Texts,
     /// Settings, recent places, and what the user has seen.
     pub state: State,
     /// Everything that was saved before the start, for all accounts, until the account is known.
@@ -50,7 +51,7 @@ impl Saved {
     pub fn new(kept: Kept) -> Saved {
         let state = |account: &str| kept.states.get(account).cloned().unwrap_or_default();
         let mut saved = Saved {
-            drafts: of_account(&kept.texts, &kept.account),
+            drafts: Texts::parse(of_account(&kept.texts, &kept.account)),
             state: if kept.account == NO_OWNER { State::default() } else { state(&kept.account) },
             unowned_state: state(NO_OWNER),
             account: kept.account.clone(),
@@ -59,7 +60,7 @@ impl Saved {
         saved.state.absorb(&saved.unowned_state);
         for (key, text) in of_account(&kept.texts, NO_OWNER) {
             let text = Some(text).filter(|text| !text.is_empty());
-            saved.set(&key, text.as_ref());
+            saved.set(&key, text.clone());
             saved.unowned.insert(key, text);
         }
         saved.others = kept;
@@ -82,20 +83,23 @@ impl Saved {
     }
 
     /// Returns the comment saved under a key, if there is one.
-    pub fn draft(&self, key: &str) -> Option<Draft> {
-        Draft::read(self.drafts.get(key)?)
+    pub fn draft(&self, key: &str) -> Option<&Draft> {
+        self.drafts.comment(key)
     }
 
-    fn set(&mut self, key: &str, text: Option<&String>) {
-        match text {
-            Some(text) => self.drafts.insert(key.to_owned(), text.clone()),
-            None => self.drafts.remove(key),
-        };
+    /// Takes over a text that is on disk, or that it is deleted.
+    fn set(&mut self, key: &str, on_disk: Option<String>) {
+        self.drafts.set(key, on_disk.map(|text| SavedText::parse(key, text)));
     }
 
     /// Saves a text, or deletes it.
-    pub fn keep(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
-        self.set(&key, text.as_ref());
+    pub fn keep(&mut self, key: String, text: Option<SavedText>, effects: &mut Vec<Effect>) {
+        let on_disk = text.as_ref().map(SavedText::to_disk);
+        self.drafts.set(&key, text);
+        self.write(key, on_disk, effects);
+    }
+
+    fn write(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
         let on_disk = self.key_on_disk(&key);
         if self.account_is_known {
             return effects.push(Effect::SaveText(on_disk, text));
@@ -124,7 +128,7 @@ impl Saved {
         let is_other = account != self.account;
         if is_other {
             self.account = account;
-            self.drafts = of_account(&others.texts, &self.account);
+            self.drafts = Texts::parse(of_account(&others.texts, &self.account));
             self.state = others.states.get(&self.account).cloned().unwrap_or_default();
             self.state.absorb(&unowned_state);
             // Record the account that was signed in last.
@@ -134,7 +138,8 @@ impl Saved {
             // Write the text under its new key before deleting the old one. If another account had been assumed, a
             // deleted text was not this account's.
             if text.is_some() || !is_other {
-                self.keep(key.clone(), text, effects);
+                self.set(&key, text.clone());
+                self.write(key.clone(), text, effects);
             }
             effects.push(Effect::SaveText(whole(NO_OWNER, &key), None));
         }

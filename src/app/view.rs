@@ -8,6 +8,7 @@ use super::outbox::Outbox;
 use super::place_info::PlaceInfo;
 use super::session::Session;
 use super::state::{Recents, Seen, Settings};
+use super::texts::Texts;
 use super::transfer::Transfers;
 use crate::api::groups::{Group, GroupOrProject};
 use crate::api::identity::{AccessToken, GetOwnToken};
@@ -23,7 +24,6 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// The state that panes and overlays can read.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ pub struct View<'a> {
     /// The session with the server.
     pub session: &'a Session,
     /// The texts saved until the server has them, by key: those of this server and account.
-    pub drafts: &'a HashMap<String, String>,
+    pub drafts: &'a Texts,
     /// The settings of the user.
     pub settings: &'a Settings,
     /// The recent places and projects.

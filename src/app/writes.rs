@@ -4,6 +4,7 @@ use super::action::{Action, Effect, FollowUp};
 use super::context::Cx;
 use super::overlay::AfterEvent;
 use super::past_tense::past_tense;
+use super::texts::SavedText;
 use super::tone::Tone;
 use super::{App, reconcile};
 use crate::api::identity::AccessToken;
@@ -23,7 +24,7 @@ pub(super) struct Pending {
 pub(super) enum KeptKey {
     Nothing,
     /// A saved text: its key, and its content when the write was sent.
-    Kept(String, Option<String>),
+    Kept(String, Option<SavedText>),
     /// A draft of the outbox.
     Draft(String),
 }

@@ -99,7 +99,7 @@ impl Tags {
         let (id, name) = (self.source.project.clone(), tag.name.clone());
         let key = self.release_key(&name);
         let known = tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default());
-        let text = cx.view.drafts.get(&key).cloned().or_else(|| known.clone()).unwrap_or_default();
+        let text = cx.view.drafts.plain(&key).map(str::to_owned).or_else(|| known.clone()).unwrap_or_default();
         let title = format!("Release {}", sanitize(&name));
         let get = GetTag { id: id.clone(), tag_name: name.clone() };
         let make: Make = Box::new(move |description, base| {
@@ -258,7 +258,7 @@ impl TextSource for TagSource {
             ("", None) => "lightweight",
             _ => "annotated",
         };
-        let kept = view.drafts.contains_key(&forms::refs::release_key(&self.project, &tag.name));
+        let kept = view.drafts.contains(&forms::refs::release_key(&self.project, &tag.name));
         (sanitize(&tag.name).into_owned(), if kept { format!("{kind}, draft saved") } else { kind.to_owned() })
     }
 

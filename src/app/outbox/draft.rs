@@ -269,8 +269,8 @@ fn same(shown: &str, sent: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::texts::{SavedText, Texts};
     use jiff::Timestamp;
-    use std::collections::HashMap;
 
     fn thing() -> Noteable {
         Noteable::MergeRequest { project: "a/b".into(), iid: 4 }
@@ -287,14 +287,22 @@ mod tests {
 
     #[test]
     fn draft_keys_are_unique_per_object() {
-        let mut kept = HashMap::new();
-        let first = thing().new_key(&kept, Timestamp::UNIX_EPOCH);
-        kept.insert(first.clone(), String::new());
-        kept.insert("draft a/b!41 9".into(), String::new());
-        let second = thing().new_key(&kept, Timestamp::UNIX_EPOCH);
-        assert_ne!(first, thing().new_key(&HashMap::new(), Timestamp::UNIX_EPOCH), "another program takes another one");
-        kept.insert(second.clone(), String::new());
-        assert_eq!(thing().keys(&kept), [first, second]);
+        let mut texts = Texts::default();
+        let add = |texts: &mut Texts, key: &str| {
+            texts.set(key, Some(SavedText::Comment(Box::new(Draft::new(thing())))));
+        };
+        let first = thing().new_key(&texts, Timestamp::UNIX_EPOCH);
+        add(&mut texts, &first);
+        add(&mut texts, "draft a/b!41 9");
+        let second = thing().new_key(&texts, Timestamp::UNIX_EPOCH);
+        assert_ne!(
+            first,
+            thing().new_key(&Texts::default(), Timestamp::UNIX_EPOCH),
+            "another program takes another one"
+        );
+        add(&mut texts, &second);
+        let keys: Vec<&String> = thing().drafts(&texts).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, [&first, &second]);
     }
 
     #[test]

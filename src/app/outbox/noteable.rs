@@ -4,10 +4,11 @@ use crate::api::discussions::{CreateDiscussion, ListDiscussions, ReplyToDiscussi
 use crate::api::draft_notes::ListDraftNotes;
 use crate::api::notes::{DeleteNote, GetNote, ListNotes, NewPosition, Note, NoteReply, UpdateNote};
 use crate::api::{Endpoint, Error, Noteable};
+use crate::app::outbox::Draft;
+use crate::app::texts::{COMMENT, Texts};
 use crate::app::view::View;
 use crate::store::{Load, Rows, Write};
 use jiff::Timestamp;
-use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// The current state of a note on the server, as far as it is known.
@@ -47,8 +48,8 @@ impl Noteable {
     /// Returns the prefix of the keys of its drafts.
     fn prefix(&self) -> String {
         match self {
-            Noteable::Commit { project, sha } => format!("draft {project}@{sha} "),
-            other => format!("draft {} ", other.name()),
+            Noteable::Commit { project, sha } => format!("{COMMENT}{project}@{sha} "),
+            other => format!("{COMMENT}{} ", other.name()),
         }
     }
 
@@ -59,21 +60,22 @@ impl Noteable {
 
     /// Returns a key for another draft, sorted after those that are saved: it contains the time and random digits, so
     /// that two processes never use the same key.
-    pub fn new_key(&self, kept: &HashMap<String, String>, now: Timestamp) -> String {
+    pub fn new_key(&self, texts: &Texts, now: Timestamp) -> String {
         let prefix = self.prefix();
-        let numbers = kept.keys().filter_map(|key| key.strip_prefix(&prefix)?.parse::<u64>().ok());
+        let numbers = texts.keys().filter_map(|key| key.strip_prefix(&prefix)?.parse::<u64>().ok());
         let chance = RandomState::new().build_hasher().finish() % 100_000;
         let number = u64::try_from(now.as_millisecond()).unwrap_or(0).saturating_mul(100_000).saturating_add(chance);
         format!("{prefix}{}", number.max(numbers.max().unwrap_or(0).saturating_add(1)))
     }
 
-    /// Returns the keys of its drafts among all saved texts, oldest first.
-    pub fn keys(&self, kept: &HashMap<String, String>) -> Vec<String> {
+    /// Returns its drafts among all saved texts, with their keys, oldest first.
+    pub fn drafts<'a>(&self, texts: &'a Texts) -> Vec<(&'a String, &'a Draft)> {
         let prefix = self.prefix();
         let number = |key: &str| key.strip_prefix(&prefix).and_then(|number| number.parse::<u64>().ok());
-        let mut keys: Vec<(u64, &String)> = kept.keys().filter_map(|key| Some((number(key)?, key))).collect();
-        keys.sort_unstable();
-        keys.into_iter().map(|(_, key)| key.clone()).collect()
+        let own = texts.comments().filter_map(|(key, draft)| Some((number(key)?, key, draft)));
+        let mut drafts: Vec<(u64, &String, &Draft)> = own.collect();
+        drafts.sort_unstable_by_key(|(number, key, _)| (*number, *key));
+        drafts.into_iter().map(|(_, key, draft)| (key, draft)).collect()
     }
 
     /// Returns the request for its threads; `None` if it has none, or if the server does not support them, as far as is

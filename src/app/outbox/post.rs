@@ -8,6 +8,7 @@ use crate::api::notes::{Note, NoteReply};
 use crate::api::{Error, Fault, Noteable};
 use crate::app::App;
 use crate::app::action::{Action, Effect, ReviewSubmission};
+use crate::app::texts::SavedText;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::app::writes::KeptKey;
@@ -129,7 +130,7 @@ impl App {
     pub(in crate::app) fn post(&mut self, keys: &[String]) {
         for key in keys {
             if let Some(draft) = self.saved.draft(key) {
-                self.outbox.post(key, &draft);
+                self.outbox.post(key, draft);
             }
         }
     }
@@ -138,7 +139,7 @@ impl App {
     pub(in crate::app) fn check_drafts(&mut self, keys: &[String]) {
         for key in keys {
             if let Some(draft) = self.saved.draft(key) {
-                self.outbox.check(key, &draft);
+                self.outbox.check(key, draft);
             }
         }
     }
@@ -146,7 +147,7 @@ impl App {
     /// Does the same for all drafts, once it is known whose notes are the user's own.
     pub(in crate::app) fn check_all_drafts(&mut self) {
         if !self.session.offline {
-            let keys: Vec<String> = self.saved.drafts.keys().filter(|key| key.starts_with("draft ")).cloned().collect();
+            let keys: Vec<String> = self.saved.drafts.comments().map(|(key, _)| key.clone()).collect();
             self.check_drafts(&keys);
         }
     }
@@ -154,18 +155,18 @@ impl App {
     /// Returns the wants of the outbox.
     pub(in crate::app) fn outbox_wants(&self, view: &View) -> Vec<Want> {
         let draft = self.outbox.checking().and_then(|key| self.saved.draft(key));
-        draft.and_then(|draft| load_for(view, &draft)).map(Want::from).into_iter().collect()
+        draft.and_then(|draft| load_for(view, draft)).map(Want::from).into_iter().collect()
     }
 
     /// Submits a review. Comments that are in flight, or have arrived since the review was opened, are not sent again.
     pub(in crate::app) fn submit(&mut self, review: ReviewSubmission, effects: &mut Vec<Effect>) {
         let ReviewSubmission { mut keys, summary, as_draft_notes, then } = review;
-        keys.retain(|key| self.saved.drafts.contains_key(key));
+        keys.retain(|key| self.saved.drafts.contains(key));
         let unsent = |key: &String| {
             let draft = self.saved.draft(key)?;
             // A comment that may have arrived is looked for in the form in which it was sent.
             let waits = self.outbox.progress(key).is_none() && draft.state.before().is_none();
-            waits.then(|| (key.clone(), draft))
+            waits.then(|| (key.clone(), draft.clone()))
         };
         let mut drafts: Vec<(String, Draft)> = keys.iter().filter_map(unsent).collect();
         if let Some((key, draft)) = summary {
@@ -177,7 +178,7 @@ impl App {
                 draft.draft_note = Some(DraftNoteChange::Create);
             }
             draft.state = State::Kept;
-            self.act(Action::SaveText(key, Some(draft.to_json())), effects);
+            self.act(Action::SaveComment(key, Box::new(draft)), effects);
         }
         self.post(&keys);
         self.after_sending.extend(then.map(|then| (keys, *then)));
@@ -189,7 +190,7 @@ impl App {
         for (keys, then) in std::mem::take(&mut self.after_sending) {
             if keys.iter().any(|key| self.outbox.progress(key).is_some()) {
                 self.after_sending.push((keys, then));
-            } else if keys.iter().all(|key| self.outbox.has_sent(key) || !self.saved.drafts.contains_key(key)) {
+            } else if keys.iter().all(|key| self.outbox.has_sent(key) || !self.saved.drafts.contains(key)) {
                 self.act(then, effects);
             } else {
                 let words = "Review not submitted: some of its comments could not be sent. ‹mr.drafts› lists them.";
@@ -215,7 +216,7 @@ impl App {
                         self.outbox.forget();
                         continue;
                     };
-                    match evidence(&self.view_of(), &draft) {
+                    match evidence(&self.view_of(), draft) {
                         None => return,
                         Some(Ok(evidence)) => self.outbox.checked(evidence, &draft.state, self.now),
                         Some(Err(error)) => self.outbox.check_failed(&error, &draft.state, self.now),
@@ -242,31 +243,30 @@ impl App {
                 effects.push(Effect::Claim(key, on_disk));
             }
             Step::Check(key) => {
-                if let Some(want) = self.saved.draft(&key).and_then(|draft| load_for(&self.view_of(), &draft)) {
+                if let Some(want) = self.saved.draft(&key).and_then(|draft| load_for(&self.view_of(), draft)) {
                     self.store.refresh(&[want.into()]);
                 }
             }
             Step::Send(key) => {
-                if let Some(draft) = self.saved.draft(&key) {
-                    self.send(draft.write(), KeptKey::Draft(key), None, effects);
+                if let Some(write) = self.saved.draft(&key).map(Draft::write) {
+                    self.send(write, KeptKey::Draft(key), None, effects);
                 }
             }
             Step::Keep(key, state) => {
-                if let Some(draft) = self.saved.draft(&key) {
-                    let kept = Draft { state, ..draft }.to_json();
-                    self.act(Action::SaveText(key, Some(kept)), effects);
+                if let Some(draft) = self.saved.draft(&key).cloned() {
+                    self.act(Action::SaveComment(key, Box::new(Draft { state, ..draft })), effects);
                 }
             }
             Step::Conflict(key, now) => {
-                if let Some(draft) = self.saved.draft(&key) {
+                if let Some(draft) = self.saved.draft(&key).cloned() {
                     let why = "Somebody else has changed the note; send again to overwrite it".to_owned();
-                    let kept = Draft { state: State::Failed { why, before: None }, base: Some(now), ..draft }.to_json();
-                    self.act(Action::SaveText(key, Some(kept)), effects);
+                    let kept = Draft { state: State::Failed { why, before: None }, base: Some(now), ..draft };
+                    self.act(Action::SaveComment(key, Box::new(kept)), effects);
                 }
             }
             Step::Drop(key) => {
                 // A comment that arrived without a reply must also become visible.
-                if let Some(draft) = self.saved.draft(&key) {
+                if let Some(draft) = self.saved.draft(&key).cloned() {
                     self.store.invalidate(&draft.write());
                     self.publish(&draft, effects);
                 }
@@ -278,7 +278,7 @@ impl App {
 
     /// Handles the answer to whether this process may send the draft `key`. The draft on disk takes precedence.
     pub(in crate::app) fn on_claimed(&mut self, key: &str, claim: Claim, effects: &mut Vec<Effect>) {
-        let Some(known) = self.saved.draft(key) else {
+        let Some(known) = self.saved.draft(key).cloned() else {
             return self.outbox.forget_claim(key);
         };
         let claimed = match claim {
@@ -289,7 +289,7 @@ impl App {
                 Some(there) => {
                     let same = there.body() == known.body() && there.edits == known.edits;
                     let state = there.state.clone();
-                    self.saved.drafts.insert(key.to_owned(), there.to_json());
+                    self.saved.drafts.set(key, Some(SavedText::Comment(Box::new(there))));
                     if same { Claimed::Ours(state) } else { Claimed::Other }
                 }
             },
@@ -302,7 +302,7 @@ impl App {
     /// Handles the refusal of the draft `key`: if its thread, or being a draft note, was the problem, that is left out
     /// the next time.
     fn refused(&mut self, key: &str, error: &Error, effects: &mut Vec<Effect>) {
-        let Some(mut draft) = self.saved.draft(key) else { return };
+        let Some(mut draft) = self.saved.draft(key).cloned() else { return };
         let next = match (&error.fault, &draft.draft_note, &draft.thread) {
             (Fault::Unsupported(_), Some(DraftNoteChange::Create), _)
             | (Fault::Missing(_), Some(DraftNoteChange::Update { .. }), _) => {
@@ -319,7 +319,7 @@ impl App {
         if let State::Failed { why, .. } = &mut draft.state {
             *why = format!("{}; {next}", why.trim_end_matches('.'));
         }
-        self.act(Action::SaveText(key.to_owned(), Some(draft.to_json())), effects);
+        self.act(Action::SaveComment(key.to_owned(), Box::new(draft)), effects);
     }
 
     /// Publishes the draft note that `draft` changed, if that is wanted.
@@ -337,7 +337,7 @@ impl App {
 
     /// Handles the end of the write that sent the draft `key`.
     pub(in crate::app) fn delivered(&mut self, key: &str, outcome: &Result<Value, Error>, effects: &mut Vec<Effect>) {
-        let state = self.saved.draft(key).map(|draft| draft.state);
+        let state = self.saved.draft(key).map(|draft| draft.state.clone());
         let outcome = outcome.as_ref().map(number_of);
         let steps = self.outbox.answered(outcome, &state.unwrap_or_default(), self.now);
         for step in steps {

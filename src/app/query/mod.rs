@@ -574,13 +574,13 @@ mod tests {
     use crate::app::outbox::Outbox;
     use crate::app::registry::places;
     use crate::app::session::Session;
+    use crate::app::texts::Texts;
     use crate::store::Store;
     use crate::ui::theme::Theme;
-    use std::collections::HashMap;
 
     /// Calls `run` with an empty store, at noon on a Monday.
     fn asking<T>(run: impl FnOnce(&View) -> T) -> T {
-        let (store, theme, drafts, outbox) = (Store::default(), Theme::plain(), HashMap::new(), Outbox::default());
+        let (store, theme, drafts, outbox) = (Store::default(), Theme::plain(), Texts::default(), Outbox::default());
         let session = Session { signed_in: true, ..Session::default() };
         run(&View {
             places: &places(crate::panes::PANES),

@@ -120,7 +120,7 @@ impl StagedChanges {
             })
         };
         let key = staging_area.key("message");
-        let message = cx.view.drafts.get(&key).cloned().unwrap_or_else(|| message(&changes));
+        let message = cx.view.drafts.plain(&key).map(str::to_owned).unwrap_or_else(|| message(&changes));
         let then = follow(staging_area, changes, branch);
         let title = text::head(&sanitize(&what), 60);
         let title = title.replacen('c', "C", 1);

@@ -56,19 +56,17 @@ impl DraftList {
         // A draft that disappears while the list is open was sent, and stays in the list as sent.
         let on_server = drafts::draft_notes(&self.on, view);
         for entry in &mut self.entries {
-            match view.drafts.get(&entry.key).and_then(|kept| Draft::read(kept)) {
+            match view.drafts.comment(&entry.key).cloned() {
                 Some(draft) => entry.draft = draft,
                 // A draft that became a draft note is listed as such.
                 None => entry.sent |= view.outbox.has_sent(&entry.key) && entry.draft.draft_note.is_none(),
             }
         }
-        self.entries.retain(|entry| entry.sent || view.drafts.contains_key(&entry.key));
+        self.entries.retain(|entry| entry.sent || view.drafts.contains(&entry.key));
         self.entries.extend(on_server.into_iter().map(|(key, draft)| Entry { key, draft, sent: false }));
-        for key in self.on.keys(view.drafts) {
-            if self.entries.iter().all(|entry| entry.key != key || entry.sent)
-                && let Some(draft) = view.drafts.get(&key).and_then(|kept| Draft::read(kept))
-            {
-                self.entries.push(Entry { key, draft, sent: false });
+        for (key, draft) in self.on.drafts(view.drafts) {
+            if self.entries.iter().all(|entry| entry.key != *key || entry.sent) {
+                self.entries.push(Entry { key: key.clone(), draft: draft.clone(), sent: false });
             }
         }
         self.list.select(self.list.selected(), self.entries.len());

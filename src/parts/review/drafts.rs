@@ -47,10 +47,9 @@ pub fn on_server(key: &str) -> Option<u64> {
 pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(String, Draft)> {
     let Some(list) = on.list_draft_notes() else { return Vec::new() };
     let changed: HashSet<u64> = on
-        .keys(view.drafts)
-        .iter()
-        .filter_map(|key| Draft::read(view.drafts.get(key)?))
-        .filter_map(|draft| match draft.draft_note {
+        .drafts(view.drafts)
+        .into_iter()
+        .filter_map(|(_, draft)| match draft.draft_note {
             Some(DraftNoteChange::Update { id, .. }) => Some(id),
             _ => None,
         })
@@ -103,8 +102,6 @@ pub fn publish_draft_note(on: &Noteable, draft_note_id: u64) -> Option<Write> {
 #[derive(Default)]
 pub struct Drafts {
     drafts: Vec<(String, Draft)>,
-    /// The saved texts of the local drafts, to detect changes.
-    raw: Vec<(String, String)>,
     /// The revision of the server's list of draft notes.
     of_server: Revision,
     /// The number of changes of the drafts.
@@ -118,7 +115,7 @@ pub struct Drafts {
 impl Drafts {
     /// Returns an empty state for another object, which keeps the checks and messages already made.
     pub fn cleared(self) -> Drafts {
-        Drafts { drafts: Vec::new(), raw: Vec::new(), ..self }
+        Drafts { drafts: Vec::new(), ..self }
     }
 
     /// Returns the drafts with their keys, oldest first.
@@ -148,20 +145,15 @@ impl Drafts {
 
     /// Updates the drafts after a store update, and requests the state of drafts for which it is unknown.
     pub fn sync(&mut self, on: &Noteable, cx: &mut Cx) {
-        let keys = on.keys(cx.view.drafts);
-        let same = keys.len() == self.raw.len()
-            && keys
-                .iter()
-                .zip(&self.raw)
-                .all(|(key, (known, raw))| key == known && cx.view.drafts.get(key) == Some(raw));
+        let local = on.drafts(cx.view.drafts);
+        let known = self.drafts.iter().filter(|(key, _)| on_server(key).is_none());
+        let same = known.map(|(key, draft)| (key, draft)).eq(local.iter().copied());
         let of_server = on.list_draft_notes().map(|list| cx.view.store.list(&list).revision).unwrap_or_default();
         if !same || of_server != self.of_server {
             self.revision += 1;
             self.of_server = of_server;
-            let raw = keys.into_iter().filter_map(|key| Some((key.clone(), cx.view.drafts.get(&key)?.clone())));
-            self.raw = raw.collect();
-            let read = |(key, raw): &(String, String)| Some((key.clone(), Draft::read(raw)?));
-            self.drafts = self.raw.iter().filter_map(read).chain(draft_notes(on, &cx.view)).collect();
+            let local = local.into_iter().map(|(key, draft)| (key.clone(), draft.clone()));
+            self.drafts = local.chain(draft_notes(on, &cx.view)).collect();
         }
         // The check needs the current user.
         if cx.view.me().is_none() || cx.view.session.offline {
@@ -188,7 +180,7 @@ impl Drafts {
                 && draft.position.as_ref() != Some(position)
             {
                 let draft = Draft { position: Some(position.clone()), ..draft.clone() };
-                cx.act(Action::SaveText(key.clone(), Some(draft.to_json())));
+                cx.act(Action::SaveComment(key.clone(), Box::new(draft)));
                 count += 1;
             }
         }

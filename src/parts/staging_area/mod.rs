@@ -196,7 +196,7 @@ impl StagingArea {
 
     /// Returns the list as it is saved; empty if there is none.
     pub fn raw<'a>(&self, view: &View<'a>) -> &'a str {
-        view.drafts.get(&self.key).map(String::as_str).unwrap_or_default()
+        view.drafts.plain(&self.key).unwrap_or_default()
     }
 
     /// Parses the list.
@@ -216,7 +216,7 @@ impl StagingArea {
 
     /// Returns the saved text of a content.
     pub fn text<'a>(&self, view: &View<'a>, content: &Content) -> Option<&'a str> {
-        view.drafts.get(&self.text_key(content.revision)).map(String::as_str)
+        view.drafts.plain(&self.text_key(content.revision))
     }
 
     /// Returns the bytes of a content.

@@ -184,18 +184,19 @@ impl Composer {
         if text == self.kept {
             return;
         }
-        let kept = match &mut self.purpose {
-            Purpose::Send(..) => text.clone(),
-            Purpose::Comment(draft) => {
-                draft.text.clone_from(&text);
-                // A changed text is no longer the one that was refused.
-                if let DraftState::Failed { before: None, .. } = draft.state {
-                    draft.state = DraftState::Begun;
-                }
-                draft.to_json()
+        if let Purpose::Comment(draft) = &mut self.purpose {
+            draft.text.clone_from(&text);
+            // A changed text is no longer the one that was refused.
+            if let DraftState::Failed { before: None, .. } = draft.state {
+                draft.state = DraftState::Begun;
             }
-        };
-        cx.act(Action::SaveText(self.key.clone(), Some(kept).filter(|_| !text.trim().is_empty())));
+        }
+        let key = self.key.clone();
+        cx.act(match &self.purpose {
+            _ if text.trim().is_empty() => Action::SaveText(key, None),
+            Purpose::Send(..) => Action::SaveText(key, Some(text.clone())),
+            Purpose::Comment(draft) => Action::SaveComment(key, draft.clone()),
+        });
         self.kept = text;
     }
 
@@ -205,7 +206,7 @@ impl Composer {
         if let Purpose::Comment(draft) = &mut self.purpose {
             draft.text.clone_from(&text);
             draft.state = state;
-            cx.act(Action::SaveText(self.key.clone(), Some(draft.to_json())));
+            cx.act(Action::SaveComment(self.key.clone(), draft.clone()));
             self.kept = text;
         }
     }
@@ -615,7 +616,7 @@ impl Overlay for Composer {
             return;
         }
         // The outbox is done with the draft: it is deleted if the server has it, else it contains the reason.
-        self.state = match view.drafts.get(&self.key).and_then(|kept| Draft::read(kept)) {
+        self.state = match view.drafts.comment(&self.key).cloned() {
             None => State::Done,
             Some(kept) => {
                 let why = match &kept.state {

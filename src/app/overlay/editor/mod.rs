@@ -133,7 +133,7 @@ impl Editor {
 
     /// Starts with the text typed before, if there is any, else with the file.
     fn begin(&mut self, view: &View) {
-        let kept = view.drafts.get(self.document.key()).cloned();
+        let kept = view.drafts.plain(self.document.key()).map(str::to_owned);
         let Some(read) = self.document.read(view) else { return };
         let (origin, original) = match read.and_then(readable) {
             Ok(known) => known,

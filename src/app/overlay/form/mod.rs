@@ -285,7 +285,7 @@ impl Form {
     }
 
     fn resume(&mut self, view: &View) {
-        let kept = view.drafts.get(&self.key);
+        let kept = view.drafts.plain(&self.key);
         let texts: Map<String, Value> = kept.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
         if let Some(Value::Object(base_values)) = texts.get(BASE_KEY) {
             self.base_values.clone_from(base_values);
@@ -296,7 +296,7 @@ impl Form {
             }
         }
         self.restore_base_values();
-        self.kept = kept.cloned();
+        self.kept = kept.map(str::to_owned);
         // Focus the most useful field: the first required one that is empty.
         let waits = |field: &Field| field.required && field.input.is_empty();
         self.focus = self.fields.iter().position(waits).unwrap_or(0);
