@@ -61,7 +61,10 @@ impl Motion {
             Motion::Left | Motion::Right => {}
             Motion::First => doc.first(),
             Motion::Last => doc.last(len),
-            other => doc.scroll_by(other.rows(doc.height.get()).unwrap_or(0), len),
+            other => {
+                let by = other.rows(doc.height()).unwrap_or(0);
+                doc.scroll_by(by, len);
+            }
         }
     }
 

@@ -383,7 +383,7 @@ impl Pane for JobTrace {
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         if self.panels.focus() == DETAILS {
-            let by = motion.rows(self.facts.height.get()).unwrap_or_default();
+            let by = motion.rows(self.facts.height()).unwrap_or_default();
             return self.facts.scroll_by(by, MAX_FACTS);
         }
         self.trace.motion(motion, &cx.view);

@@ -247,7 +247,7 @@ impl Listing {
         self.state.reset_to_top();
         if self.filter_text.is_empty() {
             // Restore the position until the row is found, or if it is not found.
-            self.state.goto(self.before.0, self.before.1);
+            self.state.restore(self.before.0, self.before.1);
         }
     }
 
@@ -347,7 +347,8 @@ impl Listing {
         match found {
             Some(index) => {
                 // It may be at the index of the row that was selected before.
-                self.state.select(index, self.len(rows));
+                let len = self.len(rows);
+                self.state.select(index, len);
                 self.state.select_key(wanted);
                 self.reveal = None;
             }

@@ -125,7 +125,7 @@ impl<S: TextSource> Detail<S> for TextDetail {
     fn changed(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) {
         if context.row_changed {
             self.window.first();
-            self.window.top.set(0);
+            self.window.set_top(0);
         }
         let row = context.row.filter(|_| context.width > 0);
         self.key = row.and_then(|row| context.source.text_key(&cx.view, row, measure(context.width)));

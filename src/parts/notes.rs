@@ -89,8 +89,9 @@ impl Notes {
     fn go_to_wanted(&mut self, rows: &Rows<Note>) {
         let Some(wanted) = self.wanted else { return };
         let found = rows.iter().position(|note| note.id == wanted);
+        let len = self.len();
         match found.and_then(|index| self.starts.get(index).copied()) {
-            Some(row) if row != self.doc.at(self.len()) => self.doc.goto(row, self.len()),
+            Some(row) if row != self.doc.at(len) => self.doc.goto(row, len),
             None if rows.is_loaded && !rows.has_next(u32::MAX) => self.wanted = None,
             _ => {}
         }
@@ -149,9 +150,9 @@ impl Notes {
     /// Returns the object itself and the IDs of the visible notes that can have reactions.
     fn visible_items<'a>(&self, view: &View<'a>) -> impl Iterator<Item = Option<u64>> + use<'a> {
         let rows = self.rows(view);
-        let top = self.doc.top.get();
+        let top = self.doc.top();
         let first = self.at(top).unwrap_or(0);
-        let last = self.at(top + self.doc.height.get()).unwrap_or(first + MAX_REACTION_LOADS);
+        let last = self.at(top + self.doc.height()).unwrap_or(first + MAX_REACTION_LOADS);
         let note = move |index: usize| rows.as_ref()?.get(index).filter(|note| !note.system).map(|note| note.id);
         let notes = (first..=last).filter_map(note).take(MAX_REACTION_LOADS);
         std::iter::once(None).chain(notes.map(Some))
@@ -222,7 +223,7 @@ impl Notes {
         }
         self.go_to_wanted(&rows);
         // The head may be taller than the screen, so the position is compared in rows.
-        let ahead = self.doc.at(self.len()).max(self.doc.top.get()) + 3 * self.doc.height.get().max(1);
+        let ahead = self.doc.at(self.len()).max(self.doc.top()) + 3 * self.doc.height().max(1);
         let last = self.starts.get(rows.len().saturating_sub(1)).copied().unwrap_or(0);
         if rows.has_next(u32::MAX) && (ahead >= last || self.wanted.is_some()) {
             self.more_pages = self.more_pages.max(rows.pages());

@@ -202,7 +202,7 @@ impl Table {
             Motion::Last if self.shows_full_output => self.output_scroll.last(lines),
             Motion::Wheel(rows) if self.shows_full_output => self.output_scroll.scroll_by(rows.into(), lines),
             other if self.shows_full_output => {
-                if let Some(rows) = other.rows(self.output_scroll.height.get()) {
+                if let Some(rows) = other.rows(self.output_scroll.height()) {
                     self.output_scroll.move_by(rows, lines);
                 }
             }

@@ -28,4 +28,5 @@ pub mod table;
 pub mod text;
 pub mod theme;
 pub mod trace;
+pub mod viewport;
 pub mod word_diff;

@@ -2,6 +2,7 @@
 //! built.
 
 use super::drawn::Drawn;
+use super::viewport::Viewport;
 use crate::ui::line::{self, Line};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{cursor_hint, glyph, text};
@@ -10,6 +11,7 @@ use ratatui::layout::Rect;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ops::{Deref, DerefMut};
 
 /// The width of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,21 +137,48 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The selection, the marks and the scroll position of a list.
-#[derive(Clone, Debug, Default)]
+/// The viewport of a list, whose cursor is the selection, and the marks.
+#[derive(Clone, Debug)]
 pub struct ListState {
-    selected: usize,
-    /// The key of the selected item as of the last [`ListState::sync`]; `None` after the selection moved.
-    key: Option<String>,
+    viewport: Viewport,
+    /// The key of the selected item as of the last [`ListState::sync`], with its row; outdated on another row.
+    key: Option<(usize, String)>,
     marked: BTreeSet<String>,
-    top: Drawn<usize>,
-    height: Drawn<usize>,
     header: Drawn<usize>,
     len: Drawn<usize>,
     /// The areas of the column titles, with their column indexes.
     header_areas: RefCell<Vec<(usize, Rect)>>,
     /// The natural widths seen so far, so that columns do not jump while scrolling.
     widths: RefCell<(u16, Vec<u16>)>,
+}
+
+/// Moves are those of the viewport.
+impl Deref for ListState {
+    type Target = Viewport;
+
+    fn deref(&self) -> &Viewport {
+        &self.viewport
+    }
+}
+
+impl DerefMut for ListState {
+    fn deref_mut(&mut self) -> &mut Viewport {
+        &mut self.viewport
+    }
+}
+
+impl Default for ListState {
+    fn default() -> ListState {
+        ListState {
+            viewport: Viewport::new(MARGIN),
+            key: None,
+            marked: BTreeSet::new(),
+            header: Drawn::new(0),
+            len: Drawn::new(0),
+            header_areas: RefCell::default(),
+            widths: RefCell::default(),
+        }
+    }
 }
 
 impl ListState {
@@ -163,66 +192,19 @@ impl ListState {
         self.widths.take();
     }
 
-    /// Returns the index of the selected row.
+    /// Returns the index of the selected row, which may not be loaded yet.
     pub fn selected(&self) -> usize {
-        self.selected
-    }
-
-    /// Selects the row at `index`, or the last of the `len` rows.
-    pub fn select(&mut self, index: usize, len: usize) {
-        let index = index.min(len.saturating_sub(1));
-        if index != self.selected {
-            self.selected = index;
-            self.key = None;
-        }
-    }
-
-    /// Moves the selection by `by` rows.
-    pub fn move_by(&mut self, by: isize, len: usize) {
-        self.select(self.selected.saturating_add_signed(by), len);
-    }
-
-    /// Moves the selection by whole pages.
-    pub fn page_by(&mut self, pages: isize, len: usize) {
-        let page = self.height().saturating_sub(1).max(1) as isize;
-        self.move_by(pages.saturating_mul(page), len);
-        self.top.set(self.top.get().saturating_add_signed(pages.saturating_mul(page)));
-    }
-
-    /// Moves the selection by half pages (`C-d`, `C-u`).
-    pub fn half_page_by(&mut self, halves: isize, len: usize) {
-        self.move_by(halves.saturating_mul((self.height() / 2).max(1) as isize), len);
-    }
-
-    /// Selects the first row.
-    pub fn first(&mut self) {
-        self.select(0, 1);
-    }
-
-    /// Selects the last row.
-    pub fn last(&mut self, len: usize) {
-        self.select(usize::MAX, len);
-    }
-
-    /// Scrolls by `by` rows, as with the mouse wheel. The selection moves only as far as necessary to stay visible.
-    pub fn scroll_by(&mut self, by: isize, len: usize) {
-        let height = self.height().max(1);
-        let top = self.top.get().saturating_add_signed(by).min(len.saturating_sub(height));
-        self.top.set(top);
-        let margin = margin(height);
-        let lowest = if top == 0 { 0 } else { top + margin };
-        let highest = if top + height >= len { len } else { top + height - margin };
-        self.select(self.selected.clamp(lowest, highest.saturating_sub(1).max(lowest)), len);
+        self.cursor()
     }
 
     /// If the selected row is not selectable, as a heading, moves to the next selectable row downwards or upwards, or
     /// in the other direction if there is none.
     pub fn settle(&mut self, len: usize, down: bool, selectable: impl Fn(usize) -> bool) {
-        if len == 0 || selectable(self.selected) {
+        if len == 0 || selectable(self.selected()) {
             return;
         }
-        let below = (self.selected + 1..len).find(|i| selectable(*i));
-        let above = (0..self.selected.min(len)).rev().find(|i| selectable(*i));
+        let below = (self.selected() + 1..len).find(|i| selectable(*i));
+        let above = (0..self.selected().min(len)).rev().find(|i| selectable(*i));
         if let Some(index) = if down { below.or(above) } else { above.or(below) } {
             self.select(index, len);
         }
@@ -242,53 +224,42 @@ impl ListState {
             // The key is kept: a list is empty for a while when it is loaded again.
             return false;
         }
-        let at = self.selected.min(len - 1);
-        let found = match &self.key {
+        let (selected, at) = (self.selected(), self.at(len));
+        let key = self.key.take().filter(|(row, _)| *row == selected).map(|(_, key)| key);
+        let found = match &key {
             None => Some(at),
             Some(key) => (0..len)
                 .flat_map(|d| [at.checked_add(d).filter(|i| *i < len), at.checked_sub(d).filter(|_| d > 0)])
                 .flatten()
                 .find(|i| key_of(*i) == *key),
         };
-        let Some(found) = found else {
-            self.selected = at;
-            if is_complete {
-                self.key = Some(key_of(at));
-            }
-            return is_complete;
-        };
+        let to = found.unwrap_or(at);
         // New rows above push the list down; scroll so that the selected row stays in place on the screen.
-        let top = self.top.get();
-        if self.key.is_some() && found != self.selected && top > 0 {
-            self.top.set((top + found).saturating_sub(self.selected));
+        if key.is_some() && found.is_some_and(|found| found != selected) && self.top() > 0 {
+            self.set_top((self.top() + to).saturating_sub(selected));
         }
-        self.selected = found;
-        self.key = Some(key_of(found));
-        false
+        self.set_cursor(to);
+        let is_lost = found.is_none();
+        let kept = key.filter(|_| is_lost && !is_complete);
+        self.key = Some((to, kept.unwrap_or_else(|| key_of(to))));
+        is_lost && is_complete
     }
 
     /// Selects the row at `index` with the row `top` first on the screen. The rows may not be loaded yet.
-    pub fn goto(&mut self, index: usize, top: usize) {
-        self.selected = index;
+    pub fn restore(&mut self, index: usize, top: usize) {
+        self.set_cursor(index);
         self.key = None;
-        self.top.set(top);
+        self.set_top(top);
     }
 
     /// Returns to the first row because the rows were replaced. Marks are kept.
     pub fn reset_to_top(&mut self) {
-        self.selected = 0;
-        self.key = None;
-        self.top.set(0);
+        self.restore(0, 0);
     }
 
     /// Selects the item with `key` at the next [`ListState::sync`], such as a link target or a new item.
     pub fn select_key(&mut self, key: impl Into<String>) {
-        self.key = Some(key.into());
-    }
-
-    /// Returns the number of visible rows at the last draw.
-    pub fn height(&self) -> usize {
-        self.height.get()
+        self.key = Some((self.selected(), key.into()));
     }
 
     /// Returns the number of visible rows at the last draw, or before the first one the height of the screen.
@@ -296,16 +267,10 @@ impl ListState {
         Some(self.height()).filter(|height| *height > 0).unwrap_or(screen.into())
     }
 
-    /// Returns the first visible row at the last draw.
-    pub fn top(&self) -> usize {
-        self.top.get()
-    }
-
     /// Returns the row at `y`, counted from the top of the area of the last draw, or `None` for the header and below
     /// the last row.
     pub fn row_at(&self, y: u16) -> Option<usize> {
-        let line = usize::from(y).checked_sub(self.header.get()).filter(|line| *line < self.height.get())?;
-        Some(self.top.get() + line).filter(|row| *row < self.len.get())
+        self.visible_row(usize::from(y).checked_sub(self.header.get())?, self.len.get())
     }
 
     /// Returns the areas of the column titles at the last draw with their column indexes. An area includes the gap
@@ -336,29 +301,10 @@ impl ListState {
     pub fn clear_marks(&mut self) -> bool {
         !std::mem::take(&mut self.marked).is_empty()
     }
-
-    /// Scrolls a viewport of `height` rows so that the selection is visible, and returns its first row.
-    fn window(&self, len: usize, height: usize) -> usize {
-        let selected = self.selected.min(len.saturating_sub(1));
-        let margin = margin(height);
-        let lowest = (selected + margin + 1).saturating_sub(height);
-        let highest = selected.saturating_sub(margin);
-        let top = self.top.get().clamp(lowest.min(highest), highest).min(len.saturating_sub(height));
-        self.top.set(top);
-        self.height.set(height);
-        self.len.set(len);
-        top
-    }
 }
 
-/// Returns the number of rows kept visible above and below the selection.
-fn margin(height: usize) -> usize {
-    match height {
-        0..=6 => 0,
-        7..=14 => 1,
-        _ => 2,
-    }
-}
+/// The number of rows kept visible above and below the selection.
+const MARGIN: usize = 2;
 
 /// The number of screen columns between two columns of the table.
 const GAP: u16 = 2;
@@ -385,6 +331,7 @@ pub fn draw<'a>(
     state.header.set(usize::from(header));
     state.header_areas.borrow_mut().clear();
     let body = Rect { y: area.y + header, height: area.height - header, ..area };
+    state.len.set(len);
     let top = state.window(len, usize::from(body.height));
     if area.is_empty() {
         return;
@@ -412,7 +359,7 @@ pub fn draw<'a>(
         if row.marked {
             buf.set_style(line, theme.style(Role::Marked));
         }
-        if top + i == state.selected.min(len.saturating_sub(1)) {
+        if top + i == state.at(len) {
             buf.set_style(line, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
             let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
             line::set(buf, area.x, y, glyph::mark(), 1, mark);

@@ -525,7 +525,7 @@ impl Pane for Artifacts {
     fn changed(&mut self, cx: &mut Cx) {
         self.open_wanted(cx);
         let len = self.len(&cx.view);
-        self.list.select(self.list.selected(), len);
+        self.list.clamp(len);
         self.follow(&cx.view);
         self.blob.changed(&cx.view);
     }

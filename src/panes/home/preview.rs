@@ -106,7 +106,7 @@ impl Home {
         if self.previewed != identity {
             self.previewed = identity;
             self.window.first();
-            self.window.top.set(0);
+            self.window.set_top(0);
         }
     }
 

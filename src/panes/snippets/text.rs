@@ -143,9 +143,9 @@ impl SnippetView {
         }
         let Some(text) = self.text(view) else { return wants };
         if let Some((_, highlighter)) = self.highlighter.as_ref().filter(|(shown, _)| *shown == name) {
-            let height = self.doc.height.get().max(usize::from(view.size.1));
-            let first = self.doc.cursor.saturating_sub(height) / Highlights::PIECE;
-            let last = (self.doc.cursor + height).min(text.len()).div_ceil(Highlights::PIECE);
+            let height = self.doc.height().max(usize::from(view.size.1));
+            let first = self.doc.cursor().saturating_sub(height) / Highlights::PIECE;
+            let last = (self.doc.cursor() + height).min(text.len()).div_ceil(Highlights::PIECE);
             for start in (first..last).map(|piece| piece * Highlights::PIECE) {
                 let lines = start..(start + Highlights::PIECE).min(text.len());
                 let (key, highlighter) = (color_key(&name, start), highlighter.clone());
@@ -180,7 +180,7 @@ impl SnippetView {
     /// Goes to the next or previous match, wrapping around. Returns whether there is one.
     pub fn next_match(&mut self, forward: bool, view: &View) -> bool {
         let Some(found) = self.found(view).filter(|found| !found.matches.is_empty()) else { return false };
-        let at = self.doc.cursor;
+        let at = self.doc.cursor();
         let next = if forward {
             found.matches.iter().find(|m| m.line > at).or(found.matches.first())
         } else {

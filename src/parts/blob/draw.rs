@@ -109,7 +109,7 @@ impl BlobView {
                 doc::draw(buf, area, theme, focused, &self.doc, text.len(), gutter, &|line| {
                     let mut built = code::draw(text, line, spans(line), theme);
                     if let Some(blame) = &self.blame {
-                        let begins = line == self.doc.top.get()
+                        let begins = line == self.doc.top()
                             || blame.owner(line) != line.checked_sub(1).and_then(|l| blame.owner(l));
                         built.gutter.spans.insert(0, blame_cell(view, blame.owner(line), begins, columns).into());
                     }

@@ -166,7 +166,7 @@ impl BlobView {
     /// Returns the line under the cursor, from 1, if the source is shown and the user moved to a line.
     pub fn line(&self, view: &View) -> Option<u32> {
         let lines = self.mode(view).filter(|m| *m == Mode::Source).map(|_| self.len(view))?;
-        (self.doc.cursor > 0 || self.wanted_line.is_some()).then(|| self.doc.at(lines) as u32 + 1)
+        (self.doc.cursor() > 0 || self.wanted_line.is_some()).then(|| self.doc.at(lines) as u32 + 1)
     }
 
     /// Shows `file`, at the scroll position it had when it was last shown.
@@ -178,11 +178,11 @@ impl BlobView {
             if self.windows.len() >= MAX_POSITIONS {
                 self.windows.clear();
             }
-            self.windows.insert(before.path, (self.doc.top.get(), self.doc.cursor));
+            self.windows.insert(before.path, (self.doc.top(), self.doc.cursor()));
         }
         let (top, cursor) = file.as_ref().and_then(|f| self.windows.get(&f.path)).copied().unwrap_or_default();
-        self.doc = DocState { cursor, wrap: self.wrap, ..DocState::default() };
-        self.doc.top.set(top);
+        self.doc = DocState { wrap: self.wrap, ..DocState::on(cursor) };
+        self.doc.set_top(top);
         (self.chosen, self.current, self.rendering) = (None, None, None);
         (self.fitted, self.mark, self.word, self.blame) = (None, None, None, None);
         self.origin = cursor;
@@ -345,8 +345,8 @@ impl BlobView {
                 if let Some((_, highlighter)) =
                     self.highlighter.as_ref().filter(|(of, _)| of.path == file.path && of.sha == id)
                 {
-                    let height = self.doc.height.get().max(usize::from(view.size.1));
-                    let cursor = self.wanted_line.unwrap_or(self.doc.cursor).min(text.len());
+                    let height = self.doc.height().max(usize::from(view.size.1));
+                    let cursor = self.wanted_line.unwrap_or(self.doc.cursor()).min(text.len());
                     let last = (cursor + height).min(text.len());
                     let first = cursor.saturating_sub(height) / Highlights::PIECE;
                     for start in (first..last.div_ceil(Highlights::PIECE)).map(|piece| piece * Highlights::PIECE) {
@@ -427,9 +427,9 @@ impl BlobView {
     }
 
     fn go(&mut self, line: usize, len: usize, view: &View) {
-        if self.doc.height.get() == 0 {
+        if self.doc.height() == 0 {
             // Not drawn yet: centering for the height of the screen is close enough.
-            self.doc.height.set(usize::from(view.size.1).saturating_sub(3));
+            self.doc.set_height(usize::from(view.size.1).saturating_sub(3));
         }
         self.doc.goto(line, len);
     }

@@ -112,8 +112,8 @@ impl Changes {
             (None, place) => place,
         };
         let now = place.and_then(|place| doc.row(place)).unwrap_or(before);
-        self.scroll.cursor = now;
-        self.scroll.top.set((self.scroll.top.get() + now).saturating_sub(before));
+        self.scroll.set_cursor(now);
+        self.scroll.set_top((self.scroll.top() + now).saturating_sub(before));
     }
 
     /// Returns the width of the inset rows in the last draw, in columns.
@@ -170,9 +170,9 @@ impl Changes {
     /// Scrolls so that the cursor is not in the last `rows` rows of the viewport, which are covered.
     pub fn keep_cursor_above(&mut self, rows: u16) {
         let Some(len) = self.doc.as_ref().map(|doc| doc.len()) else { return };
-        let (at, seen) = (self.scroll.at(len), self.scroll.height.get().saturating_sub(rows.into()));
-        let top = self.scroll.top.get().max((at + 1).saturating_sub(seen.max(1)));
-        self.scroll.top.set(top);
+        let (at, seen) = (self.scroll.at(len), self.scroll.height().saturating_sub(rows.into()));
+        let top = self.scroll.top().max((at + 1).saturating_sub(seen.max(1)));
+        self.scroll.set_top(top);
     }
 
     /// Starts a marked range at the cursor, or clears the current one.

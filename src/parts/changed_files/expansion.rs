@@ -287,10 +287,10 @@ impl Changes {
         let row = row.min(doc.len().saturating_sub(1));
         if on_bar {
             // The cursor keeps its line on the screen.
-            self.scroll.cursor = before.min(doc.len().saturating_sub(1));
+            self.scroll.set_cursor(before.min(doc.len().saturating_sub(1)));
         } else {
-            self.scroll.cursor = row;
-            self.scroll.top.set((self.scroll.top.get() + row).saturating_sub(before));
+            self.scroll.set_cursor(row);
+            self.scroll.set_top((self.scroll.top() + row).saturating_sub(before));
         }
         self.selection_start = None;
         self.follow_diff();

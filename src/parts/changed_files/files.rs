@@ -178,7 +178,7 @@ impl Changes {
         let none = BTreeSet::new();
         let folded = if words.is_empty() { &self.folders } else { &none };
         self.nodes = tree(&self.shown, &path, folded);
-        self.list.select(self.list.selected(), self.nodes.len());
+        self.list.clamp(self.nodes.len());
     }
 
     /// Returns the row of a file in the tree, or of the folded folder that contains it.

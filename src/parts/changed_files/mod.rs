@@ -169,8 +169,8 @@ impl Changes {
 
     /// Returns the range of rows that were drawn last.
     fn visible_rows(&self, doc: &DiffDoc) -> Range<usize> {
-        let top = self.scroll.top.get();
-        top..(top + self.scroll.height.get()).min(doc.len())
+        let top = self.scroll.top();
+        top..(top + self.scroll.height()).min(doc.len())
     }
 
     /// Returns the rows around the cursor, which include any viewport that contains it.
@@ -264,7 +264,7 @@ impl Changes {
             self.fold_viewed(&mut doc, from);
             // If the user has moved in the meantime, the cursor stays there.
             if let Some(location) = self.wanted.take()
-                && !(self.scroll.cursor == 0 && self.go_to_location(&mut doc, &location, false))
+                && !(self.scroll.cursor() == 0 && self.go_to_location(&mut doc, &location, false))
             {
                 self.wanted = Some(location);
             }
@@ -301,15 +301,15 @@ impl Changes {
         let place = doc.content(before);
         doc.set_layout(layout);
         let now = place.and_then(|place| doc.row(place)).unwrap_or(0);
-        self.scroll.cursor = now;
-        let above = before.saturating_sub(self.scroll.top.get());
-        self.scroll.top.set(now.saturating_sub(above));
+        self.scroll.set_cursor(now);
+        let above = before.saturating_sub(self.scroll.top());
+        self.scroll.set_top(now.saturating_sub(above));
     }
 
     /// Takes the finished colors around the cursor, piece by piece.
     fn take_colors(&mut self, view: &View) {
         let Some(doc) = &mut self.doc else { return };
-        let height = self.scroll.height.get().max(usize::from(view.size.1));
+        let height = self.scroll.height().max(usize::from(view.size.1));
         let at = self.scroll.at(doc.len());
         let mut from = at.saturating_sub(height);
         while let Some(piece) = doc.missing(from..at + height) {

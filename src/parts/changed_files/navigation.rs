@@ -81,7 +81,7 @@ impl Changes {
             && let Some(row) = doc.row(RowContent::File { file })
         {
             self.scroll.goto(row, doc.len());
-            self.scroll.top.set(row);
+            self.scroll.set_top(row);
         }
         self.clear_selection_outside_file();
     }
@@ -98,9 +98,10 @@ impl Changes {
     pub(super) fn go_to(&mut self, row: Option<usize>, on_top: bool) {
         let Some(row) = row else { return };
         self.error_message = None;
-        self.scroll.goto(row, self.len());
+        let len = self.len();
+        self.scroll.goto(row, len);
         if on_top {
-            self.scroll.top.set(row);
+            self.scroll.set_top(row);
         }
         self.follow_diff();
     }
@@ -195,7 +196,8 @@ impl Changes {
                 let at = row.checked_sub(diff.y + 1).and_then(|y| self.drawn.borrow().get(usize::from(y)).copied());
                 if let Some(at) = at {
                     self.set_side(if column < diff.x + diff.width / 2 { Side::Old } else { Side::New });
-                    self.scroll.goto(at, self.len());
+                    let len = self.len();
+                    self.scroll.goto(at, len);
                     self.follow_diff();
                     if double {
                         self.enter();

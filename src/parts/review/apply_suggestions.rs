@@ -229,6 +229,11 @@ impl ApplySuggestions {
         cx.act(Action::SendThen(None, Write::new(&create, what), Rc::new(then)));
     }
 
+    fn scroll_by(&mut self, rows: isize, view: &View) {
+        let len = self.lines(view).len();
+        self.scroll.scroll_by(rows, len);
+    }
+
     /// Returns the changed lines as a small diff.
     fn lines(&self, view: &View) -> Vec<DocLine<'static>> {
         let theme = view.theme;
@@ -345,8 +350,8 @@ impl Overlay for ApplySuggestions {
             }
             KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => return AfterEvent::Close,
             KeyCode::Char('c') if key.ctrl => return AfterEvent::Close,
-            KeyCode::Down | KeyCode::Char('j') => self.scroll.scroll_by(1, self.lines(&cx.view).len()),
-            KeyCode::Up | KeyCode::Char('k') => self.scroll.scroll_by(-1, self.lines(&cx.view).len()),
+            KeyCode::Down | KeyCode::Char('j') => self.scroll_by(1, &cx.view),
+            KeyCode::Up | KeyCode::Char('k') => self.scroll_by(-1, &cx.view),
             _ => {}
         }
         AfterEvent::KeepOpen

@@ -69,7 +69,7 @@ impl DraftList {
                 self.entries.push(Entry { key: key.clone(), draft: draft.clone(), sent: false });
             }
         }
-        self.list.select(self.list.selected(), self.entries.len());
+        self.list.clamp(self.entries.len());
         self.had |= !self.entries.is_empty();
         // A draft that became a draft note is in neither place until the server lists it.
         let is_listed = self.on.list_draft_notes().is_none_or(|list| !view.store.list(&list).is_loading);

@@ -128,7 +128,7 @@ impl Viewer {
         let top = if self.doc.wrap {
             // Lines may be wrapped to several rows, so the visible range starts near the cursor.
             let cursor = self.doc.at(rows);
-            self.doc.top.get().min(cursor).max(cursor.saturating_sub(height))
+            self.doc.top().min(cursor).max(cursor.saturating_sub(height))
         } else {
             self.doc.window(rows, height)
         };

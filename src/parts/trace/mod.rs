@@ -212,16 +212,22 @@ impl Viewer {
 
     fn goto(&mut self, trace: &Trace, line: usize) {
         self.folds.reveal(trace, line);
-        self.doc.goto(self.row_of(line), self.rows_of(trace));
+        self.show(trace, line);
+    }
+
+    /// Moves to a line, or to the one that is shown instead of it.
+    fn show(&mut self, trace: &Trace, line: usize) {
+        let (row, rows) = (self.row_of(line), self.rows_of(trace));
+        self.doc.goto(row, rows);
     }
 
     /// Returns the visible lines and some around them.
     fn window(&self, view: &View, trace: &Trace) -> impl Iterator<Item = usize> {
         let rows = self.rows_of(trace);
-        let height = self.doc.height.get().max(usize::from(view.size.1));
+        let height = self.doc.height().max(usize::from(view.size.1));
         let cursor = self.doc.at(rows);
-        let first = self.doc.top.get().min(cursor).max(cursor.saturating_sub(height)).saturating_sub(height / 2);
-        let last = (cursor.max(self.doc.top.get().min(cursor + height)) + height + height / 2).min(rows);
+        let first = self.doc.top().min(cursor).max(cursor.saturating_sub(height)).saturating_sub(height / 2);
+        let last = (cursor.max(self.doc.top().min(cursor + height)) + height + height / 2).min(rows);
         (first..last).map(|row| self.line_of(row))
     }
 
@@ -330,7 +336,7 @@ impl Viewer {
                 let line = self.line(&view);
                 self.matching_lines = Some(lines);
                 if !self.doc.follow {
-                    self.doc.goto(self.row_of(line), self.rows_of(trace));
+                    self.show(trace, line);
                 }
             }
         }
@@ -397,7 +403,7 @@ impl Viewer {
                 self.folded = true;
                 match errors.failure {
                     Some(line) => self.goto(trace, line),
-                    None => self.doc.goto(self.row_of(at), self.rows_of(trace)),
+                    None => self.show(trace, at),
                 }
             }
             Jump::Page => {
@@ -501,7 +507,7 @@ impl Viewer {
         let line = self.line(&cx.view);
         if let Some(trace) = self.trace(&cx.view) {
             match self.folds.toggle(trace, line) {
-                Some(heading) => self.doc.goto(self.row_of(heading), self.rows_of(trace)),
+                Some(heading) => self.show(trace, heading),
                 None => cx.say(Tone::Info, "This line is not in a section."),
             }
         }

@@ -28,7 +28,8 @@ impl Viewer {
         self.mark = if self.mark.is_some() { None } else { Some(self.line(view)) };
         if self.mark.is_some() {
             let rows = self.rows(view);
-            self.doc.goto(self.doc.at(rows), rows);
+            let at = self.doc.at(rows);
+            self.doc.goto(at, rows);
         }
     }
 

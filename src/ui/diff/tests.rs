@@ -320,7 +320,7 @@ fn long_lines_are_wrapped() {
     assert_eq!(seen[2], "           8901234567890123456789");
     assert!(seen[3].starts_with("       1 + 世 界"), "{seen:?}");
     assert!(seen[4].contains("end") || seen[5].contains("end"), "{seen:?}");
-    assert_eq!(state.height.get(), doc.len(), "pages are counted in lines of the diff");
+    assert_eq!(state.height(), doc.len(), "pages are counted in lines of the diff");
     doc.set_layout(Layout::Split);
     let seen = window(&doc, 60, 8, &state, true);
     assert!(seen[1].contains("012345678901234567890") && seen[1].contains('世'), "{seen:?}");
@@ -328,7 +328,7 @@ fn long_lines_are_wrapped() {
     // An overlong line takes only a part of the screen, and the cursor stays visible.
     let huge = format!("@@ -0,0 +1,3 @@\n+{}\n+x\n+last\n", "y".repeat(1_000_000));
     let doc = self::doc(&[&huge]);
-    let state = DocState { cursor: 3, ..DocState::new() };
+    let state = DocState::on(3);
     assert!(window(&doc, 40, 8, &state, true).iter().any(|row| row.contains("last")));
 }
 
@@ -478,7 +478,7 @@ fn hostile_diffs_do_not_panic() {
         }
         for (width, height) in [(0, 0), (3, 1), (20, 4), (60, 12)] {
             for wrap in [false, true] {
-                let state = DocState { cursor: noise.below(40), left: noise.below(4), ..DocState::new() };
+                let state = DocState { left: noise.below(4), ..DocState::on(noise.below(40)) };
                 window(&doc, width, height, &state, wrap);
                 window(&split, width, height, &state, wrap);
             }
@@ -531,7 +531,7 @@ fn colored(doc: &DiffDoc, height: u16, cursor: usize, focused: bool, marked: Opt
     let mut buf = Buffer::empty(area);
     let theme = Theme::for_background(Background::Dark);
     let look = DiffOptions { theme: &theme, focused, wrap: false, marks: &|_| Vec::new(), marked };
-    view::draw(&mut buf, area, doc, &DocState { cursor, ..DocState::new() }, &look);
+    view::draw(&mut buf, area, doc, &DocState::on(cursor), &look);
     buf
 }
 
@@ -577,13 +577,13 @@ fn a_wrapped_window_keeps_a_margin_around_the_cursor() {
     let doc = doc(&[&format!("@@ -0,0 +1,60 @@\n{added}")]);
     // The cursor is on line 30: first checks the last visible line, then the first one after moving up from far below.
     let last = |height: u16| {
-        let state = DocState { cursor: 30, ..DocState::new() };
+        let state = DocState::on(30);
         window(&doc, 40, height, &state, true).last().cloned().unwrap_or_default()
     };
     assert!(last(15).ends_with("line 32") && last(14).ends_with("line 30"), "{} {}", last(15), last(14));
     let first = |height: u16| {
-        let state = DocState { cursor: 30, ..DocState::new() };
-        state.top.set(50);
+        let state = DocState::on(30);
+        state.set_top(50);
         window(&doc, 40, height, &state, true).first().cloned().unwrap_or_default()
     };
     assert!(first(15).ends_with("line 28") && first(14).ends_with("line 30"), "{} {}", first(15), first(14));

@@ -101,7 +101,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, optio
     }
     if options.wrap && !shown.is_empty() {
         // Pages are counted in rows of the document.
-        state.height.set((shown.last().copied().unwrap_or(top) + 1 - top).max(1));
+        state.set_height((shown.last().copied().unwrap_or(top) + 1 - top).max(1));
     }
     table::thumb(buf, area, options.theme, top, doc.len());
     shown
@@ -112,7 +112,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, optio
 fn wrapped_window(state: &DocState, len: usize, height: usize, height_of: impl Fn(usize) -> usize) -> usize {
     let cursor = state.at(len);
     let margin = if height > 14 { 2 } else { 0 };
-    let mut top = state.top.get().min(cursor.saturating_sub(margin));
+    let mut top = state.top().min(cursor.saturating_sub(margin));
     if cursor - top > height {
         top = cursor - height;
     }
@@ -122,8 +122,8 @@ fn wrapped_window(state: &DocState, len: usize, height: usize, height_of: impl F
         used -= height_of(top);
         top += 1;
     }
-    state.top.set(top);
-    state.height.set(height);
+    state.set_top(top);
+    state.set_height(height);
     top
 }
 

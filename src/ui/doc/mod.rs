@@ -3,6 +3,7 @@
 mod wrap;
 
 use super::drawn::Drawn;
+use super::viewport::Viewport;
 use crate::ui::line::{self, Line, Paint, Span};
 use crate::ui::theme::{self, Role, Theme};
 use crate::ui::{cursor_hint, glyph, hyperlink, table, text};
@@ -11,7 +12,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
 pub use wrap::Wrapping;
@@ -58,21 +59,17 @@ impl<'a> From<Line<'a>> for DocLine<'a> {
     }
 }
 
-/// The scroll position and the cursor of a document.
+/// The number of lines kept visible above and below the cursor.
+const MARGIN: usize = 3;
+
+/// The viewport of a document.
 #[derive(Clone, Debug)]
 pub struct DocState {
-    /// The first visible line as of the last draw.
-    pub top: Drawn<usize>,
+    pub viewport: Viewport,
     /// The number of columns scrolled horizontally.
     pub left: usize,
-    /// The line under the cursor. Ignored while following.
-    pub cursor: usize,
-    /// The number of visible lines at the last draw.
-    pub height: Drawn<usize>,
     /// The number of visible text columns at the last draw.
     pub width: Drawn<usize>,
-    /// Whether the view stays at the end while lines are added; moving up turns this off.
-    pub follow: bool,
     /// Whether the cursor's line is tinted.
     pub cursor_line: bool,
     /// Whether long lines are wrapped.
@@ -81,15 +78,27 @@ pub struct DocState {
     pub wrapping: Wrapping,
 }
 
+/// Moves that depend on neither wrapping nor columns are those of the viewport.
+impl Deref for DocState {
+    type Target = Viewport;
+
+    fn deref(&self) -> &Viewport {
+        &self.viewport
+    }
+}
+
+impl DerefMut for DocState {
+    fn deref_mut(&mut self) -> &mut Viewport {
+        &mut self.viewport
+    }
+}
+
 impl Default for DocState {
     fn default() -> DocState {
         DocState {
-            top: Drawn::new(0),
+            viewport: Viewport::new(MARGIN),
             left: 0,
-            cursor: 0,
-            height: Drawn::new(0),
             width: Drawn::new(0),
-            follow: false,
             cursor_line: true,
             wrap: false,
             wrapping: Wrapping::default(),
@@ -103,9 +112,18 @@ impl DocState {
         DocState::default()
     }
 
+    /// Creates a state with the cursor on `line`, counted from 0.
+    pub fn on(line: usize) -> DocState {
+        let mut state = DocState::default();
+        state.set_cursor(line);
+        state
+    }
+
     /// Creates a state that follows the end.
     pub fn following() -> DocState {
-        DocState { follow: true, ..DocState::default() }
+        let mut state = DocState::default();
+        state.follow = true;
+        state
     }
 
     /// Returns whether the cursor's line is distinguishable from the others. In accessible mode it always is.
@@ -113,77 +131,36 @@ impl DocState {
         self.cursor_line || glyph::is_accessible()
     }
 
-    /// Returns the line under the cursor in a document of `len` lines.
-    pub fn at(&self, len: usize) -> usize {
-        if self.follow { len.saturating_sub(1) } else { self.cursor.min(len.saturating_sub(1)) }
-    }
-
-    /// Moves the cursor by `by` lines.
+    /// Moves the cursor by `by` lines, or within a wrapped line that is higher than the viewport.
     pub fn move_by(&mut self, by: isize, len: usize) {
-        if self.wrap && self.wrapping.scroll_within(by) {
-            return;
+        if !self.scroll_within_line(by) {
+            self.viewport.move_by(by, len);
         }
-        let from = self.at(len);
-        if by < 0 {
-            self.follow = false;
-        }
-        self.cursor = from.saturating_add_signed(by).min(len.saturating_sub(1));
     }
 
     /// Moves by whole pages.
     pub fn page_by(&mut self, pages: isize, len: usize) {
-        if self.wrap && self.wrapping.scroll_within(pages.saturating_mul(self.wrapping.page())) {
-            return;
+        if !self.scroll_within_line(pages.saturating_mul(self.wrapping.page())) {
+            self.viewport.page_by(pages, len);
         }
-        let page = self.height.get().saturating_sub(1).max(1) as isize;
-        self.scroll_with(pages.saturating_mul(page), len);
     }
 
     /// Moves by half pages.
     pub fn half_page_by(&mut self, halves: isize, len: usize) {
-        if self.wrap && self.wrapping.scroll_within(halves.saturating_mul(self.wrapping.page() / 2 + 1)) {
-            return;
+        if !self.scroll_within_line(halves.saturating_mul(self.wrapping.page() / 2 + 1)) {
+            self.viewport.half_page_by(halves, len);
         }
-        let half = (self.height.get() / 2).max(1) as isize;
-        self.scroll_with(halves.saturating_mul(half), len);
+    }
+
+    fn scroll_within_line(&self, rows: isize) -> bool {
+        self.wrap && self.wrapping.scroll_within(rows)
     }
 
     /// Moves to the first line and column.
     pub fn first(&mut self) {
         self.wrapping = Wrapping::default();
-        self.follow = false;
-        self.cursor = 0;
         self.left = 0;
-    }
-
-    /// Moves to the last line.
-    pub fn last(&mut self, len: usize) {
-        self.cursor = len.saturating_sub(1);
-    }
-
-    /// Moves to `line`, counted from 0, and centers it if it was not visible.
-    pub fn goto(&mut self, line: usize, len: usize) {
-        self.follow = false;
-        self.cursor = line.min(len.saturating_sub(1));
-        let (top, height) = (self.top.get(), self.height.get());
-        if height > 0 && !(top..top + height).contains(&self.cursor) {
-            self.top.set(self.cursor.saturating_sub(height / 2));
-        }
-    }
-
-    /// Scrolls by `by` lines, as with the mouse wheel. The cursor moves only as far as necessary to stay visible.
-    pub fn scroll_by(&mut self, by: isize, len: usize) {
-        let height = self.height.get().max(1);
-        let from = self.at(len);
-        if by < 0 {
-            self.follow = false;
-        }
-        let top = self.top.get().saturating_add_signed(by).min(len.saturating_sub(height));
-        self.top.set(top);
-        let margin = margin(height);
-        let lowest = if top == 0 { 0 } else { top + margin };
-        let highest = if top + height >= len { len } else { top + height - margin };
-        self.cursor = from.clamp(lowest, highest.saturating_sub(1).max(lowest)).min(len.saturating_sub(1));
+        self.viewport.first();
     }
 
     /// Scrolls horizontally by `by` columns.
@@ -205,38 +182,7 @@ impl DocState {
     /// Returns the line at `y`, counted from the top of the area of the last draw, or `None` below the last line.
     pub fn line_at(&self, y: u16, len: usize) -> Option<usize> {
         let y = usize::from(y);
-        if self.wrap {
-            return self.wrapping.rows.borrow().get(y).copied();
-        }
-        (y < self.height.get()).then_some(self.top.get() + y).filter(|line| *line < len)
-    }
-
-    /// Moves the cursor and the viewport together, as for paging.
-    fn scroll_with(&mut self, by: isize, len: usize) {
-        self.move_by(by, len);
-        self.top.set(self.top.get().saturating_add_signed(by));
-    }
-
-    /// Scrolls a viewport of `height` lines so that the cursor is visible, and returns its first line. Documents whose
-    /// lines are built together call this before drawing.
-    pub fn window(&self, len: usize, height: usize) -> usize {
-        let cursor = self.at(len);
-        let margin = margin(height);
-        let lowest = (cursor + margin + 1).saturating_sub(height);
-        let highest = cursor.saturating_sub(margin);
-        let top = self.top.get().clamp(lowest.min(highest), highest).min(len.saturating_sub(height));
-        self.top.set(top);
-        self.height.set(height);
-        top
-    }
-}
-
-/// Returns the number of lines kept visible above and below the cursor.
-fn margin(height: usize) -> usize {
-    match height {
-        0..=6 => 0,
-        7..=14 => 1,
-        _ => 3,
+        if self.wrap { self.wrapping.rows.borrow().get(y).copied() } else { self.visible_row(y, len) }
     }
 }
 
@@ -523,16 +469,16 @@ mod tests {
         screen(30, 20, &state, 1_000, numbered);
         state.goto(500, 1_000);
         screen(30, 20, &state, 1_000, numbered);
-        assert_eq!(state.top.get(), 490);
+        assert_eq!(state.top(), 490);
         state.goto(502, 1_000);
         screen(30, 20, &state, 1_000, numbered);
-        assert_eq!(state.top.get(), 490, "in sight: nothing moves");
+        assert_eq!(state.top(), 490, "in sight: nothing moves");
         assert_eq!(state.line_at(3, 1_000), Some(493));
         state.page_by(-1, 1_000);
         state.half_page_by(1, 1_000);
         state.scroll_by(-9_999, 1_000);
         screen(30, 20, &state, 1_000, numbered);
-        assert_eq!(state.top.get(), 0);
+        assert_eq!(state.top(), 0);
         state.goto(9_999, 10);
         assert_eq!(state.at(10), 9);
     }

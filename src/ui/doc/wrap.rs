@@ -143,8 +143,8 @@ pub(super) fn draw<'a>(
     let (height, width) = (usize::from(area.height), usize::from(area.width.saturating_sub(2 + gutter_width)).max(1));
     let rows_of = |index: usize| RowStarts::of(&line(index), index, width, wrapping).len();
     let cursor = state.at(len);
-    let (top, skip) = window(state.top.get().min(cursor), wrapping.skip.get(), cursor, height, rows_of);
-    state.top.set(top);
+    let (top, skip) = window(state.top().min(cursor), wrapping.skip.get(), cursor, height, rows_of);
+    state.set_top(top);
     let mut visible = Vec::with_capacity(height);
     let (mut index, mut from, mut y) = (top, skip, area.y);
     while index < len && y < area.bottom() {
@@ -187,7 +187,7 @@ pub(super) fn draw<'a>(
         (index, from) = (index + 1, 0);
     }
     // Paging moves by whole visible lines.
-    state.height.set((index - top).max(1));
+    state.set_height((index - top).max(1));
     state.width.set(width);
     *wrapping.rows.borrow_mut() = visible;
     table::thumb(buf, area, theme, top, len);

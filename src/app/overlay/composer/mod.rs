@@ -554,7 +554,7 @@ impl Overlay for Composer {
             (KeyCode::Char('r'), true) => self.toggle_preview(),
             (KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown, _) if self.preview.is_some() => {
                 if let Some(preview) = &mut self.preview {
-                    let page = preview.scroll.height.get().max(1) as isize;
+                    let page = preview.scroll.height().max(1) as isize;
                     let rows = match key.code {
                         KeyCode::Up => -1,
                         KeyCode::Down => 1,

@@ -192,7 +192,7 @@ impl TextBuffer {
 
     /// Handles a key that types, moves, or edits.
     pub fn key(&mut self, key: Key) {
-        let page = self.scroll.height.get().saturating_sub(1).max(1);
+        let page = self.scroll.height().saturating_sub(1).max(1);
         let (row, column) = self.cursor();
         match (key.code, key.ctrl) {
             (KeyCode::PageDown, _) => self.go_to(row + page, column),
@@ -257,7 +257,7 @@ impl TextBuffer {
 
     fn show_cursor(&mut self) {
         let (row, column) = self.cursor();
-        self.scroll.cursor = row;
+        self.scroll.set_cursor(row);
         let line = self.line();
         let at = text::width(line.get(..byte(line, column)).unwrap_or_default());
         self.scroll.show_columns(at..at + 1);
@@ -351,7 +351,7 @@ impl TextBuffer {
 
     /// Returns the lines whose colors are needed: the viewport, and some lines above and below it.
     fn around(&self, view: &View) -> Range<usize> {
-        let height = self.scroll.height.get().max(usize::from(view.size.1));
+        let height = self.scroll.height().max(usize::from(view.size.1));
         let row = self.cursor().0;
         row.saturating_sub(height + LINES_ABOVE)..(row + height).min(self.area.lines().len())
     }
@@ -418,7 +418,7 @@ impl TextBuffer {
         let (row, column) = self.cursor();
         let line = self.line();
         let x = text::width(line.get(..byte(line, column)).unwrap_or_default()).checked_sub(self.scroll.left)?;
-        let y = row.checked_sub(self.scroll.top.get())?;
+        let y = row.checked_sub(self.scroll.top())?;
         let at = (inside.x.checked_add(u16::try_from(x).ok()?)?, inside.y.checked_add(u16::try_from(y).ok()?)?);
         // After the last character of a full line, the cursor is in the column of the scrollbar thumb.
         let reach = Rect { width: inside.width + 1, ..inside };

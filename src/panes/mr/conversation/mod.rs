@@ -303,8 +303,8 @@ impl Conversation {
 
     /// Returns the requests for the reactions to the merge request and to the visible notes.
     pub fn reactions(&self, view: &View, content: &Content) -> Vec<Want> {
-        let top = self.scroll.top.get();
-        let (first, last) = (self.unit_near(top), self.unit_near(top + self.scroll.height.get()));
+        let top = self.scroll.top();
+        let (first, last) = (self.unit_near(top), self.unit_near(top + self.scroll.height()));
         let note = |unit: &Unit| match unit {
             Unit::Note { note, .. } if *note < FIRST_COMMENT => content.note_at(*note).map(|note| note.id),
             _ => None,
@@ -352,8 +352,8 @@ impl Conversation {
             self.await_note(notes);
         }
         self.posting = posting;
-        let at = self.scroll.at(self.len()).max(self.scroll.top.get());
-        let ahead = at + 3 * self.scroll.height.get().max(1);
+        let at = self.scroll.at(self.len()).max(self.scroll.top());
+        let ahead = at + 3 * self.scroll.height().max(1);
         // The head may be taller than the screen.
         let last = self.units.len().checked_sub(1).and_then(|last| self.row_of(last)).unwrap_or(0);
         let is_sought = self.awaited.is_some() || self.wanted.is_some();
@@ -521,7 +521,7 @@ impl Conversation {
 
     /// Moves the cursor back to the item it was on, and scrolls by the same number of rows.
     fn restore_cursor(&mut self, anchor: Option<Anchor>, content: &Content) {
-        let before = self.scroll.cursor;
+        let before = self.scroll.cursor();
         // A cursor at the top stays there, whatever arrives.
         let Some(anchor) = anchor.filter(|_| before > 0) else { return };
         let after = match anchor.at {
@@ -538,9 +538,10 @@ impl Conversation {
             RowKind::Head(_) | RowKind::Tail => None,
         };
         let Some(after) = after.filter(|after| *after != before) else { return };
-        self.scroll.cursor = after.min(self.len().saturating_sub(1));
-        let top = self.scroll.top.get().saturating_add_signed(after as isize - before as isize);
-        self.scroll.top.set(top);
+        let len = self.len();
+        self.scroll.select(after, len);
+        let top = self.scroll.top().saturating_add_signed(after as isize - before as isize);
+        self.scroll.set_top(top);
     }
 
     fn go_to_awaited(&mut self, view: &View, notes: &Rows<Note>) {
@@ -556,7 +557,8 @@ impl Conversation {
         let found = (0..notes.len()).rev().find(|index| notes.get(*index).is_some_and(mine));
         if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
             self.awaited = None;
-            self.scroll.goto(row, self.len());
+            let len = self.len();
+            self.scroll.goto(row, len);
         }
     }
 
@@ -569,7 +571,8 @@ impl Conversation {
         let Some(wanted) = self.wanted else { return };
         let found = notes.iter().position(|note| note.id == wanted);
         if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
-            self.scroll.goto(row, self.len());
+            let len = self.len();
+            self.scroll.goto(row, len);
         }
         if found.is_some() || notes.is_loaded && !notes.has_next(u32::MAX) {
             self.wanted = None;
@@ -676,7 +679,10 @@ impl Conversation {
         let rows = self.unresolved.iter().filter_map(|note| self.row_of_note(*note));
         let row = if forward { rows.filter(|row| *row > here).min() } else { rows.filter(|row| *row < here).max() };
         match row {
-            Some(row) => self.scroll.goto(row, self.len()),
+            Some(row) => {
+                let len = self.len();
+                self.scroll.goto(row, len);
+            }
             None if self.unresolved.is_empty() => self.step_note(forward),
             None => {}
         }
@@ -694,7 +700,8 @@ impl Conversation {
         let here = self.scroll.at(self.len());
         let to = if forward { rows.into_iter().find(|row| *row > here) } else { rows.filter(|row| *row < here).last() };
         if let Some(row) = to.or((!forward).then_some(0)) {
-            self.scroll.goto(row, self.len());
+            let len = self.len();
+            self.scroll.goto(row, len);
         }
     }
 
