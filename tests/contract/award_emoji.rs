@@ -1,21 +1,10 @@
 //! Reactions to merge requests, issues and notes.
 
 use crate::client::client;
+use crate::sample::{issue, merge_request, snippet};
 use crate::scripted::{Scripted, answer};
 use labscope::api::award_emoji::*;
 use labscope::api::{Awardable, Fault, Noteable};
-
-fn request() -> Noteable {
-    Noteable::MergeRequest { project: 1.into(), iid: 5 }
-}
-
-fn issue() -> Noteable {
-    Noteable::Issue { project: 1.into(), iid: 5 }
-}
-
-fn snippet() -> Noteable {
-    Noteable::Snippet { project: 1.into(), id: 5 }
-}
 
 fn itself(on: Noteable) -> Awardable {
     Awardable { on, note: None }
@@ -26,31 +15,31 @@ fn note_on(on: Noteable) -> Awardable {
 }
 
 requests! {
-    ListAwards { to: itself(request()) } => "GET /projects/1/merge_requests/5/award_emoji";
-    CreateAward { to: itself(request()), name: "blowfish".into() }
+    ListAwards { to: itself(merge_request(1_u64, 5)) } => "GET /projects/1/merge_requests/5/award_emoji";
+    CreateAward { to: itself(merge_request(1_u64, 5)), name: "blowfish".into() }
         => "POST /projects/1/merge_requests/5/award_emoji | name=blowfish";
-    DeleteAward { to: itself(request()), award_id: 344 }
+    DeleteAward { to: itself(merge_request(1_u64, 5)), award_id: 344 }
         => "DELETE /projects/1/merge_requests/5/award_emoji/344";
-    ListAwards { to: note_on(request()) }
+    ListAwards { to: note_on(merge_request(1_u64, 5)) }
         => "GET /projects/1/merge_requests/5/notes/9/award_emoji";
-    CreateAward { to: note_on(request()), name: "rocket".into() }
+    CreateAward { to: note_on(merge_request(1_u64, 5)), name: "rocket".into() }
         => "POST /projects/1/merge_requests/5/notes/9/award_emoji | name=rocket";
-    DeleteAward { to: note_on(request()), award_id: 345 }
+    DeleteAward { to: note_on(merge_request(1_u64, 5)), award_id: 345 }
         => "DELETE /projects/1/merge_requests/5/notes/9/award_emoji/345";
-    ListAwards { to: itself(issue()) } => "GET /projects/1/issues/5/award_emoji";
-    CreateAward { to: itself(issue()), name: "blowfish".into() }
+    ListAwards { to: itself(issue(1_u64, 5)) } => "GET /projects/1/issues/5/award_emoji";
+    CreateAward { to: itself(issue(1_u64, 5)), name: "blowfish".into() }
         => "POST /projects/1/issues/5/award_emoji | name=blowfish";
-    DeleteAward { to: itself(issue()), award_id: 344 } => "DELETE /projects/1/issues/5/award_emoji/344";
-    ListAwards { to: note_on(issue()) } => "GET /projects/1/issues/5/notes/9/award_emoji";
-    CreateAward { to: note_on(issue()), name: "rocket".into() }
+    DeleteAward { to: itself(issue(1_u64, 5)), award_id: 344 } => "DELETE /projects/1/issues/5/award_emoji/344";
+    ListAwards { to: note_on(issue(1_u64, 5)) } => "GET /projects/1/issues/5/notes/9/award_emoji";
+    CreateAward { to: note_on(issue(1_u64, 5)), name: "rocket".into() }
         => "POST /projects/1/issues/5/notes/9/award_emoji | name=rocket";
-    DeleteAward { to: note_on(issue()), award_id: 345 }
+    DeleteAward { to: note_on(issue(1_u64, 5)), award_id: 345 }
         => "DELETE /projects/1/issues/5/notes/9/award_emoji/345";
-    ListAwards { to: note_on(snippet()) }
+    ListAwards { to: note_on(snippet(1_u64, 5)) }
         => "GET /projects/1/snippets/5/notes/9/award_emoji";
-    CreateAward { to: note_on(snippet()), name: "rocket".into() }
+    CreateAward { to: note_on(snippet(1_u64, 5)), name: "rocket".into() }
         => "POST /projects/1/snippets/5/notes/9/award_emoji | name=rocket";
-    DeleteAward { to: note_on(snippet()), award_id: 345 }
+    DeleteAward { to: note_on(snippet(1_u64, 5)), award_id: 345 }
         => "DELETE /projects/1/snippets/5/notes/9/award_emoji/345";
 }
 
@@ -66,7 +55,7 @@ samples! {
 /// reactions.
 #[tokio::test]
 async fn a_refused_reaction_differs_from_a_server_without_reactions() {
-    let create = CreateAward { to: itself(issue()), name: "thumbsup".into() };
+    let create = CreateAward { to: itself(issue(1_u64, 5)), name: "thumbsup".into() };
     for (body, unsupported) in [
         (r#"{"message":"404 Award Emoji Name has already been taken Not Found"}"#, false),
         (r#"{"error":"404 Not Found"}"#, true),
@@ -81,7 +70,7 @@ async fn a_refused_reaction_differs_from_a_server_without_reactions() {
 #[tokio::test]
 async fn removing_another_users_reaction_reports_a_missing_permission() {
     let server = Scripted::start([answer(401, r#"{"message":"401 Unauthorized"}"#)]).await;
-    let delete = DeleteAward { to: itself(issue()), award_id: 344 };
+    let delete = DeleteAward { to: itself(issue(1_u64, 5)), award_id: 344 };
     let error = client(&server).call(&delete).await.unwrap_err();
     assert!(error.write_advice().starts_with("Not allowed"), "{}", error.write_advice());
 }

@@ -1,21 +1,8 @@
 //! Threads of merge requests, issues and snippets, and suggestions.
 
-use crate::sample::word;
-use labscope::api::Noteable;
+use crate::sample::{issue, merge_request, snippet, word};
 use labscope::api::discussions::*;
 use labscope::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Note, Suggestion, line_code};
-
-fn request() -> Noteable {
-    Noteable::MergeRequest { project: 1.into(), iid: 5 }
-}
-
-fn issue() -> Noteable {
-    Noteable::Issue { project: 1.into(), iid: 5 }
-}
-
-fn snippet() -> Noteable {
-    Noteable::Snippet { project: 1.into(), id: 5 }
-}
 
 /// Returns a position on a range of added lines.
 fn position() -> NewPosition {
@@ -34,9 +21,9 @@ fn position() -> NewPosition {
 }
 
 requests! {
-    ListDiscussions { on: request() } => "GET /projects/1/merge_requests/5/discussions";
+    ListDiscussions { on: merge_request(1_u64, 5) } => "GET /projects/1/merge_requests/5/discussions";
     CreateDiscussion {
-        on: request(),
+        on: merge_request(1_u64, 5),
         body: "B".into(),
         position: Some(position()),
         commit_id: word("c0"),
@@ -44,21 +31,21 @@ requests! {
             \"head_sha\":\"e0\",\"line_range\":{\"end\":{\"line_code\":\"x_9_18\",\"type\":\"new\"},\
             \"start\":{\"line_code\":\"x_9_17\",\"type\":\"new\"}},\"new_line\":18,\"new_path\":\"a.rs\",\
             \"old_path\":\"a.rs\",\"position_type\":\"text\",\"start_sha\":\"50\"}}";
-    ReplyToDiscussion { on: request(), discussion_id: "a7".into(), body: "B".into() }
+    ReplyToDiscussion { on: merge_request(1_u64, 5), discussion_id: "a7".into(), body: "B".into() }
         => "POST /projects/1/merge_requests/5/discussions/a7/notes | body=B";
-    ResolveDiscussion { on: request(), discussion_id: "a7".into(), resolved: true }
+    ResolveDiscussion { on: merge_request(1_u64, 5), discussion_id: "a7".into(), resolved: true }
         => "PUT /projects/1/merge_requests/5/discussions/a7 | resolved=true";
-    ListDiscussions { on: issue() } => "GET /projects/1/issues/5/discussions";
-    CreateDiscussion { on: issue(), body: "B".into(), position: None, commit_id: None }
+    ListDiscussions { on: issue(1_u64, 5) } => "GET /projects/1/issues/5/discussions";
+    CreateDiscussion { on: issue(1_u64, 5), body: "B".into(), position: None, commit_id: None }
         => "POST /projects/1/issues/5/discussions | {\"body\":\"B\"}";
-    ReplyToDiscussion { on: issue(), discussion_id: "a7".into(), body: "B".into() }
+    ReplyToDiscussion { on: issue(1_u64, 5), discussion_id: "a7".into(), body: "B".into() }
         => "POST /projects/1/issues/5/discussions/a7/notes | body=B";
-    ResolveDiscussion { on: issue(), discussion_id: "a7".into(), resolved: false }
+    ResolveDiscussion { on: issue(1_u64, 5), discussion_id: "a7".into(), resolved: false }
         => "PUT /projects/1/issues/5/discussions/a7 | resolved=false";
-    ListDiscussions { on: snippet() } => "GET /projects/1/snippets/5/discussions";
-    CreateDiscussion { on: snippet(), body: "B".into(), position: None, commit_id: None }
+    ListDiscussions { on: snippet(1_u64, 5) } => "GET /projects/1/snippets/5/discussions";
+    CreateDiscussion { on: snippet(1_u64, 5), body: "B".into(), position: None, commit_id: None }
         => "POST /projects/1/snippets/5/discussions | {\"body\":\"B\"}";
-    ReplyToDiscussion { on: snippet(), discussion_id: "a7".into(), body: "B".into() }
+    ReplyToDiscussion { on: snippet(1_u64, 5), discussion_id: "a7".into(), body: "B".into() }
         => "POST /projects/1/snippets/5/discussions/a7/notes | body=B";
     ApplySuggestion { id: 7, commit_message: word("M") } => "PUT /suggestions/7/apply | commit_message=M";
     ApplySuggestions { ids: vec![7, 8], commit_message: None } => "PUT /suggestions/batch_apply | {\"ids\":[7,8]}";

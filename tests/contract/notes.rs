@@ -1,65 +1,48 @@
 //! Notes of issues, snippets, merge requests and epics.
 
-use crate::sample::{acme, time, word};
-use labscope::api::Noteable;
+use crate::sample::{acme, epic, issue, merge_request, snippet, time, word};
 use labscope::api::notes::*;
 
-fn request() -> Noteable {
-    Noteable::MergeRequest { project: acme(), iid: 11 }
-}
-
-fn issue() -> Noteable {
-    Noteable::Issue { project: acme(), iid: 11 }
-}
-
-fn snippet() -> Noteable {
-    Noteable::Snippet { project: acme(), id: 11 }
-}
-
-fn epic() -> Noteable {
-    Noteable::Epic { group: acme(), id: 11 }
-}
-
 requests! {
-    ListNotes { on: issue(), sort: word("asc"), order_by: word("updated_at") } =>
+    ListNotes { on: issue(acme(), 11), sort: word("asc"), order_by: word("updated_at") } =>
         "GET /projects/acme%2Fui/issues/11/notes?order_by=updated_at&sort=asc";
-    GetNote { on: issue(), note_id: 3 } =>
+    GetNote { on: issue(acme(), 11), note_id: 3 } =>
         "GET /projects/acme%2Fui/issues/11/notes/3";
-    CreateNote { on: issue(), body: "Hi".into(), created_at: time() } =>
+    CreateNote { on: issue(acme(), 11), body: "Hi".into(), created_at: time() } =>
         "POST /projects/acme%2Fui/issues/11/notes | body=Hi&created_at=2018-01-01T00:00:00Z";
-    UpdateNote { on: issue(), note_id: 3, body: "Ho".into() } =>
+    UpdateNote { on: issue(acme(), 11), note_id: 3, body: "Ho".into() } =>
         "PUT /projects/acme%2Fui/issues/11/notes/3 | body=Ho";
-    DeleteNote { on: issue(), note_id: 3 } =>
+    DeleteNote { on: issue(acme(), 11), note_id: 3 } =>
         "DELETE /projects/acme%2Fui/issues/11/notes/3";
-    ListNotes { on: snippet(), sort: word("asc"), order_by: word("updated_at") } =>
+    ListNotes { on: snippet(acme(), 11), sort: word("asc"), order_by: word("updated_at") } =>
         "GET /projects/acme%2Fui/snippets/11/notes?order_by=updated_at&sort=asc";
-    GetNote { on: snippet(), note_id: 3 } =>
+    GetNote { on: snippet(acme(), 11), note_id: 3 } =>
         "GET /projects/acme%2Fui/snippets/11/notes/3";
-    CreateNote { on: snippet(), body: "Hi".into(), created_at: None } =>
+    CreateNote { on: snippet(acme(), 11), body: "Hi".into(), created_at: None } =>
         "POST /projects/acme%2Fui/snippets/11/notes | body=Hi";
-    UpdateNote { on: snippet(), note_id: 3, body: "Ho".into() } =>
+    UpdateNote { on: snippet(acme(), 11), note_id: 3, body: "Ho".into() } =>
         "PUT /projects/acme%2Fui/snippets/11/notes/3 | body=Ho";
-    DeleteNote { on: snippet(), note_id: 3 } =>
+    DeleteNote { on: snippet(acme(), 11), note_id: 3 } =>
         "DELETE /projects/acme%2Fui/snippets/11/notes/3";
-    ListNotes { on: request(), sort: word("asc"), order_by: word("updated_at") } =>
+    ListNotes { on: merge_request(acme(), 11), sort: word("asc"), order_by: word("updated_at") } =>
         "GET /projects/acme%2Fui/merge_requests/11/notes?order_by=updated_at&sort=asc";
-    GetNote { on: request(), note_id: 3 } =>
+    GetNote { on: merge_request(acme(), 11), note_id: 3 } =>
         "GET /projects/acme%2Fui/merge_requests/11/notes/3";
-    CreateNote { on: request(), body: "Hi".into(), created_at: None } =>
+    CreateNote { on: merge_request(acme(), 11), body: "Hi".into(), created_at: None } =>
         "POST /projects/acme%2Fui/merge_requests/11/notes | body=Hi";
-    UpdateNote { on: request(), note_id: 3, body: "Ho".into() } =>
+    UpdateNote { on: merge_request(acme(), 11), note_id: 3, body: "Ho".into() } =>
         "PUT /projects/acme%2Fui/merge_requests/11/notes/3 | body=Ho";
-    DeleteNote { on: request(), note_id: 3 } =>
+    DeleteNote { on: merge_request(acme(), 11), note_id: 3 } =>
         "DELETE /projects/acme%2Fui/merge_requests/11/notes/3";
-    ListNotes { on: epic(), sort: word("asc"), order_by: word("updated_at") } =>
+    ListNotes { on: epic(acme(), 11), sort: word("asc"), order_by: word("updated_at") } =>
         "GET /groups/acme%2Fui/epics/11/notes?order_by=updated_at&sort=asc";
-    GetNote { on: epic(), note_id: 3 } =>
+    GetNote { on: epic(acme(), 11), note_id: 3 } =>
         "GET /groups/acme%2Fui/epics/11/notes/3";
-    CreateNote { on: epic(), body: "Hi".into(), created_at: None } =>
+    CreateNote { on: epic(acme(), 11), body: "Hi".into(), created_at: None } =>
         "POST /groups/acme%2Fui/epics/11/notes | body=Hi";
-    UpdateNote { on: epic(), note_id: 3, body: "Ho".into() } =>
+    UpdateNote { on: epic(acme(), 11), note_id: 3, body: "Ho".into() } =>
         "PUT /groups/acme%2Fui/epics/11/notes/3 | body=Ho";
-    DeleteNote { on: epic(), note_id: 3 } =>
+    DeleteNote { on: epic(acme(), 11), note_id: 3 } =>
         "DELETE /groups/acme%2Fui/epics/11/notes/3";
 }
 

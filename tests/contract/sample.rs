@@ -2,7 +2,7 @@
 
 use crate::dice::Dice;
 use crate::mutate;
-use labscope::api::{Description, Id, Request, Scope, Time, json};
+use labscope::api::{Description, Id, Noteable, Request, Scope, Time, json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -20,6 +20,26 @@ pub fn project() -> Scope {
 /// Returns a group as the subject of an operation.
 pub fn group() -> Scope {
     Scope::Group(acme())
+}
+
+/// Returns a merge request as the subject of an operation.
+pub fn merge_request(project: impl Into<Id>, iid: u64) -> Noteable {
+    Noteable::MergeRequest { project: project.into(), iid }
+}
+
+/// Returns an issue as the subject of an operation.
+pub fn issue(project: impl Into<Id>, iid: u64) -> Noteable {
+    Noteable::Issue { project: project.into(), iid }
+}
+
+/// Returns a snippet as the subject of an operation.
+pub fn snippet(project: impl Into<Id>, id: u64) -> Noteable {
+    Noteable::Snippet { project: project.into(), id }
+}
+
+/// Returns an epic as the subject of an operation.
+pub fn epic(group: impl Into<Id>, id: u64) -> Noteable {
+    Noteable::Epic { group: group.into(), id }
 }
 
 /// Returns a string as an optional input.
