@@ -185,7 +185,7 @@ async fn files_and_archives_are_saved_under_plain_file_names() {
     harness.expect("summary.txt").press("Enter");
     harness.press("A Enter");
     let orders: Vec<_> =
-        harness.transfers.iter().map(|(_, o)| (o.download.request.line(), o.path.clone(), o.download.size)).collect();
+        harness.transfers().iter().map(|(_, o)| (o.download.request.line(), o.path.clone(), o.download.size)).collect();
     assert_eq!(
         orders,
         [
@@ -316,7 +316,7 @@ async fn links_and_paths_outside_of_the_archive_are_never_opened_or_saved() {
     harness.expect("leaves the archive's folder").expect_no("gotcha").press("s").expect("it is not opened");
     harness.press("j").settle().await;
     harness.expect("Links in archives are not followed");
-    assert!(harness.transfers.is_empty());
+    assert!(harness.transfers().is_empty());
 }
 
 #[tokio::test]
@@ -378,7 +378,7 @@ async fn a_folder_or_the_archive_can_be_unpacked_and_skipped_files_are_listed() 
         open(140, 30, archive(&[("site/css/a.css", b"a"), ("site/index.html", b"i"), ("top.txt", b"t")])).await;
     harness.press("g g u").expect("unpack into").expect("site");
     harness.press("C-u").type_text("/t/here").press("Enter");
-    let (number, order) = harness.transfers.last().cloned().expect("an order");
+    let (number, order) = harness.transfers().last().cloned().expect("an order");
     assert_eq!(
         (order.path.as_str(), order.download.unpack.map(|unpack| unpack.folder)),
         ("/t/here", Some("site".into()))
@@ -393,8 +393,8 @@ async fn a_folder_or_the_archive_can_be_unpacked_and_skipped_files_are_listed() 
     harness.expect("Unpacked 3 files (40.0 MB) into /t/here; skipped: ../evil␛[2J.txt (unsafe path) and 1 more");
     // For a file at the top level, the whole archive is unpacked.
     harness.press("G u").expect("unpack into").press("Enter");
-    let (_, order) = harness.transfers.last().cloned().expect("an order");
+    let (_, order) = harness.transfers().last().cloned().expect("an order");
     assert_eq!(order.download.unpack.map(|unpack| unpack.folder), Some(String::new()));
     harness.press("g g U Enter");
-    assert_eq!(harness.transfers.len(), 3);
+    assert_eq!(harness.transfers().len(), 3);
 }

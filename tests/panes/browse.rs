@@ -124,7 +124,7 @@ async fn a_file_opens_at_its_line_and_can_be_searched() {
     app.press("L").type_text("7").press("Enter").settle().await;
     app.expect("let line_7 = 7;");
     app.press("o");
-    assert_eq!(app.browsed, ["http://demo.test/acme/rocket/-/blob/main/src/render/frame.rs#L7"]);
+    assert_eq!(app.browsed(), ["http://demo.test/acme/rocket/-/blob/main/src/render/frame.rs#L7"]);
     app.press("h").settle().await;
     app.press("j").settle().await;
     app.expect("fn main()").expect("4 lines");

@@ -135,16 +135,16 @@ async fn the_cursor_stays_on_its_line_when_the_layout_changes() {
         harness.press("s");
         harness.press("y").type_text("line").press("Enter");
     }
-    assert_eq!(harness.copied, ["let new = 2;"; 3]);
+    assert_eq!(harness.copied(), ["let new = 2;"; 3]);
     // Left moves to the old side, and from there to the list.
     harness.press("h").press("y").type_text("line").press("Enter");
     assert_eq!(
-        harness.copied.last().map(String::as_str),
+        harness.copied().last().map(String::as_str),
         Some("let new = 2;"),
         "there are no sides in the unified view"
     );
     harness.press("s").press("Tab").press("h").press("y").type_text("line").press("Enter");
-    assert_eq!(harness.copied.last().map(String::as_str), Some("let old = 1;"));
+    assert_eq!(harness.copied().last().map(String::as_str), Some("let old = 1;"));
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn hidden_lines_can_be_expanded_stepwise_or_all_at_once() {
     // Expanded lines can be searched and copied.
     harness.press("/").type_text("line 24").settle().await;
     harness.press("Enter").press("y").type_text("line").press("Enter");
-    assert_eq!(harness.copied, ["line 24"]);
+    assert_eq!(harness.copied(), ["line 24"]);
 }
 
 #[tokio::test]

@@ -81,7 +81,7 @@ async fn the_rate_of_a_download_uses_the_local_clock() {
     let mut harness = Begin::at(place).size(80, 24).hold(|_| false).open();
     harness.reply(JOB, job(0)).reply_raw(&format!("{JOB}/trace"), "one\n").settle().await;
     harness.press("s").press("Enter");
-    let number = harness.transfers.first().expect("it is saved").0;
+    let number = harness.transfers().first().expect("it is saved").0;
     use labscope::app::transfer::TransferEvent;
     for held in [0, 2_000_000, 4_000_000] {
         harness.send(Msg::Transfer(number, TransferEvent::Received(held)));

@@ -404,7 +404,7 @@ async fn a_late_reply_is_dropped() {
         ..ListProjects::default()
     };
     let late = TaskKey::Load(Load::single(&of("ro")).request, 1);
-    assert!(harness.canceled.contains(&late), "{:?}", harness.canceled);
+    assert!(harness.canceled().contains(&late), "{:?}", harness.canceled());
     let rows: Vec<labscope::api::projects::Project> = vec![Default::default()];
     let arrival = ParsedReply { value: Arc::new(rows), len: 1, next: None, total: None, digest: 0, size: 0 };
     harness.send(Msg::Arrived(late, Ok(Outcome::Reply(arrival))));
@@ -434,7 +434,7 @@ async fn leaving_a_place_cancels_its_requests() {
     assert!(waiting(&harness), "{:?}", harness.waiting());
     harness.press("g p");
     assert!(!waiting(&harness), "{:?}", harness.waiting());
-    assert!(harness.canceled.iter().any(|t| matches!(t, TaskKey::Load(r, _) if r.path == "/projects/7")));
+    assert!(harness.canceled().iter().any(|t| matches!(t, TaskKey::Load(r, _) if r.path == "/projects/7")));
     // The session is shared by all places: the current user is still requested.
     assert!(harness.waiting().iter().any(|line| line == "GET /user"), "{:?}", harness.waiting());
 }

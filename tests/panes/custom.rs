@@ -54,14 +54,14 @@ async fn a_custom_command_gets_the_selection_and_its_output_is_shown() {
     let worktree = program(&["git", "worktree", "add", "../{source_branch}", "{iid}", "{project}", "{title}"]);
     let mut harness = merge_request(vec![command("Add worktree", "M-w", &["mr"], worktree, Show::Pane)]).await;
     harness.press("M-w").expect("Add worktree").expect("running");
-    let (number, order) = harness.ran[0].clone();
+    let (number, order) = harness.ran()[0].clone();
     let words = ["git", "worktree", "add", "../feature/rows; id", "42", "acme/rocket-ui", "Rows $(id)"];
     assert_eq!((order.program, order.folder), (words.map(str::to_owned).to_vec(), Some(PathBuf::from("/clone"))));
     let output = |bytes: &[u8]| Msg::CustomCommand(number, RunEvent::Output(bytes.to_vec()));
     harness.send(output(b"Preparing worktree\n\x1b]0;evil\x07\x1b[31mHEAD\x1b[0m is now\n"));
     harness.expect("Preparing worktree").expect("HEAD is now").expect_no("evil");
     harness.press("Esc").expect("running");
-    assert_eq!(harness.stopped, [number]);
+    assert_eq!(harness.stopped(), [number]);
     harness.send(Msg::CustomCommand(number, RunEvent::Ended(Err("was canceled".into()))));
     harness.expect("was canceled").press("q").expect_no("HEAD is now");
 }
@@ -71,7 +71,7 @@ async fn a_silent_command_reports_its_end_and_a_shell_gets_variables() {
     let run = Run::Shell("notify \"$LABSCOPE_TITLE\"".into());
     let mut harness = merge_request(vec![command("Notify me", "M-n", &[], run, Show::Silent)]).await;
     harness.press("M-n").expect("Notify me…");
-    let (number, order) = harness.ran[0].clone();
+    let (number, order) = harness.ran()[0].clone();
     assert_eq!(order.program, ["sh", "-c", "notify \"$LABSCOPE_TITLE\""]);
     assert!(order.variables.contains(&("LABSCOPE_TITLE".into(), "Rows $(id)".into())), "{:?}", order.variables);
     harness.send(Msg::CustomCommand(number, RunEvent::Output(b"no \x1b[1mbus\n".to_vec())));
@@ -85,7 +85,7 @@ async fn a_custom_command_needs_its_values_and_is_offered_in_its_places_only() {
     let other = command("Elsewhere", "M-e", &["jobs"], program(&["true"]), Show::Pane);
     let mut harness = merge_request(vec![trace, other]).await;
     harness.press("M-t").expect("Grep trace: no job_id here.").press("M-e");
-    assert!(harness.ran.is_empty());
+    assert!(harness.ran().is_empty());
     harness.press("a").type_text("grep").expect("Unavailable").expect("no job_id here");
     harness.press("C-u").type_text("elsewhere").expect("No results.");
 }
@@ -97,15 +97,15 @@ async fn the_selected_file_opens_in_the_clone_at_its_line() {
     begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });
     let mut harness = begin.open();
     harness.press("g e");
-    assert_eq!(harness.edited.len(), 1, "{}", harness.picture());
-    assert_eq!((harness.edited[0].path.clone(), harness.edited[0].line), (PathBuf::from("src/a.rs"), Some(7)));
+    assert_eq!(harness.edited().len(), 1, "{}", harness.picture());
+    assert_eq!((harness.edited()[0].path.clone(), harness.edited()[0].line), (PathBuf::from("src/a.rs"), Some(7)));
     for hostile in ["../../etc/passwd", ".git/config"] {
         let mut begin = Begin::at(Place::new("files").project("acme/rocket-ui").at("main").path(hostile));
         let remotes = vec![origin()];
         begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });
         let mut harness = begin.open();
         harness.press("g e").expect("Cannot edit the file: the path is not a file in the working tree");
-        assert!(harness.edited.is_empty(), "{hostile}");
+        assert!(harness.edited().is_empty(), "{hostile}");
     }
     Begin::at(Place::new("home")).open().press("g e").expect("Cannot edit the file: the current folder is not a clone");
     let mut begin = Begin::at(Place::new("files").at("main").path("src/a.rs"));

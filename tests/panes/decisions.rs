@@ -175,11 +175,11 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
     let branch = CheckoutSource::Branch("feature/42".into());
     let remote = remote("acme/rocket-ui");
     let order = Checkout { folder: "/w/ui".into(), remote, source: branch, stash: false, trusted: None };
-    assert_eq!(harness.checked_out.last(), Some(&order));
+    assert_eq!(harness.checked_out().last(), Some(&order));
     harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Dirty));
     harness.expect("/w/ui has uncommitted changes. Stash them and check out?").press("y");
     let stashing = Checkout { stash: true, ..order.clone() };
-    assert_eq!(harness.checked_out.last(), Some(&stashing));
+    assert_eq!(harness.checked_out().last(), Some(&stashing));
     harness.send(Msg::CheckedOut(stashing.clone(), CheckoutOutcome::Failed("no route to host".into())));
     harness.expect("Could not check out: no route to host.");
     harness.send(Msg::CheckedOut(stashing, CheckoutOutcome::Done("Checked out feature/42".into())));
@@ -192,16 +192,16 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
         .expect("filter.x.smudge = sh -c")
         .expect("core.sshcommand = ssh -i key");
     harness.press("Enter").press("n");
-    assert_eq!(harness.checked_out.last().and_then(|last| last.trusted.clone()), None);
+    assert_eq!(harness.checked_out().last().and_then(|last| last.trusted.clone()), None);
     let reasons = vec!["core.sshcommand = ssh -i key".to_owned()];
     harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Untrusted { reasons, fingerprint: "ab12".into() }));
     harness.press("y");
-    assert_eq!(harness.checked_out.last(), Some(&Checkout { trusted: Some("ab12".into()), ..order }));
+    assert_eq!(harness.checked_out().last(), Some(&Checkout { trusted: Some("ab12".into()), ..order }));
     let mut fork = request();
     (fork["source_project_id"], fork["target_project_id"]) = (json!(8), json!(7));
     let mut harness = open_in(Some(clone("acme/rocket-ui")), fork).await;
     harness.press("O");
-    assert_eq!(harness.checked_out[0].source, CheckoutSource::MergeRequest(42));
+    assert_eq!(harness.checked_out()[0].source, CheckoutSource::MergeRequest(42));
 }
 
 #[tokio::test]

@@ -71,7 +71,7 @@ async fn keys_open_the_job_the_commit_the_changes_and_the_web_page() {
     harness.press("d");
     harness.expect("no earlier deployment to this environment");
     harness.press("V");
-    assert_eq!(harness.browsed, ["https://production.example.org"]);
+    assert_eq!(harness.browsed(), ["https://production.example.org"]);
     harness.press("S");
     assert_eq!(harness.app.place().pane, "commit");
 }

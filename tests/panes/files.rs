@@ -114,7 +114,7 @@ async fn saving_a_file_shows_bytes_rate_and_remaining_time() {
     app.settle().await;
     app.press("s").expect("save as").expect("a.rs");
     app.press("C-u").type_text("/t/b.rs").press("Enter");
-    let (number, order) = app.transfers.last().cloned().expect("an order");
+    let (number, order) = app.transfers().last().cloned().expect("an order");
     assert_eq!(order.path, "/t/b.rs");
     assert_eq!(order.download.request.line(), format!("GET {PROJECT}/repository/blobs/sha-of-a.rs/raw"));
     app.send(Msg::Transfer(number, TransferEvent::Began { from: 0, total: Some(80_000_000) }));
@@ -138,7 +138,7 @@ async fn commands_wait_for_a_file_that_is_still_loading() {
     }
     app.settle().await;
     app.expect_no("still loading").press("P");
-    assert_eq!(app.paged.len(), 1);
+    assert_eq!(app.paged().len(), 1);
     app.press("j").settle().await.press("P").expect("it is a binary file");
 }
 
@@ -156,14 +156,14 @@ async fn esc_stops_a_save_and_the_downloads_list_resumes_it() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
     app.press("s Enter");
-    let (number, _) = app.transfers.last().cloned().expect("an order");
+    let (number, _) = app.transfers().last().cloned().expect("an order");
     app.send(Msg::Transfer(number, TransferEvent::Began { from: 0, total: None }));
     app.send(Msg::Transfer(number, TransferEvent::Received(5_000)));
     app.press("h Esc").expect("Stopped saving a.rs at 5.0 kB").expect("a.rs");
-    assert!(app.transfers.is_empty());
+    assert!(app.transfers().is_empty());
     app.send(Msg::Transfer(number, TransferEvent::Received(9_000)));
     app.press("g d").expect("stopped at 5.0 kB").press("Enter");
-    assert_eq!(app.transfers.len(), 1);
+    assert_eq!(app.transfers().len(), 1);
     app.send(Msg::Transfer(number, TransferEvent::Failed("the disk is full".into())));
     app.expect("the disk is full").press("x").expect("No downloads yet.");
 }
@@ -173,16 +173,16 @@ async fn an_existing_file_is_only_replaced_after_confirmation() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
     app.press("s Enter");
-    let (number, order) = app.transfers.pop().expect("an order");
+    let (number, order) = app.take_transfer().expect("an order");
     assert!(!order.replace);
     app.send(Msg::Transfer(number, TransferEvent::Exists("/t/a.rs".into())));
     app.expect("/t/a.rs already exists. Replace it?").press("n").press("g d").expect("the file already exists");
     app.press("Enter");
-    let (number, order) = app.transfers.pop().expect("it asks again");
+    let (number, order) = app.take_transfer().expect("it asks again");
     assert!(!order.replace);
     app.send(Msg::Transfer(number, TransferEvent::Exists("/t/a.rs".into())));
     app.press("y");
-    assert!(app.transfers.pop().is_some_and(|(_, order)| order.replace));
+    assert!(app.take_transfer().is_some_and(|(_, order)| order.replace));
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn the_archive_of_a_commit_is_saved_in_the_chosen_format() {
         .press("Enter")
         .expect("rocket-main.tar.gz");
     app.press("Enter");
-    let line = app.transfers.pop().expect("an order").1.download.request.line();
+    let line = app.take_transfer().expect("an order").1.download.request.line();
     assert_eq!(line, format!("GET {PROJECT}/repository/archive?format=tar.gz&sha={}", "aaaaaaaa".repeat(5)));
 }
 
@@ -205,11 +205,11 @@ async fn text_opens_in_the_pager_and_binary_files_are_refused() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
     app.press("P");
-    assert_eq!(app.paged.len(), 1);
+    assert_eq!(app.paged().len(), 1);
     let mut app = rocket(at("raw.bin"), 100, 24);
     app.settle().await;
     app.press("P").expect("it is a binary file");
-    assert!(app.paged.is_empty());
+    assert!(app.paged().is_empty());
 }
 
 #[tokio::test]
@@ -252,7 +252,7 @@ async fn a_git_lfs_file_is_shown_and_saved_instead_of_its_pointer() {
     app.settle().await;
     app.expect("the file itself").expect("Git LFS").expect_no("pointer to").expect_no("oid sha256");
     app.press("B").expect("the file is in Git LFS").press("s").press("Enter");
-    let (_, order) = app.transfers.last().cloned().expect("an order");
+    let (_, order) = app.transfers().last().cloned().expect("an order");
     assert_eq!(order.download.request.line(), stored);
 }
 
@@ -314,9 +314,9 @@ async fn lines_can_be_marked_copied_and_linked() {
     let mut app = rocket(at("a.rs"), 120, 24);
     app.settle().await;
     app.press("Space j").expect("2 lines marked").press("y").expect("the marked lines").press("Enter");
-    assert_eq!(app.copied, ["fn a() {}\n// \u{1b}[31mred"]);
+    assert_eq!(app.copied(), ["fn a() {}\n// \u{1b}[31mred"]);
     app.press("o");
-    assert_eq!(app.browsed, ["http://demo.test/acme/rocket/-/blob/main/a.rs#L1-2"]);
+    assert_eq!(app.browsed(), ["http://demo.test/acme/rocket/-/blob/main/a.rs#L1-2"]);
     app.press("Esc").expect_no("marked");
 }
 

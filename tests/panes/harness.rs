@@ -12,7 +12,7 @@ use labscope::app::clone::{Checkout, CloneFile, CloneFolder};
 use labscope::app::custom::{CustomCommand, RunSpec};
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
-use labscope::app::session::{OtherServer, Session};
+use labscope::app::session::{CustomSection, OtherServer, Session};
 use labscope::app::state::{Kept, State, StateFile};
 use labscope::app::transfer::TransferSpec;
 use labscope::app::{App, Entry, Place, Setup};
@@ -93,7 +93,7 @@ pub struct Begin {
     pub account: String,
     /// The state of each account.
     pub states: HashMap<String, State>,
-    pub sections: Vec<labscope::app::session::CustomSection>,
+    pub sections: Vec<CustomSection>,
     others: Vec<OtherServer>,
     /// The clone in which the program was started.
     pub clone: Option<CloneFolder>,
@@ -245,28 +245,15 @@ impl Begin {
             now,
             size: self.size,
             pending: Vec::new(),
+            log: Vec::new(),
             previews_only: false,
             previewed: HashSet::new(),
-            canceled: Vec::new(),
-            holding: Vec::new(),
             asked: Vec::new(),
             reached: HashSet::new(),
             holds: self.holds,
             refuses: self.refuses,
             steps_left: self.steps_left,
             to_refuse: Vec::new(),
-            copied: Vec::new(),
-            browsed: Vec::new(),
-            notified: Vec::new(),
-            transfers: Vec::new(),
-            paged: Vec::new(),
-            checked_out: Vec::new(),
-            ran: Vec::new(),
-            stopped: Vec::new(),
-            edited: Vec::new(),
-            elsewhere: Vec::new(),
-            returned: 0,
-            sections: Vec::new(),
             claims: HashMap::new(),
             claimed: VecDeque::new(),
             kept: HashMap::new(),
@@ -305,14 +292,12 @@ pub struct Harness {
     size: (u16, u16),
     /// Effects that were started and have no reply yet.
     pending: Vec<Effect>,
+    /// Effects that get no reply from a server, in order: what the user, the terminal and other programs notice.
+    pub log: Vec<Effect>,
     /// Whether computations with a preview send only that, and do not end.
     pub previews_only: bool,
     /// The keys of the computations whose preview was sent.
     previewed: HashSet<String>,
-    /// Canceled requests, in order.
-    pub canceled: Vec<TaskKey>,
-    /// Flow control of streams: `true` to pause, `false` to resume.
-    pub holding: Vec<bool>,
     /// The request lines of all requests in order, with the fields of forms.
     pub asked: Vec<String>,
     /// The method and route of all requests, including streams and downloads.
@@ -323,29 +308,6 @@ pub struct Harness {
     steps_left: usize,
     /// Writes that the test has yet to refuse.
     to_refuse: Vec<(u64, Write)>,
-    /// Texts copied to the clipboard.
-    pub copied: Vec<String>,
-    /// Addresses opened in the browser.
-    pub browsed: Vec<String>,
-    /// The custom commands that were started, by number, and those that were stopped.
-    pub ran: Vec<(u64, RunSpec)>,
-    pub stopped: Vec<u64>,
-    /// Files of the clone that were opened in an editor.
-    pub edited: Vec<CloneFile>,
-    /// Checkouts requested from git.
-    pub checked_out: Vec<Checkout>,
-    /// Notifications sent through the terminal.
-    pub notified: Vec<String>,
-    /// Downloads, by number; files of a real server are saved.
-    pub transfers: Vec<(u64, TransferSpec)>,
-    /// Texts shown in the pager.
-    pub paged: Vec<String>,
-    /// Switches to another server, with the place to open there.
-    pub elsewhere: Vec<(Host, Option<Place>)>,
-    /// The number of times the app asked to return to the previous server.
-    pub returned: usize,
-    /// The custom sections that the configuration would contain.
-    pub sections: Vec<labscope::app::session::CustomSection>,
     /// Claims of another program, by key on disk.
     pub claims: HashMap<String, Claim>,
     /// Replies about claimed drafts that have yet to be delivered.
@@ -537,7 +499,7 @@ impl Harness {
                     let claim = self.claims.remove(&on_disk).unwrap_or(Claim::Ours(None));
                     self.claimed.push_back((key, claim));
                 }
-                Effect::Transfer(number, order) if self.holds.is_some() => self.transfers.push((number, order)),
+                Effect::Transfer(..) if self.holds.is_some() => self.log.push(effect),
                 Effect::Send(number, write) => {
                     self.asked.push(line_with_fields(&write));
                     self.start(Effect::Send(number, write));
@@ -548,16 +510,14 @@ impl Harness {
                     if let Answers::Server { executor, .. } = &mut self.answers {
                         executor.take(Effect::Cancel(task.clone()));
                     }
-                    self.canceled.push(task);
+                    self.log.push(Effect::Cancel(task));
                 }
                 Effect::SetPaused(task, hold) => {
                     if let Answers::Server { executor, .. } = &mut self.answers {
-                        executor.take(Effect::SetPaused(task, hold));
+                        executor.take(Effect::SetPaused(task.clone(), hold));
                     }
-                    self.holding.push(hold);
+                    self.log.push(Effect::SetPaused(task, hold));
                 }
-                Effect::Copy(words) => self.copied.push(words),
-                Effect::Browse(url) => self.browsed.push(url),
                 // The last account is kept as well, but is not a text that anybody typed.
                 Effect::SaveText(key, _) if key.starts_with("account ") => {}
                 Effect::SaveState(account, file) => {
@@ -568,25 +528,24 @@ impl Harness {
                         StateFile::Seen(seen) => state.seen = seen,
                     }
                 }
-                Effect::Notify(words) => self.notified.push(words),
                 Effect::SaveText(key, Some(words)) => _ = self.kept.insert(key, words),
                 Effect::SaveText(key, None) => _ = self.kept.remove(&key),
-                Effect::Transfer(number, order) => match &mut self.answers {
-                    Answers::Script(_) => self.transfers.push((number, order)),
-                    Answers::Server { executor, .. } => _ = executor.take(Effect::Transfer(number, order)),
+                Effect::Transfer(..) => match &mut self.answers {
+                    Answers::Script(_) => self.log.push(effect),
+                    Answers::Server { executor, .. } => _ = executor.take(effect),
                 },
-                Effect::Pager(paper) => self.paged.push((*paper.text).as_ref().to_owned()),
-                Effect::CheckOut(order) => self.checked_out.push(order),
-                Effect::StartCustomCommand(number, order) => self.ran.push((number, order)),
-                Effect::StopCustomCommand(number) => self.stopped.push(number),
-                Effect::EditFile(file) => self.edited.push(file),
-                Effect::StopTransfer(number) => self.transfers.retain(|(n, _)| *n != number),
-                Effect::WriteSection(name, section) => {
-                    self.sections.retain(|known| known.name != name);
-                    self.sections.extend(section);
-                }
-                Effect::SwitchServer(host, place) => self.elsewhere.push((host, place)),
-                Effect::SwitchBack => self.returned += 1,
+                Effect::Copy(_)
+                | Effect::Browse(_)
+                | Effect::Notify(_)
+                | Effect::Pager(_)
+                | Effect::CheckOut(_)
+                | Effect::StartCustomCommand(..)
+                | Effect::StopCustomCommand(_)
+                | Effect::EditFile(_)
+                | Effect::StopTransfer(_)
+                | Effect::WriteSection(..)
+                | Effect::SwitchServer(..)
+                | Effect::SwitchBack => self.log.push(effect),
                 Effect::Edit { .. } | Effect::ForgetTransfer(_) | Effect::Suspend | Effect::Quit => {}
             }
         }
@@ -602,6 +561,113 @@ impl Harness {
                 executor.take(effect);
             }
         }
+    }
+
+    // ---- effects that get no reply from a server
+
+    fn logged<'a, T: Clone + 'a>(&'a self, pick: impl Fn(&'a Effect) -> Option<&'a T>) -> Vec<T> {
+        self.log.iter().filter_map(pick).cloned().collect()
+    }
+
+    /// Returns the canceled requests.
+    pub fn canceled(&self) -> Vec<TaskKey> {
+        self.logged(|effect| if let Effect::Cancel(task) = effect { Some(task) } else { None })
+    }
+
+    /// Returns the flow control of streams: `true` to pause, `false` to resume.
+    pub fn holding(&self) -> Vec<bool> {
+        self.logged(|effect| if let Effect::SetPaused(_, hold) = effect { Some(hold) } else { None })
+    }
+
+    /// Returns the texts copied to the clipboard.
+    pub fn copied(&self) -> Vec<String> {
+        self.logged(|effect| if let Effect::Copy(words) = effect { Some(words) } else { None })
+    }
+
+    /// Returns the addresses opened in the browser.
+    pub fn browsed(&self) -> Vec<String> {
+        self.logged(|effect| if let Effect::Browse(url) = effect { Some(url) } else { None })
+    }
+
+    /// Returns the notifications sent through the terminal.
+    pub fn notified(&self) -> Vec<String> {
+        self.logged(|effect| if let Effect::Notify(words) = effect { Some(words) } else { None })
+    }
+
+    /// Returns the texts shown in the pager.
+    pub fn paged(&self) -> Vec<String> {
+        let papers = self.logged(|effect| if let Effect::Pager(paper) = effect { Some(paper) } else { None });
+        papers.iter().map(|paper| (*paper.text).as_ref().to_owned()).collect()
+    }
+
+    /// Returns the checkouts requested from git.
+    pub fn checked_out(&self) -> Vec<Checkout> {
+        self.logged(|effect| if let Effect::CheckOut(order) = effect { Some(order) } else { None })
+    }
+
+    /// Returns the started custom commands by number.
+    pub fn ran(&self) -> Vec<(u64, RunSpec)> {
+        let ran = |effect: &Effect| match effect {
+            Effect::StartCustomCommand(number, order) => Some((*number, order.clone())),
+            _ => None,
+        };
+        self.log.iter().filter_map(ran).collect()
+    }
+
+    /// Returns the numbers of the stopped custom commands.
+    pub fn stopped(&self) -> Vec<u64> {
+        self.logged(|effect| if let Effect::StopCustomCommand(number) = effect { Some(number) } else { None })
+    }
+
+    /// Returns the files of the clone that were opened in an editor.
+    pub fn edited(&self) -> Vec<CloneFile> {
+        self.logged(|effect| if let Effect::EditFile(file) = effect { Some(file) } else { None })
+    }
+
+    /// Returns the downloads that were not stopped, by number; files of a real server are saved instead.
+    pub fn transfers(&self) -> Vec<(u64, TransferSpec)> {
+        let mut transfers = Vec::new();
+        for effect in &self.log {
+            match effect {
+                Effect::Transfer(number, order) => transfers.push((*number, order.clone())),
+                Effect::StopTransfer(number) => transfers.retain(|(known, _)| known != number),
+                _ => {}
+            }
+        }
+        transfers
+    }
+
+    /// Removes the last download from the log.
+    pub fn take_transfer(&mut self) -> Option<(u64, TransferSpec)> {
+        let last = self.transfers().pop()?;
+        self.log.retain(|effect| !matches!(effect, Effect::Transfer(number, _) if *number == last.0));
+        Some(last)
+    }
+
+    /// Returns the custom sections that the configuration would contain.
+    pub fn sections(&self) -> Vec<CustomSection> {
+        let mut sections: Vec<CustomSection> = Vec::new();
+        for effect in &self.log {
+            if let Effect::WriteSection(name, section) = effect {
+                sections.retain(|known| known.name != *name);
+                sections.extend(section.clone());
+            }
+        }
+        sections
+    }
+
+    /// Returns the switches to another server, with the place to open there.
+    pub fn elsewhere(&self) -> Vec<(Host, Option<Place>)> {
+        let elsewhere = |effect: &Effect| match effect {
+            Effect::SwitchServer(host, place) => Some((host.clone(), place.clone())),
+            _ => None,
+        };
+        self.log.iter().filter_map(elsewhere).collect()
+    }
+
+    /// Returns the number of times the app asked to return to the previous server.
+    pub fn returned(&self) -> usize {
+        self.log.iter().filter(|effect| matches!(effect, Effect::SwitchBack)).count()
     }
 
     /// Returns whether a request other than a stream is in flight.

@@ -408,9 +408,9 @@ async fn the_address_of_a_file_of_a_commit_is_copied() {
     app.press("y").type_text("file URL").press("Enter");
     let page = format!("http://demo.test/acme/rocket/-/commit/{}", sha("d"));
     // GitLab names a file on the page by the SHA-1 of its path.
-    assert_eq!(app.copied, [format!("{page}#4b569f42a6967dec04275af54f4ca9ab6a4eee64")]);
+    assert_eq!(app.copied(), [format!("{page}#4b569f42a6967dec04275af54f4ca9ab6a4eee64")]);
     app.press("y").type_text("URL").press("Enter");
-    assert_eq!(app.copied.last(), Some(&page));
+    assert_eq!(app.copied().last(), Some(&page));
 }
 
 #[tokio::test]
@@ -438,9 +438,9 @@ async fn commit_statuses_open_their_pages() {
         app.press("j");
     }
     app.press("Enter");
-    assert_eq!(app.browsed, ["https://ci.test/7"]);
+    assert_eq!(app.browsed(), ["https://ci.test/7"]);
     app.press("j Enter").expect("can be opened");
-    assert_eq!(app.browsed.len(), 1);
+    assert_eq!(app.browsed().len(), 1);
 }
 
 fn tags(width: u16) -> Harness {

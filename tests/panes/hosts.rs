@@ -66,10 +66,10 @@ async fn a_row_of_another_server_opens_on_that_server() {
     harness.press("Enter J p y");
     let project = || Place::new("mr").project("a/b/c").item(4);
     let jobs = Place::new("jobs").project("a/b/c");
-    assert_eq!(harness.elsewhere, [(Host::new(OTHER), Some(project())), (Host::new(OTHER), Some(jobs))]);
+    assert_eq!(harness.elsewhere(), [(Host::new(OTHER), Some(project())), (Host::new(OTHER), Some(jobs))]);
     assert!(harness.states.is_empty(), "a project of another server is not pinned here");
     harness.expect("a/b/c!4").press("Esc j Enter");
-    assert_eq!((harness.app.place().pane.as_str(), harness.elsewhere.len()), ("mr", 2));
+    assert_eq!((harness.app.place().pane.as_str(), harness.elsewhere().len()), ("mr", 2));
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn rows_of_another_server_are_not_offered_as_local_targets() {
     harness.settle().await;
     harness.expect("Only there").press("C-p").type_text("Only there").expect_no("acme/web!2");
     harness.press("Esc C-p").type_text("git.ex").expect("server").press("Enter");
-    assert_eq!(harness.elsewhere, [(Host::new(OTHER), None)]);
+    assert_eq!(harness.elsewhere(), [(Host::new(OTHER), None)]);
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn servers_can_be_chosen_from_a_list_or_by_address() {
     harness.type_text("public").press("Enter");
     harness.press(":").type_text("https://git.example.org/acme/web/-/merge_requests/3").press("Enter");
     let place = Place::new("mr").project("acme/web").item(3);
-    assert_eq!(harness.elsewhere, [(Host::new("https://public.example"), None), (Host::new(OTHER), Some(place))]);
+    assert_eq!(harness.elsewhere(), [(Host::new("https://public.example"), None), (Host::new(OTHER), Some(place))]);
     harness.press(":").type_text("https://else.example/acme/web").press("Enter").expect("is on another server");
     let mut alone = Begin::at(Place::new("home")).open();
     alone.press("g H").expect("No other server configured");
@@ -160,7 +160,7 @@ async fn an_app_in_the_background_pauses_and_resumes_where_it_was() {
     harness.resize(80, 24).expect("Here");
     // It is the first place of the session, so there is nothing to go back to.
     harness.press("q");
-    assert_eq!(harness.returned, 0);
+    assert_eq!(harness.returned(), 0);
 }
 
 #[test]
@@ -216,7 +216,7 @@ async fn watched_jobs_are_still_watched_in_the_background() {
     assert_eq!(goes_on.as_deref(), Some("demo: its watched jobs are still watched; you'll be notified here."));
     harness.reply("GET /projects/acme%2Fweb/jobs/7", json!({"id": 7, "name": "bench", "status": "success"}));
     harness.pass(4).settle().await;
-    assert_eq!(harness.notified, ["#7 bench passed"]);
+    assert_eq!(harness.notified(), ["#7 bench passed"]);
     assert_eq!(harness.app.take_messages(), [(Tone::Good, "demo: #7 bench passed.".into())]);
     assert_eq!(harness.pass(4).app.wake_at(), None, "polling has stopped");
 }

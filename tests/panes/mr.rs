@@ -188,7 +188,7 @@ async fn a_note_can_be_written_and_sent() {
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
     // The view has moved to the new note, so that is what is copied.
     harness.press("y").press("Enter");
-    assert_eq!(harness.copied, ["It does."]);
+    assert_eq!(harness.copied(), ["It does."]);
 }
 
 #[tokio::test]
@@ -229,7 +229,7 @@ async fn a_note_on_a_line_opens_the_line() {
     let mut harness = open().await;
     harness.press("] ] ]").press("Enter").settle().await;
     harness.press("y").type_text("line").press("Enter");
-    assert_eq!(harness.copied, ["let new = 2;"]);
+    assert_eq!(harness.copied(), ["let new = 2;"]);
 }
 
 #[tokio::test]

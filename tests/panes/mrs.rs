@@ -89,7 +89,7 @@ async fn a_merge_request_can_be_closed_and_its_branch_copied() {
     harness.expect("Closed !42");
     assert!(harness.asked.iter().any(|l| l.ends_with("state_event=close")), "{:?}", harness.asked);
     harness.press("y").type_text("checkout").press("Enter");
-    assert_eq!(harness.copied, ["git fetch origin feature/42 && git switch feature/42"]);
+    assert_eq!(harness.copied(), ["git fetch origin feature/42 && git switch feature/42"]);
 }
 
 #[tokio::test]
@@ -233,7 +233,8 @@ async fn a_query_can_become_a_home_section_with_a_count() {
     let mut harness = open().await;
     harness.press("/").type_text("label:ui").press("Enter S").press("C-u").type_text("Pictures").press("Enter");
     harness.expect("Added section \"Pictures\" to Home");
-    let [section] = harness.sections.as_slice() else { panic!("{:?}", harness.sections) };
+    let sections = harness.sections();
+    let [section] = sections.as_slice() else { panic!("{sections:?}") };
     assert_eq!((section.query.as_str(), section.project.as_deref()), ("state:opened label:ui", Some("acme/rocket-ui")));
     let of = format!("{LIST}?labels=ui&order_by=updated_at&state=opened");
     harness.reply(&of, [merge_request(42, "Draw only visible rows", "opened")]);
@@ -242,7 +243,7 @@ async fn a_query_can_become_a_home_section_with_a_count() {
     harness.expect("Pictures 1").expect("Draw only visible rows").press("s");
     assert_eq!(harness.app.place().query.as_deref(), Some("state:opened label:ui"));
     harness.press("q q D").expect("Remove the section").press("y").expect_no("Pictures 1");
-    assert!(harness.sections.is_empty());
+    assert!(harness.sections().is_empty());
 }
 
 #[tokio::test]

@@ -59,10 +59,10 @@ async fn asset_links_can_be_opened_added_changed_and_deleted() {
     harness.reply(LINKS, &release("v1/rc", "One")["assets"]["links"]).press("A").settle().await;
     harness.expect("asset links").expect("For Linux").expect("package").expect("https://h.test/linux");
     harness.press("Enter");
-    assert_eq!(harness.browsed, ["https://h.test/linux"]);
+    assert_eq!(harness.browsed(), ["https://h.test/linux"]);
     // Only web pages are opened in the browser.
     harness.press("j Enter").expect("Only web pages are opened");
-    assert_eq!(harness.browsed.len(), 1);
+    assert_eq!(harness.browsed().len(), 1);
     let at = LINKS.strip_prefix("GET ").unwrap();
     let made = json!({"id": 3, "name": "Page", "url": "https://h.test/x", "link_type": "other"});
     harness.press("k +").expect("Add asset link to v1/rc").type_text("Page").press("Tab").type_text("mailto:x");
@@ -90,7 +90,7 @@ async fn the_selected_asset_opens_in_the_browser() {
         harness.press("j");
     }
     harness.press("Enter");
-    assert_eq!(harness.browsed, ["https://h.test/linux"]);
+    assert_eq!(harness.browsed(), ["https://h.test/linux"]);
 }
 
 #[tokio::test]

@@ -236,7 +236,7 @@ async fn a_text_from_the_external_editor_is_never_lost() {
     let mut app = begin().await;
     app.settle().await;
     app.press("t").expect("Kept theirs; your text is in the clipboard.");
-    assert!(!kept(&app) && app.copied == ["fn main() { mine() }"], "{:?} {:?}", app.kept, app.copied);
+    assert!(!kept(&app) && app.copied() == ["fn main() { mine() }"], "{:?} {:?}", app.kept, app.copied());
     assert!(app.asked.iter().all(|line| !line.starts_with("PUT")), "{:?}", app.asked);
 }
 

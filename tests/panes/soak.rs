@@ -88,9 +88,7 @@ async fn memory_does_not_grow_after_hours_of_use() {
         }
         // The records of the test harness itself.
         app.asked = Vec::new();
-        app.canceled = Vec::new();
-        app.holding = Vec::new();
-        app.notified = Vec::new();
+        app.log = Vec::new();
         held.push(cost::held());
     }
     server.stop().await;

@@ -92,7 +92,7 @@ async fn an_unknown_kind_of_to_do_is_shown_but_cannot_be_opened() {
         "target": null, "target_url": "http://demo.test/-/vaults/5", "state": "pending"});
     harness.reply(PENDING, [strange]).settle().await;
     harness.expect("audit due").expect("The vault").press("Enter").expect("cannot show its target").press("o");
-    assert_eq!(harness.browsed, ["http://demo.test/-/vaults/5"]);
+    assert_eq!(harness.browsed(), ["http://demo.test/-/vaults/5"]);
     assert!(!harness.picture().contains('\u{1b}'));
     for (width, height) in [(20, 6), (44, 12), (300, 90), (10, 3)] {
         harness.resize(width, height);

@@ -83,7 +83,7 @@ async fn a_key_opens_the_source_of_an_error() {
     // A line with a web address opens it; a line with a file outside of the repository does nothing.
     let mut harness = open("success", "see https://docs.test/x.\n/usr/lib/a.rs:3 failed\n").await;
     harness.press("g g Enter");
-    assert_eq!(harness.browsed, ["https://docs.test/x"]);
+    assert_eq!(harness.browsed(), ["https://docs.test/x"]);
     harness.press("j Enter");
     assert_eq!(harness.app.place().pane, "job");
     // Only an error opens a file that is named by a line near it.
@@ -103,7 +103,7 @@ async fn lines_can_be_marked_copied_jumped_to_and_wrapped() {
     assert!(harness.line_with("frame 40").starts_with('▌'), "{}", harness.picture());
     harness.press("Space j j").expect("3 lines marked");
     harness.press("y").press("Enter");
-    assert_eq!(harness.copied, ["frame 40\nframe 41\nframe 42"]);
+    assert_eq!(harness.copied(), ["frame 40\nframe 41\nframe 42"]);
     harness
         .press("Esc")
         .expect_no("3 lines marked")
@@ -120,11 +120,11 @@ async fn lines_can_be_marked_copied_jumped_to_and_wrapped() {
 async fn a_trace_can_be_saved_and_opened_in_the_pager() {
     let mut harness = open("success", "\u{1b}[31mred\u{1b}[0m\nplain\n").await;
     harness.press("V").settle().await;
-    assert_eq!(harness.paged, ["red\nplain\n"]);
+    assert_eq!(harness.paged(), ["red\nplain\n"]);
     harness.press("V").settle().await;
-    assert_eq!(harness.paged.len(), 2);
+    assert_eq!(harness.paged().len(), 2);
     harness.press("s").expect("unit-7.log").press("Enter");
-    let (_, order) = harness.transfers.first().expect("it is saved");
+    let (_, order) = harness.transfers().first().cloned().expect("it is saved");
     assert_eq!(order.download.request.line(), format!("{}/trace", path(7)));
 }
 
@@ -163,14 +163,14 @@ async fn a_trace_that_arrives_faster_than_the_disk_is_paused() {
     begin.trace_settings = Arc::new(TraceSettings { memory: 1 << 20, ..TraceSettings::default() });
     let mut harness = open_with(begin, "running", numbered(300_000)).await;
     let request = harness.follows().expect("the trace is followed");
-    assert!(harness.holding.is_empty());
+    assert!(harness.holding().is_empty());
     let more = numbered(2_500_000);
     for piece in more.as_bytes().chunks(1 << 20) {
         harness.send(Msg::Bytes { request: request.clone(), bytes: piece.to_vec().into(), restart: false });
     }
-    assert_eq!(harness.holding, [true], "{} bytes came", more.len());
+    assert_eq!(harness.holding(), [true], "{} bytes came", more.len());
     harness.settle().await;
-    assert_eq!(harness.holding, [true, false]);
+    assert_eq!(harness.holding(), [true, false]);
     harness.expect("2,800,000 lines");
 }
 
@@ -269,7 +269,7 @@ async fn a_watched_job_notifies_in_any_place_when_it_finishes() {
     ended["duration"] = json!(61.0);
     harness.reply(&path(7), ended).pass(4).settle().await;
     harness.expect("#7 unit failed after 1m 01s.").expect_no("watching 1");
-    assert_eq!(harness.notified, ["#7 unit failed after 1m 01s"]);
+    assert_eq!(harness.notified(), ["#7 unit failed after 1m 01s"]);
 }
 
 #[tokio::test]
@@ -283,7 +283,7 @@ async fn a_watched_pipeline_reports_failures_and_a_deleted_one_is_dropped() {
     let mut failed = job(8, "screens", "failed");
     failed["pipeline"]["status"] = json!("failed");
     harness.reply(jobs, [failed]).pass(4).settle().await;
-    assert_eq!(harness.notified, ["pipeline 318 failed: screens"]);
+    assert_eq!(harness.notified(), ["pipeline 318 failed: screens"]);
     let mut harness = open("running", "x\n").await;
     harness.press("w w").expect("Stopped watching #7 unit.");
     harness.press("w g h").fail(&path(7), 404, "404 Not found").pass(4).settle().await;
