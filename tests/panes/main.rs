@@ -23,6 +23,7 @@ mod endless;
 mod environments;
 mod faults;
 mod files;
+mod fixtures;
 mod form;
 mod groups;
 mod harness;

@@ -1,17 +1,12 @@
 //! A merge request: overview, notes, and changes.
 
+use crate::fixtures::note;
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
 use labscope::app::Place;
 use serde_json::{Value, json};
 
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
-
-fn note(id: u64, author: &str, body: &str) -> Value {
-    let number = if author == "ada" { 1 } else { 2 };
-    json!({"id": id, "body": body, "author": {"id": number, "username": author}, "system": false,
-        "created_at": "2026-06-15T10:00:00Z", "updated_at": "2026-06-15T10:00:00Z"})
-}
 
 fn system(id: u64, body: &str) -> Value {
     let mut note = note(id, "bo", body);

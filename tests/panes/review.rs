@@ -1,5 +1,6 @@
 //! Reviews: comments on lines, drafts, threads, suggestions, and submitting.
 
+use crate::fixtures::note;
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
 use labscope::app::Place;
@@ -11,12 +12,6 @@ const POST: &str = "POST /projects/acme%2Frocket-ui/merge_requests/42/notes";
 const HEAD: &str = "9f3c2abd00112233445566778899aabbccddeeff";
 const BEFORE: &str = "1111111100112233445566778899aabbccddeeff";
 const DIFF: &str = "@@ -1,4 +1,4 @@ fn rows\n fn a() {}\n-let old = 1;\n+let new = 2;\n fn b() {}\n fn c() {}\n";
-
-fn note(id: u64, author: &str, body: &str) -> Value {
-    let number = if author == "ada" { 1 } else { 2 };
-    json!({"id": id, "body": body, "author": {"id": number, "username": author}, "system": false,
-        "created_at": "2026-06-15T10:00:00Z", "updated_at": "2026-06-15T10:00:00Z"})
-}
 
 fn placed(id: u64, author: &str, sha: &str, line: u32, quote: &str, words: &str) -> Value {
     note(id, author, &format!("`src/table.rs:{line}` at {sha}\n> ```\n> {quote}\n> ```\n\n{words}"))

@@ -1,5 +1,6 @@
 //! Threads on current servers: shown, started on lines, replied to, and resolved; and reviews kept on the server.
 
+use crate::fixtures;
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
 use labscope::app::Place;
@@ -15,9 +16,7 @@ const DIFF: &str =
 
 /// Returns a note in a thread, optionally on a line of the new file.
 fn note(id: u64, author: &str, body: &str, line: Option<(u32, &str)>, resolved: Option<bool>) -> Value {
-    let number = if author == "ada" { 1 } else { 2 };
-    let mut note = json!({"id": id, "body": body, "author": {"id": number, "username": author}, "system": false,
-        "created_at": "2026-06-15T10:00:00Z", "updated_at": "2026-06-15T10:00:00Z"});
+    let mut note = fixtures::note(id, author, body);
     if let Some(resolved) = resolved {
         note["resolvable"] = json!(true);
         note["resolved"] = json!(resolved);
