@@ -484,7 +484,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let (mut wants, rest) = match &self.resolved.filter {
             Filter::Query(grammar) => (grammar.wants(self.list.filter_text()), self.list.filter_delay()),
             Filter::Server | Filter::Search => (Vec::new(), self.list.filter_delay()),
-            Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
+            Filter::None | Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
         };
         let pulse = S::poll_interval(self, view);
         let pages = self.list.pages().max(S::MIN_PAGES);
@@ -620,7 +620,7 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn search_mode(&self) -> Option<SearchMode> {
         match self.searched() {
-            DetailSearch::List if !self.has_list() => None,
+            DetailSearch::List if !self.has_list() || matches!(self.resolved.filter, Filter::None) => None,
             DetailSearch::List if self.is_search() => Some(SearchMode::Search),
             DetailSearch::List => Some(SearchMode::Filter),
             DetailSearch::Own(mode) => Some(mode),

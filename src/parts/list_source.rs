@@ -24,6 +24,8 @@ use std::time::Duration;
 
 /// The way in which the text typed after `/` filters a list.
 pub enum Filter<T> {
+    /// The list has no filter.
+    None,
     /// A local filter on the loaded rows: gets a row and the words in lowercase.
     Loaded(fn(&T, &str) -> bool),
     /// A filter by the server, with plain words.

@@ -71,19 +71,8 @@ impl Target {
 }
 
 impl Mr {
-    /// Returns the merge request as drafts are stored for it: by the project's path, however the pane was opened.
-    pub(super) fn stored_noteable(&self, view: &View) -> Noteable {
-        let project = self.known(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
-        Noteable::MergeRequest { project, iid: self.iid }
-    }
-
-    /// Returns the merge request with the project ID that this pane uses in requests.
-    pub(super) fn noteable(&self) -> Noteable {
-        Noteable::MergeRequest { project: self.project.clone(), iid: self.iid }
-    }
-
     pub(super) fn target(&self, view: &View) -> Option<Target> {
-        let notes = self.notes(view);
+        let notes = self.reads.notes(view);
         match self.tab {
             Tab::Overview => match self.conversation.at_cursor() {
                 UnderCursor::Note(index) => conversation::note_at(&notes, &self.comments.notes, index).map(Target::of),
@@ -119,7 +108,7 @@ impl Mr {
         if view.me().is_none() {
             return Err("your account has not loaded yet".into());
         }
-        self.known(view).map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
+        self.reads.known(view).map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
     }
 
     /// Returns the reactions to the note under the cursor, else to the merge request.
@@ -128,8 +117,8 @@ impl Mr {
             return Err("system notes cannot have reactions".into());
         }
         match self.target(view) {
-            None => Ok(Reactions::to(self.noteable(), None)),
-            Some(Target::Comment { note: Some(note), .. }) => Ok(Reactions::to(self.noteable(), Some(note))),
+            None => Ok(Reactions::to(self.reads.noteable(), None)),
+            Some(Target::Comment { note: Some(note), .. }) => Ok(Reactions::to(self.reads.noteable(), Some(note))),
             Some(Target::Comment { note: None, .. }) => Err("comments of a commit have no reactions".into()),
             Some(Target::Draft(_)) => Err("this draft has not been sent yet".into()),
         }
@@ -138,7 +127,7 @@ impl Mr {
     pub(super) fn has_note(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
         let note = self.target(view).filter(|target| matches!(target, Target::Comment { .. }));
-        list::need(note, &self.notes(view), "there is no note under the cursor").map(|_| ())
+        list::need(note, &self.reads.notes(view), "there is no note under the cursor").map(|_| ())
     }
 
     pub(super) fn can_edit_note(&self, view: &View) -> Result<(), Disabled> {
@@ -187,13 +176,13 @@ impl Mr {
 
     /// Opens the composer for a comment on the merge request.
     pub(super) fn comment(&mut self, cx: &mut Cx) {
-        let on = self.stored_noteable(&cx.view);
+        let on = self.reads.stored_noteable(&cx.view);
         self.drafts.comment(on, CommentTarget::default(), "", cx);
     }
 
     /// Opens the composer for a new thread on the merge request.
     pub(super) fn start_thread(&mut self, cx: &mut Cx) {
-        let on = self.stored_noteable(&cx.view);
+        let on = self.reads.stored_noteable(&cx.view);
         let place =
             CommentTarget { position: None, thread: Some(DraftThread::New { position: None, commit_id: None }) };
         self.drafts.comment(on, place, "", cx);
@@ -201,39 +190,39 @@ impl Mr {
 
     pub(super) fn can_start_thread(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
-        if self.noteable().has_threads(view) { Ok(()) } else { Err(NO_THREADS.into()) }
+        if self.reads.noteable().has_threads(view) { Ok(()) } else { Err(NO_THREADS.into()) }
     }
 
     /// Returns the ID of the thread under the cursor and, if it is resolvable, whether it is resolved.
     fn thread(&self, view: &View) -> Option<(String, Option<bool>)> {
         let Some(Target::Comment { discussion: Some(id), .. }) = self.target(view) else { return None };
-        let notes = self.notes(view);
+        let notes = self.reads.notes(view);
         let resolved = threads::is_resolved(notes.iter().filter(|note| note.discussion_id.as_ref() == Some(&id)));
         Some((id, resolved))
     }
 
     pub(super) fn can_resolve(&self, view: &View) -> Result<(), Disabled> {
-        if !self.noteable().has_threads(view) {
+        if !self.reads.noteable().has_threads(view) {
             return Err(NO_THREADS.into());
         }
         self.can_comment(view)?;
         match self.thread(view) {
             Some((_, Some(_))) => Ok(()),
             Some((_, None)) => Err("this thread cannot be resolved".into()),
-            None => list::need(None, &self.notes(view), "there is no thread under the cursor"),
+            None => list::need(None, &self.reads.notes(view), "there is no thread under the cursor"),
         }
     }
 
     /// Resolves or reopens the thread under the cursor.
     pub(super) fn resolve(&mut self, cx: &mut Cx) {
         let Some((discussion, Some(resolved))) = self.thread(&cx.view) else { return };
-        let write = self.noteable().resolve(discussion, !resolved);
+        let write = self.reads.noteable().resolve(discussion, !resolved);
         write.into_iter().for_each(|write| cx.act(Action::Send(write)));
     }
 
     /// Returns the thread that a comment on these lines starts; `None` on servers without threads.
     fn new_thread(&self, anchor: &CommentAnchor, view: &View) -> Option<DraftThread> {
-        if !self.noteable().has_threads(view) {
+        if !self.reads.noteable().has_threads(view) {
             return None;
         }
         let refs = self.shown_refs(view)?;
@@ -246,7 +235,7 @@ impl Mr {
     pub(super) fn comment_here(&mut self, suggests: bool, cx: &mut Cx) {
         let anchor = if suggests { self.changes.suggestion_anchor() } else { self.changes.anchor() };
         let Some(anchor) = anchor else { return };
-        let point = self.changes.image_point().filter(|_| !suggests && self.noteable().has_threads(&cx.view));
+        let point = self.changes.image_point().filter(|_| !suggests && self.reads.noteable().has_threads(&cx.view));
         match point {
             Some(point) => ask_for_point(&anchor.path, point, cx),
             None => self.comment_on(anchor, suggests, cx),
@@ -271,7 +260,7 @@ impl Mr {
         }
         let above = position.lines.map_or(0, |(first, last)| last - first);
         self.changes.keep_cursor_above(rows_on_lines(cx.view.size.1));
-        let on = self.stored_noteable(&cx.view);
+        let on = self.reads.stored_noteable(&cx.view);
         let thread = self.new_thread(&anchor, &cx.view);
         if suggests {
             let text = self.changes.trailing_lines(&anchor, usize::MAX);
@@ -292,7 +281,7 @@ impl Mr {
         if let Some((discussion, resolved)) = self.thread(&cx.view) {
             let resolved = resolved == Some(true);
             let place = CommentTarget { position, thread: Some(DraftThread::Reply { discussion, resolved }) };
-            let on = self.stored_noteable(&cx.view);
+            let on = self.reads.stored_noteable(&cx.view);
             self.changes.keep_cursor_above(rows_on_lines(cx.view.size.1));
             return self.drafts.comment(on, place, "", cx);
         }
@@ -302,7 +291,7 @@ impl Mr {
         let position = position
             .map(|position| DiffPosition { quote: Vec::new(), ..position })
             .filter(|position| position.note_header().is_some());
-        let on = self.stored_noteable(&cx.view);
+        let on = self.reads.stored_noteable(&cx.view);
         self.drafts.comment(on, position.into(), &begin, cx);
     }
 
@@ -310,7 +299,7 @@ impl Mr {
         match self.target(&cx.view) {
             Some(Target::Draft(key)) => self.drafts.open(&key, cx),
             Some(Target::Comment { note: Some(note), head, body, .. }) => {
-                let on = self.stored_noteable(&cx.view);
+                let on = self.reads.stored_noteable(&cx.view);
                 self.drafts.edit(on, note, &head, &body, cx);
             }
             _ => {}
@@ -322,9 +311,9 @@ impl Mr {
             Some(Target::Draft(key)) => self.drafts.confirm_delete_by_key(&key, cx),
             Some(Target::Comment { note: Some(note_id), body, .. }) => {
                 let comment = text::fit(body.lines().next().unwrap_or_default(), 80);
-                let on = Noteable::MergeRequest { project: self.project.clone(), iid: self.iid };
+                let on = Noteable::MergeRequest { project: self.reads.project.clone(), iid: self.reads.iid };
                 let delete = DeleteNote { on, note_id };
-                let write = Write::new(&delete, format!("delete a note on !{}", self.iid));
+                let write = Write::new(&delete, format!("delete a note on !{}", self.reads.iid));
                 let question = format!("Delete your note \"{comment}\"? This cannot be undone.");
                 cx.act(App::confirm("Delete a note", question, Action::Send(write)));
             }
@@ -334,19 +323,19 @@ impl Mr {
 
     /// Asks how to submit the review.
     pub(super) fn submit_review(&mut self, cx: &mut Cx) {
-        let on = self.stored_noteable(&cx.view);
+        let on = self.reads.stored_noteable(&cx.view);
         let may_approve =
             self.can_approve(&cx.view).is_ok() && !self.approvals(&cx.view).is_some_and(Approvals::is_mine);
-        let approval = self.known(&cx.view).filter(|_| may_approve).map(|known| Approve {
-            id: self.project.clone(),
-            merge_request_iid: self.iid,
+        let approval = self.reads.known(&cx.view).filter(|_| may_approve).map(|known| Approve {
+            id: self.reads.project.clone(),
+            merge_request_iid: self.reads.iid,
             sha: (*known.sha).clone(),
         });
         publish::submit(&on, &self.drafts, approval, cx);
     }
 
     pub(super) fn list_drafts(&mut self, cx: &mut Cx) {
-        let on = self.stored_noteable(&cx.view);
+        let on = self.reads.stored_noteable(&cx.view);
         self.drafts.list(&on, cx);
     }
 }

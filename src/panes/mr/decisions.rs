@@ -33,11 +33,11 @@ pub(super) struct CommonChanges {
 
 impl Mr {
     pub(super) fn approvals_of(&self) -> GetApprovals {
-        GetApprovals { id: self.project.clone(), merge_request_iid: self.iid }
+        GetApprovals { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
     }
 
     fn approval_state_of(&self) -> GetApprovalState {
-        GetApprovalState { id: self.project.clone(), merge_request_iid: self.iid }
+        GetApprovalState { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
     }
 
     /// Returns the approval rules. Only servers that report the number of required approvals have them.
@@ -54,17 +54,22 @@ impl Mr {
     /// Returns the query for the changes of the target branch since the merge request was branched off; `None` without
     /// a conflict.
     fn target_changes_of(&self, view: &View) -> Option<CompareRefs> {
-        let known = self.known(view).filter(|known| known.is_open())?;
+        let known = self.reads.known(view).filter(|known| known.is_open())?;
         if !known.merge_status().is_some_and(merge_status::is_conflict) {
             return None;
         }
         let from = known.diff_refs.as_ref()?.base_sha.clone().filter(|sha| !sha.is_empty())?;
-        Some(CompareRefs { id: self.project.clone(), from, to: known.target_branch().to_owned(), straight: Some(true) })
+        Some(CompareRefs {
+            id: self.reads.project.clone(),
+            from,
+            to: known.target_branch().to_owned(),
+            straight: Some(true),
+        })
     }
 
     pub(super) fn want_target_changes(&self, view: &View) -> Vec<Want> {
         let Some(compare) = self.target_changes_of(view) else { return Vec::new() };
-        [Load::single(&compare), Load::single(&self.changes_of())]
+        [Load::single(&compare), Load::single(&self.reads.changes())]
             .into_iter()
             .map(|load| load.optional().into())
             .collect()
@@ -73,7 +78,7 @@ impl Mr {
     /// Updates the files that both branches changed since they diverged. The API does not tell which of them conflict.
     pub(super) fn sync_common_changes(&mut self, view: &View) {
         let theirs = self.target_changes_of(view).map(|compare| view.store.get(&compare));
-        let ours = view.store.get(&self.changes_of());
+        let ours = view.store.get(&self.reads.changes());
         let inputs = theirs.as_ref().map(|theirs| (theirs.since, ours.since));
         if self.common_changes.inputs == inputs {
             return;
@@ -92,7 +97,7 @@ impl Mr {
     }
 
     pub(super) fn reviewers_of(&self) -> ListReviewers {
-        ListReviewers { id: self.project.clone(), merge_request_iid: self.iid }
+        ListReviewers { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
     }
 
     pub(super) fn approvals<'a>(&self, view: &View<'a>) -> Option<&'a Approvals> {
@@ -101,7 +106,7 @@ impl Mr {
 
     /// Returns the merge request if it is open, else why no decision is possible.
     pub(super) fn open_merge_request<'a>(&self, view: &View<'a>) -> Result<&'a MergeRequest, Disabled> {
-        match self.known(view) {
+        match self.reads.known(view) {
             None => Err("the merge request is still loading".into()),
             Some(known) if known.state == MergeRequestState::Merged => Err("it is merged".into()),
             Some(known) if !known.is_open() => Err("it is closed".into()),
@@ -128,13 +133,13 @@ impl Mr {
     /// Approves the shown head commit, or revokes the approval.
     pub(super) fn approve(&mut self, cx: &mut Cx) {
         let Ok(known) = self.open_merge_request(&cx.view) else { return };
-        let (id, merge_request_iid) = (self.project.clone(), self.iid);
+        let (id, merge_request_iid) = (self.reads.project.clone(), self.reads.iid);
         let is_mine = self.approvals(&cx.view).is_some_and(Approvals::is_mine);
         cx.act(Action::Send(if is_mine {
-            Write::new(&Unapprove { id, merge_request_iid }, format!("revoke the approval of !{}", self.iid))
+            Write::new(&Unapprove { id, merge_request_iid }, format!("revoke the approval of !{}", self.reads.iid))
         } else {
             let sha = (*known.sha).clone();
-            Write::new(&Approve { id, merge_request_iid, sha }, format!("approve !{}", self.iid))
+            Write::new(&Approve { id, merge_request_iid, sha }, format!("approve !{}", self.reads.iid))
         }));
     }
 
@@ -156,20 +161,20 @@ impl Mr {
     pub(super) fn merge(&mut self, cx: &mut Cx) {
         let Ok(known) = self.open_merge_request(&cx.view) else { return };
         if is_auto_merged(known) {
-            let question = format!("Cancel auto-merge of !{}? It stays open.", self.iid);
+            let question = format!("Cancel auto-merge of !{}? It stays open.", self.reads.iid);
             return cx.act(App::confirm("Cancel auto-merge", question, self.cancel_auto_merge()));
         }
-        let waits = self.pipeline(&cx.view).is_some_and(|pipeline| pipeline.status.is_live());
+        let waits = self.reads.pipeline(&cx.view).is_some_and(|pipeline| pipeline.status.is_live());
         self.merge_form(known, waits).open(cx);
     }
 
     /// Returns the merge form; `waits` if a running pipeline allows auto-merge.
     fn merge_form(&self, known: &MergeRequest, waits: bool) -> Form {
-        let iid = self.iid;
+        let iid = self.reads.iid;
         let yes = |on: Option<bool>| if on == Some(true) { "yes" } else { "no" };
         let title = format!("Merge !{iid} into {}", sanitize(known.target_branch()));
-        let mut form = Form::of::<Merge>(title, format!("merge !{iid}"), format!("merge {}!{iid}", self.project))
-            .fixed("id", &self.project)
+        let mut form = Form::of::<Merge>(title, format!("merge !{iid}"), format!("merge {}!{iid}", self.reads.project))
+            .fixed("id", &self.reads.project)
             .fixed("merge_request_iid", iid)
             .fact("title", review::title(known))
             .without(&["merge_when_pipeline_succeeds"])
@@ -211,8 +216,8 @@ impl Mr {
 
     /// Returns the action that cancels auto-merge. Servers report a failure in a successful reply.
     fn cancel_auto_merge(&self) -> Action {
-        let iid = self.iid;
-        let cancel = CancelAutoMerge { id: self.project.clone(), merge_request_iid: iid };
+        let iid = self.reads.iid;
+        let cancel = CancelAutoMerge { id: self.reads.project.clone(), merge_request_iid: iid };
         let check: FollowUp = Rc::new(move |outcome, cx| {
             let answer = outcome.as_ref().ok().and_then(|answer| answer.downcast_ref::<AutoMergeCanceled>());
             if let Some(answer) = answer.filter(|answer| answer.status.as_deref() == Some("error")) {
@@ -235,8 +240,8 @@ impl Mr {
         let Ok(known) = self.open_merge_request(&cx.view) else { return };
         let (source, target) = (sanitize(known.source_branch()), sanitize(known.target_branch()));
         let question = format!("Rebase {source} onto {target}? Its commits are rewritten on the server.");
-        let rebase = RebaseMergeRequest { id: self.project.clone(), merge_request_iid: self.iid };
-        let send = Action::Send(Write::new(&rebase, format!("start rebase of !{}", self.iid)));
+        let rebase = RebaseMergeRequest { id: self.reads.project.clone(), merge_request_iid: self.reads.iid };
+        let send = Action::Send(Write::new(&rebase, format!("start rebase of !{}", self.reads.iid)));
         cx.act(App::confirm("Rebase", question, send));
     }
 
@@ -247,12 +252,12 @@ impl Mr {
         // Servers that send the field `draft` use the prefix `Draft`; older ones use `WIP`.
         let mark = if known.draft.is_some() { "Draft" } else { "WIP" };
         let (title, what) = match known.is_draft() {
-            true => (title.to_owned(), format!("mark !{} as ready", self.iid)),
-            false => (format!("{mark}: {title}"), format!("mark !{} as draft", self.iid)),
+            true => (title.to_owned(), format!("mark !{} as ready", self.reads.iid)),
+            false => (format!("{mark}: {title}"), format!("mark !{} as draft", self.reads.iid)),
         };
         let update = UpdateMergeRequest {
-            id: self.project.clone(),
-            merge_request_iid: self.iid,
+            id: self.reads.project.clone(),
+            merge_request_iid: self.reads.iid,
             title: Some(title),
             ..UpdateMergeRequest::default()
         };

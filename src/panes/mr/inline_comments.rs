@@ -60,9 +60,9 @@ const MAX_COMMITS: usize = 10;
 impl Mr {
     /// Returns the lists of comments on the newest commits.
     pub(super) fn comments_of(&self, view: &View) -> Vec<ListCommitComments> {
-        let commits = view.store.list(&self.commits_of());
+        let commits = view.store.list(&self.reads.commits());
         let newest = commits.iter().take(MAX_COMMITS);
-        newest.map(|commit| ListCommitComments { id: self.project.clone(), sha: commit.id.clone() }).collect()
+        newest.map(|commit| ListCommitComments { id: self.reads.project.clone(), sha: commit.id.clone() }).collect()
     }
 
     /// Updates the comments on commits, if they changed.
@@ -91,7 +91,7 @@ impl Mr {
 
     /// Returns the head commit of the loaded changes; empty if the server does not provide it.
     pub(super) fn head<'a>(&self, view: &View<'a>) -> &'a str {
-        let reply = view.store.get(&self.changes_of()).value;
+        let reply = view.store.get(&self.reads.changes()).value;
         let head = reply.and_then(|changed| {
             let refs = changed.diff_refs.as_ref().and_then(|refs| refs.head_sha.as_deref());
             refs.or(changed.sha.as_deref())
@@ -133,7 +133,7 @@ impl Mr {
         shown: &Shown,
         run: impl FnOnce(&Source) -> T,
     ) -> T {
-        let notes = self.notes(view);
+        let notes = self.reads.notes(view);
         let pages = || (0..notes.pages() as usize).filter_map(|page| notes.page(page)).collect();
         let rows = self.commented(view);
         let comments = || -> Vec<CommitComments> {
@@ -143,7 +143,7 @@ impl Mr {
         };
         let revisions = revisions(&rows);
         run(&Source {
-            comments_key: format!("{}!{} {} {revisions:?}", self.project, self.iid, notes.revision),
+            comments_key: format!("{}!{} {} {revisions:?}", self.reads.project, self.reads.iid, notes.revision),
             notes: &pages,
             comments: &comments,
             drafts: drafted,
@@ -164,16 +164,16 @@ impl Mr {
 
     /// Returns the requests for all threads, drafts and reactions within the changes.
     pub(super) fn inline_wants(&self, view: &View) -> Vec<Want> {
-        let notes = self.notes(view);
-        let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), 1).into()];
-        wants.extend(self.noteable().load_conversation(view, notes.pages_to_end(MAX_NOTE_PAGES)).map(Want::from));
+        let notes = self.reads.notes(view);
+        let mut wants: Vec<Want> = vec![Load::list(&self.reads.commits(), 1).into()];
+        wants.extend(self.reads.noteable().load_conversation(view, notes.pages_to_end(MAX_NOTE_PAGES)).map(Want::from));
         // Comments on commits are requested after the changes and their threads are shown.
         if notes.is_loaded && self.is_current(view) {
             wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));
         }
         wants.extend(self.diff_comments.has_outdated().then(|| self.want_versions()));
         if self.is_current(view) {
-            wants.extend(self.diff_comments.reactions(view, &self.changes, &self.noteable()));
+            wants.extend(self.diff_comments.reactions(view, &self.changes, &self.reads.noteable()));
             let drafted = self.drafts.drafted(view);
             wants.extend(self.with_source(view, &drafted, &self.diff_comments.shown, |source| source.wants(view)));
         }
@@ -182,9 +182,9 @@ impl Mr {
 
     /// Returns the requests for what is shown among the lines of the changes.
     pub(super) fn inline_reads<'a>(&self, view: &View<'a>) -> [SecondaryRead<'a>; 4] {
-        let notes = self.notes(view);
+        let notes = self.reads.notes(view);
         let commented = self.commented(view);
-        let drafts = self.stored_noteable(view).list_draft_notes().map(|list| view.store.list(&list));
+        let drafts = self.reads.stored_noteable(view).list_draft_notes().map(|list| view.store.list(&list));
         let versions = view.store.list(&self.versions_of());
         let error = commented.iter().find_map(|(_, rows)| rows.error);
         [
@@ -209,7 +209,7 @@ impl Mr {
         let (mut diff_comments, mut drafts) =
             (std::mem::take(&mut self.diff_comments), std::mem::take(&mut self.drafts));
         let mut insets = None;
-        diff_comments.sync_reactions(&view, &self.changes, &self.noteable());
+        diff_comments.sync_reactions(&view, &self.changes, &self.reads.noteable());
         let shown = diff_comments.shown.clone();
         self.with_source(&view, &drafted, &shown, |source| insets = diff_comments.sync(source, &mut drafts, cx));
         (self.diff_comments, self.drafts) = (diff_comments, drafts);

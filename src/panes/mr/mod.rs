@@ -1,24 +1,19 @@
 //! A merge request: overview with comments, commits, changes and pipelines.
 
 mod comment_actions;
+mod commits;
 mod conversation;
 mod decisions;
 mod facts;
 mod inline_comments;
 mod pipelines;
+mod reads;
 mod scope;
 mod suggestions;
 mod versions;
 
-use crate::api::Id;
-use crate::api::commits::Commit;
-use crate::api::jobs::{Job, ListPipelineJobs};
-use crate::api::merge_requests::{
-    GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListParticipants,
-    MergeRequest,
-};
-use crate::api::notes::Note;
-use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::jobs::Job;
+use crate::api::merge_requests::{ListParticipants, MergeRequest};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::clone::Checkout;
@@ -35,30 +30,29 @@ use crate::app::view::View;
 use crate::panes::mr::inline_comments::Comments;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, FileLocation, Input};
-use crate::parts::list::{self, Listing, age, draw_error};
+use crate::parts::list::{self, draw_error};
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::threads;
 use crate::parts::{breadcrumbs, forms, label_colors, last_seen, rendered_markdown, review, secondary, sidebar};
-use crate::store::{Load, Rows, Want};
+use crate::store::{Load, Want};
 use crate::ui::diff::FileDiff;
 use crate::ui::line::Line;
 use crate::ui::panels::Panels;
 use crate::ui::state;
-use crate::ui::table::{Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
+use commits::CommitsTab;
 use conversation::{Content, Conversation, UnderCursor};
 use decisions::CommonChanges;
 use facts::Facts;
-use pipelines::Pipelines;
+use pipelines::PipelinesTab;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use reads::Reads;
 use scope::{Scope, SeenHeads};
 use std::time::Duration;
 
-/// The polling interval while a pipeline is running.
-const RUNNING_INTERVAL: Duration = Duration::from_secs(5);
 /// The polling interval while the merge request is being rebased.
 const REBASE_INTERVAL: Duration = Duration::from_secs(2);
 /// The polling interval of an open merge request: others may push to it or comment on it.
@@ -79,15 +73,14 @@ const TITLES: &[&str] = &["Overview", "Commits", "Changes", "Pipelines"];
 
 /// A merge request.
 pub struct Mr {
-    project: Id,
-    iid: u64,
+    reads: Reads,
     tab: Tab,
     conversation: Conversation,
-    commits: Listing,
+    commits: CommitsTab,
     changes: Changes,
     scope: Scope,
     seen: SeenHeads,
-    pipelines: Pipelines,
+    pipelines: PipelinesTab,
     /// The drafts of comments on it.
     drafts: Drafts,
     /// The comments shown within the changes.
@@ -101,64 +94,17 @@ pub struct Mr {
 }
 
 impl Mr {
-    fn get_merge_request(&self) -> GetMergeRequest {
-        GetMergeRequest::new(self.project.clone(), self.iid)
-    }
-
     fn participants_of(&self) -> ListParticipants {
-        ListParticipants { id: self.project.clone(), merge_request_iid: self.iid }
-    }
-
-    fn commits_of(&self) -> ListMergeRequestCommits {
-        ListMergeRequestCommits { id: self.project.clone(), merge_request_iid: self.iid }
-    }
-
-    fn changes_of(&self) -> GetMergeRequestChanges {
-        GetMergeRequestChanges { id: self.project.clone(), merge_request_iid: self.iid }
-    }
-
-    fn pipelines_of(&self) -> ListMergeRequestPipelines {
-        ListMergeRequestPipelines { id: self.project.clone(), merge_request_iid: self.iid }
-    }
-
-    fn jobs_of(&self, view: &View, pipeline: &PipelineBrief) -> ListPipelineJobs {
-        ListPipelineJobs { id: self.project_of(view, pipeline), pipeline_id: pipeline.id, scope: None }
-    }
-
-    /// Returns the project that a pipeline runs in; for a merge request from a fork, that may be the fork.
-    fn project_of(&self, view: &View, pipeline: &PipelineBrief) -> Id {
-        let here = self.known(view).map(|known| known.project_id);
-        match pipeline.project_id.filter(|id| *id > 0 && Some(*id) != here) {
-            Some(elsewhere) => elsewhere.into(),
-            None => self.project.clone(),
-        }
-    }
-
-    /// Returns the place of a pipeline's jobs.
-    fn jobs_place(&self, view: &View, pipeline: &PipelineBrief) -> Place {
-        Place::new("jobs").project(self.project_of(view, pipeline)).item(pipeline.id)
-    }
-
-    fn known<'a>(&self, view: &View<'a>) -> Option<&'a MergeRequest> {
-        view.store.get(&self.get_merge_request()).value
-    }
-
-    /// Returns the head pipeline of the merge request, else the latest one of its list.
-    fn pipeline<'a>(&self, view: &View<'a>) -> Option<&'a PipelineBrief> {
-        self.known(view)?.pipeline().or_else(|| view.store.list(&self.pipelines_of()).get(0))
-    }
-
-    fn notes<'a>(&self, view: &View<'a>) -> Rows<'a, Note> {
-        self.noteable().conversation(view)
+        ListParticipants { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
     }
 
     fn content<'a>(&'a self, view: &View<'a>) -> Option<Content<'a>> {
-        let merge_request = self.known(view)?;
-        let pipeline = self.pipeline(view);
+        let merge_request = self.reads.known(view)?;
+        let pipeline = self.reads.pipeline(view);
         let jobs: Vec<&Job> = match pipeline {
             // The list of jobs has the latest first; stages are derived from the first job on.
             Some(pipeline) => {
-                let rows = view.store.list(&self.jobs_of(view, pipeline));
+                let rows = view.store.list(&self.reads.jobs(view, pipeline));
                 let mut jobs: Vec<&Job> = (0..rows.len().min(40)).filter_map(|index| rows.get(index)).collect();
                 jobs.sort_by_key(|job| job.id);
                 jobs
@@ -174,14 +120,14 @@ impl Mr {
                 approvals: self.approvals(view),
                 approval_rules: self.approval_rules(view),
                 common_changes: &self.common_changes.paths,
-                labels: label_colors::known(view, &self.project),
+                labels: label_colors::known(view, &self.reads.project),
                 reviewers: view.store.list(&self.reviewers_of()),
             },
             drafts: self.drafts.drafts(),
             identity: rendered_markdown::identity(merge_request.description.as_deref().unwrap_or_default()),
-            on: self.noteable(),
+            on: self.reads.noteable(),
             versions: view.store.list(&self.versions_of()),
-            notes: self.notes(view),
+            notes: self.reads.notes(view),
             comments: &self.comments.notes,
             comments_revision: self.comments.revision,
         })
@@ -195,7 +141,7 @@ impl Mr {
     fn enter(&mut self, cx: &mut Cx) {
         match self.tab {
             Tab::Overview => {
-                let notes = self.notes(&cx.view);
+                let notes = self.reads.notes(&cx.view);
                 match self.conversation.at_cursor() {
                     _ if self.conversation.is_folded() => self.conversation.toggle(&notes),
                     UnderCursor::System => self.conversation.toggle(&notes),
@@ -218,25 +164,11 @@ impl Mr {
                     UnderCursor::Other => {}
                 }
             }
-            Tab::Commits => {
-                let rows = cx.view.store.list(&self.commits_of());
-                if let Some(commit) = self.commits.selected(&rows) {
-                    cx.go(Place::new("commit").project(self.project.clone()).item(&commit.id));
-                }
-            }
+            Tab::Commits => self.commits.enter(cx),
             Tab::Changes if self.diff_comments.draft(&self.changes).is_some() => self.edit(cx),
             Tab::Changes if self.diff_comments.toggle(&self.changes) => {}
             Tab::Changes => self.changes.enter(),
-            Tab::Pipelines => {
-                let rows = cx.view.store.list(&self.pipelines_of());
-                let Some(pipeline) = self.pipelines.selected(&rows) else { return };
-                let project = self.project_of(&cx.view, pipeline);
-                match self.pipelines.job_place(&cx.view, &project) {
-                    Some(Ok(place)) => cx.go(place),
-                    Some(Err(why)) => cx.say(Tone::Info, why),
-                    None => cx.go(self.jobs_place(&cx.view, pipeline)),
-                }
-            }
+            Tab::Pipelines => self.pipelines.enter(cx),
         }
     }
 
@@ -267,7 +199,7 @@ impl Mr {
         let none = "nothing under the cursor can be opened";
         match self.tab {
             Tab::Overview => {
-                let notes = self.notes(view);
+                let notes = self.reads.notes(view);
                 let there = match self.conversation.at_cursor() {
                     UnderCursor::System | UnderCursor::Draft(_) => true,
                     _ if self.conversation.is_folded() => true,
@@ -279,15 +211,9 @@ impl Mr {
                 };
                 list::need(Some(()).filter(|()| there), &notes, none)
             }
-            Tab::Commits => {
-                let rows = view.store.list(&self.commits_of());
-                list::need(self.commits.selected(&rows), &rows, none).map(|_| ())
-            }
+            Tab::Commits => list::need(self.commits.current(view), &self.commits.rows(view), none).map(|_| ()),
             Tab::Changes => Ok(()),
-            Tab::Pipelines => {
-                let rows = view.store.list(&self.pipelines_of());
-                list::need(self.pipelines.selected(&rows), &rows, none).map(|_| ())
-            }
+            Tab::Pipelines => self.pipelines.can_enter(view),
         }
     }
 
@@ -311,7 +237,7 @@ impl Mr {
     fn fold(&mut self, cx: &mut Cx) {
         match self.tab {
             Tab::Overview => {
-                let notes = self.notes(&cx.view);
+                let notes = self.reads.notes(&cx.view);
                 self.conversation.toggle(&notes);
             }
             Tab::Changes => self.changes.fold(),
@@ -320,7 +246,7 @@ impl Mr {
     }
 
     fn checkout(&self, view: &View) -> Result<Checkout, Disabled> {
-        let known = self.known(view).ok_or("it has not loaded yet")?;
+        let known = self.reads.known(view).ok_or("it has not loaded yet")?;
         review::check_out(view, &review::project(known, view), known)
     }
 
@@ -333,19 +259,19 @@ impl Mr {
 
     /// Reloads the notes if the number of notes in the merge request changed.
     fn reload_changed_notes(&mut self, cx: &mut Cx) {
-        let Some(known) = self.known(&cx.view) else { return };
-        let notes = self.notes(&cx.view);
+        let Some(known) = self.reads.known(&cx.view) else { return };
+        let notes = self.reads.notes(&cx.view);
         let Some(count) = known.user_notes_count else { return };
         let before = self.counted.replace(count);
         if before.is_some_and(|before| before != count) && notes.is_loaded && !notes.is_loading {
-            let load = self.noteable().load_conversation(&cx.view, notes.pages());
+            let load = self.reads.noteable().load_conversation(&cx.view, notes.pages());
             cx.act(Action::Reload(load.map(Want::from).into_iter().collect()));
         }
     }
 
     fn go_to_jobs(&mut self, cx: &mut Cx) {
-        if let Some(pipeline) = self.pipeline(&cx.view) {
-            cx.go(self.jobs_place(&cx.view, pipeline));
+        if let Some(pipeline) = self.reads.pipeline(&cx.view) {
+            cx.go(self.reads.jobs_place(&cx.view, pipeline));
         }
     }
 }
@@ -358,15 +284,6 @@ impl ShowsChanges for Mr {
     fn on_changes(&self, _: &View) -> Result<(), Disabled> {
         if self.tab == Tab::Changes { Ok(()) } else { Err("only on the Changes tab".into()) }
     }
-}
-
-fn commit_row(view: &View, commit: &Commit) -> Row<'static> {
-    Row::new(vec![
-        (commit.short().to_owned(), Role::Ref).into(),
-        (commit.title.clone(), Role::Text).into(),
-        (commit.author_name.clone(), Role::User).into(),
-        (age(view, commit.date()), Role::Dim).into(),
-    ])
 }
 
 impl PaneKind for Mr {
@@ -400,14 +317,14 @@ impl PaneKind for Mr {
             .writes()
             .when(Mr::can_apply_all),
         Command::new("mr.labels", &["L"], "Edit labels…", |pane: &mut Self, cx| {
-            forms::merge_request::labels(&pane.project, pane.iid, &cx.view).open(cx);
+            forms::merge_request::labels(&pane.reads.project, pane.reads.iid, &cx.view).open(cx);
         })
         .writes()
         .when(Mr::can_comment),
         Command::new("mr.people", &["P"], "Edit reviewers and assignees…", |pane: &mut Self, cx| {
-            let has_reviewers = pane.known(&cx.view).is_some_and(|known| known.reviewers.is_some());
+            let has_reviewers = pane.reads.known(&cx.view).is_some_and(|known| known.reviewers.is_some());
             let form = if has_reviewers { forms::merge_request::reviewers } else { forms::merge_request::assignee };
-            form(&pane.project, pane.iid, &cx.view).open(cx);
+            form(&pane.reads.project, pane.reads.iid, &cx.view).open(cx);
         })
         .writes()
         .when(Mr::can_comment),
@@ -492,22 +409,22 @@ impl PaneKind for Mr {
             .when(Mr::has_steps),
         Command::new("mr.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| pane.go_to_jobs(cx)).when(
             |pane, view| {
-                pane.known(view).ok_or("it has not loaded yet")?;
-                let rows = view.store.list(&pane.pipelines_of());
-                list::need(pane.pipeline(view), &rows, "it has no pipeline").map(|_| ())
+                pane.reads.known(view).ok_or("it has not loaded yet")?;
+                let rows = view.store.list(&pane.reads.pipelines());
+                list::need(pane.reads.pipeline(view), &rows, "it has no pipeline").map(|_| ())
             },
         ),
         Command::new("mr.change", &["E"], "Edit merge request…", |pane: &mut Self, cx| {
-            forms::merge_request::edit(&pane.project, pane.iid, &cx.view).open(cx);
+            forms::merge_request::edit(&pane.reads.project, pane.reads.iid, &cx.view).open(cx);
         })
         .writes(),
         Command::new("mr.close", &["X"], "Close or reopen merge request", |pane: &mut Self, cx| {
-            if let Some(merge_request) = pane.known(&cx.view) {
-                cx.act(review::close_or_reopen(&pane.project, merge_request));
+            if let Some(merge_request) = pane.reads.known(&cx.view) {
+                cx.act(review::close_or_reopen(&pane.reads.project, merge_request));
             }
         })
         .writes()
-        .when(|pane, view| review::can_close_or_reopen(pane.known(view))),
+        .when(|pane, view| review::can_close_or_reopen(pane.reads.known(view))),
         Command::new("mr.check_out", &["O"], "Check out branch", |pane: &mut Self, cx| {
             if let Ok(checkout) = pane.checkout(&cx.view) {
                 cx.act(Action::CheckOut(checkout));
@@ -530,7 +447,7 @@ impl PaneKind for Mr {
             .when(|pane, view| pane.open_merge_request(view).map(|_| ())),
     ];
 
-    fn open(place: &Place, _view: &View) -> Self {
+    fn open(place: &Place, view: &View) -> Self {
         let tab = place.tab.as_deref().and_then(|tab| NAMES.iter().position(|name| *name == tab));
         let tab = tab.and_then(|index| TABS.get(index)).copied().unwrap_or_default();
         let mut conversation = Conversation::default();
@@ -539,16 +456,16 @@ impl PaneKind for Mr {
         if let Some(path) = &place.path {
             changes.show(FileLocation { path: path.clone(), line: place.line, old: false });
         }
+        let reads = Reads::of(place);
         Mr {
-            project: place.project.clone().unwrap_or_default(),
-            iid: place.item.as_deref().and_then(|item| item.parse().ok()).unwrap_or(0),
+            pipelines: PipelinesTab::new(reads.clone()),
+            reads,
             tab,
             conversation,
-            commits: Listing::default(),
+            commits: CommitsTab::open(place, view),
             changes,
             scope: Scope::default(),
             seen: SeenHeads::default(),
-            pipelines: Pipelines::default(),
             drafts: Drafts::default(),
             diff_comments: DiffComments::default(),
             comments: Comments::default(),
@@ -560,16 +477,32 @@ impl PaneKind for Mr {
 }
 
 impl Pane for Mr {
+    fn focused(&self) -> Option<&dyn Pane> {
+        match self.tab {
+            Tab::Commits => Some(&self.commits),
+            Tab::Pipelines => Some(&self.pipelines),
+            Tab::Overview | Tab::Changes => None,
+        }
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        match self.tab {
+            Tab::Commits => Some(&mut self.commits),
+            Tab::Pipelines => Some(&mut self.pipelines),
+            Tab::Overview | Tab::Changes => None,
+        }
+    }
+
     fn place(&self) -> Place {
-        let place = Place::new(Self::ID).project(self.project.clone()).item(self.iid);
+        let place = self.reads.place();
         let name = NAMES.get(self.tab as usize).filter(|_| self.tab != Tab::Overview);
         Place { tab: name.map(|name| (*name).to_owned()), ..place }
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut out = breadcrumbs::project(Some(&self.project));
-        out.push(Breadcrumb::new(format!("!{}", self.iid), Role::Text));
-        if let Some(merge_request) = self.known(view) {
+        let mut out = breadcrumbs::project(Some(&self.reads.project));
+        out.push(Breadcrumb::new(format!("!{}", self.reads.iid), Role::Text));
+        if let Some(merge_request) = self.reads.known(view) {
             if self.tab != Tab::Overview {
                 out.push(Breadcrumb::new(review::title(merge_request), Role::Text));
             }
@@ -580,13 +513,13 @@ impl Pane for Mr {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let live = self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
-        let polled = |load: Load| if live { load.refresh_after(RUNNING_INTERVAL) } else { load };
+        let live = self.reads.is_live(view);
+        let polled = |load: Load| self.reads.polled(view, load);
         // The merge request comes first: everything else depends on it, and if it is missing, it is requested only
         // once.
-        let open = self.known(view).is_some_and(MergeRequest::is_open);
-        let request = Load::single(&self.get_merge_request());
-        let rebasing = self.known(view).is_some_and(|known| known.rebase_in_progress == Some(true));
+        let open = self.reads.known(view).is_some_and(MergeRequest::is_open);
+        let request = Load::single(&self.reads.merge_request());
+        let rebasing = self.reads.known(view).is_some_and(|known| known.rebase_in_progress == Some(true));
         let request = match (open, live) {
             _ if rebasing => request.refresh_after(REBASE_INTERVAL),
             (true, false) => request.refresh_after(OPEN_INTERVAL),
@@ -597,51 +530,48 @@ impl Pane for Mr {
         if open && view.session.signed_in {
             // Drafts are stored by the path of the project.
             wants.extend(
-                self.stored_noteable(view).list_draft_notes().map(|list| Load::list(&list, 1).optional().into()),
+                self.reads.stored_noteable(view).list_draft_notes().map(|list| Load::list(&list, 1).optional().into()),
             );
         }
         match self.tab {
             Tab::Overview => {
-                wants.extend(self.noteable().load_conversation(view, self.conversation.pages()).map(Want::from));
+                wants.extend(self.reads.noteable().load_conversation(view, self.conversation.pages()).map(Want::from));
                 wants.push(Load::list(&self.participants_of(), 1).optional().into());
-                if self.known(view).is_some_and(|known| !known.labels().is_empty()) {
-                    wants.push(label_colors::load(&self.project).optional().into());
+                if self.reads.known(view).is_some_and(|known| !known.labels().is_empty()) {
+                    wants.push(label_colors::load(&self.reads.project).optional().into());
                 }
-                if self.known(view).is_some_and(|known| known.reviewers.as_ref().is_some_and(|all| !all.is_empty())) {
+                if self
+                    .reads
+                    .known(view)
+                    .is_some_and(|known| known.reviewers.as_ref().is_some_and(|all| !all.is_empty()))
+                {
                     wants.push(Load::list(&self.reviewers_of(), 1).optional().into());
                 }
                 wants.extend(self.want_approval_rules(view));
                 wants.extend(self.want_target_changes(view));
                 wants.extend(self.conversation.is_any_outdated().then(|| self.want_versions()));
                 // The commits are needed for the count in the title of their tab, and for their comments.
-                wants.push(Load::list(&self.commits_of(), 1).into());
+                wants.push(Load::list(&self.reads.commits(), 1).into());
                 for list in self.comments_of(view) {
                     wants.push(Load::list(&list, 1).optional().into());
                 }
-                if self.known(view).is_some_and(|m| m.pipeline().is_none()) {
-                    wants.push(polled(Load::list(&self.pipelines_of(), 1)).optional().into());
+                if self.reads.known(view).is_some_and(|m| m.pipeline().is_none()) {
+                    wants.push(polled(Load::list(&self.reads.pipelines(), 1)).optional().into());
                 }
-                if let Some(pipeline) = self.pipeline(view) {
-                    wants.push(polled(Load::list(&self.jobs_of(view, pipeline), 1)).optional().into());
+                if let Some(pipeline) = self.reads.pipeline(view) {
+                    wants.push(polled(Load::list(&self.reads.jobs(view, pipeline), 1)).optional().into());
                 }
                 if let Some(content) = self.content(view) {
                     wants.extend(self.conversation.works(view, &content).into_iter().map(Want::from));
                     wants.extend(self.conversation.reactions(view, &content));
                 }
             }
-            Tab::Commits => wants.push(Load::list(&self.commits_of(), self.commits.pages()).into()),
             Tab::Changes => {
                 wants.extend(self.scope_wants(view));
                 wants.extend(self.changes.wants(view, self.input(view).as_ref()));
                 wants.extend(self.inline_wants(view));
             }
-            Tab::Pipelines => {
-                wants.push(polled(Load::list(&self.pipelines_of(), self.pipelines.pages())).into());
-                let shown = self.pipelines.selected(&view.store.list(&self.pipelines_of()));
-                wants.extend(shown.and_then(|pipeline| self.pipelines.want(view, &self.project_of(view, pipeline))));
-                let triggers = |project: Id| self.pipelines.want_triggers(view, &project);
-                wants.extend(shown.and_then(|pipeline| triggers(self.project_of(view, pipeline))));
-            }
+            Tab::Commits | Tab::Pipelines => wants.extend(self.focused().into_iter().flat_map(|part| part.wants(view))),
         }
         wants
     }
@@ -650,26 +580,15 @@ impl Pane for Mr {
         match self.tab {
             Tab::Overview => match self.content(view) {
                 Some(content) => self.conversation.draw(view, area, buf, &content),
-                None => match view.store.get(&self.get_merge_request()).error {
+                None => match view.store.get(&self.reads.merge_request()).error {
                     Some(error) => draw_error(view, area, buf, error),
                     None => state::skeleton(buf, area, view.theme),
                 },
             },
-            Tab::Commits => {
-                let columns = [
-                    Column::new("", Size::Fixed(8)),
-                    Column::new("", Size::Fill { min: 20, weight: 1 }),
-                    Column::new("", Size::Fit { min: 4, max: 20 }).drop_order(2),
-                    Column::new("", Size::Fixed(4)).right().drop_order(1),
-                ];
-                let rows = view.store.list(&self.commits_of());
-                let empty = ("It has no commits.", "‹refresh› refreshes");
-                self.commits.draw(view, area, buf, true, &rows, &columns, |c| commit_row(view, c), empty);
-            }
             Tab::Changes => {
                 let input = self.input(view);
                 let all = self.scope == Scope::All;
-                let overflows = all && self.known(view).is_some_and(MergeRequest::is_overflowing);
+                let overflows = all && self.reads.known(view).is_some_and(MergeRequest::is_overflowing);
                 let (note, body) =
                     if !all || overflows && input.is_some() { foot(area) } else { (Rect::default(), area) };
                 let body = match input {
@@ -683,17 +602,17 @@ impl Pane for Mr {
                 });
                 Line::new(words, Role::Warning).draw(buf, note, view.theme);
             }
-            Tab::Pipelines => {
-                let rows = view.store.list(&self.pipelines_of());
-                let project = self.pipelines.selected(&rows).map(|pipeline| self.project_of(view, pipeline));
-                self.pipelines.draw(view, area, buf, &rows, project.as_ref().unwrap_or(&self.project));
+            Tab::Commits | Tab::Pipelines => {
+                if let Some(part) = self.focused() {
+                    part.view(view, area, buf);
+                }
             }
         }
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        let on = self.stored_noteable(&view);
+        let on = self.reads.stored_noteable(&view);
         self.drafts.sync(&on, cx);
         self.reload_changed_notes(cx);
         if self.tab == Tab::Overview {
@@ -705,15 +624,15 @@ impl Pane for Mr {
             }
             self.conversation = conversation;
         }
-        self.commits.sync(&view.store.list(&self.commits_of()), |commit| commit.id.clone());
-        let mut pipelines = std::mem::take(&mut self.pipelines);
-        pipelines.sync(&view, &view.store.list(&self.pipelines_of()), |pipeline| self.project_of(&view, pipeline));
-        self.pipelines = pipelines;
+        if let Some(part) = self.focused_mut() {
+            part.changed(cx);
+        }
         self.scope_sync(cx);
         let input = self.input(&view);
         self.changes.sync(&view, input.as_ref());
         self.leave_if_missing(input.as_ref(), cx);
-        if let Some(look) = self.known(&view).and_then(|merge_request| last_seen::remember(&view, merge_request)) {
+        if let Some(look) = self.reads.known(&view).and_then(|merge_request| last_seen::remember(&view, merge_request))
+        {
             cx.act(look);
         }
         if self.tab == Tab::Changes {
@@ -725,14 +644,8 @@ impl Pane for Mr {
         match self.tab {
             Tab::Overview => self.conversation.motion(motion),
             Tab::Changes => self.changes.motion(motion),
-            Tab::Commits if motion == Motion::Right => self.enter(cx),
-            Tab::Commits if motion == Motion::Left => {}
-            Tab::Commits => self.commits.motion(motion, cx.view.store.list(&self.commits_of()).len()),
-            Tab::Pipelines => {
-                if self.pipelines.motion(motion, cx.view.store.list(&self.pipelines_of()).len()) {
-                    self.enter(cx);
-                }
-            }
+            Tab::Commits => self.commits.motion(motion, cx),
+            Tab::Pipelines => self.pipelines.motion(motion, cx),
         }
     }
 
@@ -753,8 +666,12 @@ impl Pane for Mr {
                 self.changes.pointer(pointer);
                 false
             }
-            Tab::Commits => self.commits.pointer(pointer, cx.view.store.list(&self.commits_of()).len()),
-            Tab::Pipelines => self.pipelines.pointer(pointer, cx.view.store.list(&self.pipelines_of()).len()),
+            Tab::Commits | Tab::Pipelines => {
+                if let Some(part) = self.focused_mut() {
+                    part.pointer(pointer, cx);
+                }
+                false
+            }
         };
         if open {
             self.enter(cx);
@@ -762,9 +679,8 @@ impl Pane for Mr {
     }
 
     fn ticks(&self, view: &View) -> bool {
-        let live = || self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
         match self.tab {
-            Tab::Overview => sidebar::is_wide(view) && live(),
+            Tab::Overview => sidebar::is_wide(view) && self.reads.is_live(view),
             Tab::Pipelines => self.pipelines.ticks(view),
             Tab::Commits | Tab::Changes => false,
         }
@@ -773,7 +689,7 @@ impl Pane for Mr {
     fn panels(&mut self) -> Option<&mut Panels> {
         match self.tab {
             Tab::Changes => Some(self.changes.panels()),
-            Tab::Pipelines => Some(self.pipelines.panels()),
+            Tab::Pipelines => self.pipelines.panels(),
             Tab::Overview | Tab::Commits => None,
         }
     }
@@ -786,12 +702,12 @@ impl Pane for Mr {
         match TABS.get(index)? {
             Tab::Overview => None,
             Tab::Commits => {
-                let rows = view.store.list(&self.commits_of());
+                let rows = view.store.list(&self.reads.commits());
                 list::count(&rows, rows.len(), None)
             }
-            Tab::Changes => self.known(view)?.changes_count().map(str::to_owned),
+            Tab::Changes => self.reads.known(view)?.changes_count().map(str::to_owned),
             Tab::Pipelines => {
-                let rows = view.store.list(&self.pipelines_of());
+                let rows = view.store.list(&self.reads.pipelines());
                 list::count(&rows, rows.len(), None)
             }
         }
@@ -824,13 +740,13 @@ impl Pane for Mr {
     fn escape(&mut self, cx: &mut Cx) -> bool {
         match self.tab {
             Tab::Changes => self.changes.escape(&cx.view) || self.leave_scope(),
-            Tab::Pipelines => self.pipelines.escape(),
+            Tab::Pipelines => self.pipelines.escape(cx),
             Tab::Overview | Tab::Commits => false,
         }
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        self.known(view).map(|m| m.web_url.clone()).filter(|url| !url.is_empty())
+        self.reads.known(view).map(|m| m.web_url.clone()).filter(|url| !url.is_empty())
     }
 
     fn position(&self, _view: &View) -> Option<(String, Option<u32>)> {
@@ -842,24 +758,21 @@ impl Pane for Mr {
         let mut copies = Vec::new();
         match self.tab {
             Tab::Overview => {
-                let notes = self.notes(view);
+                let notes = self.reads.notes(view);
                 let note = self
                     .conversation
                     .note()
                     .and_then(|index| conversation::note_at(&notes, &self.comments.notes, index));
                 copies.extend(note.map(|note| Clip::lines("note", note.body.clone())));
             }
-            Tab::Commits => {
-                let rows = view.store.list(&self.commits_of());
-                copies.extend(self.commits.selected(&rows).map(|commit| Clip::line("commit", commit.id.clone())));
-            }
+            Tab::Commits => copies.extend(self.commits.copies(view)),
             Tab::Changes => {
                 copies.extend(self.changes.line_text().map(|text| Clip::code_line("line", text)));
                 copies.extend(self.changes.location().map(|location| Clip::line("path", location.path)));
             }
             Tab::Pipelines => {}
         }
-        let known = self.known(view);
+        let known = self.reads.known(view);
         copies.extend(known.map(review::copies).unwrap_or_default());
         let merged = known.and_then(|known| known.merge_commit_sha.as_ref()).filter(|sha| !sha.is_empty());
         copies.extend(merged.map(|sha| Clip::line("merge commit SHA", sha.clone())));

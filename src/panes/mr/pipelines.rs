@@ -1,14 +1,18 @@
 //! The pipelines of a merge request, and the selected one as a board.
 
-use super::RUNNING_INTERVAL;
+use super::reads::{RUNNING_INTERVAL, Reads};
 use crate::api::Id;
 use crate::api::pipelines::resources::PipelineBrief;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::pane::Pane;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::board::Board;
-use crate::parts::list::{Listing, age};
+use crate::parts::list::{self, Listing, age};
 use crate::parts::pipelines;
 use crate::store::{Load, Rows, Want};
 use crate::ui::glyph;
@@ -26,32 +30,46 @@ const BOARD: usize = 1;
 const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 48, weight: 2 }, PanelRequest { min: 50, weight: 3 }];
 
 /// The list of pipelines and the board of the selected one.
-pub struct Pipelines {
+pub struct PipelinesTab {
+    reads: Reads,
     list: Listing,
     board: Board,
     panels: Panels,
 }
 
-impl Default for Pipelines {
-    fn default() -> Pipelines {
-        Pipelines { list: Listing::default(), board: Board::default(), panels: Panels::new(2) }
+impl PipelinesTab {
+    pub fn new(reads: Reads) -> PipelinesTab {
+        PipelinesTab { reads, list: Listing::default(), board: Board::default(), panels: Panels::new(2) }
     }
-}
 
-impl Pipelines {
-    /// Returns the number of pages needed of the list.
-    pub fn pages(&self) -> u32 {
-        self.list.pages()
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, PipelineBrief> {
+        view.store.list(&self.reads.pipelines())
     }
 
     /// Returns the pipeline under the cursor.
-    pub fn selected<'a>(&self, rows: &Rows<'a, PipelineBrief>) -> Option<&'a PipelineBrief> {
-        self.list.selected(rows)
+    fn selected<'a>(&self, view: &View<'a>) -> Option<&'a PipelineBrief> {
+        self.list.selected(&self.rows(view))
+    }
+
+    /// Returns whether the pipeline or job under the cursor can be opened, or why not.
+    pub fn can_enter(&self, view: &View) -> Result<(), Disabled> {
+        list::need(self.selected(view), &self.rows(view), "nothing under the cursor can be opened").map(|_| ())
+    }
+
+    /// Opens the job under the cursor of the focused board, else the jobs of the selected pipeline.
+    pub fn enter(&mut self, cx: &mut Cx) {
+        let Some(pipeline) = self.selected(&cx.view) else { return };
+        let project = self.reads.project_of(&cx.view, pipeline);
+        match self.job_place(&cx.view, &project) {
+            Some(Ok(place)) => cx.go(place),
+            Some(Err(why)) => cx.say(Tone::Info, why),
+            None => cx.go(self.reads.jobs_place(&cx.view, pipeline)),
+        }
     }
 
     /// Returns the place of the job under the cursor of the focused board; for a trigger job, that of the pipeline it
     /// started, or the reason why there is none.
-    pub fn job_place(&self, view: &View, project: &Id) -> Option<Result<Place, String>> {
+    fn job_place(&self, view: &View, project: &Id) -> Option<Result<Place, String>> {
         let id = self.board.cursor().filter(|_| self.on_board())?;
         let rows = self.board.rows(view, project)?;
         let Some(trigger) = rows.iter().find(|job| job.id == id && job.is_trigger()) else {
@@ -65,27 +83,15 @@ impl Pipelines {
         self.panels.focus() == BOARD
     }
 
-    /// Returns whether a running clock is shown.
-    pub fn ticks(&self, view: &View) -> bool {
-        self.board.live && self.shows_board(view)
-    }
-
-    /// Returns the panels.
-    pub fn panels(&mut self) -> &mut Panels {
-        &mut self.panels
-    }
-
-    /// Returns the request for the jobs of the pipeline on the board, while the board is visible. `project` is where
-    /// the pipeline runs.
-    pub fn want(&self, view: &View, project: &Id) -> Option<Want> {
-        let load = Load::list(&self.board.query(project).filter(|_| self.shows_board(view))?, 1).after(FETCH_DELAY);
-        Some(if self.board.live { load.refresh_after(RUNNING_INTERVAL).into() } else { load.into() })
-    }
-
-    /// Returns the request for its trigger jobs.
-    pub fn want_triggers(&self, view: &View, project: &Id) -> Option<Want> {
-        let triggers = self.board.triggers(project).filter(|_| self.shows_board(view))?;
-        pipelines::want_triggers(view, &triggers, self.board.live)
+    /// Returns the requests for the jobs and the trigger jobs of the selected pipeline, while the board is visible.
+    fn board_wants(&self, view: &View) -> Vec<Want> {
+        let Some(pipeline) = self.selected(view).filter(|_| self.shows_board(view)) else { return Vec::new() };
+        let project = self.reads.project_of(view, pipeline);
+        let jobs = self.board.query(&project).map(|jobs| Load::list(&jobs, 1).after(FETCH_DELAY));
+        let jobs = jobs.map(|load| if self.board.live { load.refresh_after(RUNNING_INTERVAL) } else { load });
+        let triggers = self.board.triggers(&project);
+        let triggers = triggers.and_then(|triggers| pipelines::want_triggers(view, &triggers, self.board.live));
+        jobs.map(Want::from).into_iter().chain(triggers).collect()
     }
 
     fn shows_board(&self, view: &View) -> bool {
@@ -93,75 +99,7 @@ impl Pipelines {
         places.get(BOARD).is_some_and(Option::is_some)
     }
 
-    /// Shows the selected pipeline on the board. `project` returns the project that a pipeline runs in.
-    pub fn sync(&mut self, view: &View, rows: &Rows<'_, PipelineBrief>, project: impl Fn(&PipelineBrief) -> Id) {
-        self.list.sync(rows, |pipeline| pipeline.id.to_string());
-        let selected = self.list.selected(rows);
-        let id = selected.map(|pipeline| pipeline.id);
-        if self.board.pipeline != id {
-            self.board.show_job(id, None);
-        }
-        if let Some(pipeline) = selected {
-            self.board.refresh(view, &project(pipeline));
-        }
-    }
-
-    /// Moves the cursor. Returns whether that opens the item under it.
-    pub fn motion(&mut self, motion: Motion, len: usize) -> bool {
-        match motion {
-            _ if self.on_board() => {
-                if !self.board.motion(motion) && motion == Motion::Left {
-                    self.panels.set_focus(LIST);
-                }
-            }
-            Motion::Right => return true,
-            Motion::Left => {}
-            other => self.list.motion(other, len),
-        }
-        false
-    }
-
-    /// Handles a pointer event. Returns whether it opens the item under it.
-    pub fn pointer(&mut self, pointer: Pointer, len: usize) -> bool {
-        if let Pointer::Press { column, row, double } = pointer
-            && self.board.press(column, row)
-        {
-            self.panels.set_focus(BOARD);
-            return double;
-        }
-        let opens = self.list.pointer(pointer, len);
-        if matches!(pointer, Pointer::Press { column, row, .. } if self.list.contains(column, row)) {
-            self.panels.set_focus(LIST);
-        }
-        opens
-    }
-
-    /// Moves the focus from the board to the list. Returns whether the board had it.
-    pub fn escape(&mut self) -> bool {
-        let inside = self.on_board();
-        self.panels.set_focus(LIST);
-        inside
-    }
-
-    /// Draws list and board, or the focused one if there is no room for both.
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, rows: &Rows<'_, PipelineBrief>, project: &Id) {
-        self.board.hide();
-        self.list.drawn_at(Rect::default());
-        if rows.is_empty() {
-            return self.draw_list(view, area, buf, rows);
-        }
-        let places = self.panels.layout(area, PANEL_WIDTHS);
-        self.panels.draw_dividers(buf, view.theme);
-        if let Some(place) = places.get(BOARD).copied().flatten() {
-            self.board.draw(view, place, buf, project, self.on_board());
-        }
-        if let Some(place) = places.get(LIST).copied().flatten() {
-            let body = panels::title(buf, place, view.theme, !self.on_board(), "Pipelines", "");
-            self.draw_list(view, body, buf, rows);
-        }
-    }
-
-    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer, rows: &Rows<'_, PipelineBrief>) {
+    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let columns = [
             Column::new("", Size::Fixed(1)),
             Column::new("", Size::Fit { min: 6, max: 16 }).drop_order(2),
@@ -171,7 +109,97 @@ impl Pipelines {
             Column::new("", Size::Fit { min: 2, max: 4 }).right().drop_order(3),
         ];
         let empty = ("It has no pipeline.", "‹refresh› refreshes");
-        self.list.draw(view, area, buf, !self.on_board(), rows, &columns, |p| row(view, p), empty);
+        self.list.draw(view, area, buf, !self.on_board(), &self.rows(view), &columns, |p| row(view, p), empty);
+    }
+}
+
+impl Pane for PipelinesTab {
+    fn place(&self) -> Place {
+        self.reads.place().tab("pipelines")
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let list = self.reads.polled(view, Load::list(&self.reads.pipelines(), self.list.pages()));
+        [list.into()].into_iter().chain(self.board_wants(view)).collect()
+    }
+
+    /// Draws list and board, or the focused one if there is no room for both.
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.board.hide();
+        self.list.drawn_at(Rect::default());
+        if self.rows(view).is_empty() {
+            return self.draw_list(view, area, buf);
+        }
+        let places = self.panels.layout(area, PANEL_WIDTHS);
+        self.panels.draw_dividers(buf, view.theme);
+        if let Some(place) = places.get(BOARD).copied().flatten() {
+            let project = self.selected(view).map(|pipeline| self.reads.project_of(view, pipeline));
+            self.board.draw(view, place, buf, project.as_ref().unwrap_or(&self.reads.project), self.on_board());
+        }
+        if let Some(place) = places.get(LIST).copied().flatten() {
+            let body = panels::title(buf, place, view.theme, !self.on_board(), "Pipelines", "");
+            self.draw_list(view, body, buf);
+        }
+    }
+
+    /// Shows the selected pipeline on the board.
+    fn changed(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        self.list.sync(&self.rows(&view), |pipeline| pipeline.id.to_string());
+        let selected = self.selected(&view);
+        let id = selected.map(|pipeline| pipeline.id);
+        if self.board.pipeline != id {
+            self.board.show_job(id, None);
+        }
+        if let Some(pipeline) = selected {
+            self.board.refresh(&view, &self.reads.project_of(&view, pipeline));
+        }
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        match motion {
+            _ if self.on_board() => {
+                if !self.board.motion(motion) && motion == Motion::Left {
+                    self.panels.set_focus(LIST);
+                }
+            }
+            Motion::Right => self.enter(cx),
+            Motion::Left => {}
+            other => self.list.motion(other, self.rows(&cx.view).len()),
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let opens = match pointer {
+            Pointer::Press { column, row, double } if self.board.press(column, row) => {
+                self.panels.set_focus(BOARD);
+                double
+            }
+            _ => {
+                if matches!(pointer, Pointer::Press { column, row, .. } if self.list.contains(column, row)) {
+                    self.panels.set_focus(LIST);
+                }
+                self.list.pointer(pointer, self.rows(&cx.view).len())
+            }
+        };
+        if opens {
+            self.enter(cx);
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
+    }
+
+    /// Moves the focus from the board to the list.
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        let inside = self.on_board();
+        self.panels.set_focus(LIST);
+        inside
+    }
+
+    fn ticks(&self, view: &View) -> bool {
+        self.board.live && self.shows_board(view)
     }
 }
 

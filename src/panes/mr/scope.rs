@@ -60,12 +60,12 @@ impl Scope {
 impl Mr {
     /// Returns the head commit as reported by the merge request.
     pub(super) fn request_head<'a>(&self, view: &View<'a>) -> Option<&'a str> {
-        head(self.known(view)?)
+        head(self.reads.known(view)?)
     }
 
     fn since_of(&self, view: &View, from: &str) -> Option<CompareRefs> {
         let to = self.request_head(view)?.to_owned();
-        Some(CompareRefs { id: self.project.clone(), from: from.to_owned(), to, straight: Some(true) })
+        Some(CompareRefs { id: self.reads.project.clone(), from: from.to_owned(), to, straight: Some(true) })
     }
 
     /// Returns the comparison that contains the shown changes; `None` for all changes or a single commit.
@@ -74,21 +74,22 @@ impl Mr {
             Scope::Since(from) => self.since_of(view, from),
             Scope::Versions { from, to } => {
                 let (from, to) = (from.sha.clone(), to.sha.clone());
-                Some(CompareRefs { id: self.project.clone(), from, to, straight: Some(true) })
+                Some(CompareRefs { id: self.reads.project.clone(), from, to, straight: Some(true) })
             }
             Scope::All | Scope::Commit(_) => None,
         }
     }
 
     fn commit_of(&self, sha: &str) -> GetCommitDiff {
-        GetCommitDiff { id: self.project.clone(), sha: sha.to_owned() }
+        GetCommitDiff { id: self.reads.project.clone(), sha: sha.to_owned() }
     }
 
     /// Returns the requests for the shown changes.
     pub(super) fn scope_wants(&self, view: &View) -> Vec<Want> {
-        let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), self.commits.pages()).into()];
+        let mut wants: Vec<Want> =
+            vec![Load::list(&self.reads.commits(), view.store.list(&self.reads.commits()).pages().max(1)).into()];
         match &self.scope {
-            Scope::All => wants.push(Load::single(&self.changes_of()).into()),
+            Scope::All => wants.push(Load::single(&self.reads.changes()).into()),
             Scope::Since(_) | Scope::Versions { .. } => {
                 wants.extend(self.comparison_of(view).map(|compare| Load::single(&compare).into()));
             }
@@ -105,13 +106,13 @@ impl Mr {
     pub(super) fn input(&self, view: &View) -> Option<Input> {
         match &self.scope {
             Scope::All => {
-                let reply = view.store.get(&self.changes_of());
+                let reply = view.store.get(&self.reads.changes());
                 let changed = reply.arc()?;
                 // Changes with the same base and head are equal: when they are loaded again, they are not parsed again.
                 let refs = changed.diff_refs.as_ref();
                 let ends = refs.and_then(|refs| Some((refs.base_sha.as_deref()?, refs.head_sha.as_deref()?)));
                 let files = changed.changes.as_ref().map_or(0, Vec::len);
-                let line = self.changes_of().request().line();
+                let line = self.reads.changes().request().line();
                 let identity = match ends {
                     Some((base, head)) => format!("{line} from {base} to {head}, {files} files"),
                     None => format!("{line} at {:?}", reply.since),
@@ -137,7 +138,7 @@ impl Mr {
     /// Returns the error of the last request for the shown changes.
     pub(super) fn scope_error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
         match &self.scope {
-            Scope::All => view.store.get(&self.changes_of()).error,
+            Scope::All => view.store.get(&self.reads.changes()).error,
             Scope::Since(_) | Scope::Versions { .. } => {
                 self.comparison_of(view).and_then(|compare| view.store.get(&compare).error)
             }
@@ -157,7 +158,7 @@ impl Mr {
             Scope::Since(from) => Some(format!(" Changes since {}, when you last looked · {all}", short(from))),
             Scope::Versions { from, to } => Some(format!(" Changes from {} to {} · {all}", from.name, to.name)),
             Scope::Commit(sha) => {
-                let rows = view.store.list(&self.commits_of());
+                let rows = view.store.list(&self.reads.commits());
                 let at = rows.iter().position(|commit| commit.id == *sha).unwrap_or(0);
                 let title = rows.get(at).map(|commit| commit.title.as_str()).unwrap_or_default();
                 let number = rows.len().saturating_sub(at);
@@ -169,14 +170,14 @@ impl Mr {
 
     /// Returns the revisions on both sides of the shown changes.
     fn revisions(&self, view: &View) -> Option<Revisions> {
-        let merge_request = self.known(view)?;
-        let project = self.project.clone();
+        let merge_request = self.reads.known(view)?;
+        let project = self.reads.project.clone();
         let head = match (&self.scope, self.head(view)) {
             // The shown diff may be older than the head reported by the merge request.
             (Scope::All, shown) if !shown.is_empty() => shown.to_owned(),
             _ => head(merge_request)?.to_owned(),
         };
-        let rows = view.store.list(&self.commits_of());
+        let rows = view.store.list(&self.reads.commits());
         let parent = |commit: &Commit| commit.parent_ids.first().cloned();
         Some(match &self.scope {
             Scope::All => {
@@ -202,7 +203,7 @@ impl Mr {
             DiffRefs { base_sha: from.clone(), start_sha: from, head_sha: Some(head.to_owned()) }
         };
         let parent = |sha: &String| {
-            let rows = view.store.list(&self.commits_of());
+            let rows = view.store.list(&self.reads.commits());
             rows.iter().find(|commit| commit.id == *sha)?.parent_ids.first().cloned()
         };
         match &self.scope {
@@ -210,8 +211,8 @@ impl Mr {
             Scope::Versions { from, .. } => Some(between(&from.sha)),
             Scope::Commit(sha) => Some(between(&parent(sha)?)),
             Scope::All | Scope::Since(_) => {
-                let refs = view.store.get(&self.changes_of()).value.and_then(|changes| changes.diff_refs.as_ref());
-                let refs = refs.or_else(|| self.known(view)?.diff_refs.as_ref())?;
+                let refs = view.store.get(&self.reads.changes()).value.and_then(|changes| changes.diff_refs.as_ref());
+                let refs = refs.or_else(|| self.reads.known(view)?.diff_refs.as_ref())?;
                 Some(refs.clone()).filter(|refs| refs.head_sha.as_deref() == Some(head))
             }
         }
@@ -228,13 +229,13 @@ impl Mr {
         if view.session.signed_in && view.me().is_none() {
             return;
         }
-        let request = format!("{}!{}", self.project, self.iid);
+        let request = format!("{}!{}", self.reads.project, self.reads.iid);
         // Each scope has its own viewed files.
         let under = match &self.scope {
             Scope::All => request.clone(),
             Scope::Since(from) => format!("{request} since {from}"),
             Scope::Versions { from, to } => format!("{request} from {} to {}", from.sha, to.sha),
-            Scope::Commit(sha) => format!("{}@{sha}", self.project),
+            Scope::Commit(sha) => format!("{}@{sha}", self.reads.project),
         };
         self.changes.load_viewed_marks(&view, &under);
         self.follow_head(cx);
@@ -255,14 +256,14 @@ impl Mr {
     fn follow_head(&mut self, cx: &mut Cx) {
         let (Some(now), shown) = (self.request_head(&cx.view), self.head(&cx.view)) else { return };
         // The source branch of a merged or closed merge request may move on.
-        if !self.known(&cx.view).is_some_and(MergeRequest::is_open) {
+        if !self.reads.known(&cx.view).is_some_and(MergeRequest::is_open) {
             return;
         }
         if shown.is_empty() || now == shown || self.seen.renewed.as_deref() == Some(now) {
             return;
         }
         self.seen.renewed = Some(now.to_owned());
-        let wants = vec![Load::single(&self.changes_of()).into(), Load::list(&self.commits_of(), 1).into()];
+        let wants = vec![Load::single(&self.reads.changes()).into(), Load::list(&self.reads.commits(), 1).into()];
         cx.act(Action::Reload(wants));
         let short = now.get(..8).unwrap_or(now);
         cx.say(Tone::Warning, format!("The branch has moved to {short}: reloading its changes."));
@@ -281,7 +282,7 @@ impl Mr {
 
     /// Returns the base commit of the changes, if the server provides it.
     pub(super) fn base<'a>(&self, view: &View<'a>) -> Option<&'a str> {
-        self.known(view)?.diff_refs.as_ref()?.base_sha.as_deref()
+        self.reads.known(view)?.diff_refs.as_ref()?.base_sha.as_deref()
     }
 
     /// Shows all changes by comparing base and head, which may contain files that the server left out.
@@ -293,7 +294,7 @@ impl Mr {
 
     pub(super) fn can_compare_ends(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
-            Tab::Changes if self.known(view).is_none() => Err("it has not loaded yet".into()),
+            Tab::Changes if self.reads.known(view).is_none() => Err("it has not loaded yet".into()),
             Tab::Changes if self.base(view).is_none() => Err("the base commit is unknown".into()),
             Tab::Changes => Ok(()),
             _ => Err("only on the Changes tab".into()),
@@ -316,7 +317,8 @@ impl Mr {
     /// Shows the next or previous commit; past either end, all changes.
     pub(super) fn step_commit(&mut self, forward: bool, cx: &mut Cx) {
         // The list has the newest commit first; stepping forward goes from the oldest to the newest.
-        let ids: Vec<&str> = cx.view.store.list(&self.commits_of()).iter().map(|commit| commit.id.as_str()).collect();
+        let ids: Vec<&str> =
+            cx.view.store.list(&self.reads.commits()).iter().map(|commit| commit.id.as_str()).collect();
         let at = match &self.scope {
             Scope::Commit(sha) => ids.iter().position(|id| id == sha),
             _ => None,
@@ -335,7 +337,7 @@ impl Mr {
 
     pub(super) fn can_step_commit(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
-            Tab::Changes if view.store.list(&self.commits_of()).is_empty() => {
+            Tab::Changes if view.store.list(&self.reads.commits()).is_empty() => {
                 Err("its commits have not loaded yet".into())
             }
             Tab::Changes => Ok(()),

@@ -21,7 +21,7 @@ const NO_SUGGESTION: &str = "there is no suggestion under the cursor";
 impl Mr {
     /// Returns the project and the branch that suggestions are committed to.
     fn source(&self, view: &View) -> Result<(Id, String), Disabled> {
-        let known = self.known(view).ok_or("it has not loaded yet")?;
+        let known = self.reads.known(view).ok_or("it has not loaded yet")?;
         if !known.is_open() {
             return Err("it is no longer open".into());
         }
@@ -29,7 +29,7 @@ impl Mr {
             return Err("its source fork is gone".into());
         }
         let source = known.source_project_id.filter(|_| known.is_from_fork());
-        let project = source.map_or_else(|| self.project.clone(), Id::from);
+        let project = source.map_or_else(|| self.reads.project.clone(), Id::from);
         Ok((project, known.source_branch().to_owned()))
     }
 
@@ -86,14 +86,14 @@ impl Mr {
             let position = threads::place(note).0;
             changes(position.as_ref(), note.suggestions.as_deref().unwrap_or_default())
         };
-        self.notes(view).iter().filter(open).flat_map(of_note).collect()
+        self.reads.notes(view).iter().filter(open).flat_map(of_note).collect()
     }
 
     pub(super) fn can_apply_all(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
         self.source(view)?;
         let any = self.all_suggestions(view).first().map(|_| ());
-        list::need(any, &self.notes(view), "the server has no suggestion that can be applied")
+        list::need(any, &self.reads.notes(view), "the server has no suggestion that can be applied")
     }
 
     /// Applies all suggestions in one commit, after showing the resulting changes.
@@ -111,7 +111,7 @@ impl Mr {
         match self.suggestions(&cx.view) {
             Ok(mut changes) => {
                 // A reply does not repeat the quoted lines; those of its thread are used.
-                let notes = self.notes(&cx.view);
+                let notes = self.reads.notes(&cx.view);
                 for change in changes.iter_mut().filter(|change| change.position.quote.is_empty()) {
                     let places = notes.iter().filter_map(|note| threads::place(note).0);
                     let quotes =

@@ -111,7 +111,7 @@ impl Source for Versions {
 
 impl Mr {
     pub(super) fn versions_of(&self) -> ListMergeRequestVersions {
-        ListMergeRequestVersions { id: self.project.clone(), merge_request_iid: self.iid }
+        ListMergeRequestVersions { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
     }
 
     /// Returns the request for the versions.
@@ -130,7 +130,7 @@ impl Mr {
         if view.store.is_unsupported::<ListMergeRequestVersions>() {
             return Err("this server has no versions".into());
         }
-        self.known(view).map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
+        self.reads.known(view).map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
     }
 
     fn choose_version(&self, title: &str, from: Option<VersionEnd>, cx: &mut Cx) {

@@ -1,0 +1,107 @@
+//! The reads of a merge request that its tabs share: the requests for its data, and what is loaded of it.
+
+use crate::api::jobs::ListPipelineJobs;
+use crate::api::merge_requests::{
+    GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, MergeRequest,
+};
+use crate::api::notes::Note;
+use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::{Id, Noteable};
+use crate::app::place::Place;
+use crate::app::view::View;
+use crate::parts::review;
+use crate::store::{Load, Rows};
+use std::time::Duration;
+
+/// The polling interval while a pipeline is running.
+pub const RUNNING_INTERVAL: Duration = Duration::from_secs(5);
+
+/// A merge request, and what is read of it.
+#[derive(Clone)]
+pub struct Reads {
+    pub project: Id,
+    pub iid: u64,
+}
+
+impl Reads {
+    /// Returns the reads of the merge request that a place names.
+    pub fn of(place: &Place) -> Reads {
+        let iid = place.item.as_deref().and_then(|item| item.parse().ok()).unwrap_or(0);
+        Reads { project: place.project.clone().unwrap_or_default(), iid }
+    }
+
+    /// Returns the place of the merge request, with its first tab.
+    pub fn place(&self) -> Place {
+        Place::new("mr").project(self.project.clone()).item(self.iid)
+    }
+
+    /// Returns the merge request with the project ID that this place uses in requests.
+    pub fn noteable(&self) -> Noteable {
+        Noteable::MergeRequest { project: self.project.clone(), iid: self.iid }
+    }
+
+    /// Returns the merge request as drafts are stored for it: by the project's path, however the place was opened.
+    pub fn stored_noteable(&self, view: &View) -> Noteable {
+        let project = self.known(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
+        Noteable::MergeRequest { project, iid: self.iid }
+    }
+
+    pub fn merge_request(&self) -> GetMergeRequest {
+        GetMergeRequest::new(self.project.clone(), self.iid)
+    }
+
+    pub fn commits(&self) -> ListMergeRequestCommits {
+        ListMergeRequestCommits { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    pub fn changes(&self) -> GetMergeRequestChanges {
+        GetMergeRequestChanges { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    pub fn pipelines(&self) -> ListMergeRequestPipelines {
+        ListMergeRequestPipelines { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    pub fn jobs(&self, view: &View, pipeline: &PipelineBrief) -> ListPipelineJobs {
+        ListPipelineJobs { id: self.project_of(view, pipeline), pipeline_id: pipeline.id, scope: None }
+    }
+
+    /// Returns the project that a pipeline runs in; for a merge request from a fork, that may be the fork.
+    pub fn project_of(&self, view: &View, pipeline: &PipelineBrief) -> Id {
+        let here = self.known(view).map(|known| known.project_id);
+        match pipeline.project_id.filter(|id| *id > 0 && Some(*id) != here) {
+            Some(elsewhere) => elsewhere.into(),
+            None => self.project.clone(),
+        }
+    }
+
+    /// Returns the place of a pipeline's jobs.
+    pub fn jobs_place(&self, view: &View, pipeline: &PipelineBrief) -> Place {
+        Place::new("jobs").project(self.project_of(view, pipeline)).item(pipeline.id)
+    }
+
+    /// Returns the merge request, once it is loaded.
+    pub fn known<'a>(&self, view: &View<'a>) -> Option<&'a MergeRequest> {
+        view.store.get(&self.merge_request()).value
+    }
+
+    /// Returns the head pipeline of the merge request, else the latest one of its list.
+    pub fn pipeline<'a>(&self, view: &View<'a>) -> Option<&'a PipelineBrief> {
+        self.known(view)?.pipeline().or_else(|| view.store.list(&self.pipelines()).get(0))
+    }
+
+    /// Returns whether the pipeline is running.
+    pub fn is_live(&self, view: &View) -> bool {
+        self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live())
+    }
+
+    /// Polls what `load` reads while the pipeline is running.
+    pub fn polled(&self, view: &View, load: Load) -> Load {
+        if self.is_live(view) { load.refresh_after(RUNNING_INTERVAL) } else { load }
+    }
+
+    /// Returns the loaded notes, of threads or not.
+    pub fn notes<'a>(&self, view: &View<'a>) -> Rows<'a, Note> {
+        self.noteable().conversation(view)
+    }
+}
