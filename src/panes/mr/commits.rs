@@ -1,7 +1,9 @@
 //! The commits of a merge request, as a tab of its place.
 
 use super::reads::Reads;
+use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::commits::Commit;
+use crate::parts::list;
 use crate::parts::list_prelude::*;
 
 /// The commits of a merge request.
@@ -15,6 +17,16 @@ pub type CommitsTab = ListPane<CommitsTabSource>;
 impl CommitsTab {
     fn open_commit(&mut self, commit: &Commit, cx: &mut Cx) {
         cx.go(Place::new("commit").project(self.source.reads.project.clone()).item(&commit.id));
+    }
+}
+
+impl TabPart for CommitsTab {
+    fn can_enter(&self, view: &View) -> Result<(), Disabled> {
+        list::need(self.current(view), &self.rows(view), NOTHING_TO_OPEN).map(|_| ())
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        ListPane::enter(self, cx);
     }
 }
 

@@ -1,13 +1,10 @@
 //! Decisions on a merge request: approving, merging, rebasing, and toggling the draft state.
 
 use super::Mr;
-use crate::api::commits::DiffEntry;
 use crate::api::decisions::{
-    ApprovalRule, Approvals, Approve, AutoMergeCanceled, CancelAutoMerge, GetApprovalState, GetApprovals, Merge,
-    RebaseMergeRequest, Unapprove,
+    Approvals, Approve, AutoMergeCanceled, CancelAutoMerge, GetApprovals, Merge, RebaseMergeRequest, Unapprove,
 };
-use crate::api::merge_requests::{ListReviewers, MergeRequest, MergeRequestState, UpdateMergeRequest};
-use crate::api::repository::CompareRefs;
+use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
 use crate::app::App;
 use crate::app::action::{Action, FollowUp};
 use crate::app::command_info::Disabled;
@@ -17,93 +14,11 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::merge_status::{self, Obstacle};
 use crate::parts::review;
-use crate::store::{Load, Want, Write};
+use crate::store::Write;
 use crate::ui::text::sanitize;
-use jiff::Timestamp;
-use std::collections::HashSet;
 use std::rc::Rc;
 
-/// The files changed by both the merge request and the target branch, if they conflict.
-#[derive(Default)]
-pub(super) struct CommonChanges {
-    /// When the two replies that this was computed from were received: of the target branch and of the merge request.
-    inputs: Option<(Option<Timestamp>, Option<Timestamp>)>,
-    pub paths: Vec<String>,
-}
-
 impl Mr {
-    pub(super) fn approvals_of(&self) -> GetApprovals {
-        GetApprovals { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
-    }
-
-    fn approval_state_of(&self) -> GetApprovalState {
-        GetApprovalState { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
-    }
-
-    /// Returns the approval rules. Only servers that report the number of required approvals have them.
-    pub(super) fn approval_rules<'a>(&self, view: &View<'a>) -> &'a [ApprovalRule] {
-        let state = view.store.get(&self.approval_state_of()).value;
-        state.and_then(|state| state.rules.as_deref()).unwrap_or_default()
-    }
-
-    pub(super) fn want_approval_rules(&self, view: &View) -> Option<Want> {
-        let has_rules = self.approvals(view).is_some_and(|approvals| approvals.approvals_required.is_some());
-        has_rules.then(|| Load::single(&self.approval_state_of()).optional().into())
-    }
-
-    /// Returns the query for the changes of the target branch since the merge request was branched off; `None` without
-    /// a conflict.
-    fn target_changes_of(&self, view: &View) -> Option<CompareRefs> {
-        let known = self.reads.known(view).filter(|known| known.is_open())?;
-        if !known.merge_status().is_some_and(merge_status::is_conflict) {
-            return None;
-        }
-        let from = known.diff_refs.as_ref()?.base_sha.clone().filter(|sha| !sha.is_empty())?;
-        Some(CompareRefs {
-            id: self.reads.project.clone(),
-            from,
-            to: known.target_branch().to_owned(),
-            straight: Some(true),
-        })
-    }
-
-    pub(super) fn want_target_changes(&self, view: &View) -> Vec<Want> {
-        let Some(compare) = self.target_changes_of(view) else { return Vec::new() };
-        [Load::single(&compare), Load::single(&self.reads.changes())]
-            .into_iter()
-            .map(|load| load.optional().into())
-            .collect()
-    }
-
-    /// Updates the files that both branches changed since they diverged. The API does not tell which of them conflict.
-    pub(super) fn sync_common_changes(&mut self, view: &View) {
-        let theirs = self.target_changes_of(view).map(|compare| view.store.get(&compare));
-        let ours = view.store.get(&self.reads.changes());
-        let inputs = theirs.as_ref().map(|theirs| (theirs.since, ours.since));
-        if self.common_changes.inputs == inputs {
-            return;
-        }
-        let theirs = theirs.and_then(|theirs| theirs.value);
-        let ours = ours.value.and_then(|changed| changed.changes.as_ref());
-        let mut paths = Vec::new();
-        if let (Some(theirs), Some(ours)) = (theirs, ours) {
-            let ends = |entry: &DiffEntry| [entry.old_path.clone(), entry.new_path.clone()];
-            let touched: HashSet<String> = theirs.diffs.iter().flat_map(ends).collect();
-            let both =
-                ours.iter().filter(|entry| touched.contains(&entry.old_path) || touched.contains(&entry.new_path));
-            paths.extend(both.map(|entry| entry.new_path.clone()));
-        }
-        self.common_changes = CommonChanges { inputs, paths };
-    }
-
-    pub(super) fn reviewers_of(&self) -> ListReviewers {
-        ListReviewers { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
-    }
-
-    pub(super) fn approvals<'a>(&self, view: &View<'a>) -> Option<&'a Approvals> {
-        view.store.get(&self.approvals_of()).value
-    }
-
     /// Returns the merge request if it is open, else why no decision is possible.
     pub(super) fn open_merge_request<'a>(&self, view: &View<'a>) -> Result<&'a MergeRequest, Disabled> {
         match self.reads.known(view) {
@@ -119,7 +34,7 @@ impl Mr {
         if view.store.is_unsupported::<GetApprovals>() {
             return Err("this server has no approvals".into());
         }
-        let approvals = view.store.get(&self.approvals_of());
+        let approvals = view.store.get(&self.reads.approvals());
         let approvals = approvals.value.ok_or_else(|| match approvals.error {
             Some(error) => Disabled::from(error.message()),
             None => "the approvals are still loading".into(),
@@ -134,7 +49,7 @@ impl Mr {
     pub(super) fn approve(&mut self, cx: &mut Cx) {
         let Ok(known) = self.open_merge_request(&cx.view) else { return };
         let (id, merge_request_iid) = (self.reads.project.clone(), self.reads.iid);
-        let is_mine = self.approvals(&cx.view).is_some_and(Approvals::is_mine);
+        let is_mine = self.reads.given_approvals(&cx.view).is_some_and(Approvals::is_mine);
         cx.act(Action::Send(if is_mine {
             Write::new(&Unapprove { id, merge_request_iid }, format!("revoke the approval of !{}", self.reads.iid))
         } else {

@@ -1,6 +1,7 @@
 //! The pipelines of a merge request, and the selected one as a board.
 
 use super::reads::{RUNNING_INTERVAL, Reads};
+use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::Id;
 use crate::api::pipelines::resources::PipelineBrief;
 use crate::app::command_info::Disabled;
@@ -51,22 +52,6 @@ impl PipelinesTab {
         self.list.selected(&self.rows(view))
     }
 
-    /// Returns whether the pipeline or job under the cursor can be opened, or why not.
-    pub fn can_enter(&self, view: &View) -> Result<(), Disabled> {
-        list::need(self.selected(view), &self.rows(view), "nothing under the cursor can be opened").map(|_| ())
-    }
-
-    /// Opens the job under the cursor of the focused board, else the jobs of the selected pipeline.
-    pub fn enter(&mut self, cx: &mut Cx) {
-        let Some(pipeline) = self.selected(&cx.view) else { return };
-        let project = self.reads.project_of(&cx.view, pipeline);
-        match self.job_place(&cx.view, &project) {
-            Some(Ok(place)) => cx.go(place),
-            Some(Err(why)) => cx.say(Tone::Info, why),
-            None => cx.go(self.reads.jobs_place(&cx.view, pipeline)),
-        }
-    }
-
     /// Returns the place of the job under the cursor of the focused board; for a trigger job, that of the pipeline it
     /// started, or the reason why there is none.
     fn job_place(&self, view: &View, project: &Id) -> Option<Result<Place, String>> {
@@ -110,6 +95,23 @@ impl PipelinesTab {
         ];
         let empty = ("It has no pipeline.", "‹refresh› refreshes");
         self.list.draw(view, area, buf, !self.on_board(), &self.rows(view), &columns, |p| row(view, p), empty);
+    }
+}
+
+impl TabPart for PipelinesTab {
+    fn can_enter(&self, view: &View) -> Result<(), Disabled> {
+        list::need(self.selected(view), &self.rows(view), NOTHING_TO_OPEN).map(|_| ())
+    }
+
+    /// Opens the job under the cursor of the focused board, else the jobs of the selected pipeline.
+    fn enter(&mut self, cx: &mut Cx) {
+        let Some(pipeline) = self.selected(&cx.view) else { return };
+        let project = self.reads.project_of(&cx.view, pipeline);
+        match self.job_place(&cx.view, &project) {
+            Some(Ok(place)) => cx.go(place),
+            Some(Err(why)) => cx.say(Tone::Info, why),
+            None => cx.go(self.reads.jobs_place(&cx.view, pipeline)),
+        }
     }
 }
 

@@ -1,11 +1,13 @@
 //! The reads of a merge request that its tabs share: the requests for its data, and what is loaded of it.
 
+use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::jobs::ListPipelineJobs;
 use crate::api::merge_requests::{
     GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, MergeRequest,
 };
 use crate::api::notes::Note;
 use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::versions::ListMergeRequestVersions;
 use crate::api::{Id, Noteable};
 use crate::app::place::Place;
 use crate::app::view::View;
@@ -62,6 +64,14 @@ impl Reads {
         ListMergeRequestPipelines { id: self.project.clone(), merge_request_iid: self.iid }
     }
 
+    pub fn approvals(&self) -> GetApprovals {
+        GetApprovals { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    pub fn versions(&self) -> ListMergeRequestVersions {
+        ListMergeRequestVersions { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
     pub fn jobs(&self, view: &View, pipeline: &PipelineBrief) -> ListPipelineJobs {
         ListPipelineJobs { id: self.project_of(view, pipeline), pipeline_id: pipeline.id, scope: None }
     }
@@ -98,6 +108,11 @@ impl Reads {
     /// Polls what `load` reads while the pipeline is running.
     pub fn polled(&self, view: &View, load: Load) -> Load {
         if self.is_live(view) { load.refresh_after(RUNNING_INTERVAL) } else { load }
+    }
+
+    /// Returns who approved it and who still has to, once that is loaded.
+    pub fn given_approvals<'a>(&self, view: &View<'a>) -> Option<&'a Approvals> {
+        view.store.get(&self.approvals()).value
     }
 
     /// Returns the loaded notes, of threads or not.

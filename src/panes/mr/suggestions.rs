@@ -1,7 +1,7 @@
 //! Applying suggestions: those that the server knows, and those that labscope reads from comments.
 
 use super::Mr;
-use super::comment_actions::Target;
+use super::tab::Target;
 use crate::api::Id;
 use crate::api::notes::{Note, Suggestion};
 use crate::app::action::Action;

@@ -143,18 +143,23 @@ impl Drafts {
         self.drafts.iter().map(drafted).collect()
     }
 
-    /// Updates the drafts after a store update, and requests the state of drafts for which it is unknown.
-    pub fn sync(&mut self, on: &Noteable, cx: &mut Cx) {
-        let local = on.drafts(cx.view.drafts);
+    /// Updates the drafts after a store update.
+    pub fn read(&mut self, on: &Noteable, view: &View) {
+        let local = on.drafts(view.drafts);
         let known = self.drafts.iter().filter(|(key, _)| on_server(key).is_none());
         let same = known.map(|(key, draft)| (key, draft)).eq(local.iter().copied());
-        let of_server = on.list_draft_notes().map(|list| cx.view.store.list(&list).revision).unwrap_or_default();
+        let of_server = on.list_draft_notes().map(|list| view.store.list(&list).revision).unwrap_or_default();
         if !same || of_server != self.of_server {
             self.revision += 1;
             self.of_server = of_server;
             let local = local.into_iter().map(|(key, draft)| (key.clone(), draft.clone()));
-            self.drafts = local.chain(draft_notes(on, &cx.view)).collect();
+            self.drafts = local.chain(draft_notes(on, view)).collect();
         }
+    }
+
+    /// Updates the drafts after a store update, and requests the state of drafts for which it is unknown.
+    pub fn sync(&mut self, on: &Noteable, cx: &mut Cx) {
+        self.read(on, &cx.view);
         // The check needs the current user.
         if cx.view.me().is_none() || cx.view.session.offline {
             return;

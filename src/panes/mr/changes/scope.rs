@@ -1,7 +1,7 @@
 //! The scope of the shown changes of a merge request: all, since the last view, between two versions, or of one commit.
 
+use super::ChangesTab;
 use super::versions::VersionEnd;
-use super::{Mr, Tab};
 use crate::api::Endpoint;
 use crate::api::commits::{Commit, GetCommitDiff};
 use crate::api::merge_requests::{DiffRefs, MergeRequest};
@@ -57,7 +57,7 @@ impl Scope {
     }
 }
 
-impl Mr {
+impl ChangesTab {
     /// Returns the head commit as reported by the merge request.
     pub(super) fn request_head<'a>(&self, view: &View<'a>) -> Option<&'a str> {
         head(self.reads.known(view)?)
@@ -220,9 +220,6 @@ impl Mr {
 
     /// Updates the revisions and the viewed files of the changes, and records the shown head as seen.
     pub(super) fn scope_sync(&mut self, cx: &mut Cx) {
-        if self.tab != Tab::Changes {
-            return;
-        }
         let view = cx.view;
         self.changes.set_revisions(self.revisions(&view));
         // The saved state is available once the account is known.
@@ -270,7 +267,7 @@ impl Mr {
     }
 
     /// Toggles between all changes and those since the last view.
-    pub(super) fn toggle_since(&mut self, cx: &mut Cx) {
+    pub fn toggle_since(&mut self, cx: &mut Cx) {
         self.scope = match (&self.scope, &self.seen.before) {
             (Scope::All, Some(before)) => Scope::Since(before.clone()),
             _ => Scope::All,
@@ -286,19 +283,16 @@ impl Mr {
     }
 
     /// Shows all changes by comparing base and head, which may contain files that the server left out.
-    pub(super) fn compare_ends(&mut self, cx: &mut Cx) {
+    pub fn compare_ends(&mut self, cx: &mut Cx) {
         if let Some(base) = self.base(&cx.view) {
             self.scope = Scope::Since(base.to_owned());
         }
     }
 
-    pub(super) fn can_compare_ends(&self, view: &View) -> Result<(), Disabled> {
-        match self.tab {
-            Tab::Changes if self.reads.known(view).is_none() => Err("it has not loaded yet".into()),
-            Tab::Changes if self.base(view).is_none() => Err("the base commit is unknown".into()),
-            Tab::Changes => Ok(()),
-            _ => Err("only on the Changes tab".into()),
-        }
+    pub fn can_compare_ends(&self, view: &View) -> Result<(), Disabled> {
+        self.reads.known(view).ok_or("it has not loaded yet")?;
+        self.base(view).ok_or("the base commit is unknown")?;
+        Ok(())
     }
 
     /// Returns to all changes. Returns whether another scope was shown.
@@ -306,16 +300,15 @@ impl Mr {
         std::mem::take(&mut self.scope) != Scope::All
     }
 
-    pub(super) fn can_toggle_since(&self, _: &View) -> Result<(), Disabled> {
-        match (self.tab, &self.scope, &self.seen.before) {
-            (Tab::Changes, Scope::All, None) => Err("nothing changed since you last looked".into()),
-            (Tab::Changes, ..) => Ok(()),
-            _ => Err("only on the Changes tab".into()),
+    pub fn can_toggle_since(&self) -> Result<(), Disabled> {
+        match (&self.scope, &self.seen.before) {
+            (Scope::All, None) => Err("nothing changed since you last looked".into()),
+            _ => Ok(()),
         }
     }
 
     /// Shows the next or previous commit; past either end, all changes.
-    pub(super) fn step_commit(&mut self, forward: bool, cx: &mut Cx) {
+    pub fn step_commit(&mut self, forward: bool, cx: &mut Cx) {
         // The list has the newest commit first; stepping forward goes from the oldest to the newest.
         let ids: Vec<&str> =
             cx.view.store.list(&self.reads.commits()).iter().map(|commit| commit.id.as_str()).collect();
@@ -335,13 +328,10 @@ impl Mr {
         }
     }
 
-    pub(super) fn can_step_commit(&self, view: &View) -> Result<(), Disabled> {
-        match self.tab {
-            Tab::Changes if view.store.list(&self.reads.commits()).is_empty() => {
-                Err("its commits have not loaded yet".into())
-            }
-            Tab::Changes => Ok(()),
-            _ => Err("only on the Changes tab".into()),
+    pub fn can_step_commit(&self, view: &View) -> Result<(), Disabled> {
+        match view.store.list(&self.reads.commits()).is_empty() {
+            true => Err("its commits have not loaded yet".into()),
+            false => Ok(()),
         }
     }
 }

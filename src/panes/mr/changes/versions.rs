@@ -1,13 +1,15 @@
 //! Comparison of two versions of a merge request, which are chosen one after the other.
 
+use super::ChangesTab;
 use super::scope::Scope;
-use super::{Mr, Tab};
 use crate::api::versions::{ListMergeRequestVersions, Version};
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::{Cx, Here};
 use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
+use crate::panes::mr::Mr;
+use crate::panes::mr::reads::Reads;
 use crate::parts::list::time_ago;
 use crate::store::{Load, Rows, Want};
 
@@ -40,7 +42,7 @@ fn numbered<'a>(versions: &'a Rows<'a, Version>) -> impl Iterator<Item = (Option
 }
 
 /// Returns the number of the version with that head, if it is known.
-pub(super) fn number_of(versions: &Rows<Version>, sha: &str) -> Option<usize> {
+pub fn number_of(versions: &Rows<Version>, sha: &str) -> Option<usize> {
     numbered(versions).find(|(_, version)| version.head_commit_sha.as_deref() == Some(sha))?.0
 }
 
@@ -63,11 +65,8 @@ impl Versions {
         };
         let from = self.from.clone();
         let choose = self.here.then(move |pane: &mut Mr, cx| match from {
-            None => pane.choose_version(&format!("Compare {} with", end.name), Some(end), cx),
-            Some(from) => {
-                pane.scope = Scope::Versions { from, to: end };
-                pane.tab = Tab::Changes;
-            }
+            None => pane.changes.choose_version(&format!("Compare {} with", end.name), Some(end), cx),
+            Some(from) => pane.show_changes().scope = Scope::Versions { from, to: end },
         });
         Item::act(name, choose).detail(detail).note(short)
     }
@@ -109,24 +108,20 @@ impl Source for Versions {
     }
 }
 
-impl Mr {
-    pub(super) fn versions_of(&self) -> ListMergeRequestVersions {
-        ListMergeRequestVersions { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
-    }
+/// Returns the request for the versions.
+pub fn want(reads: &Reads) -> Want {
+    load(&reads.versions()).optional().into()
+}
 
-    /// Returns the request for the versions.
-    pub(super) fn want_versions(&self) -> Want {
-        load(&self.versions_of()).optional().into()
-    }
+/// Returns the heads of the versions with their numbers, once all are loaded.
+pub fn heads(reads: &Reads, view: &View) -> Vec<(String, usize)> {
+    let versions = view.store.list(&reads.versions());
+    let head = |(number, version): (Option<usize>, &Version)| Some((version.head_commit_sha.clone()?, number?));
+    numbered(&versions).filter_map(head).collect()
+}
 
-    /// Returns the heads of the versions with their numbers, once all are loaded.
-    pub(super) fn version_heads(&self, view: &View) -> Vec<(String, usize)> {
-        let versions = view.store.list(&self.versions_of());
-        let head = |(number, version): (Option<usize>, &Version)| Some((version.head_commit_sha.clone()?, number?));
-        numbered(&versions).filter_map(head).collect()
-    }
-
-    pub(super) fn can_compare_versions(&self, view: &View) -> Result<(), Disabled> {
+impl ChangesTab {
+    pub fn can_compare_versions(&self, view: &View) -> Result<(), Disabled> {
         if view.store.is_unsupported::<ListMergeRequestVersions>() {
             return Err("this server has no versions".into());
         }
@@ -134,12 +129,12 @@ impl Mr {
     }
 
     fn choose_version(&self, title: &str, from: Option<VersionEnd>, cx: &mut Cx) {
-        let source = Box::new(Versions { list: self.versions_of(), from, here: cx.here });
+        let source = Box::new(Versions { list: self.reads.versions(), from, here: cx.here });
         cx.act(Action::OpenOverlay(Box::new(Picker::of(title, source, &cx.view))));
     }
 
     /// Opens the picker for the first side.
-    pub(super) fn compare_versions(&mut self, cx: &mut Cx) {
+    pub fn compare_versions(&mut self, cx: &mut Cx) {
         self.choose_version("Compare from", None, cx);
     }
 }

@@ -1,94 +1,21 @@
 //! Threads and drafts within the changes of a merge request: the data they are built from, and their rows in the diff.
 
-use super::Mr;
 use super::scope::Scope;
-use crate::api::Time;
-use crate::api::commits::{CommitComment, ListCommitComments};
-use crate::api::notes::Note;
+use super::{ChangesTab, versions};
+use crate::api::commits::CommitComment;
 use crate::app::context::Cx;
-use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
-use crate::parts::rendered_markdown;
+use crate::panes::mr::commit_comments;
 use crate::parts::review::diff_comments;
 use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
-use crate::parts::review::threads::{self, CommitComments};
+use crate::parts::review::threads::CommitComments;
 use crate::parts::secondary::SecondaryRead;
-use crate::store::{Load, Revision, Rows, Want};
-
-/// The `noteable_type` of a note that is a comment on a commit.
-pub(super) const COMMIT_NOTEABLE_TYPE: &str = "Commit";
-
-/// The comments on commits as notes, oldest first.
-#[derive(Default)]
-pub(super) struct Comments {
-    /// The commits and revisions that this was built from.
-    inputs: Vec<(String, Revision)>,
-    /// The notes, each with a key of its text.
-    pub(super) notes: Vec<(String, Note)>,
-    /// A number that changes with the notes.
-    pub(super) revision: u64,
-}
-
-/// Returns the commits with the revisions of their comments. The SHA is needed because revisions alone do not identify
-/// the commits.
-fn revisions(rows: &[(String, Rows<CommitComment>)]) -> Vec<(String, Revision)> {
-    rows.iter().map(|(sha, rows)| (sha.clone(), rows.revision)).collect()
-}
-
-/// Converts a comment on a commit to a note that names its position.
-fn as_note(sha: &str, comment: &CommitComment) -> Note {
-    let (position, rest) = threads::comment_place(sha, comment);
-    let head = match position.as_ref().and_then(DiffPosition::note_header) {
-        Some(head) => head,
-        // A comment on the commit as a whole gets a heading with the SHA.
-        None => format!("_of commit {}_\n\n", sha.get(..8).unwrap_or(sha)),
-    };
-    Note {
-        body: format!("{head}{rest}"),
-        author: comment.author.clone(),
-        created_at: comment.created_at.clone(),
-        noteable_type: COMMIT_NOTEABLE_TYPE.to_owned(),
-        ..Note::default()
-    }
-}
+use crate::store::{Load, Rows, Want};
 
 /// The maximum number of pages of notes loaded for the threads in the changes.
 const MAX_NOTE_PAGES: u32 = 40;
-/// The maximum number of commits whose comments are loaded.
-const MAX_COMMITS: usize = 10;
 
-impl Mr {
-    /// Returns the lists of comments on the newest commits.
-    pub(super) fn comments_of(&self, view: &View) -> Vec<ListCommitComments> {
-        let commits = view.store.list(&self.reads.commits());
-        let newest = commits.iter().take(MAX_COMMITS);
-        newest.map(|commit| ListCommitComments { id: self.reads.project.clone(), sha: commit.id.clone() }).collect()
-    }
-
-    /// Updates the comments on commits, if they changed.
-    pub(super) fn sync_comments(&mut self, view: &View) {
-        let rows = self.commented(view);
-        let inputs = revisions(&rows);
-        if self.comments.inputs == inputs {
-            return;
-        }
-        let all = rows.iter().flat_map(|(sha, rows)| rows.iter().map(move |comment| (sha, comment)));
-        let mut notes: Vec<Note> = all.map(|(sha, comment)| as_note(sha, comment)).collect();
-        notes.sort_by_key(|note| note.created_at.as_ref().and_then(Time::instant));
-        // These IDs count down from the maximum, so that they do not collide with those of notes.
-        for (at, note) in notes.iter_mut().enumerate() {
-            note.id = u64::MAX - at as u64;
-        }
-        let notes = notes.into_iter().map(|note| (rendered_markdown::identity(&note.body), note)).collect();
-        self.comments = Comments { inputs, notes, revision: self.comments.revision + 1 };
-    }
-
-    /// Returns the loaded comments on the newest commits, with the SHA of each commit.
-    fn commented<'a>(&self, view: &View<'a>) -> Vec<(String, Rows<'a, CommitComment>)> {
-        let lists = self.comments_of(view);
-        lists.into_iter().map(|list| (list.sha.clone(), view.store.list(&list))).collect()
-    }
-
+impl ChangesTab {
     /// Returns the head commit of the loaded changes; empty if the server does not provide it.
     pub(super) fn head<'a>(&self, view: &View<'a>) -> &'a str {
         let reply = view.store.get(&self.reads.changes()).value;
@@ -135,13 +62,13 @@ impl Mr {
     ) -> T {
         let notes = self.reads.notes(view);
         let pages = || (0..notes.pages() as usize).filter_map(|page| notes.page(page)).collect();
-        let rows = self.commented(view);
+        let rows = commit_comments::loaded(&self.reads, view);
         let comments = || -> Vec<CommitComments> {
             let pages =
                 |rows: &Rows<CommitComment>| (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
             rows.iter().map(|(sha, rows)| (sha.clone(), pages(rows))).collect()
         };
-        let revisions = revisions(&rows);
+        let revisions = commit_comments::revisions(&rows);
         run(&Source {
             comments_key: format!("{}!{} {} {revisions:?}", self.reads.project, self.reads.iid, notes.revision),
             notes: &pages,
@@ -157,7 +84,7 @@ impl Mr {
             whole: self.is_whole(view),
             complete: self.input(view).is_some_and(|input| self.changes.has_all(&input)),
             shown,
-            versions: self.version_heads(view),
+            versions: versions::heads(&self.reads, view),
             width: diff_comments::width(view, &self.changes),
         })
     }
@@ -169,9 +96,9 @@ impl Mr {
         wants.extend(self.reads.noteable().load_conversation(view, notes.pages_to_end(MAX_NOTE_PAGES)).map(Want::from));
         // Comments on commits are requested after the changes and their threads are shown.
         if notes.is_loaded && self.is_current(view) {
-            wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));
+            wants.extend(commit_comments::lists(&self.reads, view).iter().map(|list| Load::list(list, 1).into()));
         }
-        wants.extend(self.diff_comments.has_outdated().then(|| self.want_versions()));
+        wants.extend(self.diff_comments.has_outdated().then(|| versions::want(&self.reads)));
         if self.is_current(view) {
             wants.extend(self.diff_comments.reactions(view, &self.changes, &self.reads.noteable()));
             let drafted = self.drafts.drafted(view);
@@ -183,9 +110,9 @@ impl Mr {
     /// Returns the requests for what is shown among the lines of the changes.
     pub(super) fn inline_reads<'a>(&self, view: &View<'a>) -> [SecondaryRead<'a>; 4] {
         let notes = self.reads.notes(view);
-        let commented = self.commented(view);
+        let commented = commit_comments::loaded(&self.reads, view);
         let drafts = self.reads.stored_noteable(view).list_draft_notes().map(|list| view.store.list(&list));
-        let versions = view.store.list(&self.versions_of());
+        let versions = view.store.list(&self.reads.versions());
         let error = commented.iter().find_map(|(_, rows)| rows.error);
         [
             SecondaryRead { name: "Threads", error: notes.error, is_cut: notes.is_cut(MAX_NOTE_PAGES) },

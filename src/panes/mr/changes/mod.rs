@@ -1,0 +1,233 @@
+//! The changes of a merge request with the comments on their lines.
+
+mod inline_comments;
+mod new_comments;
+mod scope;
+pub mod versions;
+
+use super::Mr;
+use super::reads::Reads;
+use super::tab::{TabPart, Target};
+use crate::api::merge_requests::MergeRequest;
+use crate::app::clip::Clip;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::outbox::DiffPosition;
+use crate::app::pane::{Pane, SearchMode};
+use crate::app::place::Place;
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
+use crate::parts::changed_files::{Changes, FileLocation, Input};
+use crate::parts::review::diff_comments::DiffComments;
+use crate::parts::review::drafts::Drafts;
+use crate::parts::secondary;
+use crate::store::Want;
+use crate::ui::diff::FileDiff;
+use crate::ui::line::Line;
+use crate::ui::panels::Panels;
+use crate::ui::text::sanitize;
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use scope::{Scope, SeenHeads};
+
+/// The changes of a merge request.
+pub struct ChangesTab {
+    reads: Reads,
+    pub changes: Changes,
+    scope: Scope,
+    seen: SeenHeads,
+    drafts: Drafts,
+    /// The comments shown within the changes.
+    diff_comments: DiffComments,
+    /// The file of the thread that was opened in the changes, until it is known whether they contain it.
+    opened_path: Option<String>,
+}
+
+impl ChangesTab {
+    /// Opens the changes at the file and line that the place names.
+    pub fn open(place: &Place) -> ChangesTab {
+        let mut changes = Changes::default();
+        if let Some(path) = &place.path {
+            changes.show(FileLocation { path: path.clone(), line: place.line, old: false });
+        }
+        ChangesTab {
+            reads: Reads::of(place),
+            changes,
+            scope: Scope::default(),
+            seen: SeenHeads::default(),
+            drafts: Drafts::default(),
+            diff_comments: DiffComments::default(),
+            opened_path: None,
+        }
+    }
+
+    /// Goes to the thread at a position; if it is not shown in the changes, to its line.
+    pub fn show_thread(&mut self, position: DiffPosition) {
+        if !self.diff_comments.go_to(&position, &mut self.changes) {
+            self.opened_path = Some(position.path.clone());
+            self.changes.show(FileLocation { line: position.line(), old: position.old, path: position.path });
+        }
+    }
+
+    /// Returns to the overview if the changes do not contain the file of the thread that was opened in them.
+    fn leave_if_missing(&mut self, input: Option<&Input>, cx: &mut Cx) {
+        let Some(input) = input.filter(|input| input.entries.is_empty() || self.changes.shows_all(input)) else {
+            return;
+        };
+        let Some(path) = self.opened_path.take() else { return };
+        let is_there = |file: &FileDiff| file.path() == path || file.source.old_path == path;
+        if !input.entries.is_empty() && self.changes.files().iter().any(|file| is_there(file)) {
+            return;
+        }
+        cx.act(cx.here.then(|pane: &mut Mr, _| pane.show_overview()));
+        let path = sanitize(&path);
+        cx.say(
+            Tone::Warning,
+            match self.scope {
+                Scope::All => format!("{path} is no longer among the changes."),
+                _ => format!("{path} is not among the shown changes; ‹mr.since› shows all."),
+            },
+        );
+    }
+}
+
+impl TabPart for ChangesTab {
+    fn can_enter(&self, _view: &View) -> Result<(), Disabled> {
+        Ok(())
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        if let Some(key) = self.diff_comments.draft(&self.changes) {
+            self.drafts.open(key, cx);
+        } else if !self.diff_comments.toggle(&self.changes) {
+            self.changes.enter();
+        }
+    }
+
+    fn target(&self, view: &View) -> Option<Target> {
+        if let Some(key) = self.diff_comments.draft(&self.changes) {
+            return Some(Target::Draft(key.to_owned()));
+        }
+        let (thread, comment) = self.diff_comments.comment(&self.changes)?;
+        let notes = self.reads.notes(view);
+        match comment.note.and_then(|id| notes.iter().find(|note| note.id == id)) {
+            Some(note) => Some(Target::of(note)),
+            None => Some(Target::Comment {
+                note: comment.note,
+                author: comment.author.clone(),
+                position: Some(thread.position.clone()),
+                head: String::new(),
+                body: comment.body.clone(),
+                discussion: None,
+                suggestions: Vec::new(),
+            }),
+        }
+    }
+
+    fn has_steps(&self) -> Result<(), Disabled> {
+        Ok(())
+    }
+
+    fn step(&mut self, forward: bool) {
+        self.changes.step_file(forward);
+    }
+
+    fn step_thread(&mut self, forward: bool) {
+        self.diff_comments.next_thread(forward, &mut self.changes);
+    }
+
+    fn fold(&mut self, _cx: &mut Cx) {
+        self.changes.fold();
+    }
+}
+
+impl Pane for ChangesTab {
+    fn place(&self) -> Place {
+        self.reads.place().tab("changes")
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = self.scope_wants(view);
+        wants.extend(self.changes.wants(view, self.input(view).as_ref()));
+        wants.extend(self.inline_wants(view));
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let input = self.input(view);
+        let all = self.scope == Scope::All;
+        let overflows = all && self.reads.known(view).is_some_and(MergeRequest::is_overflowing);
+        let (note, body) = if !all || overflows && input.is_some() { foot(area) } else { (Rect::default(), area) };
+        let body = match input {
+            Some(_) => secondary::draw_line(view, body, buf, &self.inline_reads(view)),
+            None => body,
+        };
+        self.changes.draw(view, body, buf, input.as_ref(), self.scope_error(view));
+        let left_out = "‹mr.ends› shows the full diff.";
+        let words = self.scope_words(view).unwrap_or_else(|| {
+            format!(" The server left out files: the diff is too large. {}", view.with_keys(left_out))
+        });
+        Line::new(words, Role::Warning).draw(buf, note, view.theme);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        self.drafts.read(&self.reads.stored_noteable(&view), &view);
+        self.scope_sync(cx);
+        let input = self.input(&view);
+        self.changes.sync(&view, input.as_ref());
+        self.leave_if_missing(input.as_ref(), cx);
+        self.sync_inline(cx);
+    }
+
+    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
+        self.changes.motion(motion);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) {
+        self.changes.pointer(pointer);
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(self.changes.panels())
+    }
+
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(self.changes.search_mode())
+    }
+
+    fn filter_text(&self) -> String {
+        self.changes.filter_text()
+    }
+
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
+        self.changes.set_filter_text(text);
+    }
+
+    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
+        self.changes.next_match(forward);
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        self.changes.escape(&cx.view) || self.leave_scope()
+    }
+
+    fn position(&self, _view: &View) -> Option<(String, Option<u32>)> {
+        let location = self.changes.location()?;
+        Some((location.path, location.line.filter(|_| !location.old)))
+    }
+
+    fn copies(&self, _view: &View) -> Vec<Clip> {
+        let text = self.changes.line_text().map(|text| Clip::code_line("line", text));
+        text.into_iter().chain(self.changes.location().map(|location| Clip::line("path", location.path))).collect()
+    }
+}
+
+/// Splits the last line from an area: returns that line, and the area above it.
+fn foot(area: Rect) -> (Rect, Rect) {
+    let height = area.height.saturating_sub(1);
+    (Rect { y: area.y + height, height: area.height - height, ..area }, Rect { height, ..area })
+}
