@@ -121,9 +121,9 @@ impl DocState {
 
     /// Creates a state that follows the end.
     pub fn following() -> DocState {
-        let mut state = DocState::default();
-        state.follow = true;
-        state
+        let mut viewport = Viewport::new(MARGIN);
+        viewport.follow = true;
+        DocState { viewport, ..DocState::default() }
     }
 
     /// Returns whether the cursor's line is distinguishable from the others. In accessible mode it always is.
