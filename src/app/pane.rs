@@ -87,7 +87,7 @@ impl<P: PaneKind> Commands for P {
 
 /// An open place, or a part of one that can have the focus, such as a tab.
 ///
-/// Apart from [`Pane::place`], [`Pane::wants`] and [`Pane::view`], everything goes to the focused part by default.
+/// Apart from [`Pane::wants`] and [`Pane::view`], everything goes to the focused part by default.
 pub trait Pane: Any {
     /// Returns the part that has the focus.
     fn focused(&self) -> Option<&dyn Pane> {
@@ -98,7 +98,9 @@ pub trait Pane: Any {
         None
     }
     /// Returns the current place; opening that place again shows the same.
-    fn place(&self) -> Place;
+    fn place(&self) -> Place {
+        self.focused().map(Pane::place).unwrap_or_default()
+    }
     /// Returns the wants of the current state. Called after every update: it must be cheap and free of side effects.
     fn wants(&self, view: &View) -> Vec<Want>;
     /// Draws the pane. It must not block or parse; its cost depends only on what is visible.

@@ -8,7 +8,7 @@ use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode, Tabs};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
@@ -22,7 +22,6 @@ use crate::parts::{ahead_behind, forms, project};
 use crate::store::{Load, Remote, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
-use crate::ui::panels::Panels;
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, state, text};
@@ -50,7 +49,6 @@ pub struct ComparePane {
     commits: Arc<Vec<Commit>>,
     history: History,
     changes: Changes,
-    input: Option<Input>,
     comparison: Option<Arc<Comparison>>,
 }
 
@@ -105,7 +103,6 @@ impl ComparePane {
         self.commits = Arc::default();
         self.history = History::default();
         self.changes = Changes::default();
-        self.input = None;
         self.comparison = None;
     }
 
@@ -297,13 +294,20 @@ impl PaneKind for ComparePane {
             commits: Arc::default(),
             history: History::default(),
             changes: Changes::default(),
-            input: None,
             comparison: None,
         }
     }
 }
 
 impl Pane for ComparePane {
+    fn focused(&self) -> Option<&dyn Pane> {
+        if self.tab == CHANGES { Some(&self.changes) } else { None }
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        if self.tab == CHANGES { Some(&mut self.changes) } else { None }
+    }
+
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.project.clone());
         if let Some(to) = &self.to {
@@ -328,9 +332,7 @@ impl Pane for ComparePane {
             }
         }
         wants.extend(self.history.wants());
-        if self.tab == CHANGES {
-            wants.extend(self.changes.wants(view, self.input.as_ref()));
-        }
+        wants.extend(self.focused().into_iter().flat_map(|changes| changes.wants(view)));
         wants
     }
 
@@ -354,10 +356,10 @@ impl Pane for ComparePane {
             };
         };
         let body = draw_error_line(view, body, buf, reply.error);
-        if self.tab == CHANGES {
-            return self.changes.draw(view, body, buf, self.input.as_ref(), None);
+        match self.focused() {
+            Some(changes) => changes.view(view, body, buf),
+            None => self.draw_commits(view, body, buf, comparison),
         }
-        self.draw_commits(view, body, buf, comparison);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -368,7 +370,7 @@ impl Pane for ComparePane {
             && self.comparison.as_ref().is_none_or(|comparison| !Arc::ptr_eq(comparison, &arc))
         {
             let identity = format!("{} at {:?}", query.request().line(), reply.since);
-            self.input = Some(Input { identity, entries: Entries::Comparison(arc.clone()) });
+            self.changes.set_input(Some(Input { identity, entries: Entries::Comparison(arc.clone()) }));
             let name = |side: GitRef| side.as_str().to_owned();
             let (old, new) = (self.from(view).map(name), self.to.clone().map(name));
             let project = self.project.clone();
@@ -385,13 +387,13 @@ impl Pane for ComparePane {
                 let key = format!("{} from {} to {}", self.project, from.short(), to.short());
                 self.changes.load_viewed_marks(view, &key);
             }
-            self.changes.sync(view, self.input.as_ref());
+            self.changes.sync(view, None);
         }
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        if self.tab == CHANGES {
-            return self.changes.motion(motion);
+        if let Some(changes) = self.focused_mut() {
+            return changes.motion(motion, cx);
         }
         match motion {
             Motion::Right => self.enter(cx),
@@ -401,8 +403,8 @@ impl Pane for ComparePane {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if self.tab == CHANGES {
-            return self.changes.pointer(pointer);
+        if let Some(changes) = self.focused_mut() {
+            return changes.pointer(pointer, cx);
         }
         match pointer {
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
@@ -421,10 +423,6 @@ impl Pane for ComparePane {
         }
     }
 
-    fn panels(&mut self) -> Option<&mut Panels> {
-        (self.tab == CHANGES).then(|| self.changes.panels())
-    }
-
     fn tabs(&self) -> Tabs {
         Tabs { titles: TITLES, selected: self.tab }
     }
@@ -437,26 +435,6 @@ impl Pane for ComparePane {
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
         self.tab = index;
-    }
-
-    fn search_mode(&self) -> Option<SearchMode> {
-        (self.tab == CHANGES).then(|| self.changes.search_mode())
-    }
-
-    fn filter_text(&self) -> String {
-        self.changes.filter_text()
-    }
-
-    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
-        self.changes.set_filter_text(text);
-    }
-
-    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
-        self.changes.next_match(forward);
-    }
-
-    fn escape(&mut self, cx: &mut Cx) -> bool {
-        self.tab == CHANGES && self.changes.escape(&cx.view)
     }
 
     fn url(&self, view: &View) -> Option<String> {

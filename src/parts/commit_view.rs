@@ -9,6 +9,7 @@ use crate::api::commits::{
 use crate::api::notes::path_hash;
 use crate::api::{Endpoint, Id};
 use crate::app::clip::Clip;
+use crate::app::pane::Pane;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
 use crate::store::{Load, Remote, Revision, Rows, Want};
@@ -27,8 +28,8 @@ pub struct CommitView {
     pub project: Id,
     pub sha: String,
     pub changes: Changes,
-    /// The files of all pages, and the revision of the list that they come from.
-    files: Option<(Revision, Input)>,
+    /// The revision of the list that the files come from.
+    files: Option<Revision>,
     /// The delay before requests, so that none are sent while the selection moves.
     delay: Duration,
 }
@@ -83,7 +84,7 @@ impl CommitView {
             Load::single(&self.query()).after(self.delay).into(),
             Load::list(&self.diff(), pages).after(self.delay).into(),
         ];
-        wants.extend(self.changes.wants(view, self.input().as_ref()));
+        wants.extend(self.changes.wants(view));
         wants
     }
 
@@ -92,19 +93,15 @@ impl CommitView {
         self.diff_rows(view).is_cut(MAX_PAGES)
     }
 
-    /// Returns the changed files with their identity.
-    pub fn input(&self) -> Option<Input> {
-        self.files.as_ref().map(|(_, input)| input.clone())
-    }
-
     /// Updates the state after a store update: collects the pages, and updates the changes.
     pub fn sync(&mut self, view: &View) {
         let rows = self.diff_rows(view);
-        if rows.is_loaded && self.files.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
+        if rows.is_loaded && self.files != Some(rows.revision) {
             let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
             // A further page does not change the identity, so that the parsed files are kept.
             let identity = format!("{} at {:?}", self.diff().request().line(), rows.since);
-            self.files = Some((rows.revision, Input { identity, entries: Entries::Pages(pages) }));
+            self.changes.set_input(Some(Input { identity, entries: Entries::Pages(pages) }));
+            self.files = Some(rows.revision);
         }
         if let Some(commit) = self.commit(view).value {
             let (project, old, new) = (self.project.clone(), commit.parent_ids.first().cloned(), commit.id.clone());
@@ -113,14 +110,7 @@ impl CommitView {
             }
             self.changes.set_revisions(Some(Revisions { project, old, new }));
         }
-        let input = self.input();
-        self.changes.sync(view, input.as_ref());
-    }
-
-    /// Draws the changes.
-    pub fn draw_changes(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let error = self.diff_rows(view).error;
-        self.changes.draw(view, area, buf, self.input().as_ref(), error);
+        self.changes.sync(view, rows.error);
     }
 
     /// Draws the title, the author and a part of the message; returns the area that is left for the changes.

@@ -4,9 +4,11 @@ use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::pane::Pane;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
+use crate::store::Want;
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
@@ -162,5 +164,23 @@ impl Details {
             };
             DocLine { text, links, ..DocLine::default() }
         });
+    }
+}
+
+impl Pane for Details {
+    fn wants(&self, _view: &View) -> Vec<Want> {
+        Vec::new()
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.draw(view, area, buf, true);
+    }
+
+    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
+        Details::motion(self, motion);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        Details::pointer(self, pointer, cx);
     }
 }

@@ -86,7 +86,7 @@ impl CommitPane {
             head: &sha,
             current: &sha,
             whole: true,
-            complete: self.shown.input().is_some_and(|input| self.shown.changes.has_all(&input)),
+            complete: self.shown.changes.has_all(),
             shown,
             versions: Vec::new(),
             width: diff_comments::width(view, &self.shown.changes),

@@ -9,11 +9,9 @@ use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
-use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode, Tabs};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
-use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
@@ -24,7 +22,6 @@ use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::{cherry_pick, commit_details, forms, list, project, secondary};
 use crate::store::{Load, Want};
-use crate::ui::panels::Panels;
 use crate::ui::state;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -284,6 +281,20 @@ impl PaneKind for CommitPane {
 }
 
 impl Pane for CommitPane {
+    fn focused(&self) -> Option<&dyn Pane> {
+        match self.tab {
+            CHANGES => Some(&self.shown.changes),
+            _ => Some(&self.details),
+        }
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        match self.tab {
+            CHANGES => Some(&mut self.shown.changes),
+            _ => Some(&mut self.details),
+        }
+    }
+
     fn place(&self) -> Place {
         let place = Place::new(Self::ID).project(self.shown.project.clone()).item(&self.shown.sha);
         let place = Place { git_ref: self.git_ref.clone(), path: self.path.clone(), ..place };
@@ -325,7 +336,7 @@ impl Pane for CommitPane {
             let body = if area.height >= 30 { MAX_MESSAGE_LINES } else { 0 };
             let rest = self.shown.draw_head(view, area, buf, body);
             let rest = secondary::draw_line(view, rest, buf, &self.changes_reads(view));
-            return self.shown.draw_changes(view, rest, buf);
+            return self.shown.changes.view(view, rest, buf);
         }
         match self.details.is_empty() {
             true => state::skeleton(buf, area, view.theme),
@@ -346,24 +357,6 @@ impl Pane for CommitPane {
         self.finish_step(cx);
     }
 
-    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
-        if self.tab == CHANGES {
-            return self.shown.changes.motion(motion);
-        }
-        self.details.motion(motion);
-    }
-
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        match self.tab {
-            CHANGES => self.shown.changes.pointer(pointer),
-            _ => self.details.pointer(pointer, cx),
-        }
-    }
-
-    fn panels(&mut self) -> Option<&mut Panels> {
-        (self.tab == CHANGES).then(|| self.shown.changes.panels())
-    }
-
     fn tabs(&self) -> Tabs {
         Tabs { titles: TITLES, selected: self.tab }
     }
@@ -372,27 +365,8 @@ impl Pane for CommitPane {
         self.tab = index;
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        (self.tab == CHANGES).then(|| self.shown.changes.search_mode())
-    }
-
-    fn filter_text(&self) -> String {
-        self.shown.changes.filter_text()
-    }
-
-    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
-        self.shown.changes.set_filter_text(text);
-    }
-
-    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
-        self.shown.changes.next_match(forward);
-    }
-
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if self.pending_step.take().is_some() {
-            return true;
-        }
-        self.tab == CHANGES && self.shown.changes.escape(&cx.view)
+        self.pending_step.take().is_some() || self.focused_mut().is_some_and(|part| part.escape(cx))
     }
 
     fn url(&self, view: &View) -> Option<String> {

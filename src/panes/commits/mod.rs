@@ -8,7 +8,7 @@ use crate::api::commits::{Commit, ListCommits};
 use crate::api::tags::Tag;
 use crate::api::{GitRef, Id};
 use crate::app::motion::Motion;
-use crate::app::pane::Breadcrumb;
+use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::pointer::Pointer;
 use crate::app::query;
 use crate::app::tone::Tone;
@@ -419,7 +419,7 @@ impl Detail<CommitSource> for CommitDetail {
     fn draw(&self, _: &DetailContext<'_, CommitSource>, view: &View, area: Rect, buf: &mut Buffer) {
         if let Some(commit) = &self.commit {
             let rest = commit.draw_head(view, area, buf, usize::from(area.height / 5));
-            commit.draw_changes(view, rest, buf);
+            commit.changes.view(view, rest, buf);
         }
     }
 }

@@ -14,12 +14,10 @@ use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
+use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
-use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
@@ -29,7 +27,6 @@ use crate::parts::{forms, project, ref_choices};
 use crate::store::{Load, Want};
 use crate::ui::glyph;
 use crate::ui::line::Line;
-use crate::ui::panels::Panels;
 use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 use check::{Check, Conflict};
@@ -50,7 +47,6 @@ pub struct StagedChanges {
     checks: Vec<Check>,
     versions: Versions,
     changes: Changes,
-    input: Option<Input>,
     /// Whether the state of the branch was requested again; before that, cached replies may be outdated.
     was_refreshed: bool,
     merging: Option<Merging>,
@@ -181,7 +177,8 @@ impl StagedChanges {
             let git_ref = GitRef::branch(&branch);
             let show = here.then(move |pane: &mut Self, _| {
                 pane.git_ref = Some(git_ref);
-                (pane.was_refreshed, pane.input) = (false, None);
+                pane.was_refreshed = false;
+                pane.changes.set_input(None);
             });
             Item::act(branch, show).note(format!("{len} staged"))
         };
@@ -217,11 +214,11 @@ impl StagedChanges {
             self.list().iter().enumerate().map(|(i, change)| self.pair(staging_area, i, change)).collect();
         let identity = pairs.iter().map(Pair::key).collect::<Vec<_>>().join("\n");
         if pairs.is_empty() {
-            self.input = None;
-        } else if self.input.as_ref().is_none_or(|input| input.identity != identity) {
+            self.changes.set_input(None);
+        } else if self.changes.input().is_none_or(|input| input.identity != identity) {
             let entries: Option<Vec<DiffEntry>> = pairs.iter().map(|pair| pair.diff(view)).collect();
             if let Some(entries) = entries {
-                self.input = Some(Input { identity, entries: Entries::List(Arc::new(entries)) });
+                self.changes.set_input(Some(Input { identity, entries: Entries::List(Arc::new(entries)) }));
             }
         }
     }
@@ -365,7 +362,6 @@ impl PaneKind for StagedChanges {
             checks: Vec::new(),
             versions: Versions::default(),
             changes: Changes::default(),
-            input: None,
             was_refreshed: false,
             merging: None,
         }
@@ -373,6 +369,14 @@ impl PaneKind for StagedChanges {
 }
 
 impl Pane for StagedChanges {
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(&self.changes)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.changes)
+    }
+
     fn place(&self) -> Place {
         Place { git_ref: self.git_ref.clone(), ..Place::new(Self::ID).project(self.project.clone()) }
     }
@@ -403,7 +407,7 @@ impl Pane for StagedChanges {
             wants.extend(self.pair(&staging_area, index, change).wants(view));
         }
         wants.extend(self.merging.iter().flat_map(|merging| merging.wants(view, &staging_area)));
-        wants.extend(self.changes.wants(view, self.input.as_ref()));
+        wants.extend(self.changes.wants(view));
         wants
     }
 
@@ -442,7 +446,7 @@ impl Pane for StagedChanges {
             line.draw(buf, at, view.theme);
         }
         let rest = Rect { y: area.y + rows, height: area.height - rows, ..area };
-        self.changes.draw(view, rest, buf, self.input.as_ref(), None);
+        self.changes.view(view, rest, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -462,45 +466,12 @@ impl Pane for StagedChanges {
         }
         self.checks = self.list().iter().map(|change| check::check(&cx.view, &staging_area, change)).collect();
         self.gather(&cx.view, &staging_area);
-        let input = self.input.take();
-        self.changes.sync(&cx.view, input.as_ref());
-        self.input = input;
+        self.changes.sync(&cx.view, None);
         self.open_merged(&staging_area, cx);
     }
 
-    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
-        self.changes.motion(motion);
-    }
-
-    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) {
-        self.changes.pointer(pointer);
-    }
-
-    fn panels(&mut self) -> Option<&mut Panels> {
-        Some(self.changes.panels())
-    }
-
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(self.changes.search_mode())
-    }
-
-    fn filter_text(&self) -> String {
-        self.changes.filter_text()
-    }
-
-    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
-        self.changes.set_filter_text(text);
-    }
-
-    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
-        self.changes.next_match(forward);
-    }
-
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if self.merging.take().is_some() {
-            return true;
-        }
-        self.changes.escape(&cx.view)
+        self.merging.take().is_some() || self.changes.escape(&cx.view)
     }
 
     fn url(&self, view: &View) -> Option<String> {

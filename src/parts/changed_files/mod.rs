@@ -6,6 +6,7 @@ mod files;
 mod input;
 pub mod keys;
 mod navigation;
+mod pane;
 
 pub use anchor::{CommentAnchor, ImagePoint, RangeEndpoint};
 pub use input::{Entries, Input, Revisions};
@@ -65,6 +66,9 @@ pub struct Changes {
     /// The identity of the input of `doc`, and the number of its parts that are included.
     identity: String,
     parts: usize,
+    /// The changed files, and the error of the last request for them.
+    input: Option<Input>,
+    error: Option<Error>,
     /// The number of times a file was replaced by an expanded version.
     replaced: u32,
     doc: Option<DiffDoc>,
@@ -141,8 +145,8 @@ impl Changes {
     }
 
     /// Returns the computations that the visible part needs.
-    pub fn wants(&self, view: &View, input: Option<&Input>) -> Vec<Want> {
-        let Some(input) = input else { return Vec::new() };
+    fn works(&self, view: &View) -> Vec<Want> {
+        let Some(input) = &self.input else { return Vec::new() };
         let parse = |part: usize| {
             let (identity, entries) = (self.name(input), input.entries.clone());
             Work::new(Parse { identity, entries, part, ignores_whitespace: self.ignores_whitespace }).into()
@@ -179,13 +183,26 @@ impl Changes {
         at.saturating_sub(height)..(at + height).min(doc.len())
     }
 
-    /// Updates the state after a store update: takes finished results, and keeps the list and the diff at the same
-    /// file.
-    pub fn sync(&mut self, view: &View, input: Option<&Input>) {
+    /// Sets the changed files, or `None` while they are not loaded.
+    pub fn set_input(&mut self, input: Option<Input>) {
+        self.input = input;
+    }
+
+    /// Returns the changed files, once they are loaded.
+    pub fn input(&self) -> Option<&Input> {
+        self.input.as_ref()
+    }
+
+    /// Updates the state after a store update, with the error of the last request for the changed files: takes finished
+    /// results, and keeps the list and the diff at the same file.
+    pub fn sync(&mut self, view: &View, error: Option<&Error>) {
         self.ensure_panels();
         self.load_settings(view);
-        let Some(input) = input else { return };
-        let name = self.name(input);
+        if self.error.as_ref() != error {
+            self.error = error.cloned();
+        }
+        let known = self.input.as_ref().map(|input| (self.name(input), input.entries.parts()));
+        let Some((name, parts)) = known else { return };
         if self.identity != name
             && let Some(files) = view.store.result::<Vec<Arc<FileDiff>>>(&parse_key(&name, 0))
         {
@@ -193,7 +210,7 @@ impl Changes {
         }
         if self.identity == name {
             self.take_parts(view);
-            if self.parts >= input.entries.parts() {
+            if self.parts >= parts {
                 self.wanted = None;
             }
         }
@@ -341,8 +358,9 @@ impl Changes {
     }
 
     /// Draws both panels, or a placeholder if there is nothing to show.
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, input: Option<&Input>, error: Option<&Error>) {
-        let Some(input) = input else {
+    fn draw(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let error = self.error.as_ref();
+        let Some(input) = &self.input else {
             return match error {
                 Some(error) => draw_error(view, area, buf, error),
                 None => state::skeleton(buf, area, view.theme),
@@ -520,13 +538,14 @@ impl Changes {
     }
 
     /// Returns whether all parts of the reply are parsed.
-    pub fn has_all(&self, input: &Input) -> bool {
-        self.parts >= input.entries.parts()
+    pub fn has_all(&self) -> bool {
+        self.input.as_ref().is_some_and(|input| self.parts >= input.entries.parts())
     }
 
-    /// Returns whether all files of the input are parsed and shown.
-    pub fn shows_all(&self, input: &Input) -> bool {
-        self.identity == self.name(input) && self.has_all(input)
+    /// Returns whether all files of the reply are shown, or there are none.
+    pub fn shows_all(&self) -> bool {
+        let shows = |input: &Input| input.entries.is_empty() || self.identity == self.name(input) && self.has_all();
+        self.input.as_ref().is_some_and(shows)
     }
 
     /// Returns the parsed files in their current state.

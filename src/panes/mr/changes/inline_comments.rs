@@ -82,7 +82,7 @@ impl ChangesTab {
                 .or(self.request_head(view))
                 .unwrap_or_default(),
             whole: self.is_whole(view),
-            complete: self.input(view).is_some_and(|input| self.changes.has_all(&input)),
+            complete: self.changes.has_all(),
             shown,
             versions: versions::heads(&self.reads, view),
             width: diff_comments::width(view, &self.changes),

@@ -12,21 +12,18 @@ use crate::api::merge_requests::MergeRequest;
 use crate::app::clip::Clip;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
 use crate::app::outbox::DiffPosition;
-use crate::app::pane::{Pane, SearchMode};
+use crate::app::pane::Pane;
 use crate::app::place::Place;
-use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::changed_files::{Changes, FileLocation, Input};
+use crate::parts::changed_files::{Changes, FileLocation};
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::secondary;
 use crate::store::Want;
 use crate::ui::diff::FileDiff;
 use crate::ui::line::Line;
-use crate::ui::panels::Panels;
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -73,13 +70,14 @@ impl ChangesTab {
     }
 
     /// Returns to the overview if the changes do not contain the file of the thread that was opened in them.
-    fn leave_if_missing(&mut self, input: Option<&Input>, cx: &mut Cx) {
-        let Some(input) = input.filter(|input| input.entries.is_empty() || self.changes.shows_all(input)) else {
+    fn leave_if_missing(&mut self, cx: &mut Cx) {
+        if !self.changes.shows_all() {
             return;
-        };
+        }
         let Some(path) = self.opened_path.take() else { return };
+        let is_empty = self.changes.input().is_some_and(|input| input.entries.is_empty());
         let is_there = |file: &FileDiff| file.path() == path || file.source.old_path == path;
-        if !input.entries.is_empty() && self.changes.files().iter().any(|file| is_there(file)) {
+        if !is_empty && self.changes.files().iter().any(|file| is_there(file)) {
             return;
         }
         cx.act(cx.here.then(|pane: &mut Mr, _| pane.show_overview()));
@@ -145,27 +143,35 @@ impl TabPart for ChangesTab {
 }
 
 impl Pane for ChangesTab {
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(&self.changes)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.changes)
+    }
+
     fn place(&self) -> Place {
         self.reads.place().tab("changes")
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.scope_wants(view);
-        wants.extend(self.changes.wants(view, self.input(view).as_ref()));
+        wants.extend(self.changes.wants(view));
         wants.extend(self.inline_wants(view));
         wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let input = self.input(view);
+        let is_loaded = self.changes.input().is_some();
         let all = self.scope == Scope::All;
         let overflows = all && self.reads.known(view).is_some_and(MergeRequest::is_overflowing);
-        let (note, body) = if !all || overflows && input.is_some() { foot(area) } else { (Rect::default(), area) };
-        let body = match input {
-            Some(_) => secondary::draw_line(view, body, buf, &self.inline_reads(view)),
-            None => body,
+        let (note, body) = if !all || overflows && is_loaded { foot(area) } else { (Rect::default(), area) };
+        let body = match is_loaded {
+            true => secondary::draw_line(view, body, buf, &self.inline_reads(view)),
+            false => body,
         };
-        self.changes.draw(view, body, buf, input.as_ref(), self.scope_error(view));
+        self.changes.view(view, body, buf);
         let left_out = "‹mr.ends› shows the full diff.";
         let words = self.scope_words(view).unwrap_or_else(|| {
             format!(" The server left out files: the diff is too large. {}", view.with_keys(left_out))
@@ -177,38 +183,10 @@ impl Pane for ChangesTab {
         let view = cx.view;
         self.drafts.read(&self.reads.stored_noteable(&view), &view);
         self.scope_sync(cx);
-        let input = self.input(&view);
-        self.changes.sync(&view, input.as_ref());
-        self.leave_if_missing(input.as_ref(), cx);
+        self.changes.set_input(self.input(&view));
+        self.changes.sync(&view, self.scope_error(&view));
+        self.leave_if_missing(cx);
         self.sync_inline(cx);
-    }
-
-    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
-        self.changes.motion(motion);
-    }
-
-    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) {
-        self.changes.pointer(pointer);
-    }
-
-    fn panels(&mut self) -> Option<&mut Panels> {
-        Some(self.changes.panels())
-    }
-
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(self.changes.search_mode())
-    }
-
-    fn filter_text(&self) -> String {
-        self.changes.filter_text()
-    }
-
-    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
-        self.changes.set_filter_text(text);
-    }
-
-    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
-        self.changes.next_match(forward);
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {

@@ -1,0 +1,54 @@
+//! Changed files as a part that can have the focus.
+
+use super::Changes;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pane::{Pane, SearchMode};
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
+use crate::store::Want;
+use crate::ui::panels::Panels;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+impl Pane for Changes {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        self.works(view)
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.draw(view, area, buf);
+    }
+
+    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
+        Changes::motion(self, motion);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) {
+        Changes::pointer(self, pointer);
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(Changes::panels(self))
+    }
+
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(Changes::search_mode(self))
+    }
+
+    fn filter_text(&self) -> String {
+        Changes::filter_text(self)
+    }
+
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
+        Changes::set_filter_text(self, text);
+    }
+
+    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
+        Changes::next_match(self, forward);
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        Changes::escape(self, &cx.view)
+    }
+}
