@@ -56,7 +56,7 @@ impl Composer {
         }
         let was = current.base.clone().unwrap_or_default();
         let change = Change { field: "text".into(), was, now: now.clone(), mine: Some(mine) };
-        self.state = State::Conflict(EditConflict::new(vec![change]), now);
+        self.state = State::Conflict(Box::new(EditConflict::new(vec![change])), now);
     }
 
     /// Resolves the conflict with somebody else's change.

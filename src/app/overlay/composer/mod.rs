@@ -51,7 +51,7 @@ enum State {
     /// Checking whether somebody else changed the text in the meantime.
     Checking,
     /// Showing the conflict with somebody else's change, with the current text on the server.
-    Conflict(EditConflict, Option<String>),
+    Conflict(Box<EditConflict>, Option<String>),
     /// Waiting for the number of the write, or for its reply.
     Sending(Option<u64>),
     /// The comment was handed to the outbox.
