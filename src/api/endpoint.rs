@@ -637,6 +637,12 @@ macro_rules! endpoints {
     (@route $unspecified:tt $tail:literal group) => {
         $crate::endpoints!(@route $unspecified 1, "/groups/{id}", $tail)
     };
+    (@route $unspecified:tt $tail:literal user) => {
+        $crate::endpoints!(@route $unspecified 1, "/users/{id}", $tail)
+    };
+    (@route $unspecified:tt $tail:literal own) => {
+        $crate::endpoints!(@route $unspecified 2, "", $tail)
+    };
     (@route $unspecified:tt $tail:literal merge_request) => {
         $crate::endpoints!(@route $unspecified 0, "/projects/{id}/merge_requests/{merge_request_iid}", $tail)
     };

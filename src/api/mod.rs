@@ -15,6 +15,7 @@ pub mod endpoint;
 pub mod environments;
 pub mod error;
 pub mod error_path;
+pub mod events;
 pub mod git_ref;
 pub mod groups;
 pub mod hooks;
@@ -59,7 +60,7 @@ pub use error::{Error, Fault};
 pub use git_ref::{GitRef, RefKind};
 pub use host::Host;
 pub use page::{Page, PageInfo};
-pub use subject::{Awardable, Noteable, Scope, Subject};
+pub use subject::{Awardable, Feed, Noteable, Scope, Subject};
 pub use topic::Topic;
 pub use types::{Id, Named, Nullable, Time};
 
@@ -73,6 +74,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("discussions", discussions::ALL),
     ("draft_notes", draft_notes::ALL),
     ("environments", environments::ALL),
+    ("events", events::ALL),
     ("groups", groups::ALL),
     ("hooks", hooks::ALL),
     ("identity", identity::ALL),

@@ -90,6 +90,52 @@ impl Serialize for Scope {
     }
 }
 
+/// The project or user whose events are listed. Serialized as its path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Feed {
+    Project(Id),
+    /// A user, by ID or username.
+    User(Id),
+    /// The current user.
+    #[default]
+    Own,
+}
+
+impl Subject for Feed {
+    fn kind(&self) -> usize {
+        match self {
+            Feed::Project(_) => 0,
+            Feed::User(_) => 1,
+            Feed::Own => 2,
+        }
+    }
+
+    fn from_path(path: &str) -> Option<Feed> {
+        match *path.split('/').collect::<Vec<_>>() {
+            [""] => Some(Feed::Own),
+            ["", "projects", id] => Some(Feed::Project(decode(id).into())),
+            ["", "users", id] => Some(Feed::User(decode(id).into())),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Feed::Project(id) => write!(f, "/projects/{}", encode(id.as_str())),
+            Feed::User(id) => write!(f, "/users/{}", encode(id.as_str())),
+            Feed::Own => Ok(()),
+        }
+    }
+}
+
+impl Serialize for Feed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// An object that can be commented on. Serialized by name in saved drafts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -19,6 +19,7 @@ pub enum Topic {
     CurrentUser,
     DraftNotes,
     Environments,
+    Events,
     GpgKeys,
     Group,
     Groups,

@@ -4,6 +4,7 @@ use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records;
 use super::rejection::Rejection;
+use super::users;
 use super::world::World;
 use crate::api::NoContent;
 use crate::api::users::*;
@@ -65,11 +66,7 @@ fn list(call: &ReadCall, user: u64) -> Outcome<Vec<SshKey>> {
 
 fn of_user(call: &ReadCall, input: ListUserKeys) -> Outcome<Vec<SshKey>> {
     call.require_admin()?;
-    let user = match input.id.number() {
-        Some(id) => call.world.users.get(id),
-        None => call.world.user_named(input.id.as_str()),
-    };
-    list(call, user.ok_or_else(|| Rejection::not_found("User"))?.id)
+    list(call, users::named(call.world, &input.id)?.id)
 }
 
 fn get(call: &ReadCall, user: u64, id: u64) -> Outcome<SshKey> {

@@ -18,6 +18,7 @@ pub mod door;
 mod draft_notes;
 pub mod engine;
 mod environments;
+mod events;
 mod forks;
 mod ghost;
 pub mod git;

@@ -2,8 +2,8 @@
 
 use super::mount::Mount;
 use super::{
-    award_emoji, blame, branches, commits, decisions, deployments, discussions, draft_notes, environments, forks,
-    groups, hooks, identity, issues, jobs, keys, labels, license, members, merge_requests, milestones, notes,
+    award_emoji, blame, branches, commits, decisions, deployments, discussions, draft_notes, environments, events,
+    forks, groups, hooks, identity, issues, jobs, keys, labels, license, members, merge_requests, milestones, notes,
     notifications, pipelines, projects, protected_branches, releases, repository, runners, search, snippets, tags,
     test_reports, todos, users, versions,
 };
@@ -19,6 +19,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     discussions::mount,
     draft_notes::mount,
     environments::mount,
+    events::mount,
     forks::mount,
     groups::mount,
     hooks::mount,

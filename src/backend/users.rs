@@ -10,7 +10,7 @@ use super::rejection::Rejection;
 use super::world::World;
 use crate::api::projects::Project as ProjectView;
 use crate::api::users::*;
-use crate::api::{NoContent, Nullable};
+use crate::api::{Id, NoContent, Nullable};
 use crate::backend::presenters::{Bounds, attributes, contains_ignore_case, date, optional_time, time, user_state};
 use serde_json::json;
 use std::ops::Deref;
@@ -166,12 +166,17 @@ fn current(call: &ReadCall, _: GetCurrentUser) -> Outcome<Profile> {
     ok(call.profile(user, view, false))
 }
 
-fn projects(call: &ReadCall, input: ListUserProjects) -> Outcome<Vec<ProjectView>> {
-    let found = match input.user_id.number() {
-        Some(id) => call.world.users.get(id),
-        None => call.world.user_named(input.user_id.as_str()),
+/// Returns a user by ID or username.
+pub(super) fn named<'a>(world: &'a World, id: &Id) -> Result<&'a User, Rejection> {
+    let found = match id.number() {
+        Some(id) => world.users.get(id),
+        None => world.user_named(id.as_str()),
     };
-    let owner = found.ok_or_else(|| Rejection::not_found("User"))?.id;
+    found.ok_or_else(|| Rejection::not_found("User"))
+}
+
+fn projects(call: &ReadCall, input: ListUserProjects) -> Outcome<Vec<ProjectView>> {
+    let owner = named(call.world, &input.user_id)?.id;
     let filter = filter!(input, membership: input.membership, statistics: input.statistics,
         with_issues_enabled: input.with_issues_enabled,
         with_merge_requests_enabled: input.with_merge_requests_enabled, custom_attributes: input.custom_attributes);

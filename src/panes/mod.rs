@@ -1,5 +1,6 @@
 //! The panes of the interface, one file or folder each. [`PANES`] is their only registry.
 
+pub mod activity;
 pub mod artifacts;
 pub mod asset_links;
 pub mod branches;
@@ -206,6 +207,11 @@ pub const PANES: &[Entry] = &[
             "admin/groups/{group:rest}",
             "admin/groups/{group:rest}/-/..",
         ]),
+    list::<activity::EventSource>()
+        .known_as(&["activity", "events", "feed", "history"])
+        .at(&["activity", "dashboard/activity", "{project}/activity", "users/{item:name}/activity"])
+        .lists("activity")
+        .reached_by("go.activity", &["g y"], "Go to activity"),
     list::<users::UserSource>().known_as(&["users", "members", "people", "admin"]).at(&["users", "admin/users"]),
     Entry::of::<user::UserPane>().known_as(&["user", "profile"]).shows(Subject::User).below(Above::Place("users")).at(
         &[

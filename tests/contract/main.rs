@@ -16,6 +16,7 @@ mod discussions;
 mod draft_notes;
 mod environments;
 mod errors;
+mod events;
 mod follow;
 mod groups;
 mod hooks;

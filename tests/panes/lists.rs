@@ -31,6 +31,7 @@ fn lists() -> Vec<List> {
     };
     let user =
         |id: u64, name: &str| json!({"id": id, "username": name, "name": name, "state": "active", "web_url": ""});
+    let event = |id: u64, title: &str| json!({"id": id, "action_name": "opened", "target_title": title});
     let hook = |id: u64, name: &str| json!({"id": id, "url": format!("http://{name}.test")});
     let snippet = |id: u64, title: &str| json!({"id": id, "title": title, "file_name": "a.rs", "web_url": ""});
     let merge_request = |id: u64, title: &str| {
@@ -63,6 +64,7 @@ fn lists() -> Vec<List> {
         list(on("tags"), "GET /projects/a%2Fb/repository/tags", two(&named), true, true),
         list(on("snippets"), "GET /projects/a%2Fb/snippets", two(&snippet), false, true),
         list(on("mrs"), "GET /projects/a%2Fb/merge_requests", two(&merge_request), true, true),
+        list(on("activity"), "GET /projects/a%2Fb/events", two(&event), false, false),
         list(on("members"), "GET /projects/a%2Fb/members/all", two(&user), false, false),
         list(on("issues"), "GET /projects/a%2Fb/issues", two(&issue), true, true),
         list(

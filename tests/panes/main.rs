@@ -2,6 +2,7 @@
 //! server.
 
 mod accessible;
+mod activity;
 mod administrators;
 mod artifacts;
 mod browse;

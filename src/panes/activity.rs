@@ -1,0 +1,139 @@
+//! The activity of a project or of a user: their events, the latest first.
+
+use crate::api::events::{Event, ListEvents};
+use crate::api::{Feed, Scope};
+use crate::app::tone::Tone;
+use crate::parts::list_prelude::*;
+use crate::parts::scope;
+
+/// The events of a project or of the user.
+pub struct EventSource {
+    feed: Feed,
+}
+
+/// The list of events.
+pub type Activity = ListPane<EventSource>;
+
+/// Returns what the event was about, such as `!12 Add a parser`.
+fn target(event: &Event) -> String {
+    if let Some(push) = &event.push_data {
+        let title = push.commit_title.as_deref().unwrap_or_default();
+        return format!("{} {title}", push.r#ref.as_deref().unwrap_or_default());
+    }
+    let (kind, number) = noteable(event);
+    let sign = match kind {
+        "MergeRequest" => "!",
+        "Issue" | "WorkItem" => "#",
+        "Snippet" | "ProjectSnippet" => "$",
+        _ => "",
+    };
+    let number = number.filter(|_| !sign.is_empty()).map(|number| format!("{sign}{number} ")).unwrap_or_default();
+    format!("{number}{}", event.target_title.as_deref().unwrap_or_default())
+}
+
+/// Returns the type and number of the object that the event was about; of the commented object for a comment.
+fn noteable(event: &Event) -> (&str, Option<u64>) {
+    match &event.note {
+        Some(note) => (&note.noteable_type, note.noteable_iid),
+        None => (event.target_type.as_deref().unwrap_or_default(), event.target_iid),
+    }
+}
+
+impl EventSource {
+    fn place_of(&self, event: &Event) -> Option<Place> {
+        let project = match (&self.feed, event.project_id) {
+            (Feed::Project(id), _) => id.clone(),
+            (_, id) => id?.into(),
+        };
+        let place = |pane: &str| Place::new(pane).project(project.clone());
+        if let Some(push) = &event.push_data {
+            let commit = push.commit_to.as_deref().filter(|_| push.action != "removed");
+            return Some(commit.map_or_else(|| place("branches"), |sha| place("commit").item(sha)));
+        }
+        let (kind, number) = noteable(event);
+        let pane = match kind {
+            "MergeRequest" => "mr",
+            "Issue" | "WorkItem" => "issue",
+            _ => return None,
+        };
+        Some(place(pane).item(number?))
+    }
+}
+
+impl Activity {
+    fn open_target(&mut self, event: &Event, cx: &mut Cx) {
+        match self.source.place_of(event) {
+            Some(place) => cx.go(place),
+            None => cx.say(Tone::Warning, "labscope cannot show what this was about."),
+        }
+    }
+}
+
+impl ListSource for EventSource {
+    type Row = Event;
+    type Detail = NoDetail;
+    const ID: &'static str = "activity";
+    const TITLE: &'static str = "Activity";
+    const NAME: &'static str = "activity";
+    const NOUN: &'static str = "event";
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::<Self>::fit("author", "Author", 4, 18, |_, event, _| Line::new(event.author_name(), Role::User))
+            .sorted(|event| event.author_name().into()),
+        Column::<Self>::fit("action", "Action", 6, 16, |_, event, _| Line::new(&event.action_name, Role::Dim))
+            .sorted(|event| event.action_name.as_str().into()),
+        Column::<Self>::fill("target", "Target", 20, |_, event, _| Line::text(target(event))).weight(2),
+        Column::<Self>::fill("comment", "Comment", 16, |_, event, _| {
+            let body = event.note.as_ref().map_or("", |note| &note.body);
+            Line::new(body.lines().next().unwrap_or_default(), Role::Dim)
+        })
+        .drop_order(2),
+        Column::<Self>::age("created", "Created", |event| event.created_at.as_ref()).drop_order(1),
+    ];
+    const COMMANDS: &'static [ListCommand<Self>] = &[
+        Command::row("activity.open", &["Enter"], "Open target", Activity::open_target).footer("open"),
+        Activity::columns_command("activity.columns"),
+    ];
+
+    fn open(place: &Place, _view: &View) -> EventSource {
+        let user = place.item.as_deref().map(|name| Feed::User(name.trim_start_matches('@').into()));
+        EventSource { feed: place.project.clone().map(Feed::Project).or(user).unwrap_or_default() }
+    }
+
+    fn scope(&self) -> Option<Scope> {
+        if let Feed::Project(id) = &self.feed { Some(Scope::Project(id.clone())) } else { None }
+    }
+
+    fn place(&self) -> Place {
+        match &self.feed {
+            Feed::User(name) => Place::new(Self::ID).item(name),
+            Feed::Project(_) | Feed::Own => scope::place(self.scope().as_ref(), Self::ID),
+        }
+    }
+
+    fn query(&self, _: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Event>> {
+        Some(ListQuery::new(&ListEvents { on: self.feed.clone(), ..ListEvents::default() }))
+    }
+
+    fn filter(&self, _: &Input<'_>) -> Filter<Event> {
+        Filter::Loaded(|event, words| {
+            let texts = [event.author_name(), &event.action_name, &target(event)];
+            texts.iter().any(|text| text.to_lowercase().contains(words))
+        })
+    }
+
+    fn key(event: &Event) -> String {
+        event.id.to_string()
+    }
+
+    fn empty(&self, _: usize) -> (&'static str, &'static str) {
+        ("Nothing has happened here yet.", "‹palette› opens another place")
+    }
+
+    fn url(&self, view: &View, _: &Event) -> Option<String> {
+        scope::page(self.scope().as_ref(), view, "/activity")
+    }
+
+    fn copies(&self, _view: &View, event: &Event) -> Vec<Clip> {
+        vec![Clip::line("target", target(event))]
+    }
+}
