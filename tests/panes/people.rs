@@ -257,6 +257,10 @@ async fn a_member_can_be_added_changed_and_removed() {
     harness.expect("Added the member").press("G e").expect("Change role of gus in acme").expect("Developer");
     harness.press("Right C-s").settle().await.expect("Changed the role of gus");
     assert_eq!(last(&harness).as_deref(), Some("PUT /groups/acme/members/3 access_level=40"));
+    // The role is needed even if only the date changes.
+    harness.press("e Tab").type_text("2027-01-31").press("C-s").settle().await;
+    let expected = "PUT /groups/acme/members/3 access_level=30 expires_at=2027-01-31";
+    assert_eq!(last(&harness).as_deref(), Some(expected), "{}", harness.picture());
     harness.press("D").expect("Remove gus from acme?").press("y").settle().await.expect("Removed gus");
     assert_eq!(last(&harness).as_deref(), Some("DELETE /groups/acme/members/3"));
 }

@@ -60,6 +60,8 @@ pub struct Field {
     pub widget: Widget,
     /// Whether it must be filled in.
     pub required: bool,
+    /// Whether the operation needs the field even if it is unchanged.
+    is_always_sent: bool,
     /// The line being typed; for [`Widget::Long`], the whole text.
     pub input: Input,
     /// The text when the form was opened, which is not saved as typed.
@@ -100,6 +102,7 @@ impl Field {
             default: String::new(),
             widget,
             required: input.required,
+            is_always_sent: input.required,
             input: Input::default(),
             initial: String::new(),
             before: String::new(),
@@ -318,9 +321,17 @@ impl Field {
         if text.trim().is_empty() && self.required {
             return wrong("is required");
         }
-        if typed == self.before {
-            return Ok(None);
-        }
+        if typed == self.before { Ok(None) } else { self.typed_value(text, view) }
+    }
+
+    /// Returns the value of an unchanged field that the operation needs nevertheless.
+    pub fn unchanged_value(&self, view: &View) -> Option<Value> {
+        let needed = self.is_always_sent && self.input.text() == self.before;
+        self.typed_value(self.input.text().trim(), view).ok().flatten().filter(|_| needed)
+    }
+
+    fn typed_value(&self, text: &str, view: &View) -> Result<Option<Value>, NoValue> {
+        let wrong = |why: &str| Err(NoValue::Wrong(why.to_owned()));
         if text.trim().is_empty() {
             // The field was emptied: texts become empty, and an object known by its ID is removed with 0.
             return Ok(match self.widget {

@@ -70,6 +70,9 @@ impl Form {
             self.state = State::Typing;
             return cx.say(Tone::Info, "No changes.");
         }
+        for field in &self.fields {
+            inputs.extend(field.unchanged_value(&cx.view).map(|value| (field.name.to_owned(), value)));
+        }
         match (self.make)(inputs, &self.what) {
             Ok(Submission::Write(write)) => {
                 let write = Write { files, ..write };
