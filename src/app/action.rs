@@ -54,8 +54,8 @@ type RestOfAction = dyn FnOnce(&mut dyn Any, &mut Cx);
 
 /// The rest of an action of a pane, after a question was answered or a reply arrived: see [`Here::then`].
 pub struct InPane {
-    /// The place that asked.
-    pub(super) place: Here,
+    /// The open pane that asked.
+    pub(super) here: Here,
     /// The function to run in its pane.
     pub(super) run: Box<RestOfAction>,
 }

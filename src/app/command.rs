@@ -42,7 +42,7 @@ impl<P, R: 'static> Command<P, R> {
         Command { id, keys, title, short: "", writes: false, enabled: Enabled::Always, run }
     }
 
-    /// Creates a command that can always be run.
+    /// Creates a command that can be run without a current row.
     pub const fn new(
         id: &'static str,
         keys: &'static [&'static str],

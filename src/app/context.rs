@@ -12,24 +12,24 @@ pub struct Cx<'a> {
     pub view: View<'a>,
     /// The requested actions, in order.
     pub actions: Vec<Action>,
-    /// The current place.
+    /// The current pane.
     pub here: Here,
 }
 
-/// An open place, to continue there when a question is answered or a reply arrives.
+/// The identity of an open pane, to continue there when a question is answered or a reply arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Here(pub(super) u64);
 
 impl Here {
-    /// Returns the action that runs `then` in the pane, of type `P`, of this place. It is ignored if another place is
-    /// shown by then.
+    /// Returns the action that runs `then` in this pane, which is of type `P`. It is ignored if another pane is shown by
+    /// then.
     pub fn then<P: 'static>(self, then: impl FnOnce(&mut P, &mut Cx) + 'static) -> Action {
         let run = |pane: &mut dyn std::any::Any, cx: &mut Cx| {
             if let Some(pane) = pane.downcast_mut() {
                 then(pane, cx);
             }
         };
-        Action::Continue(InPane { place: self, run: Box::new(run) })
+        Action::Continue(InPane { here: self, run: Box::new(run) })
     }
 }
 

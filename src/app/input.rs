@@ -157,7 +157,7 @@ impl App {
     /// Calls `run` with the current pane, then performs the actions that it requested.
     pub(super) fn with_pane(&mut self, effects: &mut Vec<Effect>, run: impl FnOnce(&mut OpenPane, &mut Cx)) {
         let Some(mut pane) = self.nav.panes.pop() else { return };
-        let mut cx = Cx::new(self.view_of(), pane.place);
+        let mut cx = Cx::new(self.view_of(), pane.here);
         run(&mut pane, &mut cx);
         let actions = cx.actions;
         self.nav.panes.push(pane);

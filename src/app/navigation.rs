@@ -37,7 +37,7 @@ pub(super) struct Navigation {
 pub(super) struct OpenPane {
     entry: &'static Entry,
     pane: Box<dyn Pane>,
-    pub place: Here,
+    pub here: Here,
 }
 
 impl OpenPane {
@@ -63,7 +63,7 @@ impl OpenPane {
 
     /// Runs the rest of an action in this pane, if it is the one that it belongs to.
     pub fn resume(&mut self, rest: InPane, cx: &mut Cx) {
-        if rest.place == self.place {
+        if rest.here == self.here {
             (rest.run)(self.pane.as_mut(), cx);
         }
     }
@@ -96,12 +96,12 @@ impl Navigation {
 
     /// Returns the current place, to continue there later.
     pub fn here(&self) -> Here {
-        self.top().map(|pane| pane.place).unwrap_or_default()
+        self.top().map(|pane| pane.here).unwrap_or_default()
     }
 
     fn push(&mut self, entry: &'static Entry, pane: Box<dyn Pane>) {
         self.opened += 1;
-        self.panes.push(OpenPane { entry, pane, place: Here(self.opened) });
+        self.panes.push(OpenPane { entry, pane, here: Here(self.opened) });
     }
 }
 

@@ -45,13 +45,13 @@ pub trait ListSource: Sized + 'static {
     type Row: Send + Sync + 'static;
     /// The detail panel; [`NoDetail`] if there is none.
     type Detail: Detail<Self>;
-    /// [`Pane::ID`](crate::app::pane::Pane::ID).
+    /// [`PaneKind::ID`](crate::app::pane::PaneKind::ID).
     const ID: &'static str;
-    /// [`Pane::TITLE`](crate::app::pane::Pane::TITLE).
+    /// [`PaneKind::TITLE`](crate::app::pane::PaneKind::TITLE).
     const TITLE: &'static str;
-    /// [`Pane::NEEDS`](crate::app::pane::Pane::NEEDS).
+    /// [`PaneKind::NEEDS`](crate::app::pane::PaneKind::NEEDS).
     const NEEDS: Needs = Needs::Nothing;
-    /// [`Pane::COMMANDS`](crate::app::pane::Pane::COMMANDS).
+    /// [`PaneKind::COMMANDS`](crate::app::pane::PaneKind::COMMANDS).
     const COMMANDS: &'static [ListCommand<Self>];
     /// The columns that the list offers.
     const COLUMNS: &'static [Column<Self>];
