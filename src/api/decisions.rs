@@ -118,7 +118,7 @@ crate::endpoints! {
     /// Merges, or sets auto-merge. A 401 means that the caller may not merge; 405, 406 and 422 that the merge request
     /// cannot be merged.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/merge" => MergeRequest,
-    outdates [MergeRequest, Changes, MergeRequests, Notes, Branches, Commits];
+    outdates [MergeRequest, Changes, MergeRequests, Notes, Branches, Commits, Events];
     struct Merge {
         id: Id,
         merge_request_iid: u64,

@@ -179,7 +179,7 @@ crate::endpoints! {
 
     /// Creates an issue. Labels that do not exist are created.
     POST "/projects/{id}/issues" => Issue,
-    outdates [Issues];
+    outdates [Issues, Events];
     struct CreateIssue {
         id: Id,
         title: String,
@@ -197,7 +197,7 @@ crate::endpoints! {
 
     /// Updates, closes or reopens an issue.
     PUT "/projects/{id}/issues/{issue_iid}" => Issue,
-    outdates [Issues, Issue, Notes, Todos];
+    outdates [Issues, Issue, Notes, Todos, Events];
     struct UpdateIssue {
         id: Id,
         issue_iid: u64,

@@ -329,7 +329,7 @@ crate::endpoints! {
 
     /// Creates a merge request.
     POST "/projects/{id}/merge_requests" => MergeRequest,
-    outdates [MergeRequests, Project];
+    outdates [MergeRequests, Project, Events];
     struct CreateMergeRequest {
         /// The source project.
         id: Id,
@@ -354,7 +354,7 @@ crate::endpoints! {
 
     /// Updates, closes or reopens a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest,
-    outdates [MergeRequests, MergeRequest, Changes, Notes, Participants, Reviewers];
+    outdates [MergeRequests, MergeRequest, Changes, Notes, Participants, Reviewers, Events];
     struct UpdateMergeRequest {
         id: Id,
         merge_request_iid: u64,

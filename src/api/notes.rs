@@ -270,7 +270,7 @@ crate::endpoints! {
 
     /// Writes a comment.
     POST "/notes" of on: Noteable [merge_request, issue, snippet, epic] => NoteReply,
-    outdates [Notes, Participants, MergeRequest, MergeRequests, Issue, Issues, Todos];
+    outdates [Notes, Participants, MergeRequest, MergeRequests, Issue, Issues, Todos, Events];
     struct CreateNote {
         body: String,
         /// The time of the comment, if not now; only on issues.
