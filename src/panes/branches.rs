@@ -7,12 +7,13 @@ use crate::api::commits::Commit;
 use crate::api::{Endpoint, Error, GitRef, Id, RefKind, Scope};
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::picker::{Item, Picker};
+use crate::app::pane::Breadcrumb;
 use crate::app::tone::Tone;
-use crate::parts::list::{self};
 use crate::parts::list_prelude::*;
 use crate::parts::pipeline_marks::PipelineMarks;
-use crate::parts::{ahead_behind, forms, project, review};
+use crate::parts::{ahead_behind, forms, list, project, review, scope};
 use crate::store::Load;
+use crate::ui::glyph;
 use crate::ui::text::sanitize;
 
 /// The maximum number of pages that are loaded to list the merged branches before they are deleted.
@@ -313,6 +314,11 @@ impl ListSource for BranchSource {
 
     fn scope(&self) -> Option<Scope> {
         Some(Scope::Project(self.project.clone()))
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let title = format!("{} branches", glyph::or_word(glyph::branch(), ""));
+        scope::breadcrumbs(self.scope().as_ref(), view, &title)
     }
 
     fn empty(&self, _: usize) -> (&'static str, &'static str) {

@@ -3,7 +3,7 @@
 use crate::api::tags::{CreateTagRelease, DeleteTag, GetTag, ListTags, Tag, UpdateTagRelease};
 use crate::api::{GitRef, Id, RefKind, Scope};
 use crate::app::overlay::composer::{Composer, Make};
-use crate::parts::list::{self};
+use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, project};
 use crate::store::{Canceled, Derive, Work};

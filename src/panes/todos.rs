@@ -4,7 +4,7 @@ use crate::api::todos::{ListTodos, MarkAllTodosAsDone, Todo};
 use crate::app::overlay::batch::Batch;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::tone::Tone;
-use crate::parts::list::{self};
+use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
 use crate::parts::{query_list, rendered_markdown, todos};

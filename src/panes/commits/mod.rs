@@ -14,7 +14,7 @@ use crate::app::query;
 use crate::app::tone::Tone;
 use crate::parts::commit_history::History;
 use crate::parts::commit_view::CommitView;
-use crate::parts::list::{self};
+use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
 use crate::parts::pipeline_marks::PipelineMarks;

@@ -17,7 +17,7 @@ use crate::app::watch::Watched;
 use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
 use crate::parts::columns;
-use crate::parts::list::{self};
+use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
