@@ -227,7 +227,8 @@ impl<S: ListSource> ListPane<S> {
 
     /// Returns the selected row, or the reason why there is none.
     pub fn need_row<'a>(&self, view: &View<'a>) -> Result<&'a S::Row, Disabled> {
-        list::need(self.current(view), &self.rows(view), "nothing is selected")
+        // Every row command asks this in every frame, and the rows of a long list cost more than the current one.
+        self.current(view).map_or_else(|| list::need(None, &self.rows(view), "nothing is selected"), Ok)
     }
 
     /// Returns an error unless a row is selected, for [`Command::when`].
