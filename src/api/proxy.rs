@@ -53,7 +53,8 @@ fn is_supported(scheme: &str) -> bool {
     SCHEMES.contains(&scheme)
 }
 
-/// Returns whether `NO_PROXY` covers the host of `url`: `*`, the host itself, one of its parent domains, or its network.
+/// Returns whether `NO_PROXY` covers the host of `url`: the host itself, one of its parent domains, or its network. `*`
+/// covers all names, but no addresses, as in the HTTP library.
 fn is_exempt(url: &Url, var: &dyn Fn(&str) -> Option<String>) -> bool {
     let exceptions = var("NO_PROXY").or_else(|| var("no_proxy")).unwrap_or_default();
     let mut entries = exceptions.split(',').map(str::trim);
@@ -143,6 +144,7 @@ mod tests {
             ("notexample.com", "example.com", false),
             ("git.example.com", "*", true),
             ("git.example.com", "", false),
+            ("10.1.2.3", "*", false),
             ("10.1.2.3", "10.0.0.0/8", true),
             ("11.1.2.3", "10.0.0.0/8", false),
             ("10.1.2.3", "10.1.2.3", true),

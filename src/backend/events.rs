@@ -112,7 +112,7 @@ fn show(call: &ReadCall, event: &Happened) -> Event {
         }
     };
     Event {
-        id: event.record * KINDS + event.kind,
+        id: event.record.wrapping_mul(KINDS).wrapping_add(event.kind),
         project_id: target.map(|(project, ..)| project),
         action_name: event.action.to_owned(),
         target_id,

@@ -1,5 +1,6 @@
 //! The activity of a project or of a user: their events, the latest first.
 
+use crate::api::endpoint::encode;
 use crate::api::events::{Event, ListEvents};
 use crate::api::{Feed, Scope};
 use crate::app::tone::Tone;
@@ -130,7 +131,12 @@ impl ListSource for EventSource {
     }
 
     fn url(&self, view: &View, _: &Event) -> Option<String> {
-        scope::page(self.scope().as_ref(), view, "/activity")
+        let of = |page: &str| Some(format!("{}/{page}", view.session.web_url));
+        match &self.feed {
+            Feed::Project(_) => scope::page(self.scope().as_ref(), view, "/activity"),
+            Feed::User(name) => of(&format!("users/{}/activity", encode(name.as_str()))),
+            Feed::Own => of("dashboard/activity"),
+        }
     }
 
     fn copies(&self, _view: &View, event: &Event) -> Vec<Clip> {

@@ -56,11 +56,14 @@ async fn events_say_who_did_what_and_open_where_it_happened() {
 
 #[tokio::test]
 async fn the_events_of_a_user_open_in_their_own_projects() {
-    for (place, line) in
-        [(Place::new("activity"), "GET /events"), (Place::new("activity").item("ada"), "GET /users/ada/events")]
-    {
+    for (place, line, page) in [
+        (Place::new("activity"), "GET /events", "dashboard/activity"),
+        (Place::new("activity").item("ada"), "GET /users/ada/events", "users/ada/activity"),
+    ] {
         let mut harness = open(line, place.clone()).await;
         assert_eq!(harness.app.place(), place);
+        harness.press("o");
+        assert_eq!(harness.browsed(), [format!("http://demo.test/{page}")]);
         harness.press("j Enter");
         assert_eq!(harness.app.place(), Place::new("mr").project("7").item(12));
     }
