@@ -9,7 +9,7 @@ use labscope::api::commits::DiffEntry;
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::store::{KnownState, ParsedReply, Want};
+use labscope::store::{ParsedReply, Task};
 use labscope::ui::diff::{self, At, DiffDoc, DiffOptions, FileDiff, Inset, Side, Source};
 use labscope::ui::doc::{DocLine, DocState};
 use labscope::ui::theme::{Background, Theme};
@@ -54,9 +54,9 @@ struct Server<'a> {
 fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) -> Vec<Effect> {
     let (mut todo, mut left, mut done) = (effects, Vec::new(), 0);
     while let Some(effect) = todo.pop() {
-        let Effect::Start(task, want, _) = effect else { continue };
-        let outcome = match &want {
-            Want::Load(load) => {
+        let Effect::Start(task) = effect else { continue };
+        let outcome = match &task {
+            Task::Load { load, .. } => {
                 let bytes = match &load.request.route {
                     route if route.ends_with("/changes") => server.changes,
                     route if route.ends_with("/discussions") => server.threads,
@@ -69,16 +69,16 @@ fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) ->
                     Err(_) => continue,
                 }
             }
-            Want::Work(work) if done < works => {
+            Task::Work(work) if done < works => {
                 done += 1;
                 Outcome::Computed((work.run)(&|| false))
             }
             _ => {
-                left.push(Effect::Start(task, want, KnownState::default()));
+                left.push(Effect::Start(task));
                 continue;
             }
         };
-        todo.extend(app.update(Msg::Arrived(task, Ok(outcome))));
+        todo.extend(app.update(Msg::Arrived(task.key(), Ok(outcome))));
     }
     left
 }

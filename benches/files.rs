@@ -12,7 +12,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::panes::files::find::{Files, Rank};
-use labscope::store::{Derive, ParsedReply, Want};
+use labscope::store::{Derive, ParsedReply, Task};
 use labscope::ui::code::{Content, Highlighter, Text};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -55,20 +55,20 @@ fn reply(route: &str, path: &str, large: &Bytes) -> Vec<u8> {
 fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
     let mut todo = effects;
     while let Some(effect) = todo.pop() {
-        let Effect::Start(task, want, _) = effect else { continue };
-        let outcome = match &want {
-            Want::Load(load) => match (load.read)(&reply(load.request.route, &load.request.path, large), None) {
+        let Effect::Start(task) = effect else { continue };
+        let outcome = match &task {
+            Task::Load { load, .. } => match (load.read)(&reply(load.request.route, &load.request.path, large), None) {
                 Ok((value, len)) => {
                     Outcome::Reply(ParsedReply { value, len, next: None, total: Some(len as u64), digest: 0, size: 0 })
                 }
                 Err(_) => continue,
             },
             // None of the screens drawn here read archives.
-            Want::RangeRead(_) => continue,
-            Want::Work(work) => Outcome::Computed((work.run)(&|| false)),
-            Want::Follow(_) => continue,
+            Task::RangeRead(_) => continue,
+            Task::Work(work) => Outcome::Computed((work.run)(&|| false)),
+            Task::Follow(..) => continue,
         };
-        todo.extend(app.update(Msg::Arrived(task, Ok(outcome))));
+        todo.extend(app.update(Msg::Arrived(task.key(), Ok(outcome))));
     }
 }
 

@@ -10,7 +10,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::app::session::{CustomSection, Session};
-use labscope::store::{ParsedReply, TaskKey, Want};
+use labscope::store::{ParsedReply, Task, TaskKey};
 use std::sync::Arc;
 use support::{Table, key, key_and_frame, shown, start, start_as};
 
@@ -69,9 +69,9 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &[u8]) {
 fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u8>) {
     let mut todo = effects;
     while let Some(effect) = todo.pop() {
-        let Effect::Start(task, want, _) = effect else { continue };
-        let outcome = match &want {
-            Want::Load(load) => match (load.read)(&body(load.request.route), Some("application/json")) {
+        let Effect::Start(task) = effect else { continue };
+        let outcome = match &task {
+            Task::Load { load, .. } => match (load.read)(&body(load.request.route), Some("application/json")) {
                 Ok((value, len)) => Ok(Outcome::Reply(ParsedReply {
                     value,
                     len,
@@ -82,7 +82,7 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
                 })),
                 Err(e) => Err(Error { tried: load.request.line(), fault: Fault::Missing(e.reason) }),
             },
-            Want::Follow(follow) => {
+            Task::Follow(follow, _) => {
                 let bytes = body(follow.request.route);
                 todo.extend(app.update(Msg::Bytes {
                     request: follow.request.clone(),
@@ -91,11 +91,11 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
                 }));
                 Ok(Outcome::End)
             }
-            Want::Work(work) => Ok(Outcome::Computed((work.run)(&|| false))),
+            Task::Work(work) => Ok(Outcome::Computed((work.run)(&|| false))),
             // None of the screens drawn here read archives.
-            Want::RangeRead(_) => continue,
+            Task::RangeRead(_) => continue,
         };
-        todo.extend(app.update(Msg::Arrived(task, outcome)));
+        todo.extend(app.update(Msg::Arrived(task.key(), outcome)));
     }
 }
 

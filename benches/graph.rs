@@ -9,7 +9,7 @@ use labscope::api::endpoint::Endpoint;
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::store::{ParsedReply, Want};
+use labscope::store::{ParsedReply, Task};
 use labscope::ui::graph::{Lanes, lay_out};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -51,8 +51,8 @@ fn page(page: usize, all: usize) -> Vec<Commit> {
 fn work(app: &mut App, effects: Vec<Effect>) {
     let mut todo = effects;
     while let Some(effect) = todo.pop() {
-        if let Effect::Start(task, Want::Work(work), _) = effect {
-            todo.extend(app.update(Msg::Arrived(task, Ok(Outcome::Computed((work.run)(&|| false))))));
+        if let Effect::Start(task @ Task::Work(work)) = &effect {
+            todo.extend(app.update(Msg::Arrived(task.key(), Ok(Outcome::Computed((work.run)(&|| false))))));
         }
     }
 }

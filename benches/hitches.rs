@@ -8,7 +8,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::runtime::Turn;
-use labscope::store::{PER_PAGE, ParsedReply, TaskKey, Want};
+use labscope::store::{PER_PAGE, ParsedReply, Task, TaskKey};
 use std::collections::VecDeque;
 use support::changes::{FILES, reply};
 use support::{Table, frame, key, screen, start};
@@ -51,7 +51,7 @@ type Server<'a> = &'a dyn Fn(&str, usize) -> (Vec<u8>, bool);
 struct Driver<'a> {
     app: App,
     server: Server<'a>,
-    asked: Vec<(TaskKey, Want)>,
+    asked: Vec<Task>,
     inbox: VecDeque<Msg>,
     /// The milliseconds of each key press with its frame, and a label.
     took: Vec<(f64, String)>,
@@ -70,8 +70,8 @@ impl Driver<'_> {
     fn take(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Start(task, want, _) => self.asked.push((task, want)),
-                Effect::Cancel(task) => self.asked.retain(|(asked, _)| *asked != task),
+                Effect::Start(task) => self.asked.push(task),
+                Effect::Cancel(key) => self.asked.retain(|task| task.key() != key),
                 _ => {}
             }
         }
@@ -81,11 +81,10 @@ impl Driver<'_> {
     /// program.
     fn answer(&mut self) {
         let mut works = 0;
-        for (task, want) in std::mem::take(&mut self.asked) {
-            let outcome = match &want {
-                Want::Load(load) => {
-                    let page = if let TaskKey::Load(_, page) = &task { *page } else { 0 };
-                    let (body, more) = (self.server)(load.request.route, page as usize);
+        for task in std::mem::take(&mut self.asked) {
+            let outcome = match &task {
+                Task::Load { load, page, .. } => {
+                    let (body, more) = (self.server)(load.request.route, *page as usize);
                     (load.read)(&body, Some("application/json"))
                         .map(|(value, len)| {
                             let next = more.then_some(page + 1);
@@ -94,17 +93,17 @@ impl Driver<'_> {
                         })
                         .map_err(|e| Error { tried: load.request.line(), fault: Fault::Missing(e.reason) })
                 }
-                Want::Work(work) if works < WORKERS => {
+                Task::Work(work) if works < WORKERS => {
                     works += 1;
                     Ok(Outcome::Computed((work.run)(&|| false)))
                 }
-                Want::Work(_) | Want::Follow(_) => {
-                    self.asked.push((task, want));
+                Task::Work(_) | Task::Follow(..) => {
+                    self.asked.push(task);
                     continue;
                 }
-                Want::RangeRead(_) => continue,
+                Task::RangeRead(_) => continue,
             };
-            self.inbox.push_back(Msg::Arrived(task, outcome));
+            self.inbox.push_back(Msg::Arrived(task.key(), outcome));
         }
     }
 
@@ -251,7 +250,7 @@ fn lists(table: &mut Table) {
 fn trace(table: &mut Table) {
     let mut driver = Driver::open(Place::new("job").project("a/p").item(7), &|route, _| other(route));
     driver.press_all("j k");
-    let follow = driver.asked.iter().find_map(|(_, want)| if let Want::Follow(one) = want { Some(one) } else { None });
+    let follow = driver.asked.iter().find_map(|task| if let Task::Follow(one, _) = task { Some(one) } else { None });
     let request = follow.expect("the pane follows the trace").request.clone();
     driver.took.clear();
     let (mut sent, mut line) = (0, 0_u32);

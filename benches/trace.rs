@@ -12,7 +12,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::runtime::executor::Executor;
-use labscope::store::{KnownState, ParsedReply, TaskKey, Want};
+use labscope::store::{ParsedReply, Task, TaskKey};
 use ratatui::buffer::Buffer;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -167,24 +167,24 @@ async fn plain(url: &str) -> f64 {
 fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request>, Vec<Effect>) {
     let (mut todo, mut left, mut follow) = (effects, Vec::new(), None);
     while let Some(effect) = todo.pop() {
-        let Effect::Start(task, want, _) = effect else { continue };
-        let body = match &want {
-            Want::Load(load) if load.request.route.ends_with("/{job_id}") => job("running").into_bytes(),
-            Want::Load(load) if load.pages > 0 => b"[]".to_vec(),
-            Want::Load(_) => br#"{"id": 1, "name": "p", "path_with_namespace": "a/p"}"#.to_vec(),
-            Want::Follow(one) => {
+        let Effect::Start(task) = effect else { continue };
+        let body = match &task {
+            Task::Load { load, .. } if load.request.route.ends_with("/{job_id}") => job("running").into_bytes(),
+            Task::Load { load, .. } if load.pages > 0 => b"[]".to_vec(),
+            Task::Load { .. } => br#"{"id": 1, "name": "p", "path_with_namespace": "a/p"}"#.to_vec(),
+            Task::Follow(one, _) => {
                 follow = Some(one.request.clone());
                 continue;
             }
             _ => {
-                left.push(Effect::Start(task, want, KnownState::default()));
+                left.push(Effect::Start(task));
                 continue;
             }
         };
-        let Want::Load(load) = &want else { continue };
+        let Task::Load { load, .. } = &task else { continue };
         let Ok((value, len)) = (load.read)(&body, Some("application/json")) else { continue };
         let reply = Outcome::Reply(ParsedReply { value, len, next: None, total: None, digest: 0, size: 0 });
-        todo.extend(app.update(Msg::Arrived(task, Ok(reply))));
+        todo.extend(app.update(Msg::Arrived(task.key(), Ok(reply))));
     }
     (follow, left)
 }
@@ -219,9 +219,9 @@ fn search(app: &mut App, filter_text: &str) -> (f64, usize) {
     effects.extend(app.update(Msg::Key(key("Enter"))));
     let start = Instant::now();
     for effect in effects {
-        if let Effect::Start(task, Want::Work(work), _) = effect {
+        if let Effect::Start(task @ Task::Work(work)) = &effect {
             let made = (work.run)(&|| false);
-            app.update(Msg::Arrived(task, Ok(Outcome::Computed(made))));
+            app.update(Msg::Arrived(task.key(), Ok(Outcome::Computed(made))));
         }
     }
     let took = start.elapsed().as_secs_f64();

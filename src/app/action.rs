@@ -16,7 +16,7 @@ use super::transfer::{NewTransfer, TransferEvent, TransferSpec};
 use super::watch::Watched;
 use crate::api::{Error, Host};
 use crate::app::clip::Clip;
-use crate::store::{KnownState, ParsedReply, TaskKey, Value, Want, WorkResult, Write};
+use crate::store::{ParsedReply, Task, TaskKey, Value, Want, WorkResult, Write};
 use crate::ui::theme::{Background, Theme};
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
@@ -319,9 +319,8 @@ impl std::fmt::Debug for Outcome {
 // Effects are few and short-lived: boxing the large ones would only make them harder to read in tests.
 #[allow(clippy::large_enum_variant)]
 pub enum Effect {
-    /// Starts a task. The last value is what is already cached: a stream continues after those bytes,
-    /// and a page that is cached need not be looked up on disk.
-    Start(TaskKey, Want, KnownState),
+    /// Starts a task.
+    Start(Task),
     /// Pauses a stream that was started (`true`), or resumes it.
     SetPaused(TaskKey, bool),
     /// Cancels a task.

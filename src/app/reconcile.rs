@@ -9,7 +9,7 @@ use super::{App, place_info};
 use crate::api::identity::GetOwnToken;
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
-use crate::store::{KnownState, Load, TaskKey, Want, earliest};
+use crate::store::{KnownPart, Load, Task, TaskKey, Want, earliest};
 use crate::ui::glyph;
 use jiff::SignedDuration;
 use std::collections::HashSet;
@@ -132,7 +132,7 @@ impl App {
         let mut wanted: HashSet<TaskKey> = HashSet::new();
         let mut wake = None;
         for want in wants {
-            match &want {
+            match want {
                 Want::Load(load) => {
                     // Every page of a wanted list that is in flight stays in flight.
                     wanted.extend(
@@ -142,43 +142,36 @@ impl App {
                             .cloned(),
                     );
                     for _ in 0..load.concurrency {
-                        let (page, due) = self.store.due(load, self.now);
+                        let (page, due) = self.store.due(&load, self.now);
                         wake = earliest(wake, due);
                         let Some(page) = page else { break };
                         if self.store.fail_unsupported(&load.request, page, self.now) {
                             self.dirty = true;
                             break;
                         }
-                        let task = TaskKey::Load(load.request.clone(), page);
-                        let known = KnownState::from(u64::from(self.store.knows(&load.request, page)));
-                        self.start(task, want.clone(), known, &mut wanted, effects);
+                        let is_known = self.store.knows(&load.request, page);
+                        self.start(Task::Load { load: load.clone(), page, is_known }, &mut wanted, effects);
                     }
                 }
                 Want::Follow(follow) => {
-                    if self.store.follows(follow) {
-                        self.store.open_stream(follow);
-                        let task = TaskKey::Follow(follow.request.clone());
-                        let state = || self.store.known_state(&follow.request);
-                        let known = if self.in_flight.contains(&task) { KnownState::default() } else { state() };
+                    if self.store.follows(&follow) {
+                        self.store.open_stream(&follow);
+                        let key = TaskKey::Follow(follow.request.clone());
+                        let part = || self.store.known_part(&follow.request);
+                        let known = if self.in_flight.contains(&key) { KnownPart::default() } else { part() };
                         let full = self.store.is_full(&follow.request);
-                        self.start(task.clone(), want, known, &mut wanted, effects);
-                        self.hold(task, full, effects);
+                        self.start(Task::Follow(follow, known), &mut wanted, effects);
+                        self.hold(key, full, effects);
                     }
                 }
                 Want::RangeRead(read) => {
                     if self.store.is_result_missing(&read.key) {
-                        self.start(
-                            TaskKey::RangeRead(read.key.clone()),
-                            want,
-                            KnownState::default(),
-                            &mut wanted,
-                            effects,
-                        );
+                        self.start(Task::RangeRead(read), &mut wanted, effects);
                     }
                 }
                 Want::Work(work) => {
                     if self.store.is_result_missing(&work.key) {
-                        self.start(TaskKey::Work(work.key.clone()), want, KnownState::default(), &mut wanted, effects);
+                        self.start(Task::Work(work), &mut wanted, effects);
                     }
                 }
             }
@@ -197,18 +190,12 @@ impl App {
         self.wake = wake.filter(|_| !self.session.offline);
     }
 
-    fn start(
-        &mut self,
-        task: TaskKey,
-        want: Want,
-        known: KnownState,
-        wanted: &mut HashSet<TaskKey>,
-        effects: &mut Vec<Effect>,
-    ) {
-        wanted.insert(task.clone());
-        if self.in_flight.insert(task.clone()) {
-            self.store.set_loading(&task, true);
-            effects.push(Effect::Start(task, want, known));
+    fn start(&mut self, task: Task, wanted: &mut HashSet<TaskKey>, effects: &mut Vec<Effect>) {
+        let key = task.key();
+        wanted.insert(key.clone());
+        if self.in_flight.insert(key.clone()) {
+            self.store.set_loading(&key, true);
+            effects.push(Effect::Start(task));
         }
     }
 

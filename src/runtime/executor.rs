@@ -22,7 +22,7 @@ use crate::runtime::connections::{self, Connect, Connection, Connections, Server
 use crate::runtime::download::{self, PartNames};
 use crate::runtime::range_reader;
 use crate::store;
-use crate::store::{KnownState, Load, PER_PAGE, ParsedReply, TaskKey, Want, Work, Write};
+use crate::store::{Load, PER_PAGE, ParsedReply, Task, TaskKey, Work, Write};
 use futures::FutureExt;
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -41,14 +41,15 @@ const MAX_FINISH_WAIT: Duration = Duration::from_millis(500);
 /// Maximum time for which a frame waits for typed text to be written.
 const MAX_WRITE_WAIT: Duration = Duration::from_millis(200);
 
-struct Task {
+/// A task in flight.
+struct RunningTask {
     abort: AbortHandle,
     stop: StopFlag,
     /// Whether a stream should pause reading.
     hold: watch::Sender<bool>,
 }
 
-impl Task {
+impl RunningTask {
     fn stop(&self) {
         self.stop.stop();
         self.abort.abort();
@@ -77,7 +78,7 @@ pub struct Executor {
     /// The current server.
     here: Host,
     sender: mpsc::Sender<Msg>,
-    tasks: HashMap<TaskKey, Task>,
+    tasks: HashMap<TaskKey, RunningTask>,
     writes: Vec<JoinHandle<()>>,
     saves: HashMap<u64, AbortHandle>,
     /// The running commands of the configuration.
@@ -144,7 +145,7 @@ impl Executor {
     /// Runs an effect. Returns it if it concerns the terminal, another server, or quitting.
     pub fn take(&mut self, effect: Effect) -> Option<Effect> {
         match effect {
-            Effect::Start(task, want, known) => self.start(task, want, known),
+            Effect::Start(task) => self.start(task),
             Effect::Cancel(task) => {
                 if let Some(task) = self.tasks.remove(&task) {
                     task.stop();
@@ -275,44 +276,39 @@ impl Executor {
         let writes = std::mem::take(&mut self.writes);
         let _ = tokio::time::timeout(Duration::from_secs(3), futures::future::join_all(writes)).await;
         self.saves.values().chain(self.runs.values()).for_each(AbortHandle::abort);
-        self.tasks.values().for_each(Task::stop);
+        self.tasks.values().for_each(RunningTask::stop);
     }
 
-    fn start(&mut self, key: TaskKey, want: Want, known: KnownState) {
+    fn start(&mut self, task: Task) {
         // Tasks that ended by themselves remain in the map only by name.
         self.tasks.retain(|_, task| !task.abort.is_finished());
-        let (connection, stop) = (self.connection(want.host()), StopFlag::default());
+        let (connection, stop) = (self.connection(task.host()), StopFlag::default());
         let sender = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
-        // The store's data is newer than the disk cache.
-        let use_cache = known.received == 0;
         let (hold, paused) = watch::channel(false);
         let backpressure = Backpressure { paused, queue_capacity: self.queue_capacity.clone() };
+        let key = task.key();
         let name = key.clone();
-        let task = tokio::spawn(async move {
-            let inner = name.clone();
+        let running = tokio::spawn(async move {
             let to = &sender;
             let outcome = async {
-                match want {
-                    Want::Load(load) => {
-                        let page = match &inner {
-                            TaskKey::Load(_, page) => *page,
-                            TaskKey::Follow(_) | TaskKey::Work(_) | TaskKey::RangeRead(_) => 0,
-                        };
+                match task {
+                    Task::Load { load, page, is_known } => {
                         let request = at_page(&load, page);
                         let cache = connection.cache().await;
-                        if use_cache
+                        // The store's data is newer than the disk cache.
+                        if !is_known
                             && let Some(cache) = &cache
                             && let Some((arrival, at)) = cached_reply(cache, &load, &request).await
                         {
-                            to.send(Msg::Cached(inner, arrival, at)).await;
+                            to.send(Msg::Cached(name.clone(), arrival, at)).await;
                         }
                         reply(&connection, &load, &request, cache.as_deref()).await.map(Outcome::Reply)
                     }
-                    Want::Follow(follow) => {
+                    Task::Follow(follow, known) => {
                         follow::stream(&connection, &follow, known, backpressure, to).await.map(|()| Outcome::End)
                     }
-                    Want::Work(work) => run_work(work, to).await,
-                    Want::RangeRead(reader) => {
+                    Task::Work(work) => run_work(work, to).await,
+                    Task::RangeRead(reader) => {
                         range_reader::read_ranges(&connection.client().await?, &reader, to).await
                     }
                 }
@@ -325,7 +321,7 @@ impl Executor {
             }
             sender.send(Msg::Arrived(name, outcome)).await;
         });
-        self.tasks.insert(key, Task { abort: task.abort_handle(), stop, hold });
+        self.tasks.insert(key, RunningTask { abort: running.abort_handle(), stop, hold });
     }
 
     /// Writes a section to the configuration, if possible. This is a small file that is rarely written.
@@ -531,7 +527,7 @@ mod tests {
         let gone = || Err(Error { tried: "connect".into(), fault: Fault::Offline("gone".into()) });
         let mut executor = Executor::new(Box::new(gone), sender, None, None);
         let task = TaskKey::Work("text".into());
-        executor.take(Effect::Start(task.clone(), Work::new(Colored).into(), KnownState::default()));
+        executor.take(Effect::Start(Task::Work(Work::new(Colored))));
         let text = |result: &crate::store::WorkResult| result.value.downcast_ref::<&str>().copied();
         let Msg::Preview(of, preview) = next_message(&mut inbox).await else { panic!("no preview") };
         assert_eq!((of, text(&preview)), (task, Some("plain")));
@@ -557,17 +553,15 @@ mod tests {
         let (sender, mut inbox) = mpsc::channel(8);
         let gone = || Err(Error { tried: "connect".into(), fault: Fault::Offline("gone".into()) });
         let mut executor = Executor::new(Box::new(gone), sender, None, Some(folder.path().to_owned()));
-        let task = TaskKey::Load(load.request.clone(), 1);
-        let start = Effect::Start(task.clone(), load.into(), KnownState::default());
-        executor.take(start.clone());
+        let task = |is_known| Task::Load { load: load.clone(), page: 1, is_known };
+        executor.take(Effect::Start(task(false)));
         let Msg::Cached(about, arrival, at) = next_message(&mut inbox).await else { panic!("nothing was recalled") };
-        assert_eq!((about, at), (task, Timestamp::UNIX_EPOCH));
+        assert_eq!((about, at), (task(false).key(), Timestamp::UNIX_EPOCH));
         let rows = arrival.value.downcast_ref::<Vec<Branch>>().expect("branches");
         assert_eq!(rows.first().map(|b| b.name.as_str()), Some("main"));
         assert!(matches!(next_message(&mut inbox).await, Msg::Arrived(_, Err(_))));
         // The second time, the store already has the data.
-        let Effect::Start(task, want, _) = start else { panic!("a start") };
-        executor.take(Effect::Start(task, want, 1.into()));
+        executor.take(Effect::Start(task(true)));
         assert!(matches!(next_message(&mut inbox).await, Msg::Arrived(_, Err(_))));
     }
 }

@@ -5,7 +5,7 @@ use crate::api::client::{Client, Download};
 use crate::api::{Error, Fault};
 use crate::app::action::Msg;
 use crate::runtime::connections::ServerConnection;
-use crate::store::{Follow, KnownState};
+use crate::store::{Follow, KnownPart};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -92,7 +92,7 @@ impl Backpressure {
 pub(super) async fn stream(
     connection: &ServerConnection,
     follow: &Follow,
-    known: KnownState,
+    known: KnownPart,
     backpressure: Backpressure,
     sender: &MsgSender,
 ) -> Result<(), Error> {

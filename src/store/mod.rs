@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 pub use want::{
-    Canceled, Derive, Follow, KnownState, ListQuery, Load, PER_PAGE, Sink, TaskKey, Value, Want, Work, WorkResult,
+    Canceled, Derive, Follow, KnownPart, ListQuery, Load, PER_PAGE, Sink, Task, TaskKey, Value, Want, Work, WorkResult,
     Write,
 };
 
@@ -784,8 +784,8 @@ impl Store {
     }
 
     /// Returns the state of a document before its request starts: the number of bytes received and the tail.
-    pub fn known_state(&self, request: &Request) -> KnownState {
-        let state = |s: &Stream| KnownState { received: s.sink.received(), tail: s.sink.tail().to_vec() };
+    pub fn known_part(&self, request: &Request) -> KnownPart {
+        let state = |s: &Stream| KnownPart { received: s.sink.received(), tail: s.sink.tail().to_vec() };
         self.streams.get(request).map(state).unwrap_or_default()
     }
 

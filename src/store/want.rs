@@ -41,20 +41,49 @@ pub enum Want {
 }
 
 impl Want {
-    /// Returns the server, if it is not the current one.
-    pub fn host(&self) -> Option<&Host> {
-        match self {
-            Want::Load(load) => load.request.host.as_ref(),
-            Want::Follow(follow) => follow.request.host.as_ref(),
-            Want::RangeRead(reader) => reader.request.host.as_ref(),
-            Want::Work(_) => None,
-        }
-    }
-
     /// Multiplies the polling interval by `times`, if there is one.
     pub fn slow_down(&mut self, times: u32) {
         if let Want::Load(load) = self {
             load.refresh_after = load.refresh_after.map(|refresh_after| refresh_after.saturating_mul(times));
+        }
+    }
+}
+
+/// A part of a want that is started at once: what to do, and what the store has already.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// Requests a page of a list; page 0 for a reply that is not a list.
+    Load {
+        load: Load,
+        page: u32,
+        /// Whether the store has an earlier reply, so that it is not looked up on disk.
+        is_known: bool,
+    },
+    /// Downloads a growing document, from the end of the known part.
+    Follow(Follow, KnownPart),
+    /// Runs a computation.
+    Work(Work),
+    /// Reads a value from parts of a large remote file.
+    RangeRead(AnyRangeRead),
+}
+
+impl Task {
+    pub fn key(&self) -> TaskKey {
+        match self {
+            Task::Load { load, page, .. } => TaskKey::Load(load.request.clone(), *page),
+            Task::Follow(follow, _) => TaskKey::Follow(follow.request.clone()),
+            Task::Work(work) => TaskKey::Work(work.key.clone()),
+            Task::RangeRead(read) => TaskKey::RangeRead(read.key.clone()),
+        }
+    }
+
+    /// Returns the server, if it is not the current one.
+    pub fn host(&self) -> Option<&Host> {
+        match self {
+            Task::Load { load, .. } => load.request.host.as_ref(),
+            Task::Follow(follow, _) => follow.request.host.as_ref(),
+            Task::RangeRead(read) => read.request.host.as_ref(),
+            Task::Work(_) => None,
         }
     }
 }
@@ -324,19 +353,13 @@ pub trait Sink: Any + Send {
     }
 }
 
-/// The data that is known before a request starts.
+/// The part of a growing document that the store has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KnownState {
-    /// The number of bytes of a stream, or 1 if there was a reply.
+pub struct KnownPart {
+    /// The number of bytes.
     pub received: u64,
-    /// The last bytes of a stream.
+    /// The last bytes.
     pub tail: Vec<u8>,
-}
-
-impl From<u64> for KnownState {
-    fn from(received: u64) -> KnownState {
-        KnownState { received, tail: Vec::new() }
-    }
 }
 
 /// A growing document, and the status that tells whether it is complete. Equal by request.

@@ -7,7 +7,7 @@ use labscope::api::jobs::{GetJob, GetTrace, Job};
 use labscope::api::{Endpoint, Error, Fault};
 use labscope::app::action::{Effect, Msg};
 use labscope::runtime::executor::Executor;
-use labscope::store::{Follow, KnownState, Load, Sink, TaskKey, Value, Want};
+use labscope::store::{Follow, KnownPart, Load, Sink, Task, TaskKey, Value};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -125,11 +125,11 @@ fn is_over(value: &Value) -> bool {
 }
 
 async fn follow(turns: Vec<Turn>) -> (Heard, Result<(), Error>) {
-    go_on(turns, KnownState::default()).await
+    go_on(turns, KnownPart::default()).await
 }
 
 /// Resumes following from `held`.
-async fn go_on(turns: Vec<Turn>, held: KnownState) -> (Heard, Result<(), Error>) {
+async fn go_on(turns: Vec<Turn>, held: KnownPart) -> (Heard, Result<(), Error>) {
     let url = serve(turns).await;
     let mut server: Server = at(&url);
     server.timeouts.read = Duration::from_millis(200);
@@ -138,7 +138,7 @@ async fn go_on(turns: Vec<Turn>, held: KnownState) -> (Heard, Result<(), Error>)
     let request = GetTrace { id: 1_u64.into(), job_id: 7 }.request();
     let status = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
     let follow = Follow { request: request.clone(), status, is_complete: is_over, sink: || Box::new(Nothing) };
-    executor.take(Effect::Start(TaskKey::Follow(request), Want::Follow(follow), held));
+    executor.take(Effect::Start(Task::Follow(follow, held)));
     let mut heard = Heard::default();
     loop {
         let next = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it goes on");
@@ -292,7 +292,7 @@ async fn a_rewritten_longer_trace_restarts() {
     }
     // If the trace was rewritten between two visits, the kept last bytes reveal it.
     let held =
-        |text: &str| KnownState { received: text.len() as u64, tail: text.as_bytes()[text.len() - 512..].to_vec() };
+        |text: &str| KnownPart { received: text.len() as u64, tail: text.as_bytes()[text.len() - 512..].to_vec() };
     let is = new.clone();
     let (heard, outcome) = go_on(vec![turn(move |from| ranged(&is, from))], held(&old)).await;
     assert!(outcome.is_ok());
@@ -350,8 +350,9 @@ async fn a_long_trace_is_throttled_to_its_consumer() {
     let request = GetTrace { id: 1_u64.into(), job_id: 7 }.request();
     let status = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
     let follow = Follow { request: request.clone(), status, is_complete: is_over, sink: || Box::new(Nothing) };
-    let task = TaskKey::Follow(request);
-    executor.take(Effect::Start(task.clone(), Want::Follow(follow), KnownState::default()));
+    let task = Task::Follow(follow, KnownPart::default());
+    let key = task.key();
+    executor.take(Effect::Start(task));
     // Messages that have not been processed are bounded, no matter how much room the channel has.
     let mut unheard = Vec::new();
     let size = |msg: &Msg| match msg {
@@ -372,7 +373,7 @@ async fn a_long_trace_is_throttled_to_its_consumer() {
     }
     assert!((1 << 20..=8 << 20).contains(&waiting), "{waiting} of {total}");
     // While on hold, it sends nothing more, although there is room; afterwards it continues.
-    executor.take(Effect::SetPaused(task.clone(), true));
+    executor.take(Effect::SetPaused(key.clone(), true));
     unheard.clear();
     let mut more = 0;
     while let Ok(Some(msg)) = tokio::time::timeout(Duration::from_millis(300), inbox.recv()).await {
@@ -380,7 +381,7 @@ async fn a_long_trace_is_throttled_to_its_consumer() {
     }
     // One chunk had already reserved its room.
     assert!(more < 1 << 20, "{more}");
-    executor.take(Effect::SetPaused(task, false));
+    executor.take(Effect::SetPaused(key, false));
     let mut all = waiting + more;
     while let Some(msg) = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it goes on") {
         all += size(&msg);
@@ -411,9 +412,8 @@ async fn the_clock_offset_of_a_server_is_reported_before_its_reply() {
         let (sender, mut inbox) = mpsc::channel(64);
         let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
         let load = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
-        let task = TaskKey::Load(load.request.clone(), 0);
         let began = std::time::Instant::now();
-        executor.take(Effect::Start(task, load.into(), KnownState::default()));
+        executor.take(Effect::Start(Task::Load { load, page: 0, is_known: false }));
         let first = inbox.recv().await.and_then(Msg::unless_stopped);
         let Some(Msg::ClockOffset(ahead)) = first else { panic!("{first:?}") };
         // A `Date` header has whole seconds, and is as old as the reply was under way.

@@ -8,7 +8,7 @@ use labscope::api::merge_requests::ListMergeRequests;
 use labscope::app::action::{Effect, Msg};
 use labscope::runtime::connections::{Connection, Connections};
 use labscope::runtime::executor::Executor;
-use labscope::store::{KnownState, Load, TaskKey};
+use labscope::store::{Load, Task};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -21,12 +21,13 @@ fn connection(server: Server, token: &str, replies: Option<PathBuf>) -> Connecti
 /// Requests merge requests from `host`, or from the current server if it is `None`; returns whether it succeeded.
 async fn ask(executor: &mut Executor, inbox: &mut mpsc::Receiver<Msg>, host: Option<&Host>) -> bool {
     let load = Load::list(&ListMergeRequests::default(), 1).at(host);
-    let task = TaskKey::Load(load.request.clone(), 1);
-    executor.take(Effect::Start(task.clone(), load.into(), KnownState::default()));
+    let task = Task::Load { load, page: 1, is_known: false };
+    let key = task.key();
+    executor.take(Effect::Start(task));
     loop {
         let next = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it answers");
         if let Some(Msg::Arrived(of, outcome)) = next.expect("the executor is there").unless_stopped() {
-            assert_eq!(of, task);
+            assert_eq!(of, key);
             return outcome.is_ok();
         }
     }

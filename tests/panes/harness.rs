@@ -18,7 +18,7 @@ use labscope::app::transfer::TransferSpec;
 use labscope::app::{App, Entry, Place, Setup};
 use labscope::domain::parts::{Parts, Step};
 use labscope::runtime::executor::Executor;
-use labscope::store::{AnyRangeRead, Follow, Load, ParsedReply, TaskKey, Want, Write};
+use labscope::store::{AnyRangeRead, Follow, Load, ParsedReply, Task, TaskKey, Write};
 use labscope::ui::glyph::{Alphabet, LocalAlphabet};
 use labscope::ui::text;
 use labscope::ui::theme::{Background, Theme};
@@ -471,21 +471,20 @@ impl Harness {
             self.steps_left -= usize::from(is_step(&effect));
             self.reached.extend(route_of(&effect));
             match effect {
-                Effect::Start(task, mut want, held) => {
-                    if let Want::Load(load) = &mut want {
-                        let page = if let TaskKey::Load(_, page) = &task { *page } else { 0 };
-                        self.asked.push(named(&paged(load, page)));
+                Effect::Start(mut task) => {
+                    if let Task::Load { load, page, .. } = &mut task {
+                        self.asked.push(named(&paged(load, *page)));
                         // Tests do not pause while typing, so a debounce would only slow them down.
                         load.delay = Duration::ZERO;
                     }
-                    if let Want::RangeRead(gleaned) = &mut want {
+                    if let Task::RangeRead(gleaned) = &mut task {
                         self.asked.push(gleaned.request.line());
                         gleaned.delay = Duration::ZERO;
                     }
-                    if !matches!(task, TaskKey::Follow(_)) {
-                        self.in_flight.insert(task.clone());
+                    if !matches!(task, Task::Follow(..)) {
+                        self.in_flight.insert(task.key());
                     }
-                    self.start(Effect::Start(task, want, held));
+                    self.start(Effect::Start(task));
                 }
                 Effect::Send(_, write) if self.holds.as_ref().is_some_and(|like| like(&write.request)) => {
                     self.asked.push(line_with_fields(&write))
@@ -505,7 +504,7 @@ impl Harness {
                     self.start(Effect::Send(number, write));
                 }
                 Effect::Cancel(task) => {
-                    self.pending.retain(|e| !matches!(e, Effect::Start(t, ..) if *t == task));
+                    self.pending.retain(|e| !matches!(e, Effect::Start(started) if started.key() == task));
                     self.in_flight.remove(&task);
                     if let Answers::Server { executor, .. } = &mut self.answers {
                         executor.take(Effect::Cancel(task.clone()));
@@ -725,10 +724,10 @@ impl Harness {
     /// Returns the request lines of all effects without a reply.
     pub fn waiting(&self) -> Vec<String> {
         let line = |effect: &Effect| match effect {
-            Effect::Start(TaskKey::Load(request, _), ..) | Effect::Start(TaskKey::Follow(request), ..) => {
-                request.line()
-            }
-            Effect::Start(TaskKey::Work(key) | TaskKey::RangeRead(key), ..) => key.clone(),
+            Effect::Start(task) => match task.key() {
+                TaskKey::Load(request, _) | TaskKey::Follow(request) => request.line(),
+                TaskKey::Work(key) | TaskKey::RangeRead(key) => key,
+            },
             Effect::Send(_, write) => line_with_fields(write),
             _ => String::new(),
         };
@@ -738,7 +737,7 @@ impl Harness {
     /// Returns the request of the stream that is being read.
     pub fn follows(&self) -> Option<Request> {
         self.pending.iter().find_map(|effect| match effect {
-            Effect::Start(TaskKey::Follow(request), ..) => Some(request.clone()),
+            Effect::Start(Task::Follow(follow, _)) => Some(follow.request.clone()),
             _ => None,
         })
     }
@@ -751,12 +750,12 @@ impl Harness {
     /// Answers the [pending](Harness::waiting) effect at `index`, if it has a reply.
     pub fn answer(&mut self, index: usize) -> bool {
         let messages = match &self.pending[index] {
-            Effect::Start(task @ TaskKey::Load(_, page), Want::Load(load), _) => {
+            Effect::Start(task @ Task::Load { load, page, .. }) => {
                 let Some(outcome) = self.arrival(load, *page) else { return false };
-                vec![Msg::Arrived(task.clone(), outcome.map(Outcome::Reply))]
+                vec![Msg::Arrived(task.key(), outcome.map(Outcome::Reply))]
             }
-            Effect::Start(task, Want::Work(work), _) => {
-                let preview = (work.preview)().map(|preview| Msg::Preview(task.clone(), preview));
+            Effect::Start(task @ Task::Work(work)) => {
+                let preview = (work.preview)().map(|preview| Msg::Preview(task.key(), preview));
                 if self.previews_only
                     && let Some(preview) = preview
                 {
@@ -766,14 +765,14 @@ impl Harness {
                     }
                     return is_new;
                 }
-                let result = Msg::Arrived(task.clone(), Ok(Outcome::Computed((work.run)(&|| false))));
+                let result = Msg::Arrived(task.key(), Ok(Outcome::Computed((work.run)(&|| false))));
                 preview.into_iter().chain([result]).collect()
             }
-            Effect::Start(task, Want::RangeRead(gleaned), _) => {
+            Effect::Start(task @ Task::RangeRead(gleaned)) => {
                 let Some(outcome) = self.gleaned(gleaned) else { return false };
-                vec![Msg::Arrived(task.clone(), outcome)]
+                vec![Msg::Arrived(task.key(), outcome)]
             }
-            Effect::Start(_, Want::Follow(follow), _) => {
+            Effect::Start(Task::Follow(follow, _)) => {
                 let follow = follow.clone();
                 match self.grown(&follow) {
                     Some((messages, true)) => messages,
@@ -825,8 +824,8 @@ impl Harness {
         let error = Error { tried: self.waiting()[index].clone(), fault };
         match self.pending.remove(index) {
             // Local computations do not fail because of a server.
-            effect @ Effect::Start(_, Want::Work(_), _) => self.pending.push(effect),
-            Effect::Start(task, ..) => self.send(Msg::Arrived(task, Err(error))),
+            effect @ Effect::Start(Task::Work(_)) => self.pending.push(effect),
+            Effect::Start(task) => self.send(Msg::Arrived(task.key(), Err(error))),
             Effect::Send(number, _) => self.send(Msg::Sent(number, Err(error))),
             other => panic!("{other:?} is not for a server"),
         }
@@ -836,9 +835,9 @@ impl Harness {
     pub fn reads(&self) -> Vec<String> {
         let line = |request: &Request| named(&Request { page: None, ..request.clone() });
         let lines = |effect: &Effect| match effect {
-            Effect::Start(_, Want::Load(load), _) => vec![line(&load.request)],
-            Effect::Start(_, Want::Follow(follow), _) => vec![line(&follow.status.request), line(&follow.request)],
-            Effect::Start(_, Want::RangeRead(gleaned), _) => vec![line(&gleaned.request)],
+            Effect::Start(Task::Load { load, .. }) => vec![line(&load.request)],
+            Effect::Start(Task::Follow(follow, _)) => vec![line(&follow.status.request), line(&follow.request)],
+            Effect::Start(Task::RangeRead(gleaned)) => vec![line(&gleaned.request)],
             _ => Vec::new(),
         };
         self.pending.iter().flat_map(lines).collect()
@@ -1090,9 +1089,9 @@ impl Harness {
 /// Returns the method and route of the request that an effect sends.
 fn route_of(effect: &Effect) -> Option<(&'static str, &'static str)> {
     let request = match effect {
-        Effect::Start(_, Want::Load(load), _) => &load.request,
-        Effect::Start(_, Want::Follow(follow), _) => &follow.request,
-        Effect::Start(_, Want::RangeRead(gleaned), _) => &gleaned.request,
+        Effect::Start(Task::Load { load, .. }) => &load.request,
+        Effect::Start(Task::Follow(follow, _)) => &follow.request,
+        Effect::Start(Task::RangeRead(gleaned)) => &gleaned.request,
         Effect::Send(_, write) => &write.request,
         Effect::Transfer(_, spec) => &spec.download.request,
         _ => return None,
