@@ -1,4 +1,4 @@
-//! The command table: one row drives dispatch, help, palette, footer, the `a` menu, `labscope keys` and the docs.
+//! The commands of a pane: one entry drives dispatch, help, palette, footer, the `a` menu, `labscope keys` and the docs.
 
 use super::action::Action;
 use super::command_info::{Disabled, Info};
@@ -86,7 +86,7 @@ impl<P, R: 'static> Command<P, R> {
         self
     }
 
-    /// Returns the row of the table without its functions.
+    /// Returns the command without its functions.
     pub fn info(&self) -> Info {
         Info { id: self.id, keys: self.keys, title: self.title, short: self.short, writes: self.writes }
     }
@@ -122,11 +122,10 @@ impl<P: Commands> Command<P, P::Row> {
     }
 }
 
-/// A type with a command table.
+/// A pane with commands.
 pub trait Commands: Sized + 'static {
-    /// The type of the current row.
+    /// The type of the rows of its list; [`NoRow`] if it has none.
     type Row: 'static;
-    /// Returns the rows of the table.
     fn table() -> &'static [Command<Self, Self::Row>];
     /// Returns the current row, or the reason why there is none.
     fn command_row<'a>(&self, view: &View<'a>) -> Result<&'a Self::Row, Disabled>;
@@ -159,17 +158,16 @@ impl CommandTable {
         }
     }
 
-    /// Returns the rows of the table.
     pub fn infos(&self) -> Vec<Info> {
         (self.infos)()
     }
 
-    /// Returns whether a command of `pane` can be run now; `None` if the table does not contain it.
+    /// Returns whether a command of `pane` can be run now; `None` if the pane does not have it.
     pub fn can(&self, pane: &dyn Any, id: &str, view: &View) -> Option<Result<(), Disabled>> {
         (self.can)(pane, id, view)
     }
 
-    /// Runs a command of `pane`; returns `false` if the table does not contain it.
+    /// Runs a command of `pane`; returns `false` if the pane does not have it.
     pub fn run(&self, pane: &mut dyn Any, id: &str, cx: &mut Cx) -> bool {
         (self.run)(pane, id, cx)
     }

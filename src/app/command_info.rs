@@ -1,11 +1,11 @@
-//! A row of the command table as data, and the reason why a command cannot be run.
+//! A command as data, and the reason why a command cannot be run.
 
 use std::borrow::Cow;
 
 /// The reason why a command cannot be run, displayed next to the command.
 pub type Disabled = Cow<'static, str>;
 
-/// A row of the command table without its functions: see [`Command`](super::command::Command).
+/// A [`Command`](super::command::Command) without its functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
     /// The ID by which the configuration rebinds the command: `files.open`.

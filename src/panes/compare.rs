@@ -16,13 +16,14 @@ use crate::app::view::View;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
 use crate::parts::commit_history::History;
-use crate::parts::list::{age, draw_error, draw_error_line};
+use crate::parts::dates::age;
+use crate::parts::list::{draw_error, draw_error_line};
 use crate::parts::ref_choices::Refs;
 use crate::parts::{ahead_behind, forms, project};
 use crate::store::{Load, Remote, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
-use crate::ui::table::{self, Column, ListState, Row, Size};
+use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, state, text};
 use ratatui::buffer::Buffer;
@@ -185,8 +186,8 @@ impl ComparePane {
             return view.draw_empty(buf, area, why, "‹compare.swap› swaps the sides, ‹compare.ref› chooses another");
         }
         table::draw(buf, area, view.theme, true, &self.list, COLUMNS, self.commits.len(), &|index| {
-            let Some(commit) = self.commits.get(index) else { return Row::default() };
-            Row::new(vec![
+            let Some(commit) = self.commits.get(index) else { return TableRow::default() };
+            TableRow::new(vec![
                 Line::new(text::head(commit.short(), 8), Role::Ref),
                 self.history.cell(index, MAX_LANES),
                 Line::new(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
@@ -202,12 +203,12 @@ fn short(name: &str) -> String {
     text::fit_middle(name, 32)
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("", Size::Fixed(8)).drop_order(2),
-    Column::new("", Size::Fit { min: 1, max: 2 * MAX_LANES as u16 + 1 }).drop_order(4),
-    Column::new("", Size::Fill { min: 30, weight: 1 }),
-    Column::new("", Size::Fit { min: 4, max: 16 }).drop_order(3),
-    Column::new("", Size::Fixed(4)).right().drop_order(1),
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::new("", Size::Fixed(8)).drop_order(2),
+    TableColumn::new("", Size::Fit { min: 1, max: 2 * MAX_LANES as u16 + 1 }).drop_order(4),
+    TableColumn::new("", Size::Fill { min: 30, weight: 1 }),
+    TableColumn::new("", Size::Fit { min: 4, max: 16 }).drop_order(3),
+    TableColumn::new("", Size::Fixed(4)).right().drop_order(1),
 ];
 
 impl ShowsChanges for ComparePane {

@@ -2,8 +2,8 @@
 
 use crate::api::environments::{GetEnvironment, ListEnvironments, ProjectEnvironment, StopEnvironment};
 use crate::api::{Id, Scope};
+use crate::parts::dates::{day, time_ago};
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::{day, time_ago};
 use crate::parts::list_prelude::*;
 use crate::parts::project;
 use crate::store::Load;

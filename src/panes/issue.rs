@@ -22,7 +22,7 @@ use crate::app::pointer::Pointer;
 use crate::app::target;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::list::{age, time_ago};
+use crate::parts::dates::{age, time_ago};
 use crate::parts::notes::Notes;
 use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_markdown, review, sidebar};
 use crate::store::{Load, Revision, Want, Write};

@@ -2,7 +2,7 @@
 
 use crate::api::Scope;
 use crate::api::members::{ListAllMembers, ListMembers, Member, RemoveMember};
-use crate::parts::list::day;
+use crate::parts::dates::day;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, people, profile, scope};
 use crate::ui::text::sanitize;

@@ -6,8 +6,8 @@ use crate::api::milestones::{
     DeleteMilestone, ListMilestoneIssues, ListMilestoneMergeRequests, ListMilestones, UpdateMilestone,
 };
 use crate::api::{Scope, Time};
+use crate::parts::dates::time_ago;
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::time_ago;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, issues, request_limit, review, scope};
 use crate::store::Rows;

@@ -2,8 +2,8 @@
 
 use crate::api::releases::{DeleteRelease, ListReleases, Release};
 use crate::api::{GitRef, Id, RefKind, Scope, Time};
+use crate::parts::dates::{age, time_ago};
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::{age, time_ago};
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, project};
 use crate::ui::text::sanitize;

@@ -1,6 +1,7 @@
 //! Configurable columns: the columns that a list offers with their cells, the user's saved choice, and sorting.
 
-use super::list::{self, Listing};
+use super::dates;
+use super::list::Listing;
 use super::list_source::ListSource;
 use crate::api::Time;
 use crate::app::action::Action;
@@ -21,7 +22,7 @@ use std::cmp::Reverse;
 pub struct Column<S: ListSource> {
     /// The name in the column chooser and in the saved settings.
     name: &'static str,
-    layout: table::Column,
+    layout: table::TableColumn,
     cell: Cell<S>,
     order: Order<S::Row>,
     is_shown: bool,
@@ -123,7 +124,7 @@ impl From<Option<&Time>> for SortKey {
 
 impl<S: ListSource> Column<S> {
     const fn new(name: &'static str, title: &'static str, size: Size, cell: Cell<S>) -> Self {
-        let layout = table::Column::new(title, size);
+        let layout = table::TableColumn::new(title, size);
         Column { name, layout, cell, order: Order::None, is_shown: true, is_newest_first: false }
     }
 
@@ -219,7 +220,7 @@ impl<S: ListSource> Column<S> {
         match self.cell {
             Cell::Of(cell) => cell(source, row, view),
             Cell::At(cell) => cell(source, index, row, view),
-            Cell::Age(time) => Line::new(list::age(view, time(row)), Role::Dim),
+            Cell::Age(time) => Line::new(dates::age(view, time(row)), Role::Dim),
         }
     }
 }
@@ -328,7 +329,7 @@ impl<S: ListSource> ColumnState<S> {
     }
 
     /// Returns the columns of the table.
-    pub fn columns(&self) -> Vec<table::Column> {
+    pub fn columns(&self) -> Vec<table::TableColumn> {
         let sorted = |column: &Column<S>| match self.order {
             Some((by, descending)) if by.name == column.name => column.layout.sorted(descending),
             _ => column.layout,

@@ -1,7 +1,7 @@
 //! The details of a commit, line by line, with the link target of each line.
 
 use super::commit_view::CommitView;
-use super::list::{age, date, time_ago};
+use super::dates::{age, date, time_ago};
 use crate::api::commits::{Commit, CommitRef, CommitStatus};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{GitRef, Time};

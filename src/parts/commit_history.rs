@@ -3,7 +3,7 @@
 use crate::api::commits::Commit;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Revision, Rows, Want, Work};
-use crate::ui::graph::{self, Lanes, Page, Row};
+use crate::ui::graph::{self, GraphRow, Lanes, Page};
 use crate::ui::line::Line;
 use crate::ui::{chart, text};
 use std::collections::BTreeMap;
@@ -148,7 +148,7 @@ impl History {
         Some(Work::new(Layout { key: self.key(from)?, after, pages }).into())
     }
 
-    fn row(&self, index: usize) -> Option<&Row> {
+    fn row(&self, index: usize) -> Option<&GraphRow> {
         let part = self.parts.partition_point(|part| part.start <= index).checked_sub(1)?;
         let part = self.parts.get(part)?;
         part.layout.as_ref()?.graph.row(index - part.start)

@@ -1,6 +1,6 @@
 //! One commit with its changes, shown in a place of its own and beside the list of commits.
 
-use super::list::{self, age};
+use super::dates::{age, compact_age};
 use super::project;
 use crate::api::commits::{
     Commit, DiffEntry, GetCommit, GetCommitDiff, GetCommitSignature, ListCommitMergeRequests, ListCommitRefs,
@@ -138,7 +138,7 @@ impl CommitView {
             facts.push(glyph::separator(), Role::Faint);
             facts.push(words, role);
         };
-        let when = list::compact_age(age(view, commit.date()));
+        let when = compact_age(age(view, commit.date()));
         if !when.is_empty() {
             fact(when, Role::Dim);
         }

@@ -1,7 +1,7 @@
 //! The details of a job, shown beside its trace and below the board of its pipeline.
 
 use super::ci;
-use super::list::{ago, date, time_ago};
+use super::dates::{ago, date, time_ago};
 use crate::api::Time;
 use crate::api::jobs::Job;
 use crate::app::view::View;

@@ -12,7 +12,7 @@ use crate::app::view::View;
 use crate::store::{Cut, Derived, Load, Revision, Rows, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
-use crate::ui::table::{self, Column, ListState, Row};
+use crate::ui::table::{self, ListState, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
@@ -423,8 +423,8 @@ impl Listing {
         buf: &mut Buffer,
         focused: bool,
         rows: &Rows<'a, T>,
-        columns: &[Column],
-        row: impl Fn(&'a T) -> Row<'a>,
+        columns: &[TableColumn],
+        row: impl Fn(&'a T) -> TableRow<'a>,
         empty: (&str, &str),
     ) {
         let row = |_, item: Option<&'a T>| item.map(&row).unwrap_or_default();
@@ -440,8 +440,8 @@ impl Listing {
         buf: &mut Buffer,
         focused: bool,
         rows: &Rows<'a, T>,
-        columns: &[Column],
-        line: impl Fn(usize, Option<&'a T>) -> Row<'a>,
+        columns: &[TableColumn],
+        line: impl Fn(usize, Option<&'a T>) -> TableRow<'a>,
         empty: (&str, &str),
     ) {
         self.area.set(area);
@@ -575,63 +575,6 @@ fn version_note(view: &View, error: &crate::api::Error) -> String {
     let Some(found) = known.filter(|found| !found.version.is_empty()) else { return String::new() };
     let edition = if found.enterprise == Some(false) { ", Community Edition" } else { "" };
     format!("This server has version {}{edition}. ", text::sanitize(&found.version))
-}
-
-/// Returns the age of a server time: `3h`; empty if it is not a date.
-pub fn age(view: &View, time: Option<&crate::api::Time>) -> String {
-    let Some(instant) = time.and_then(crate::api::Time::instant) else { return String::new() };
-    text::short_age(view.now.duration_since(instant).as_secs())
-}
-
-/// Returns a time as a date for details, or the server's text if it is not a date.
-pub fn date(time: &crate::api::Time) -> String {
-    match time.instant() {
-        Some(instant) => {
-            format!("{} UTC", instant.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d %H:%M"))
-        }
-        None => time.to_string(),
-    }
-}
-
-/// Returns the day of a time, or the server's text if it is not a date.
-pub fn day(time: &crate::api::Time) -> String {
-    match time.instant() {
-        Some(instant) => instant.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d").to_string(),
-        None => time.to_string(),
-    }
-}
-
-/// Returns the age of a server time for a sentence: see [`ago`].
-pub fn time_ago(view: &View, time: Option<&crate::api::Time>) -> String {
-    ago(&age(view, time))
-}
-
-/// Returns an [`age`] for a sentence: `3h ago`, or `3 hours ago` for screen readers; empty without an age.
-pub fn ago(age: &str) -> String {
-    let age = if glyph::is_accessible() { spelled_out(age) } else { age.to_owned() };
-    match age.as_str() {
-        "" => String::new(),
-        "now" => "just now".into(),
-        // Future dates; some commits have them too.
-        _ if age.starts_with("in ") => age,
-        _ => format!("{age} ago"),
-    }
-}
-
-/// Returns an [`age`] for use beside other words: as short as in a column, or like [`ago`] for screen readers.
-pub fn compact_age(age: String) -> String {
-    if glyph::is_accessible() { ago(&age) } else { age }
-}
-
-/// Spells out an [`age`]: `3 hours`.
-fn spelled_out(age: &str) -> String {
-    let (before, age) = age.strip_prefix("in ").map_or(("", age), |age| ("in ", age));
-    let units = [('m', "minute"), ('h', "hour"), ('d', "day"), ('w', "week"), ('y', "year")];
-    let spelled = units.into_iter().find_map(|(letter, unit)| {
-        let number = age.strip_suffix(letter)?.parse().ok()?;
-        Some(text::count_noun(number, unit))
-    });
-    format!("{before}{}", spelled.as_deref().unwrap_or(age))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::store::{ListQuery, Rows, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, Panels};
 use crate::ui::state;
-use crate::ui::table::Row;
+use crate::ui::table::TableRow;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -378,7 +378,7 @@ impl<S: ListSource> ListPane<S> {
         }
         let draw = |index, row| {
             let Some(row) = row else { return self.source.heading_row(&self.shown_input(), index, view) };
-            Row::new(columns.cells(&self.source, index, row, view))
+            TableRow::new(columns.cells(&self.source, index, row, view))
                 .dim(self.source.is_dim(index, row))
                 .marked(self.list.state.is_marked(&S::key(row)))
         };

@@ -16,5 +16,5 @@ pub use crate::app::view::View;
 pub use crate::store::{ListQuery, Want, Write};
 pub use crate::ui::line::Line;
 pub use crate::ui::panels::PanelRequest;
-pub use crate::ui::table::{Row, Size};
+pub use crate::ui::table::{Size, TableRow};
 pub use crate::ui::theme::Role;

@@ -17,7 +17,7 @@ use crate::app::query::Grammar;
 use crate::app::view::View;
 use crate::store::{ListQuery, Remote, Rows, Want};
 use crate::ui::panels::PanelRequest;
-use crate::ui::table::Row;
+use crate::ui::table::TableRow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -138,8 +138,8 @@ pub trait ListSource: Sized + 'static {
         false
     }
     /// Returns the heading at `index`, if [`ListSource::arrange_rows`] arranges the rows with headings.
-    fn heading_row(&self, _input: &Input<'_>, _index: usize, _view: &View) -> Row<'static> {
-        Row::default()
+    fn heading_row(&self, _input: &Input<'_>, _index: usize, _view: &View) -> TableRow<'static> {
+        TableRow::default()
     }
     /// Draws a header above all panels; returns the remaining area.
     fn draw_header(&self, _view: &View, area: Rect, _buf: &mut Buffer) -> Rect {

@@ -1,6 +1,7 @@
 //! Notes on an issue, a snippet or an epic: rendered notes, one below the other, followed by unsent drafts.
 
-use super::list::{self, draw_cut_line, draw_error_line, draw_placeholder, time_ago};
+use super::dates::time_ago;
+use super::list::{self, draw_cut_line, draw_error_line, draw_placeholder};
 use super::review::{quoted_reply, state_of};
 use crate::api::Noteable;
 use crate::api::notes::Note;

@@ -11,7 +11,7 @@ use crate::parts::list::draw_placeholder;
 use crate::store::{Load, Want};
 use crate::ui::line::Line;
 use crate::ui::popup;
-use crate::ui::table::{self, Column, ListState, Row, Size};
+use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
@@ -32,12 +32,12 @@ impl PipelineVariables {
         PipelineVariables { pipeline, list, state: ListState::new(), shows_values: false }
     }
 
-    fn row(&self, variable: &Variable) -> Row<'static> {
+    fn row(&self, variable: &Variable) -> TableRow<'static> {
         // A line break in a value must not end its row.
         let value =
             if self.shows_values { variable.value.replace('\n', " ") } else { "••••••••".to_owned() };
         let kind = if variable.variable_type == "file" { "file" } else { "" };
-        Row::new(vec![
+        TableRow::new(vec![
             Line::new(variable.key.clone(), Role::Label),
             Line::new(value, if self.shows_values { Role::Text } else { Role::Dim }),
             Line::new(kind, Role::Dim),
@@ -65,9 +65,9 @@ impl Overlay for PipelineVariables {
             draw_placeholder(view, body, buf, &rows, empty);
         } else {
             let columns = [
-                Column::new("", Size::Fit { min: 6, max: 32 }),
-                Column::new("", Size::Fill { min: 10, weight: 1 }),
-                Column::new("", Size::Fit { min: 0, max: 4 }),
+                TableColumn::new("", Size::Fit { min: 6, max: 32 }),
+                TableColumn::new("", Size::Fill { min: 10, weight: 1 }),
+                TableColumn::new("", Size::Fit { min: 0, max: 4 }),
             ];
             table::draw(buf, body, theme, true, &self.state, &columns, rows.len(), &|at| {
                 rows.get(at).map(|variable| self.row(variable)).unwrap_or_default()

@@ -1,6 +1,6 @@
 //! The facts of a user, shared by the list of users, a user's place, and the owner of a key.
 
-use super::list::{day, time_ago};
+use super::dates::{day, time_ago};
 use crate::api::Time;
 use crate::api::users::Profile;
 use crate::app::clip::Clip;

@@ -1,6 +1,6 @@
 //! Branches and tags of a project as choices of a picker.
 
-use super::list::age;
+use super::dates::age;
 use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
 use crate::api::{GitRef, Id};

@@ -13,20 +13,20 @@ use crate::domain::junit::{Case, Report, SourceLocation, Verdict};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
-use crate::ui::table::{self, Column, ListState, Row, Size};
+use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// Returns the columns of the table. Names get more room than messages, which are shown in full below.
-fn columns(width: u16) -> [Column; 5] {
+fn columns(width: u16) -> [TableColumn; 5] {
     [
-        Column::new("", Size::Fixed(1)),
-        Column::new("test", Size::Fill { min: 16, weight: 3 }),
-        Column::new("class", Size::Fit { min: 6, max: 28 }).cut_in_middle().drop_order(3),
-        Column::new("message", Size::Fit { min: 8, max: (width / 3).clamp(20, 60) }).drop_order(1),
-        Column::new("time", Size::Fit { min: 4, max: 8 }).right().drop_order(2),
+        TableColumn::new("", Size::Fixed(1)),
+        TableColumn::new("test", Size::Fill { min: 16, weight: 3 }),
+        TableColumn::new("class", Size::Fit { min: 6, max: 28 }).cut_in_middle().drop_order(3),
+        TableColumn::new("message", Size::Fit { min: 8, max: (width / 3).clamp(20, 60) }).drop_order(1),
+        TableColumn::new("time", Size::Fit { min: 4, max: 8 }).right().drop_order(2),
     ]
 }
 
@@ -308,11 +308,11 @@ fn draw_lines(
     });
 }
 
-fn row(case: &Case) -> Row<'static> {
+fn row(case: &Case) -> TableRow<'static> {
     let (sign, role) = sign(case.verdict);
     let name = if case.verdict == Verdict::Passed { Role::Dim } else { Role::Text };
     let message_role = if case.verdict.is_failure() { Role::Text } else { Role::Dim };
-    Row::new(vec![
+    TableRow::new(vec![
         (sign, role).into(),
         (case.name.clone(), name).into(),
         (case.scope(), Role::Dim).into(),

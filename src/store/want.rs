@@ -51,6 +51,8 @@ impl Want {
 
 /// A part of a want that is started at once: what to do, and what the store has already.
 #[derive(Clone, Debug, PartialEq)]
+// Tasks are few: boxing the large ones would only make them harder to read.
+#[allow(clippy::large_enum_variant)]
 pub enum Task {
     /// Requests a page of a list; page 0 for a reply that is not a list.
     Load {

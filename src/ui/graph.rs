@@ -39,7 +39,7 @@ pub struct Lanes {
 
 /// A row of the graph: the lane of its commit, and the lanes that enter from above, continue below, and connect to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct GraphRow {
     /// The lane of the commit, or [`STORED_LANES`] if it is beyond the stored lanes.
     lane: u8,
     merge: bool,
@@ -60,14 +60,14 @@ pub struct Row {
 /// The rows of a page of commits, and the lanes at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    rows: Vec<Row>,
+    rows: Vec<GraphRow>,
     /// The lanes from which the next page continues.
     pub end: Lanes,
 }
 
 impl Page {
     /// Returns the row of the commit at `index` of the page.
-    pub fn row(&self, index: usize) -> Option<&Row> {
+    pub fn row(&self, index: usize) -> Option<&GraphRow> {
         self.rows.get(index)
     }
 
@@ -111,11 +111,11 @@ fn bit(lane: usize) -> u32 {
 
 impl Lanes {
     /// Adds the next commit.
-    fn push(&mut self, id: &str, parents: &[String]) -> Row {
+    fn push(&mut self, id: &str, parents: &[String]) -> GraphRow {
         let id = hash_id(id);
         let waits_for = |lane: &Lane| lane.waits_for == Some(id);
         let found = self.lanes.iter().position(waits_for);
-        let mut row = Row { merge: parents.len() > 1, ..Row::default() };
+        let mut row = GraphRow { merge: parents.len() > 1, ..GraphRow::default() };
         for (index, lane) in self.lanes.iter().enumerate().filter(|(_, lane)| lane.waits_for.is_some()) {
             row.above |= bit(index);
             row.beyond |= index >= STORED_LANES;
@@ -126,7 +126,7 @@ impl Lanes {
         let Some(own) = found.or_else(|| self.allocate(id, 0)) else {
             // No lane is left: the commit is drawn beyond the lanes, without lines.
             self.remember(id);
-            return Row { lane: STORED_LANES as u8, beyond: true, ..row };
+            return GraphRow { lane: STORED_LANES as u8, beyond: true, ..row };
         };
         row.lane = own.min(STORED_LANES) as u8;
         let mut parents = parents.iter().map(|parent| hash_id(parent)).filter(|parent| !self.seen.contains(parent));
@@ -190,7 +190,7 @@ impl Lanes {
     }
 }
 
-impl Row {
+impl GraphRow {
     fn meet(&mut self, lane: usize) {
         self.meets |= bit(lane);
         self.meets_beyond |= lane >= STORED_LANES;
@@ -299,7 +299,7 @@ mod tests {
             })
             .collect();
         let page = lay_out(start, commits.iter().map(|(id, parents)| (id.as_str(), parents.as_slice())), &|| false);
-        let text = |row: &Row| row.draw(limit).spans.into_iter().map(|span| span.text).collect::<String>();
+        let text = |row: &GraphRow| row.draw(limit).spans.into_iter().map(|span| span.text).collect::<String>();
         (page.rows.iter().map(text).collect(), page.end)
     }
 

@@ -26,7 +26,7 @@ pub enum Size {
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct TableColumn {
     /// The title. A table without titles has no header line.
     pub title: &'static str,
     pub size: Size,
@@ -40,20 +40,20 @@ pub struct Column {
     pub sorted: Option<bool>,
 }
 
-impl Column {
+impl TableColumn {
     /// Creates a left-aligned column that is never dropped and whose text is cut at its end.
-    pub const fn new(title: &'static str, size: Size) -> Column {
-        Column { title, size, right: false, priority: 0, middle: false, sorted: None }
+    pub const fn new(title: &'static str, size: Size) -> TableColumn {
+        TableColumn { title, size, right: false, priority: 0, middle: false, sorted: None }
     }
 
     /// Marks the column in the header as the one the rows are sorted by; `down` for descending.
-    pub const fn sorted(self, down: bool) -> Column {
+    pub const fn sorted(self, down: bool) -> TableColumn {
         let width = self.title.len() as u16 + 1;
         let size = match self.size {
             Size::Fixed(fixed) if fixed < width => Size::Fixed(width),
             size => size,
         };
-        Column { sorted: Some(down), size, ..self }
+        TableColumn { sorted: Some(down), size, ..self }
     }
 
     /// Returns the width. A column for a glyph is widened where words are drawn.
@@ -76,24 +76,24 @@ impl Column {
     }
 
     /// Aligns the text to the right.
-    pub const fn right(self) -> Column {
-        Column { right: true, ..self }
+    pub const fn right(self) -> TableColumn {
+        TableColumn { right: true, ..self }
     }
 
     /// Sets the priority for dropping the column from a narrow table: the highest number is dropped first.
-    pub const fn drop_order(self, priority: u8) -> Column {
-        Column { priority, ..self }
+    pub const fn drop_order(self, priority: u8) -> TableColumn {
+        TableColumn { priority, ..self }
     }
 
     /// Cuts text in the middle.
-    pub const fn cut_in_middle(self) -> Column {
-        Column { middle: true, ..self }
+    pub const fn cut_in_middle(self) -> TableColumn {
+        TableColumn { middle: true, ..self }
     }
 }
 
 /// A row of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row<'a> {
+pub struct TableRow<'a> {
     /// The cells, one per column. If the row has fewer, the last one extends to the right edge.
     pub cells: Vec<Line<'a>>,
     /// Whether the whole row is secondary, as for archived, merged or stale items.
@@ -104,24 +104,24 @@ pub struct Row<'a> {
     pub heading: bool,
 }
 
-impl<'a> Row<'a> {
+impl<'a> TableRow<'a> {
     /// Creates an ordinary row.
-    pub fn new(cells: Vec<Line<'a>>) -> Row<'a> {
-        Row { cells, ..Row::default() }
+    pub fn new(cells: Vec<Line<'a>>) -> TableRow<'a> {
+        TableRow { cells, ..TableRow::default() }
     }
 
     /// Creates a section heading. The caller decides whether it is selectable; see [`ListState::settle`].
-    pub fn heading(text: impl Into<Cow<'a, str>>) -> Row<'a> {
-        Row { cells: vec![(text, Role::TitleDim).into()], heading: true, ..Row::default() }
+    pub fn heading(text: impl Into<Cow<'a, str>>) -> TableRow<'a> {
+        TableRow { cells: vec![(text, Role::TitleDim).into()], heading: true, ..TableRow::default() }
     }
 
     /// Sets whether the row is secondary.
-    pub fn dim(self, dim: bool) -> Row<'a> {
-        Row { dim, ..self }
+    pub fn dim(self, dim: bool) -> TableRow<'a> {
+        TableRow { dim, ..self }
     }
 
     /// Adds a word in accessible mode if the row is marked, which otherwise only a tint shows.
-    fn with_mark_text(mut self) -> Row<'a> {
+    fn with_mark_text(mut self) -> TableRow<'a> {
         if self.marked
             && glyph::is_accessible()
             && let Some(cell) = self.cells.iter_mut().find(|cell| cell.spans.iter().any(|span| span.text.len() > 2))
@@ -132,8 +132,8 @@ impl<'a> Row<'a> {
     }
 
     /// Sets whether the row is marked.
-    pub fn marked(self, marked: bool) -> Row<'a> {
-        Row { marked, ..self }
+    pub fn marked(self, marked: bool) -> TableRow<'a> {
+        TableRow { marked, ..self }
     }
 }
 
@@ -320,9 +320,9 @@ pub fn draw<'a>(
     theme: &Theme,
     focused: bool,
     state: &ListState,
-    columns: &[Column],
+    columns: &[TableColumn],
     len: usize,
-    row: &dyn Fn(usize) -> Row<'a>,
+    row: &dyn Fn(usize) -> TableRow<'a>,
 ) {
     let area = area.intersection(buf.area);
     // Rows have priority over titles: at least three of them, if there are so many.
@@ -336,12 +336,13 @@ pub fn draw<'a>(
     if area.is_empty() {
         return;
     }
-    let rows: Vec<Row> = (top..len).take(usize::from(body.height)).map(row).map(Row::with_mark_text).collect();
+    let rows: Vec<TableRow> =
+        (top..len).take(usize::from(body.height)).map(row).map(TableRow::with_mark_text).collect();
     let room = area.width.saturating_sub(MARKER_WIDTH + 1);
     let widths = arrange(columns, &natural(state, area.width, columns, &rows), room);
 
     if header > 0 {
-        let role = |column: &Column| if column.sorted.is_some() { Role::TitleDim } else { Role::Dim };
+        let role = |column: &TableColumn| if column.sorted.is_some() { Role::TitleDim } else { Role::Dim };
         let titles: Vec<Line> = columns.iter().map(|column| Line::new(column.head(), role(column))).collect();
         *state.header_areas.borrow_mut() = header_areas(area, &widths);
         cells(buf, Rect { height: 1, ..area }, theme, columns, &widths, &titles);
@@ -394,7 +395,7 @@ fn header_areas(area: Rect, widths: &[Option<u16>]) -> Vec<(usize, Rect)> {
     header_areas
 }
 
-fn cells(buf: &mut Buffer, area: Rect, theme: &Theme, columns: &[Column], widths: &[Option<u16>], texts: &[Line]) {
+fn cells(buf: &mut Buffer, area: Rect, theme: &Theme, columns: &[TableColumn], widths: &[Option<u16>], texts: &[Line]) {
     let end = area.right().saturating_sub(1);
     let mut x = area.x.saturating_add(MARKER_WIDTH);
     for (index, ((column, width), text)) in columns.iter().zip(widths).zip(texts).enumerate() {
@@ -414,7 +415,7 @@ fn cells(buf: &mut Buffer, area: Rect, theme: &Theme, columns: &[Column], widths
 
 /// Returns the extra width that a cell may use to its right. The last cell of a row may use all of the rest, a filling
 /// one the width of the empty cells after it.
-fn overflow_width(index: usize, columns: &[Column], widths: &[Option<u16>], texts: &[Line]) -> u16 {
+fn overflow_width(index: usize, columns: &[TableColumn], widths: &[Option<u16>], texts: &[Line]) -> u16 {
     let behind = index + 1;
     if behind == texts.len() {
         return if behind < columns.len() { u16::MAX } else { 0 };
@@ -428,7 +429,7 @@ fn overflow_width(index: usize, columns: &[Column], widths: &[Option<u16>], text
 }
 
 /// Returns the natural width of each column: that of the widest cell seen since the width of the table last changed.
-fn natural(state: &ListState, width: u16, columns: &[Column], rows: &[Row]) -> Vec<u16> {
+fn natural(state: &ListState, width: u16, columns: &[TableColumn], rows: &[TableRow]) -> Vec<u16> {
     let mut seen = state.widths.borrow_mut();
     if seen.0 != width || seen.1.len() != columns.len() || rows.is_empty() {
         *seen = (width, vec![0; columns.len()]);
@@ -448,7 +449,7 @@ fn natural(state: &ListState, width: u16, columns: &[Column], rows: &[Row]) -> V
 }
 
 /// Distributes `room` among the columns. Returns `None` for omitted columns.
-fn arrange(columns: &[Column], natural: &[u16], room: u16) -> Vec<Option<u16>> {
+fn arrange(columns: &[TableColumn], natural: &[u16], room: u16) -> Vec<Option<u16>> {
     let room = u32::from(room);
     let mut widths: Vec<Option<u16>> = columns
         .iter()
@@ -474,13 +475,14 @@ fn arrange(columns: &[Column], natural: &[u16], room: u16) -> Vec<Option<u16>> {
     // Columns that cannot be dropped shrink to their minimum, from right to left.
     for i in (0..columns.len()).rev() {
         let over = used(&widths).saturating_sub(room).min(u32::from(u16::MAX)) as u16;
-        if let (Some(Size::Fit { min, .. }), Some(Some(width))) = (columns.get(i).map(Column::size), widths.get_mut(i))
+        if let (Some(Size::Fit { min, .. }), Some(Some(width))) =
+            (columns.get(i).map(TableColumn::size), widths.get_mut(i))
         {
             *width = width.saturating_sub(over).max(min).min(*width);
         }
     }
     let free = room.saturating_sub(used(&widths));
-    let weight = |column: &Column| if let Size::Fill { weight, .. } = column.size { u32::from(weight) } else { 0 };
+    let weight = |column: &TableColumn| if let Size::Fill { weight, .. } = column.size { u32::from(weight) } else { 0 };
     let total: u32 = columns.iter().zip(&widths).filter(|(_, w)| w.is_some()).map(|(c, _)| weight(c)).sum();
     let (mut left, mut weights) = (free, total);
     for (column, width) in columns.iter().zip(widths.iter_mut()) {
@@ -513,15 +515,15 @@ pub fn thumb(buf: &mut Buffer, area: Rect, theme: &Theme, top: usize, len: usize
 mod tests {
     use super::*;
 
-    const COLUMNS: &[Column] = &[
-        Column::new("", Size::Fixed(1)),
-        Column::new("Branch", Size::Fill { min: 8, weight: 1 }),
-        Column::new("By", Size::Fit { min: 2, max: 10 }).drop_order(2),
-        Column::new("Age", Size::Fit { min: 3, max: 6 }).right().drop_order(1),
+    const COLUMNS: &[TableColumn] = &[
+        TableColumn::new("", Size::Fixed(1)),
+        TableColumn::new("Branch", Size::Fill { min: 8, weight: 1 }),
+        TableColumn::new("By", Size::Fit { min: 2, max: 10 }).drop_order(2),
+        TableColumn::new("Age", Size::Fit { min: 3, max: 6 }).right().drop_order(1),
     ];
 
-    fn branch(name: &str, by: &'static str, age: &'static str) -> Row<'static> {
-        Row::new(vec![
+    fn branch(name: &str, by: &'static str, age: &'static str) -> TableRow<'static> {
+        TableRow::new(vec![
             ("✓", Role::Success).into(),
             (name.to_string(), Role::Text).into(),
             (by, Role::User).into(),
@@ -534,7 +536,7 @@ mod tests {
         height: u16,
         state: &ListState,
         len: usize,
-        row: impl Fn(usize) -> Row<'static>,
+        row: impl Fn(usize) -> TableRow<'static>,
     ) -> Vec<String> {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
@@ -553,14 +555,14 @@ mod tests {
         assert!(seen[2].contains("feature/with-a-…  ada") && seen[2].ends_with("12w"), "{seen:?}");
     }
 
-    fn two(i: usize) -> Row<'static> {
+    fn two(i: usize) -> TableRow<'static> {
         if i == 0 { branch("main", "ada", "3h") } else { branch("世界/feature-with-a-long-name", "bo", "12w") }
     }
 
     #[test]
     fn a_row_with_fewer_cells_extends_to_the_edge() {
         let failed =
-            || Row::new(vec![("✗", Role::Failed).into(), ("git.example.org did not answer", Role::Dim).into()]);
+            || TableRow::new(vec![("✗", Role::Failed).into(), ("git.example.org did not answer", Role::Dim).into()]);
         let lines = screen(40, 4, &ListState::new(), 3, |i| if i == 2 { failed() } else { two(i) });
         assert_eq!(lines[3], "  ✗  git.example.org did not answer");
     }
@@ -653,7 +655,7 @@ mod tests {
         state.move_by(-1, 0);
         state.move_by(5, 3);
         assert_eq!(state.selected(), 2);
-        screen(30, 10, &state, 100, |_| Row::default());
+        screen(30, 10, &state, 100, |_| TableRow::default());
         state.page_by(2, 100);
         assert!(state.selected() > 10);
         state.page_by(-9, 100);
@@ -675,7 +677,7 @@ mod tests {
     fn headings_have_a_rule_and_rows_show_marks_and_dimming() {
         let mut state = ListState::new();
         state.select(1, 2);
-        let rows = screen(20, 2, &state, 2, |i| if i == 0 { Row::heading("build") } else { two(0).marked(true) });
+        let rows = screen(20, 2, &state, 2, |i| if i == 0 { TableRow::heading("build") } else { two(0).marked(true) });
         assert_eq!(rows[0], "  build ───────────");
         state.toggle_mark("a");
         state.toggle_mark("b");
@@ -707,7 +709,7 @@ mod tests {
             for height in 0..6 {
                 for len in [0, 1, 50] {
                     screen(width, height, &ListState::new(), len, |i| {
-                        if i % 7 == 0 { Row::heading("世界") } else { two(i) }
+                        if i % 7 == 0 { TableRow::heading("世界") } else { two(i) }
                     });
                 }
             }

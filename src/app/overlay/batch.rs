@@ -11,7 +11,7 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::store::{Load, Value, Want, Write};
 use crate::ui::line::Line;
-use crate::ui::table::{self, Column, ListState, Row, Size};
+use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, text};
 use crossterm::event::KeyCode;
@@ -147,12 +147,12 @@ impl Overlay for Batch {
         let problem_height = problem_height.min(inner.height - 3);
         let body = Rect { height: inner.height - 2 - problem_height, ..inner };
         let columns = [
-            Column::new("", Size::Fixed(1)),
-            Column::new("", Size::Fit { min: 10, max: 40 }),
-            Column::new("", Size::Fill { min: 8, weight: 1 }),
+            TableColumn::new("", Size::Fixed(1)),
+            TableColumn::new("", Size::Fit { min: 10, max: 40 }),
+            TableColumn::new("", Size::Fill { min: 8, weight: 1 }),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.writes.len(), &|index| {
-            let Some(Step { write, outcome, .. }) = self.writes.get(index) else { return Row::default() };
+            let Some(Step { write, outcome, .. }) = self.writes.get(index) else { return TableRow::default() };
             let (mark, role, words) = match outcome {
                 Outcome::Checking => (glyph::alive(), Role::Running, "checking for changes…".to_owned()),
                 Outcome::Changed(what) => (glyph::dot(), Role::Warning, what.clone()),
@@ -161,7 +161,7 @@ impl Overlay for Batch {
                 Outcome::Done => (glyph::status_glyph("success").0, Role::Success, "done".to_owned()),
                 Outcome::Failed(error) => (glyph::wrong(), Role::Failed, error.message()),
             };
-            Row::new(vec![(mark, role).into(), (write.what.clone(), Role::Text).into(), (words, role).into()])
+            TableRow::new(vec![(mark, role).into(), (write.what.clone(), Role::Text).into(), (words, role).into()])
         });
         // The text that does not fit in a row is shown below the list in full.
         if let Some((words, role)) = self.writes.get(self.list.selected()).and_then(|step| step.outcome.problem()) {

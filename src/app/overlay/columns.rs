@@ -89,8 +89,8 @@ impl ColumnsList {
         }
     }
 
-    fn row(&self, index: usize) -> table::Row<'static> {
-        let Some(offer) = self.offered.get(index).copied() else { return table::Row::default() };
+    fn row(&self, index: usize) -> table::TableRow<'static> {
+        let Some(offer) = self.offered.get(index).copied() else { return table::TableRow::default() };
         let ColumnOffer { name, sorter, newest_first } = offer;
         let shown = self.choice.columns.iter().any(|column| column == name);
         let mark = if shown { glyph::or_word(glyph::done(), "shown") } else { " " };
@@ -112,7 +112,7 @@ impl ColumnsList {
             Sorter::Server => "sorted by the server",
             Sorter::Loaded => "sorted locally (loaded rows)",
         };
-        table::Row::new(vec![
+        table::TableRow::new(vec![
             (mark, Role::Success).into(),
             (name, if shown { Role::Text } else { Role::Dim }).into(),
             (sorted, Role::Accent).into(),
@@ -129,10 +129,10 @@ impl Overlay for ColumnsList {
         let body = Rect { height: inner.height.saturating_sub(2), ..inner };
         self.area.set(body);
         let columns = [
-            table::Column::new("", table::Size::Fixed(1)),
-            table::Column::new("", table::Size::Fit { min: 8, max: 20 }),
-            table::Column::new("", table::Size::Fill { min: 10, weight: 1 }),
-            table::Column::new("", table::Size::Fit { min: 8, max: 28 }).right().drop_order(1),
+            table::TableColumn::new("", table::Size::Fixed(1)),
+            table::TableColumn::new("", table::Size::Fit { min: 8, max: 20 }),
+            table::TableColumn::new("", table::Size::Fill { min: 10, weight: 1 }),
+            table::TableColumn::new("", table::Size::Fit { min: 8, max: 28 }).right().drop_order(1),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.offered.len(), &|index| self.row(index));
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };

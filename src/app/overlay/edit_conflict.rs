@@ -5,7 +5,7 @@ use crate::app::keymap::Key;
 use crate::app::motion::Motion;
 use crate::app::view::View;
 use crate::ui::line::Line;
-use crate::ui::table::{self, Column, ListState, Row, Size};
+use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{popup, text};
 use crossterm::event::KeyCode;
@@ -160,20 +160,20 @@ impl EditConflict {
         // The header and one row of the table always stay visible.
         let rest = (room.saturating_sub(2) as usize).min(below) as u16;
         let body = Rect { y: inner.y + 1, height: room - rest, ..inner };
-        let fill = |title| Column::new(title, Size::Fill { min: 8, weight: 1 });
+        let fill = |title| TableColumn::new(title, Size::Fill { min: 8, weight: 1 });
         let columns = [
-            Column::new("field", Size::Fit { min: 4, max: 20 }),
+            TableColumn::new("field", Size::Fit { min: 4, max: 20 }),
             fill("was"),
             fill("now"),
             fill("yours").drop_order(1),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.changes.len(), &|index| {
-            let Some(change) = self.changes.get(index) else { return Row::default() };
+            let Some(change) = self.changes.get(index) else { return TableRow::default() };
             let or = |text: &Excerpt, nothing: &'static str, role| match text.brief.as_str() {
                 "" => Line::new(nothing, Role::Dim),
                 words => Line::new(words.to_owned(), role),
             };
-            Row::new(vec![
+            TableRow::new(vec![
                 Line::new(change.field.clone(), Role::Text),
                 or(&change.was, "empty", Role::Dim),
                 change.now.as_ref().map_or(Line::new("gone", Role::Dim), |now| or(now, "empty", Role::Text)),

@@ -416,27 +416,31 @@ impl Overlay for Picker {
             }
             return cursor.filter(|_| !glyph::is_accessible());
         }
-        let label = table::Column::new("", table::Size::Fill { min: 20, weight: 1 });
+        let label = table::TableColumn::new("", table::Size::Fill { min: 20, weight: 1 });
         let columns = if self.of_keys {
             let widest = self.items.iter().map(|item| text::width(&item.note)).max().unwrap_or(0).min(24);
-            [table::Column::new("", table::Size::Fixed(widest as u16)), label]
+            [table::TableColumn::new("", table::Size::Fixed(widest as u16)), label]
         } else {
-            [label, table::Column::new("", table::Size::Fit { min: 0, max: 30 }).right().drop_order(1)]
+            [label, table::TableColumn::new("", table::Size::Fit { min: 0, max: 30 }).right().drop_order(1)]
         };
         table::draw(buf, body, theme, true, &self.list, &columns, self.lines.len(), &|row| {
             let (item, letters) = match self.lines.get(row) {
-                Some(Line::Heading(title)) => return table::Row::heading(*title),
+                Some(Line::Heading(title)) => return table::TableRow::heading(*title),
                 Some(Line::Folded(count)) => {
                     let words =
                         format!("{} {count} unavailable here  ({} lists them)", glyph::folded(), glyph::enter());
                     let label = line::Line::new(words, Role::Dim);
-                    return table::Row::new(if self.of_keys { vec![line::Line::empty(), label] } else { vec![label] });
+                    return table::TableRow::new(if self.of_keys {
+                        vec![line::Line::empty(), label]
+                    } else {
+                        vec![label]
+                    });
                 }
                 Some(Line::Item(index, letters)) => match self.items.get(*index) {
                     Some(item) => (item, letters),
-                    None => return table::Row::default(),
+                    None => return table::TableRow::default(),
                 },
-                None => return table::Row::default(),
+                None => return table::TableRow::default(),
             };
             let dead = item.why_not.is_some();
             let mut label = letters_shown(&item.label, letters, if dead { Role::Dim } else { Role::Text });
@@ -445,7 +449,7 @@ impl Overlay for Picker {
                 label.push(format!("  {}", text::sanitize(beside)), Role::Dim);
             }
             let note = line::Line::new(item.note.clone(), Role::Key);
-            table::Row::new(if self.of_keys { vec![note, label] } else { vec![label, note] })
+            table::TableRow::new(if self.of_keys { vec![note, label] } else { vec![label, note] })
         });
         if self.lines.len() > body.height as usize {
             let things = |to: usize| {

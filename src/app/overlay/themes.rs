@@ -8,7 +8,7 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::ui::line::Line;
-use crate::ui::table::{self, Column, ListState, Row, Size};
+use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
 use crate::ui::theme::{BUILT_IN, Role, Theme};
 use crate::ui::{glyph, popup};
 use crossterm::event::KeyCode;
@@ -60,9 +60,9 @@ impl Overlay for Themes {
         }
         let body = Rect { height: inner.height - 2, ..inner };
         self.area.set(body);
-        let columns = [Column::new("", Size::Fill { min: 10, weight: 1 })];
+        let columns = [TableColumn::new("", Size::Fill { min: 10, weight: 1 })];
         table::draw(buf, body, view.theme, true, &self.list, &columns, BUILT_IN.len(), &|row| {
-            Row::new(vec![Line::new(BUILT_IN.get(row).map_or("", |(name, _)| name), Role::Text)])
+            TableRow::new(vec![Line::new(BUILT_IN.get(row).map_or("", |(name, _)| name), Role::Text)])
         });
         let (key, dim) = (Role::Key, Role::Dim);
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };

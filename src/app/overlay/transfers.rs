@@ -49,7 +49,7 @@ fn enter(transfer: &Transfer) -> Action {
     }
 }
 
-fn row(transfer: &Transfer, view: &View) -> table::Row<'static> {
+fn row(transfer: &Transfer, view: &View) -> table::TableRow<'static> {
     let facts = transfer.facts(view.local_now);
     let (mark, role, words) = match &transfer.state {
         State::Waiting => (glyph::hollow(), Role::Pending, "waiting for the server".to_owned()),
@@ -68,7 +68,7 @@ fn row(transfer: &Transfer, view: &View) -> table::Row<'static> {
     };
     let name = Line::new(format!("{mark} "), role).and(transfer.spec.download.name.clone(), Role::Text);
     let role = if matches!(transfer.state, State::Failed(_) | State::Asking) { role } else { Role::Dim };
-    table::Row::new(vec![name, Line::new(words, role)])
+    table::TableRow::new(vec![name, Line::new(words, role)])
 }
 
 impl Overlay for List {
@@ -98,8 +98,8 @@ impl Overlay for List {
             return None;
         }
         let columns = [
-            table::Column::new("", table::Size::Fill { min: 14, weight: 2 }),
-            table::Column::new("", table::Size::Fit { min: 12, max: 56 }).right(),
+            table::TableColumn::new("", table::Size::Fill { min: 14, weight: 2 }),
+            table::TableColumn::new("", table::Size::Fit { min: 12, max: 56 }).right(),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, rows, &|at| {
             self.at(view, at).map(|transfer| row(transfer, view)).unwrap_or_default()

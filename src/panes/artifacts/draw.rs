@@ -7,19 +7,19 @@ use crate::app::view::View;
 use crate::domain::zip::Refusal;
 use crate::panes::artifacts::archive;
 use crate::panes::artifacts::archive::{Archive, MAX_FILE_BYTES};
-use crate::parts::{list, test_report};
+use crate::parts::{dates, list, test_report};
 use crate::ui::line::Line;
 use crate::ui::panels;
-use crate::ui::table::{self, Column, Size};
+use crate::ui::table::{self, Size, TableColumn};
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, state, text};
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-const COLUMNS: &[Column] = &[
-    Column::new("", Size::Fill { min: 12, weight: 1 }).cut_in_middle(),
-    Column::new("", Size::Fit { min: 0, max: 18 }).right(),
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::new("", Size::Fill { min: 12, weight: 1 }).cut_in_middle(),
+    TableColumn::new("", Size::Fit { min: 0, max: 18 }).right(),
 ];
 
 /// The time before expiry, in seconds, from which the expiry is shown as a warning.
@@ -85,7 +85,7 @@ impl Artifacts {
             });
         }
         table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, self.rows.len(), &|row| {
-            let Some(visible) = self.rows.get(row).copied() else { return table::Row::default() };
+            let Some(visible) = self.rows.get(row).copied() else { return table::TableRow::default() };
             archive.tree.row(visible, self.open.contains(&visible.node), self.entry(view, visible.node))
         });
     }
@@ -124,7 +124,7 @@ impl Artifacts {
         }
         let hint = "‹artifacts.job› shows the job, ‹artifacts.ref› chooses a branch".to_owned();
         let Some(job) = self.job(view) else { return ("This job has no artifacts.".into(), hint) };
-        let ago = |at: &crate::api::Time| list::time_ago(view, Some(at));
+        let ago = |at: &crate::api::Time| dates::time_ago(view, Some(at));
         if let Some(erased) = &job.erased_at {
             return (format!("This job was erased {}, with its artifacts.", ago(erased)), hint);
         }

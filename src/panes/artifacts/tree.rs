@@ -2,7 +2,7 @@
 
 use crate::domain::zip::{Anomaly, Entry, List};
 use crate::ui::line::Line;
-use crate::ui::table::Row;
+use crate::ui::table::TableRow;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::cmp::Reverse;
@@ -220,28 +220,28 @@ impl Tree {
     }
 
     /// Returns a row of the tree.
-    pub fn row(&self, visible: VisibleNode, open: bool, entry: Option<&Entry>) -> Row<'static> {
-        let Some(node) = self.node(visible.node) else { return Row::default() };
+    pub fn row(&self, visible: VisibleNode, open: bool, entry: Option<&Entry>) -> TableRow<'static> {
+        let Some(node) = self.node(visible.node) else { return TableRow::default() };
         let indent = "  ".repeat(usize::from(visible.depth.min(40)));
         if node.folder {
             let mark = if open { glyph::unfolded() } else { glyph::folded() };
             let name = Line::new(format!("{indent}{mark} "), Role::Dim).and(node.name.clone(), Role::Accent);
             let facts = if open { String::new() } else { text::bytes(node.size) };
-            return Row::new(vec![name, Line::new(facts, Role::Dim)]);
+            return TableRow::new(vec![name, Line::new(facts, Role::Dim)]);
         }
         self.file_row(visible.node, format!("{indent}  "), node.name.clone(), entry)
     }
 
     /// Returns a row of the search results: a file with its full path.
-    pub fn found_row(&self, index: u32, entry: Option<&Entry>) -> Row<'static> {
+    pub fn found_row(&self, index: u32, entry: Option<&Entry>) -> TableRow<'static> {
         self.file_row(index, "  ".into(), self.path(index), entry)
     }
 
-    fn file_row(&self, index: u32, indent: String, name: String, entry: Option<&Entry>) -> Row<'static> {
+    fn file_row(&self, index: u32, indent: String, name: String, entry: Option<&Entry>) -> TableRow<'static> {
         let is_duplicate = self.node(index).is_some_and(|node| node.is_duplicate);
         let name = if name.is_empty() { "(no name)".to_owned() } else { name };
         match entry.and_then(|entry| entry.anomaly) {
-            Some(anomaly) => Row::new(vec![
+            Some(anomaly) => TableRow::new(vec![
                 Line::new(indent, Role::Dim).and(name, Role::Warning),
                 Line::new(format!("{} {}", glyph::warning(), anomaly.label()), Role::Warning),
             ]),
@@ -251,7 +251,7 @@ impl Tree {
                 if is_duplicate {
                     facts = facts.and("duplicate ", Role::Warning);
                 }
-                Row::new(vec![Line::new(indent, Role::Dim).and(name, Role::Text), facts.and(size, Role::Dim)])
+                TableRow::new(vec![Line::new(indent, Role::Dim).and(name, Role::Text), facts.and(size, Role::Dim)])
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::app::outbox::DiffPosition;
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::ShowsChanges;
-use crate::parts::list::{self, age};
+use crate::parts::dates::{age, compact_age};
 use crate::parts::review;
 use crate::parts::review::diff_comments::{self, position_of, quoted_position_of};
 use crate::parts::review::drafts::CommentTarget;
@@ -121,7 +121,7 @@ impl CommitPane {
         for comment in comments {
             let (position, body) = threads::comment_place(&sha, comment);
             let author = comment.author.as_ref().map_or("somebody", |author| author.username.as_str());
-            let when = list::compact_age(age(view, comment.created_at.as_ref()));
+            let when = compact_age(age(view, comment.created_at.as_ref()));
             let mut heading =
                 Line::new(author.to_owned(), Role::User).and(format!("{}{when}", glyph::separator()), Role::Dim);
             heading.extend(position.map(|position| (format!("  {}", position.label()), Role::Link)));

@@ -7,13 +7,13 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
-use crate::parts::list;
 use crate::parts::list_detail::FactsDetail;
 use crate::parts::list_source::{Detail, DetailContext};
+use crate::parts::{dates, list};
 use crate::store::{Revision, Rows, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
-use crate::ui::table::{self, Column, ListState, Row, Size};
+use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, panels};
 use ratatui::buffer::Buffer;
@@ -96,23 +96,23 @@ impl DeploymentDetail {
             return list::draw_placeholder(view, area, buf, rows, ("Nothing was deployed yet.", ""));
         }
         let columns = [
-            Column::new("", Size::Fixed(1)),
-            Column::new("", Size::Fill { min: 10, weight: 1 }),
-            Column::new("", Size::Fit { min: 4, max: 16 }).cut_in_middle().drop_order(2),
-            Column::new("", Size::Fixed(4)).right().drop_order(1),
+            TableColumn::new("", Size::Fixed(1)),
+            TableColumn::new("", Size::Fill { min: 10, weight: 1 }),
+            TableColumn::new("", Size::Fit { min: 4, max: 16 }).cut_in_middle().drop_order(2),
+            TableColumn::new("", Size::Fixed(4)).right().drop_order(1),
         ];
         table::draw(buf, area, view.theme, context.focused, &self.state, &columns, count + 1, &|index| {
             let Some(environment) = index.checked_sub(1).and_then(|at| self.environments.get(at)) else {
                 let all = Line::new(list::at_least(rows.len(), rows.has_more), Role::Dim);
-                return Row::new(vec![Line::empty(), Line::new("all", Role::Text), Line::empty(), all]);
+                return TableRow::new(vec![Line::empty(), Line::new("all", Role::Text), Line::empty(), all]);
             };
             let (sign, role) = glyph::status(status(&environment.latest));
             let name = if environment.name.is_empty() { "(none)" } else { environment.name.as_str() };
-            Row::new(vec![
+            TableRow::new(vec![
                 (sign, role).into(),
                 (name.to_owned(), Role::Text).into(),
                 (environment.latest.r#ref.clone(), Role::Ref).into(),
-                (list::age(view, environment.latest.created_at.as_ref()), Role::Dim).into(),
+                (dates::age(view, environment.latest.created_at.as_ref()), Role::Dim).into(),
             ])
         });
     }

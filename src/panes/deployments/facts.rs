@@ -6,7 +6,7 @@ use crate::api::{GitRef, Id};
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::{ci, list};
+use crate::parts::{ci, dates};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -45,9 +45,9 @@ pub fn fill_facts(details: &mut Details, deployment: &Deployment, project: &Id, 
         details.field("address", Line::new(url, Role::Link), link);
     }
     let when = |time: Option<&crate::api::Time>| {
-        let ago = list::time_ago(view, time);
+        let ago = dates::time_ago(view, time);
         let between = if ago.is_empty() { "" } else { "  " };
-        time.map(|time| Line::new(ago, Role::Text).and(format!("{between}{}", list::date(time)), Role::Dim))
+        time.map(|time| Line::new(ago, Role::Text).and(format!("{between}{}", dates::date(time)), Role::Dim))
     };
     if let Some(pieces) = when(deployment.created_at.as_ref()) {
         details.field("created", pieces, None);

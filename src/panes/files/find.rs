@@ -344,14 +344,14 @@ impl Overlay for Finder {
             return cursor;
         }
         let columns = [
-            table::Column::new("", table::Size::Fill { min: 20, weight: 1 }),
-            table::Column::new("", table::Size::Fit { min: 0, max: 8 }).right().drop_order(1),
+            table::TableColumn::new("", table::Size::Fill { min: 20, weight: 1 }),
+            table::TableColumn::new("", table::Size::Fit { min: 0, max: 8 }).right().drop_order(1),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.shown.best.len(), &|row| {
-            let Some(hit) = self.shown.best.get(row) else { return table::Row::default() };
+            let Some(hit) = self.shown.best.get(row) else { return table::TableRow::default() };
             let path = letters_shown(&hit.path, &hit.letters, Role::Text);
             let note = if hit.recent { "recent" } else { "" };
-            table::Row::new(vec![path, Line::new(note, Role::Dim)])
+            table::TableRow::new(vec![path, Line::new(note, Role::Dim)])
         });
         cursor
     }

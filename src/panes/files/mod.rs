@@ -29,7 +29,7 @@ use crate::parts::{list, project};
 use crate::store::{Load, Want};
 use crate::ui::drawn::Drawn;
 use crate::ui::panels::{self, PanelRequest, Panels};
-use crate::ui::table::{self, Column, Size};
+use crate::ui::table::{self, Size, TableColumn};
 use crate::ui::text::sanitize;
 use crate::ui::{state, text};
 use file_actions::{FileAction, FileContext};
@@ -40,9 +40,9 @@ use tree::{Node, Tree};
 const TREE: usize = 0;
 const BLOB: usize = 1;
 const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 24, weight: 1 }, PanelRequest { min: 60, weight: 3 }];
-const COLUMNS: &[Column] = &[
-    Column::new("", Size::Fill { min: 12, weight: 1 }),
-    Column::new("", Size::Fit { min: 0, max: 10 }).right().drop_order(1),
+const COLUMNS: &[TableColumn] = &[
+    TableColumn::new("", Size::Fill { min: 12, weight: 1 }),
+    TableColumn::new("", Size::Fit { min: 0, max: 10 }).right().drop_order(1),
 ];
 
 /// The tree of a ref, and one of its files.

@@ -7,7 +7,7 @@ use crate::parts::list::more_words;
 use crate::parts::project;
 use crate::store::{Cut, Load, Revision, Rows, Want};
 use crate::ui::line::Line;
-use crate::ui::table::{ListState, Row};
+use crate::ui::table::{ListState, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -465,8 +465,8 @@ impl Tree {
     }
 
     /// Returns the row `index` as it is drawn. `size` returns the size of a blob in bytes, if known.
-    pub fn row(&self, index: usize, size: impl Fn(&str) -> Option<u64>) -> Row<'static> {
-        let Some(node) = self.nodes.get(index) else { return Row::default() };
+    pub fn row(&self, index: usize, size: impl Fn(&str) -> Option<u64>) -> TableRow<'static> {
+        let Some(node) = self.nodes.get(index) else { return TableRow::default() };
         let indent = "  ".repeat(node.depth.min(40));
         let (mark, role, note) = match &node.kind {
             Kind::Folder { open } => {
@@ -480,11 +480,11 @@ impl Tree {
             Kind::Loading => return quiet(&indent, "loading"),
             Kind::Failed(why) => {
                 let words = format!("{indent}{} {why}", glyph::wrong());
-                return Row::new(vec![Line::new(words, Role::Failed), Line::empty()]);
+                return TableRow::new(vec![Line::new(words, Role::Failed), Line::empty()]);
             }
         };
         let name = Line::new(format!("{indent}{mark} "), Role::Dim).and(node.name.clone(), role);
-        Row::new(vec![name, Line::new(note, Role::Dim)])
+        TableRow::new(vec![name, Line::new(note, Role::Dim)])
     }
 }
 
@@ -498,6 +498,6 @@ fn introduces(name: &str) -> Option<usize> {
     at.or_else(|| name.starts_with("readme.").then_some(9))
 }
 
-fn quiet(indent: &str, words: &str) -> Row<'static> {
-    Row::new(vec![Line::new(format!("{indent}  {} {words}", glyph::ellipsis()), Role::Dim), Line::empty()])
+fn quiet(indent: &str, words: &str) -> TableRow<'static> {
+    TableRow::new(vec![Line::new(format!("{indent}  {} {words}", glyph::ellipsis()), Role::Dim), Line::empty()])
 }

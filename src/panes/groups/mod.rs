@@ -366,8 +366,8 @@ impl ListSource for GroupSource {
         rows.is_loaded.then_some(words)
     }
 
-    fn heading_row(&self, _: &Input<'_>, index: usize, view: &View) -> Row<'static> {
-        let Some(line) = self.tree.line(index) else { return Row::default() };
+    fn heading_row(&self, _: &Input<'_>, index: usize, view: &View) -> TableRow<'static> {
+        let Some(line) = self.tree.line(index) else { return TableRow::default() };
         let (words, role) = match &line.kind {
             Kind::More(cut) => (format!("{} {}", glyph::ellipsis(), list::more_words(*cut)), Role::Dim),
             Kind::Loading => (format!("{} loading", glyph::ellipsis()), Role::Dim),
@@ -377,7 +377,7 @@ impl ListSource for GroupSource {
             }
             _ => ("nothing you can see".to_owned(), Role::Dim),
         };
-        Row::new(vec![Line::new(format!("{}  {words}", indent(line.depth)), role)])
+        TableRow::new(vec![Line::new(format!("{}  {words}", indent(line.depth)), role)])
     }
 
     fn heading(&self, _: &Input<'_>, _: &View) -> (String, String) {

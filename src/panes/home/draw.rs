@@ -6,11 +6,11 @@ use crate::api::{Fault, Id};
 use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
-use crate::parts::list::age;
+use crate::parts::dates::age;
 use crate::parts::merge_request_details::{Details, Shown};
 use crate::parts::{ci, last_seen, merge_state, todos};
 use crate::ui::line;
-use crate::ui::table::{self, Column, Row, Size};
+use crate::ui::table::{self, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
@@ -38,31 +38,31 @@ impl Home {
             (false, true) => 48,
         };
         let columns = [
-            Column::new("", Size::Fit { min: 12, max }).cut_in_middle().drop_order(1),
-            Column::new("", Size::Fit { min: 2, max: 9 }).right(),
-            Column::new("", Size::Fill { min: 24, weight: 1 }),
-            Column::new("", Size::Fit { min: 3, max: 14 }).drop_order(3),
-            Column::new("", Size::Fit { min: 3, max: 22 }).drop_order(7),
-            Column::new("", Size::Fit { min: 6, max: 22 }).right().drop_order(6),
-            Column::new("", Size::Fit { min: 3, max: 8 }).right().drop_order(4),
-            Column::new("", Size::Fit { min: 8, max: 12 }).right().drop_order(4),
-            Column::new("", Size::Fit { min: 6, max: 16 }).right().drop_order(2),
-            Column::new("", Size::Fit { min: 1, max: 1 }),
-            Column::new("", Size::Fixed(4)).right().drop_order(2),
+            TableColumn::new("", Size::Fit { min: 12, max }).cut_in_middle().drop_order(1),
+            TableColumn::new("", Size::Fit { min: 2, max: 9 }).right(),
+            TableColumn::new("", Size::Fill { min: 24, weight: 1 }),
+            TableColumn::new("", Size::Fit { min: 3, max: 14 }).drop_order(3),
+            TableColumn::new("", Size::Fit { min: 3, max: 22 }).drop_order(7),
+            TableColumn::new("", Size::Fit { min: 6, max: 22 }).right().drop_order(6),
+            TableColumn::new("", Size::Fit { min: 3, max: 8 }).right().drop_order(4),
+            TableColumn::new("", Size::Fit { min: 8, max: 12 }).right().drop_order(4),
+            TableColumn::new("", Size::Fit { min: 6, max: 16 }).right().drop_order(2),
+            TableColumn::new("", Size::Fit { min: 1, max: 1 }),
+            TableColumn::new("", Size::Fixed(4)).right().drop_order(2),
         ];
         table::draw(buf, area, view.theme, true, &self.list, &columns, self.lines.len(), &|index| {
             self.lines.get(index).map(|line| self.row(view, *line)).unwrap_or_default()
         });
     }
 
-    fn row(&self, view: &View, line: Line) -> Row<'static> {
+    fn row(&self, view: &View, line: Line) -> TableRow<'static> {
         match line {
             Line::Heading(section, count) => {
                 let mut cell = line::Line::new(section.title(view).to_owned(), Role::TitleDim);
                 if count > 0 && !matches!(section, Section::Recent | Section::Visited) {
                     cell = cell.and(format!(" {count}"), Role::Accent);
                 }
-                Row { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..Row::default() }
+                TableRow { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..TableRow::default() }
             }
             Line::Nothing(section) => {
                 let error = match section {
@@ -76,17 +76,17 @@ impl Home {
                     Some(error) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
                     None => (view.with_keys(section.empty(&self.recents)).into_owned(), Role::Dim),
                 };
-                Row::new(vec![line::Line::empty(), line::Line::empty(), line::Line::from(words)])
+                TableRow::new(vec![line::Line::empty(), line::Line::empty(), line::Line::from(words)])
             }
             Line::Todo(row) => todo(view, row),
             Line::Request(section, at, row) => match self.custom_queries.requests(view, section, at).get(row) {
                 Some(merge_request) => request(view, at, merge_request, self.area.get().width),
-                None => Row::default(),
+                None => TableRow::default(),
             },
             Line::Unreachable(section, at) => {
                 let name = queries::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
                 let message = self.error_message(view, section, at);
-                Row::new(vec![
+                TableRow::new(vec![
                     line::Line::new(name.to_owned(), message.1),
                     line::Line::empty(),
                     line::Line::from(message),
@@ -94,7 +94,7 @@ impl Home {
             }
             Line::Job(project, row) => {
                 let path = self.watched(project).to_owned();
-                let Some(job) = queries::running(view, &path).get(row) else { return Row::default() };
+                let Some(job) = queries::running(view, &path).get(row) else { return TableRow::default() };
                 let by = job.user.as_ref().map(|user| user.username.clone()).unwrap_or_default();
                 let (sign, role) = ci::sign(job);
                 without_details(
@@ -111,15 +111,15 @@ impl Home {
                     ],
                 )
             }
-            Line::NotFound(project) => Row::new(vec![
+            Line::NotFound(project) => TableRow::new(vec![
                 line::Line::new(self.watched(project).to_owned(), Role::Dim),
                 line::Line::new(glyph::pin(), Role::Accent),
                 line::Line::new("not found: renamed or deleted?", Role::Warning),
             ]),
             Line::Place(index) => {
-                let Some(visit) = self.recents.visits.get(index) else { return Row::default() };
+                let Some(visit) = self.recents.visits.get(index) else { return TableRow::default() };
                 let within = visit.place.project.as_ref().or(visit.place.group.as_ref());
-                Row::new(vec![
+                TableRow::new(vec![
                     line::Line::new(within.map(Id::to_string).unwrap_or_default(), Role::Dim),
                     line::Line::new(visit.mark.clone(), Role::Ref),
                     line::Line::new(visit.words.clone(), Role::Text),
@@ -129,8 +129,8 @@ impl Home {
         }
     }
 
-    fn project_row(&self, view: &View, row: usize) -> Row<'static> {
-        let Some(project) = queries::projects(view).get(row) else { return Row::default() };
+    fn project_row(&self, view: &View, row: usize) -> TableRow<'static> {
+        let Some(project) = queries::projects(view).get(row) else { return TableRow::default() };
         let archived = project.is_archived();
         let about = project.description().lines().next().unwrap_or_default().to_owned();
         let last = project.last_activity_at.as_ref();
@@ -169,13 +169,13 @@ impl Home {
 }
 
 /// Returns a row with empty cells for labels, size, approvals and threads, which only merge requests have.
-fn without_details(start: [line::Line<'static>; 4], end: [line::Line<'static>; 3]) -> Row<'static> {
+fn without_details(start: [line::Line<'static>; 4], end: [line::Line<'static>; 3]) -> TableRow<'static> {
     let details = std::iter::repeat_with(line::Line::empty).take(4);
-    Row::new(start.into_iter().chain(details).chain(end).collect())
+    TableRow::new(start.into_iter().chain(details).chain(end).collect())
 }
 
-fn todo(view: &View, row: usize) -> Row<'static> {
-    let Some(todo) = todos::waiting(view).get(row) else { return Row::default() };
+fn todo(view: &View, row: usize) -> TableRow<'static> {
+    let Some(todo) = todos::waiting(view).get(row) else { return TableRow::default() };
     let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
     without_details(
         [
@@ -192,7 +192,7 @@ fn todo(view: &View, row: usize) -> Row<'static> {
     )
 }
 
-fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> Row<'static> {
+fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> TableRow<'static> {
     let project = queries::path_of(view, at, request);
     let path = project.to_string();
     let path = match queries::host(view, at) {
@@ -211,7 +211,7 @@ fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> 
         title = title.and("draft ", Role::Warning);
     }
     let notes = request.user_notes_count.filter(|n| *n > 0);
-    Row::new(vec![
+    TableRow::new(vec![
         path,
         line::Line::new(format!("!{}", request.iid), Role::Ref),
         title.and(request.title.clone(), Role::Text),

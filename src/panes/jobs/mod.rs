@@ -395,9 +395,9 @@ impl ListSource for JobSource {
         job.id.to_string()
     }
 
-    fn heading_row(&self, input: &Input<'_>, index: usize, view: &View) -> Row<'static> {
-        let Some(JobLine::Pipeline(at)) = self.lines.get(index) else { return Row::default() };
-        let Some(pipeline) = self.lines.pipelines.get(at) else { return Row::default() };
+    fn heading_row(&self, input: &Input<'_>, index: usize, view: &View) -> TableRow<'static> {
+        let Some(JobLine::Pipeline(at)) = self.lines.get(index) else { return TableRow::default() };
+        let Some(pipeline) = self.lines.pipelines.get(at) else { return TableRow::default() };
         let cell = match &pipeline.brief {
             Some(brief) => {
                 let (status, role) = glyph::labeled(brief.status.as_str());
@@ -415,7 +415,7 @@ impl ListSource for JobSource {
             }
             None => Line::new("jobs without a pipeline", Role::TitleDim),
         };
-        Row { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..Row::default() }
+        TableRow { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..TableRow::default() }
     }
 
     fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {

@@ -8,7 +8,7 @@ use crate::api::pipelines::resources::PipelineBrief;
 use crate::api::users::User;
 use crate::app::view::View;
 use crate::domain::merge_status;
-use crate::parts::list::{age, ago, date};
+use crate::parts::dates::{age, ago, date};
 use crate::parts::{ci, label_colors, merge_state, review, sidebar};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;

@@ -13,12 +13,13 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::board::Board;
-use crate::parts::list::{self, Listing, age};
+use crate::parts::dates::age;
+use crate::parts::list::{self, Listing};
 use crate::parts::pipelines;
 use crate::store::{Load, Rows, Want};
 use crate::ui::glyph;
 use crate::ui::panels::{self, PanelRequest, Panels};
-use crate::ui::table::{Column, Row, Size};
+use crate::ui::table::{Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -86,12 +87,12 @@ impl PipelinesTab {
 
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let columns = [
-            Column::new("", Size::Fixed(1)),
-            Column::new("", Size::Fit { min: 6, max: 16 }).drop_order(2),
-            Column::new("", Size::Fit { min: 3, max: 12 }),
-            Column::new("", Size::Fill { min: 12, weight: 1 }).cut_in_middle(),
-            Column::new("", Size::Fixed(8)).drop_order(1),
-            Column::new("", Size::Fit { min: 2, max: 4 }).right().drop_order(3),
+            TableColumn::new("", Size::Fixed(1)),
+            TableColumn::new("", Size::Fit { min: 6, max: 16 }).drop_order(2),
+            TableColumn::new("", Size::Fit { min: 3, max: 12 }),
+            TableColumn::new("", Size::Fill { min: 12, weight: 1 }).cut_in_middle(),
+            TableColumn::new("", Size::Fixed(8)).drop_order(1),
+            TableColumn::new("", Size::Fit { min: 2, max: 4 }).right().drop_order(3),
         ];
         let empty = ("It has no pipeline.", "‹refresh› refreshes");
         self.list.draw(view, area, buf, !self.on_board(), &self.rows(view), &columns, |p| row(view, p), empty);
@@ -205,11 +206,11 @@ impl Pane for PipelinesTab {
     }
 }
 
-fn row(view: &View, pipeline: &PipelineBrief) -> Row<'static> {
+fn row(view: &View, pipeline: &PipelineBrief) -> TableRow<'static> {
     let (mark, role) = glyph::status_glyph(pipeline.status.as_str());
     let short = pipeline.sha.get(..8).unwrap_or(&pipeline.sha);
     let when = pipeline.updated_at.as_ref().or(pipeline.created_at.as_ref());
-    Row::new(vec![
+    TableRow::new(vec![
         (mark, role).into(),
         (pipeline.status.as_str().replace('_', " "), role).into(),
         (format!("#{}", pipeline.id), Role::Text).into(),

@@ -11,11 +11,12 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::ci::{self, POLL_INTERVAL};
-use crate::parts::list::{self, Listing, time_ago};
+use crate::parts::dates::{age, time_ago};
+use crate::parts::list::{self, Listing};
 use crate::parts::list_source::{Detail, DetailContext};
 use crate::store::{Load, Rows, Want};
 use crate::ui::line::Line;
-use crate::ui::table::{Column, Row, Size};
+use crate::ui::table::{Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{panels, text};
 use ratatui::buffer::Buffer;
@@ -130,19 +131,19 @@ impl Detail<RunnerSource> for RunnerDetail {
         let rest = Rect { y: rest.y + 1, height: rest.height.saturating_sub(1), ..rest };
         let body = panels::title(buf, rest, theme, context.focused, &title, &facts);
         let columns = [
-            Column::new("", Size::Fit { min: 9, max: 12 }),
-            Column::new("", Size::Fit { min: 8, max: 24 }).cut_in_middle().drop_order(1),
-            Column::new("", Size::Fill { min: 10, weight: 1 }),
-            Column::new("", Size::Fit { min: 6, max: 8 }).right(),
-            Column::new("", Size::Fixed(4)).right().drop_order(2),
+            TableColumn::new("", Size::Fit { min: 9, max: 12 }),
+            TableColumn::new("", Size::Fit { min: 8, max: 24 }).cut_in_middle().drop_order(1),
+            TableColumn::new("", Size::Fill { min: 10, weight: 1 }),
+            TableColumn::new("", Size::Fit { min: 6, max: 8 }).right(),
+            TableColumn::new("", Size::Fixed(4)).right().drop_order(2),
         ];
         let row = |job: &Job| {
-            Row::new(vec![
+            TableRow::new(vec![
                 ci::status_cell(job),
                 Line::new(job.project().map(|p| p.path_with_namespace.clone()).unwrap_or_default(), Role::Dim),
                 Line::new(format!("#{} {}", job.id, job.name), Role::Text),
                 Line::new(ci::duration(job, view.now), Role::Text),
-                Line::new(list::age(view, ci::last_event(job)), Role::Dim),
+                Line::new(age(view, ci::last_event(job)), Role::Dim),
             ])
         };
         if body.height > 0 {

@@ -61,7 +61,7 @@ fn detailed<'a>(view: &View<'a>, listed: &'a Runner) -> &'a Runner {
 }
 
 fn age(view: &View, runner: &Runner) -> String {
-    runner.contacted_at.as_ref().map(|at| crate::parts::list::age(view, Some(at))).unwrap_or_default()
+    runner.contacted_at.as_ref().map(|at| crate::parts::dates::age(view, Some(at))).unwrap_or_default()
 }
 
 fn platform(runner: &Runner) -> String {

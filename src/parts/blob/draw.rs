@@ -4,7 +4,7 @@ use super::{BlameStep, BlobView, Mode, work};
 use crate::api::Id;
 use crate::app::view::View;
 use crate::parts::blob::file_type;
-use crate::parts::list;
+use crate::parts::{dates, list};
 use crate::ui::code::{self, Block, Content, Highlights};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::hex;
@@ -181,7 +181,7 @@ fn blame_cell(view: &View, step: Option<&BlameStep>, begins: bool, columns: u16)
     if !begins {
         return (" ".repeat(columns), view.theme.style(Role::Dim));
     }
-    let age = list::age(view, step.when.as_ref());
+    let age = dates::age(view, step.when.as_ref());
     let hash = if columns >= 30 { format!("{} ", text::head(&step.sha, 8)) } else { String::new() };
     let room = columns.saturating_sub(hash.len() + 7);
     let words = format!("{hash}{} {}  ", text::pad(&step.author, room), text::pad_left(&age, 4));

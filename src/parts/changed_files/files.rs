@@ -7,7 +7,7 @@ use crate::app::state::SeenChange;
 use crate::app::view::View;
 use crate::ui::diff::{DiffDoc, FileDiff};
 use crate::ui::line::Line;
-use crate::ui::table::{self, Column, Row, Size};
+use crate::ui::table::{self, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, panels, state, text};
 use ratatui::buffer::Buffer;
@@ -247,9 +247,9 @@ impl Changes {
             return view.draw_empty(buf, body, "No file matches the filter.", "‹seek› changes it, ‹escape› clears it");
         }
         let columns = [
-            Column::new("", Size::Fill { min: 12, weight: 1 }),
-            Column::new("", Size::Fit { min: 2, max: 7 }).right(),
-            Column::new("", Size::Fit { min: 2, max: 7 }).right(),
+            TableColumn::new("", Size::Fill { min: 12, weight: 1 }),
+            TableColumn::new("", Size::Fit { min: 2, max: 7 }).right(),
+            TableColumn::new("", Size::Fit { min: 2, max: 7 }).right(),
         ];
         let row = |index: usize| match self.nodes.get(index) {
             Some(Node::Folder { label, depth, path, files }) => {
@@ -257,18 +257,24 @@ impl Changes {
                 let indent = "  ".repeat(*depth);
                 let name = Line::new(format!("{indent}{mark} "), Role::Dim).and(label.clone(), Role::Dim);
                 let inside = if self.folders.contains(path) { files.len().to_string() } else { String::new() };
-                Row::new(vec![name, (inside, Role::Dim).into(), Line::empty()])
+                TableRow::new(vec![name, (inside, Role::Dim).into(), Line::empty()])
             }
             Some(Node::File { file, label, depth }) => match doc.files().get(*file) {
                 Some(diff) => self.file_row(*file, diff, (*depth, label), self.files_with_insets.contains(&diff.key())),
-                None => Row::default(),
+                None => TableRow::default(),
             },
-            None => Row::default(),
+            None => TableRow::default(),
         };
         table::draw(buf, body, view.theme, focused, &self.list, &columns, self.nodes.len(), &row);
     }
 
-    fn file_row(&self, at: usize, file: &FileDiff, (depth, label): (usize, &str), commented: bool) -> Row<'static> {
+    fn file_row(
+        &self,
+        at: usize,
+        file: &FileDiff,
+        (depth, label): (usize, &str),
+        commented: bool,
+    ) -> TableRow<'static> {
         let source = &file.source;
         let viewed = self.is_viewed(file);
         let (mark, mark_role) = match (viewed, commented) {
@@ -299,10 +305,10 @@ impl Changes {
         };
         let hits = self.found.as_ref().map_or(0, |found| found.count(at));
         if hits > 0 {
-            return Row::new(vec![cell, (format!("{hits}×"), Role::Accent).into(), Line::empty()]);
+            return TableRow::new(vec![cell, (format!("{hits}×"), Role::Accent).into(), Line::empty()]);
         }
         let count_role = if added.starts_with('+') { Role::Added } else { Role::Dim };
-        Row::new(vec![cell, (added, count_role).into(), (removed, Role::Removed).into()])
+        TableRow::new(vec![cell, (added, count_role).into(), (removed, Role::Removed).into()])
     }
 
     /// Moves the focus from the list to the diff of the selected file, or toggles the selected folder.

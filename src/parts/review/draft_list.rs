@@ -12,7 +12,7 @@ use crate::app::view::View;
 use crate::parts::review::drafts::{self, compose, confirm_delete};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
-use crate::ui::table::{self, Column, ListState, Row, Size};
+use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, popup, text};
 use crossterm::event::KeyCode;
@@ -80,8 +80,8 @@ impl DraftList {
         self.entries.get(self.list.selected()).filter(|entry| !entry.sent)
     }
 
-    fn row(&self, view: &View, index: usize) -> Row<'static> {
-        let Some(entry) = self.entries.get(index) else { return Row::default() };
+    fn row(&self, view: &View, index: usize) -> TableRow<'static> {
+        let Some(entry) = self.entries.get(index) else { return TableRow::default() };
         let (words, role) = match entry.sent {
             true => ("sent".to_owned(), Role::Success),
             false => state_of(view, &entry.key, &entry.draft),
@@ -100,7 +100,7 @@ impl DraftList {
             (None, None, _) => "general".to_owned(),
         };
         let first = entry.draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        Row::new(vec![
+        TableRow::new(vec![
             Line::new(mark, role),
             (place, Role::Link).into(),
             (text::fit(first, 200), Role::Text).into(),
@@ -144,10 +144,10 @@ impl Overlay for DraftList {
         let failed = |entry: &Entry| matches!(entry.draft.state, State::Failed { .. } | State::Unknown { .. });
         let reason = if self.entries.iter().any(failed) { usize::from(body.width / 2) } else { 28 };
         let columns = [
-            Column::new("", Size::Fixed(1)),
-            Column::new("", Size::Fit { min: 8, max: usize::from(body.width / 4) as u16 }).cut_in_middle(),
-            Column::new("", Size::Fill { min: 8, weight: 1 }),
-            Column::new("", Size::Fit { min: 4, max: reason as u16 }),
+            TableColumn::new("", Size::Fixed(1)),
+            TableColumn::new("", Size::Fit { min: 8, max: usize::from(body.width / 4) as u16 }).cut_in_middle(),
+            TableColumn::new("", Size::Fill { min: 8, weight: 1 }),
+            TableColumn::new("", Size::Fit { min: 4, max: reason as u16 }),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.entries.len(), &|row| self.row(view, row));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));

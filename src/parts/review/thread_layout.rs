@@ -6,7 +6,7 @@ use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, Thread
 use crate::api::notes::Note;
 use crate::app::outbox::{DiffPosition, Draft, DraftThread};
 use crate::app::view::View;
-use crate::parts::list;
+use crate::parts::dates;
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::Budget;
 use crate::ui::diff::{At, FileDiff, FileKey, Inset};
@@ -409,7 +409,7 @@ impl ThreadLayoutWork {
         let when = comment.at.as_ref().and_then(crate::api::Time::instant);
         if let Some(when) = when {
             let seconds = self.now.duration_since(when).as_secs();
-            spans.push(format!("{}{}", glyph::separator(), list::compact_age(text::short_age(seconds))), Role::Dim);
+            spans.push(format!("{}{}", glyph::separator(), dates::compact_age(text::short_age(seconds))), Role::Dim);
         }
         if comment.is_edited {
             spans.push(format!("{}edited", glyph::separator()), Role::Dim);

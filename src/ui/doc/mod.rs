@@ -211,7 +211,7 @@ pub fn draw<'a>(
         return;
     }
     for (i, y) in (top..len).zip(area.y..area.bottom()) {
-        let place = Row {
+        let place = ScreenRow {
             area: Rect { y, height: 1, ..area },
             gutter: gutter_width,
             left: state.left,
@@ -229,7 +229,7 @@ pub fn draw<'a>(
 }
 
 /// A row of the screen and the part of a line that it shows.
-struct Row {
+struct ScreenRow {
     area: Rect,
     gutter: u16,
     /// The first column of the line to show.
@@ -256,7 +256,7 @@ fn row_line(
     buf: &mut Buffer,
     theme: &Theme,
     focused: bool,
-    place: &Row,
+    place: &ScreenRow,
     built: &DocLine,
     from: WalkStart,
 ) -> (WalkStart, WalkStart) {

@@ -1,6 +1,6 @@
 //! Documents with wrapped lines. Only the visible lines are measured.
 
-use super::{DocLine, DocState, Row, WalkStart, row_line};
+use super::{DocLine, DocState, ScreenRow, WalkStart, row_line};
 
 use crate::ui::cursor_hint;
 use crate::ui::line::Span;
@@ -164,7 +164,7 @@ pub(super) fn draw<'a>(
         let can_resume = known == key && key.1 > MAX_EXACT_BYTES && resume_at.column <= breaks.start(from);
         let mut start = if can_resume { resume_at } else { WalkStart::default() };
         for row in from..from + shown {
-            let place = Row {
+            let place = ScreenRow {
                 area: Rect { y, height: 1, ..area },
                 gutter: gutter_width,
                 left: breaks.start(row),

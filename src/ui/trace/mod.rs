@@ -14,7 +14,7 @@ mod sections;
 pub use blocks::{OpenSpillStore, SpillStore};
 pub use entries::Stamp;
 pub use folds::Folds;
-pub use row::{Heading, Layout, Row};
+pub use row::{Heading, Layout, TraceRow};
 pub use scan::{MAX_FILTERED_LINES, Pattern, Patterns};
 pub use sections::Section;
 
@@ -507,19 +507,19 @@ impl Trace {
     }
 
     /// Returns the lines in the screen rows `rows`, given the folded sections. Only these lines are parsed.
-    pub fn view(&self, rows: Range<usize>, folds: &Folds) -> Vec<Row> {
+    pub fn view(&self, rows: Range<usize>, folds: &Folds) -> Vec<TraceRow> {
         let end = rows.end.min(folds.rows(self));
         self.view_lines((rows.start..end).map(|row| folds.line(row)), folds)
     }
 
     /// Returns the given lines that exist. Only these lines are parsed; those of spilled blocks are placeholders.
-    pub fn view_lines(&self, lines: impl Iterator<Item = usize>, folds: &Folds) -> Vec<Row> {
+    pub fn view_lines(&self, lines: impl Iterator<Item = usize>, folds: &Folds) -> Vec<TraceRow> {
         let mut out = Vec::new();
         let mut known: Option<(usize, SgrState)> = None;
         for line in lines.take_while(|line| *line < self.len_lines()) {
             let heading = self.heading(line, folds);
             let Some((block, open)) = self.block_of(line) else {
-                out.push(Row { line, time: None, text: ansi::Line::default(), heading, is_spilled: true });
+                out.push(TraceRow { line, time: None, text: ansi::Line::default(), heading, is_spilled: true });
                 continue;
             };
             let Some(parts) = self.parts(&block, open, line) else { break };
@@ -540,7 +540,7 @@ impl Trace {
                 state.advance(parts.region);
                 (line + 1, state)
             });
-            out.push(Row { line, time: parts.time, text: self.titled(line, text), heading, is_spilled: false });
+            out.push(TraceRow { line, time: parts.time, text: self.titled(line, text), heading, is_spilled: false });
         }
         out
     }

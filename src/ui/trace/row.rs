@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// A line for the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TraceRow {
     /// The number of the line, counted from 0.
     pub line: usize,
     /// The timestamp, if the runner provides it.
@@ -50,7 +50,7 @@ impl Layout {
     }
 }
 
-impl Row {
+impl TraceRow {
     /// Converts the row for drawing. `matches` are ranges of its text with the role to mark them.
     pub fn draw(&self, theme: &Theme, layout: &Layout, matches: &[(Range<usize>, Role)]) -> DocLine<'_> {
         let mut line = DocLine::default();

@@ -10,7 +10,7 @@ use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::view::View;
 use crate::panes::mr::Mr;
 use crate::panes::mr::reads::Reads;
-use crate::parts::list::time_ago;
+use crate::parts::dates::time_ago;
 use crate::store::{Load, Rows, Want};
 
 /// The maximum number of pages of versions that are loaded.

@@ -4,7 +4,8 @@ use super::{Content, MAX_DRAFT_LINES, MAX_QUOTED_LINES};
 use crate::api::notes::Note;
 use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
-use crate::parts::list::{self, age, more_words};
+use crate::parts::dates::{self, age};
+use crate::parts::list::{self, more_words};
 use crate::parts::{rendered_markdown, review};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
@@ -115,7 +116,7 @@ pub fn heading(view: &View, note: &Note, is_reply: bool) -> DocLine<'static> {
     }
     let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
     spans.push(author.to_owned(), Role::User);
-    let mut facts = vec![list::compact_age(age(view, note.created_at.as_ref()))];
+    let mut facts = vec![dates::compact_age(age(view, note.created_at.as_ref()))];
     facts.push(if note.is_edited() { "edited".into() } else { String::new() });
     facts.push(if note.confidential == Some(true) { "confidential".into() } else { String::new() });
     for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
@@ -145,7 +146,7 @@ pub fn resolved(note: &Note, position: Option<&DiffPosition>, count: usize, widt
 
 /// Returns the line of a system note.
 pub fn system(view: &View, note: &Note) -> DocLine<'static> {
-    let when = list::compact_age(age(view, note.created_at.as_ref()));
+    let when = dates::compact_age(age(view, note.created_at.as_ref()));
     let words = format!("{} {}{}{when}", glyph::hollow(), event(note), glyph::separator());
     DocLine::new(words, view.theme.style(Role::Dim))
 }
@@ -163,7 +164,7 @@ pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) 
     if run.len() == 1 {
         return system(view, last);
     }
-    let when = list::compact_age(age(view, last.created_at.as_ref()));
+    let when = dates::compact_age(age(view, last.created_at.as_ref()));
     let (start, end) = (format!("{} {} events: ", glyph::folded(), run.len()), format!("{}{when}", glyph::separator()));
     let mut events = String::new();
     for note in run.iter().filter_map(of) {
