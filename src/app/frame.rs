@@ -174,7 +174,7 @@ impl App {
             Some(heard) => {
                 let wants = self.nav.top().map(|pane| pane.wants(view)).unwrap_or_default();
                 let at = self.clock(self.store.oldest(&wants).unwrap_or(heard));
-                match self.store.is_outdated(&wants) {
+                match self.store.failed_to_refresh(&wants) {
                     true => (format!("{} {at}", glyph::wrong()), Role::Warning),
                     false => (format!("{} {at}", glyph::done()), Role::Success),
                 }

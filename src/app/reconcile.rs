@@ -215,7 +215,7 @@ impl App {
         }
         let view = self.view_of();
         // Data that could not be refreshed may be of something that ended long ago.
-        let ticks = |pane: &OpenPane| pane.ticks(&view) && !self.store.is_outdated(&pane.wants(&view));
+        let ticks = |pane: &OpenPane| pane.ticks(&view) && !self.store.failed_to_refresh(&pane.wants(&view));
         self.transfers.running().next().is_some() || self.nav.top().is_some_and(ticks)
     }
 

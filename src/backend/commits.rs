@@ -429,13 +429,13 @@ fn set_status(call: &mut WriteCall, input: SetCommitStatus) -> Outcome<CommitSta
     }
     row.finished_at = status.is_finished().then_some(now);
     let row = row.clone();
-    settle_external(call.world, pipeline, now);
+    update_external_status(call.world, pipeline, now);
     record_project_activity(call.world, project.id, now)?;
     ok(show_status(call, &row))
 }
 
 /// Sets the status of a pipeline without jobs from the posted commit statuses.
-fn settle_external(world: &mut super::world::World, pipeline: u64, now: jiff::Timestamp) {
+fn update_external_status(world: &mut super::world::World, pipeline: u64, now: jiff::Timestamp) {
     if world.pipelines.get(pipeline).is_none_or(|p| !p.external) {
         return;
     }

@@ -21,11 +21,11 @@ const MAX_TRANSITIONS: usize = 400;
 /// Advances jobs with scripts, their pipelines, and the schedules to `now`. Returns the time of the next transition if
 /// nothing else changes; `None` if there is none.
 pub fn advance(world: &mut World, now: Timestamp) -> Option<Timestamp> {
-    let mut next = settle(world, now);
+    let mut next = make_due_transitions(world, now);
     let mut pauses = None;
     for id in world.schedules.iter().map(|schedule| schedule.id).collect::<Vec<_>>() {
         match start_next(world, id, now) {
-            ScheduleStep::Started => next = settle(world, now),
+            ScheduleStep::Started => next = make_due_transitions(world, now),
             ScheduleStep::At(at) => pauses = earliest(pauses, Some(at)),
             ScheduleStep::Never => {}
         }
@@ -38,7 +38,7 @@ fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
 }
 
 /// Makes all transitions that are due. Returns the time of the next one.
-fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
+fn make_due_transitions(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     let is_live = |status| matches!(status, Status::Created | Status::Pending | Status::Running);
     for _ in 0..MAX_TRANSITIONS {
         if start_downstream(world, now) {

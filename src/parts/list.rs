@@ -205,7 +205,7 @@ impl Listing {
 
     /// Switches to the rows of a filter that is part of the request after a store update, and returns whether it did;
     /// `rows` are those of the typed filter.
-    pub fn filter_loaded<T: 'static>(&mut self, rows: &Rows<'_, T>) -> bool {
+    pub fn switch_when_loaded<T: 'static>(&mut self, rows: &Rows<'_, T>) -> bool {
         let switches = self.is_filter_pending() && (rows.is_loaded || rows.error.is_some());
         if switches {
             self.show_filter();
@@ -377,7 +377,7 @@ impl Listing {
     /// Moves the selection from a heading to the next row downwards or upwards.
     fn skip_headings(&mut self, len: usize, down: bool) {
         let visible_rows = &self.visible_rows;
-        self.state.settle(len, down, |index| visible_rows.is_stop(index));
+        self.state.leave_headings(len, down, |index| visible_rows.is_stop(index));
     }
 
     /// Handles the wheel and clicks; returns `true` if a row is to be opened, by a double click.

@@ -135,7 +135,7 @@ impl<S: ListSource> ListPane<S> {
     }
 
     /// Selects another tab; a word of the query that names a tab is replaced.
-    pub fn select(&mut self, tab: usize) {
+    pub fn switch_tab(&mut self, tab: usize) {
         if tab == self.shown_tab() {
             return;
         }
@@ -145,19 +145,16 @@ impl<S: ListSource> ListPane<S> {
                 let text = query::with(text, key, words.get(tab).copied().unwrap_or_default());
                 self.set_filter(&text);
             }
-            None => self.set_tab(tab),
+            None => {
+                self.tab = tab;
+                self.list.restart();
+            }
         }
     }
 
-    /// Switches to another tab of the same list.
-    pub fn show_tab(&mut self, tab: usize) {
-        self.tab = tab;
-    }
-
-    /// Switches to another tab, at the top of its list.
+    /// Sets the selected tab, and leaves the list as it is.
     pub fn set_tab(&mut self, tab: usize) {
         self.tab = tab;
-        self.list.restart();
     }
 
     /// Sets the filter and moves to the top of the list.
@@ -284,7 +281,7 @@ impl<S: ListSource> ListPane<S> {
             Filter::Loaded(matches) => self.list.narrow(&rows, matches),
             Filter::Search if self.list.filter_text().is_empty() => self.list.restart(),
             _ => {
-                self.list.filter_loaded(&rows);
+                self.list.switch_when_loaded(&rows);
             }
         }
         let shown_query = match self.list.is_filter_pending() {

@@ -109,7 +109,7 @@ pub trait ListSource: Sized + 'static {
     }
     /// Switches to the tab at `index`.
     fn select_tab(pane: &mut ListPane<Self>, index: usize) {
-        pane.select(index);
+        pane.switch_tab(index);
     }
     /// Returns the query to the server; `None` while it is not known.
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Self::Row>>;

@@ -1,5 +1,4 @@
-//! The runtime: the loop between terminal, app and server. Apart from the backend, only this module spawns tasks and
-//! sleeps.
+//! The runtime: the loop between terminal, app and server. Apart from the backend, only this room spawns tasks.
 
 pub mod cache;
 mod checkout;

@@ -272,7 +272,7 @@ pub struct Store {
     progress: HashMap<String, Progress>,
     /// Errors of failed range reads, by key.
     failed: HashMap<String, Error>,
-    /// The number of event loop iterations, for least-recently-used eviction.
+    /// The number of turns of the event loop, by which the least recently used data is dropped first.
     turn: u64,
     /// The number of actions of the user.
     action: u64,
@@ -551,7 +551,7 @@ impl Store {
         }
     }
 
-    /// Returns the loaded rows of a request whose [`Load`] has a custom reader.
+    /// Returns the loaded rows of one request.
     pub fn rows_of<T: 'static>(&self, request: &Request) -> Rows<'_, T> {
         let resource = self.resources.get(request);
         let entries = resource.map(|r| r.entries.as_slice()).unwrap_or_default();
@@ -897,8 +897,8 @@ impl Store {
         entries.filter_map(|entry| entry.known.as_ref()).map(|(_, at)| *at).min()
     }
 
-    /// Returns whether a reply of `wants` may be outdated because it could not be refreshed.
-    pub fn is_outdated(&self, wants: &[Want]) -> bool {
+    /// Returns whether a known reply of `wants` could not be refreshed.
+    pub fn failed_to_refresh(&self, wants: &[Want]) -> bool {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let mut entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
         entries.any(|entry| entry.known.is_some() && entry.error.is_some())
@@ -1526,11 +1526,11 @@ mod tests {
         let mut store = Store::default();
         let error = || Err(Error { tried: "GET /x".into(), fault: Fault::Offline("gone".into()) });
         store.record_reply(&load.request, 1, error(), at(0));
-        assert!(!store.is_outdated(&wants), "nothing is shown that could be old");
+        assert!(!store.failed_to_refresh(&wants), "nothing is shown that could be old");
         store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(1));
-        assert_eq!((store.is_outdated(&wants), store.last_contact()), (false, Some(at(1))));
+        assert_eq!((store.failed_to_refresh(&wants), store.last_contact()), (false, Some(at(1))));
         store.record_reply(&load.request, 1, error(), at(2));
-        assert_eq!((store.is_outdated(&wants), store.last_contact()), (true, Some(at(1))));
+        assert_eq!((store.failed_to_refresh(&wants), store.last_contact()), (true, Some(at(1))));
         assert_eq!(store.oldest(&wants), Some(at(1)));
     }
 

@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 /// Returns the rectangle of an overlay with content of `width` by `height`: centered in `screen`, slightly above the
 /// middle, and never larger than `screen`. In accessible mode, an overlay takes all lines except the first and the
 /// last, so that those lines have no other content.
-pub fn place(screen: Rect, width: u16, height: u16) -> Rect {
+pub fn centered(screen: Rect, width: u16, height: u16) -> Rect {
     if glyph::is_accessible() && screen.height > 4 {
         return Rect { y: screen.y + 1, height: screen.height - 2, ..screen };
     }
@@ -27,7 +27,7 @@ pub fn saturating_rows(len: usize) -> u16 {
 /// of at most `width` by `height`.
 pub fn draw(buf: &mut Buffer, screen: Rect, theme: &Theme, title: &str, width: u16, height: u16) -> Rect {
     let screen = screen.intersection(buf.area);
-    let outer = place(screen, width, height);
+    let outer = centered(screen, width, height);
     clear(buf, outer, theme);
     if outer.width < 3 || outer.height < 3 {
         return outer;

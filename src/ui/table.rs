@@ -110,7 +110,7 @@ impl<'a> TableRow<'a> {
         TableRow { cells, ..TableRow::default() }
     }
 
-    /// Creates a section heading. The caller decides whether it is selectable; see [`ListState::settle`].
+    /// Creates a section heading. The caller decides whether it is selectable; see [`ListState::leave_headings`].
     pub fn heading(text: impl Into<Cow<'a, str>>) -> TableRow<'a> {
         TableRow { cells: vec![(text, Role::TitleDim).into()], heading: true, ..TableRow::default() }
     }
@@ -199,7 +199,7 @@ impl ListState {
 
     /// If the selected row is not selectable, as a heading, moves to the next selectable row downwards or upwards, or
     /// in the other direction if there is none.
-    pub fn settle(&mut self, len: usize, down: bool, selectable: impl Fn(usize) -> bool) {
+    pub fn leave_headings(&mut self, len: usize, down: bool, selectable: impl Fn(usize) -> bool) {
         if len == 0 || selectable(self.selected()) {
             return;
         }
@@ -662,7 +662,7 @@ mod tests {
         assert_eq!(state.selected(), 0);
         state.scroll_by(30, 100);
         assert!(state.selected() >= 30, "the selection stays in sight");
-        state.settle(100, true, |i| i % 10 == 5);
+        state.leave_headings(100, true, |i| i % 10 == 5);
         assert_eq!(state.selected() % 10, 5);
     }
 

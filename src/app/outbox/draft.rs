@@ -204,14 +204,14 @@ impl Draft {
     }
 
     /// Returns the path, line and side of the diff that a comment on a commit is placed on.
-    fn place(&self) -> Option<(&str, u64, &'static str)> {
+    fn line_in_commit(&self) -> Option<(&str, u64, &'static str)> {
         let position = self.position.as_ref()?;
         Some((&position.path, self.line()?.into(), if position.old { "old" } else { "new" }))
     }
 
     /// Returns the write that sends a comment on a commit, which is not a note.
     fn comment(&self, project: Id, sha: String) -> Write {
-        let place = self.place();
+        let place = self.line_in_commit();
         let what = format!("comment on {}", sha.get(..8).unwrap_or(&sha));
         let create = CreateCommitComment {
             id: project,
@@ -238,7 +238,7 @@ impl Draft {
     /// Returns whether a comment on a commit, which has no ID, is this draft on the server.
     pub fn is_comment(&self, comment: &CommitComment, me: u64) -> bool {
         let mine = comment.author.as_ref().is_some_and(|author| author.id == me);
-        let sent = self.place();
+        let sent = self.line_in_commit();
         let place = sent.as_ref().is_some_and(|(path, line, side)| {
             comment.path.as_deref() == Some(*path)
                 && comment.line == Some(*line)

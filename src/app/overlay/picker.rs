@@ -259,20 +259,20 @@ impl Picker {
             lines.extend(dead.into_iter().map(|(index, letters)| Line::Item(index, letters)));
         }
         self.lines = lines;
-        self.settle(true);
+        self.leave_headings(true);
     }
 
     /// Moves the selection off headings, which can be selected only in accessible mode.
-    fn settle(&mut self, down: bool) {
+    fn leave_headings(&mut self, down: bool) {
         let lines = &self.lines;
-        self.list.settle(lines.len(), down, |row| {
+        self.list.leave_headings(lines.len(), down, |row| {
             glyph::is_accessible() || !matches!(lines.get(row), Some(Line::Heading(_)))
         });
     }
 
     fn move_by(&mut self, rows: isize) {
         self.list.move_by(rows, self.lines.len());
-        self.settle(rows > 0);
+        self.leave_headings(rows > 0);
     }
 
     fn item(&self, row: usize) -> Option<&Item> {
@@ -288,7 +288,7 @@ impl Picker {
         self.unfolded = true;
         self.rank();
         self.list.select(at, self.lines.len());
-        self.settle(true);
+        self.leave_headings(true);
     }
 
     fn typed(&mut self, view: &View) {

@@ -315,7 +315,7 @@ impl Pane for Home {
         } else {
             list.first();
         }
-        list.settle(len, true, |index| self.is_stop(index));
+        list.leave_headings(len, true, |index| self.is_stop(index));
         self.list = list;
         self.preview_changed(&cx.view);
     }
@@ -329,7 +329,7 @@ impl Pane for Home {
             other => other.apply(&mut self.list, len),
         }
         let mut list = std::mem::take(&mut self.list);
-        list.settle(len, list.selected() >= before, |index| self.is_stop(index));
+        list.leave_headings(len, list.selected() >= before, |index| self.is_stop(index));
         self.list = list;
     }
 

@@ -146,7 +146,7 @@ impl ListSource for NotificationSource {
 
     fn select_tab(pane: &mut Notifications, index: usize) {
         if index != pane.tab() {
-            pane.show_tab(index);
+            pane.set_tab(index);
             pane.set_filter("");
             pane.focus_list();
         }

@@ -208,6 +208,7 @@ impl SearchPane {
         (self.source.project, self.source.group) = (None, parent);
         let tab = self.source.scopes().0.iter().position(|(word, _)| *word == kind).unwrap_or(0);
         self.set_tab(tab);
+        self.list.restart();
         self.focus_list();
     }
 }
@@ -287,6 +288,7 @@ impl ListSource for SearchSource {
     fn select_tab(pane: &mut SearchPane, index: usize) {
         if index != pane.tab() {
             pane.set_tab(index);
+            pane.list.restart();
             pane.focus_list();
         }
     }

@@ -29,7 +29,7 @@ impl SnippetSource {
 
 impl Snippets {
     fn show(&mut self, tab: usize) {
-        self.show_tab(tab);
+        self.set_tab(tab);
         self.detail.show(tab);
     }
 

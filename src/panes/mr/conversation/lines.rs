@@ -83,7 +83,7 @@ pub struct PositionState {
 }
 
 /// Returns a line of the position of a thread: its name, then the quoted code lines.
-pub fn place(position: &DiffPosition, line: usize, state: &PositionState) -> DocLine<'static> {
+pub fn position_line(position: &DiffPosition, line: usize, state: &PositionState) -> DocLine<'static> {
     let Some(quoted) = line.checked_sub(1) else {
         let mut spans = Line::new(position.label(), Role::Link);
         if position.old {

@@ -785,7 +785,7 @@ impl Conversation {
                         let outdated = note.is_some_and(|note| content.is_outdated(note, position));
                         let version = outdated.then(|| versions::number_of(&content.versions, &position.sha)).flatten();
                         let point = note.and_then(threads::point_of);
-                        lines::place(position, line, &lines::PositionState { outdated, version, point })
+                        lines::position_line(position, line, &lines::PositionState { outdated, version, point })
                     }
                     (_, Some(0)) => {
                         content.note_at(*note).map(|note| lines::heading(view, note, *is_reply)).unwrap_or_default()
