@@ -20,7 +20,7 @@ crate::resource! {
     }
     unspecified {
         /// The image of a custom emoji of a group.
-        url: String,
+        url: Option<String>,
     }
 }
 

@@ -16,9 +16,9 @@ crate::resource! {
         commit: Option<Commit>,
     }
     unspecified {
-        default: bool,
-        can_push: bool,
-        web_url: String,
+        default: Option<bool>,
+        can_push: Option<bool>,
+        web_url: Option<String>,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::api::endpoint::{InputKind, InputType};
 use crate::api::merge_requests::MergeRequest;
-use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::api::views::COMMENT_AUTHOR_FIELDS;
 use crate::api::{Id, Nullable, Time};
@@ -32,12 +32,12 @@ crate::resource! {
         stats: Option<Stats>,
         /// The status of the last pipeline; only for a single commit.
         status: Nullable<String>,
-        last_pipeline: Nullable<PipelineBrief>,
+        last_pipeline: Nullable<Pipeline>,
         /// The ID of the project; only in search results.
         project_id: Option<u64>,
     }
     unspecified {
-        web_url: String,
+        web_url: Option<String>,
     }
 }
 
@@ -80,11 +80,11 @@ crate::resource! {
         verification_status: String,
     }
     unspecified {
-        gpg_key_primary_keyid: String,
-        gpg_key_user_name: String,
-        gpg_key_user_email: String,
-        key: SignatureKey,
-        x509_certificate: SignatureCertificate,
+        gpg_key_primary_keyid: Option<String>,
+        gpg_key_user_name: Option<String>,
+        gpg_key_user_email: Option<String>,
+        key: Option<SignatureKey>,
+        x509_certificate: Option<SignatureCertificate>,
     }
 }
 
@@ -119,10 +119,10 @@ crate::resource! {
     }
     unspecified {
         /// Whether the server omitted the diff because it is long.
-        collapsed: bool,
+        collapsed: Option<bool>,
         /// Whether the server omitted the diff because it is too large to compute.
-        too_large: bool,
-        generated_file: bool,
+        too_large: Option<bool>,
+        generated_file: Option<bool>,
     }
 }
 
@@ -196,7 +196,7 @@ crate::resource! {
         author: Option<User>,
     }
     unspecified {
-        pipeline_id: u64,
+        pipeline_id: Option<u64>,
     }
 }
 

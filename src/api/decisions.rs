@@ -11,7 +11,7 @@ crate::resource! {
         user: User,
     }
     unspecified {
-        approved_at: Time,
+        approved_at: Option<Time>,
     }
 }
 
@@ -20,14 +20,14 @@ crate::resource! {
     /// approvals that are missing.
     pub struct Approvals {}
     unspecified {
-        approved_by: Vec<Approval>,
-        user_has_approved: bool,
-        user_can_approve: bool,
+        approved_by: Option<Vec<Approval>>,
+        user_has_approved: Option<bool>,
+        user_can_approve: Option<bool>,
         /// Whether all approval rules are met, on enterprise servers. That includes having no rules, so it does not
         /// mean that anybody approved.
-        approved: bool,
-        approvals_required: u64,
-        approvals_left: u64,
+        approved: Option<bool>,
+        approvals_required: Option<u64>,
+        approvals_left: Option<u64>,
     }
 }
 
@@ -35,7 +35,7 @@ crate::resource! {
     /// The approval rules of a merge request. Only enterprise servers have rules.
     pub struct ApprovalState {}
     unspecified {
-        rules: Vec<ApprovalRule>,
+        rules: Option<Vec<ApprovalRule>>,
     }
 }
 
@@ -52,8 +52,8 @@ crate::resource! {
     }
     unspecified {
         /// The section of the CODEOWNERS file that the rule comes from.
-        section: String,
-        eligible_approvers: Vec<User>,
+        section: Option<String>,
+        eligible_approvers: Option<Vec<User>>,
     }
 }
 
@@ -74,10 +74,10 @@ crate::resource! {
     pub struct AutoMergeCanceled {}
     unspecified {
         /// `success` or `error`.
-        status: String,
-        message: String,
+        status: Option<String>,
+        message: Option<String>,
         /// The HTTP status that matches the failure.
-        http_status: u64,
+        http_status: Option<u64>,
     }
 }
 
@@ -85,7 +85,7 @@ crate::resource! {
     /// The state of a rebase.
     pub struct Rebase {}
     unspecified {
-        rebase_in_progress: bool,
+        rebase_in_progress: Option<bool>,
     }
 }
 

@@ -13,7 +13,7 @@ crate::resource! {
         external_url: Option<String>,
     }
     unspecified {
-        slug: String,
+        slug: Option<String>,
     }
 }
 
@@ -42,12 +42,12 @@ crate::resource! {
         deployable: Option<Box<Job>>,
     }
     unspecified {
-        status: String,
-        updated_at: Time,
+        status: Option<String>,
+        updated_at: Option<Time>,
         /// The number of missing approvals; only in the single view.
-        pending_approval_count: u64,
+        pending_approval_count: Option<u64>,
         /// Only in the single view.
-        approvals: Vec<DeploymentApproval>,
+        approvals: Option<Vec<DeploymentApproval>>,
     }
 }
 

@@ -11,18 +11,18 @@ crate::resource! {
         external_url: Option<String>,
     }
     unspecified {
-        slug: String,
-        description: String,
+        slug: Option<String>,
+        description: Option<String>,
         /// `available`, `stopping` or `stopped`.
-        state: String,
+        state: Option<String>,
         /// `production`, `staging`, `testing`, `development` or `other`.
-        tier: String,
-        created_at: Time,
-        updated_at: Time,
+        tier: Option<String>,
+        created_at: Option<Time>,
+        updated_at: Option<Time>,
         /// The time at which the environment is stopped automatically.
-        auto_stop_at: Time,
+        auto_stop_at: Option<Time>,
         /// The latest deployment; absent in lists.
-        last_deployment: Box<Deployment>,
+        last_deployment: Option<Box<Deployment>>,
     }
 }
 

@@ -41,12 +41,12 @@ crate::resource! {
         custom_attributes: Option<Vec<CustomAttribute>>,
     }
     unspecified {
-        archived: bool,
-        created_at: Time,
-        ldap_cn: String,
+        archived: Option<bool>,
+        created_at: Option<Time>,
+        ldap_cn: Option<String>,
         /// Links to LDAP groups, visible to owners on servers with LDAP.
-        ldap_group_links: Vec<LdapGroupLink>,
-        marked_for_deletion_on: Time,
+        ldap_group_links: Option<Vec<LdapGroupLink>>,
+        marked_for_deletion_on: Option<Time>,
     }
 }
 

@@ -14,12 +14,12 @@ crate::resource! {
         enable_ssl_verification: bool,
     }
     unspecified {
-        name: String,
-        description: String,
+        name: Option<String>,
+        description: Option<String>,
         /// `executable`, `temporarily_disabled` or `disabled`: deliveries stop after failures.
-        alert_status: String,
+        alert_status: Option<String>,
         /// The end of a temporary disablement.
-        disabled_until: Time,
+        disabled_until: Option<Time>,
     }
 }
 
@@ -35,8 +35,8 @@ crate::resource! {
         event_name: Option<String>,
     }
     unspecified {
-        id: u64,
-        url: String,
+        id: Option<u64>,
+        url: Option<String>,
     }
 }
 

@@ -14,7 +14,7 @@ crate::resource! {
     }
     unspecified {
         /// Whether the server runs the enterprise edition, with or without a license.
-        enterprise: bool,
+        enterprise: Option<bool>,
     }
 }
 
@@ -34,8 +34,8 @@ crate::resource! {
         expires_at: Option<Time>,
     }
     unspecified {
-        description: String,
-        last_used_at: Time,
+        description: Option<String>,
+        last_used_at: Option<Time>,
     }
 }
 

@@ -1,19 +1,12 @@
 //! Issues. The specification covers only their notes, and issues in search results.
 
 use crate::api::labels::Label;
-use crate::api::merge_requests::{MergeRequest, Milestone, References, TimeStats};
+use crate::api::merge_requests::{MergeRequest, Milestone, References, TaskStatus, TimeStats};
+use crate::api::types::Specified;
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-crate::resource! {
-    /// The number of tasks in a description, and of completed ones.
-    pub struct TaskStatus {
-        count: u64,
-        completed_count: u64,
-    }
-}
 
 crate::resource! {
     /// An issue.
@@ -45,16 +38,16 @@ crate::resource! {
         time_stats: Option<TimeStats>,
     }
     unspecified {
-        closed_by: User,
+        closed_by: Option<User>,
         /// `issue`, `incident`, `task`, …; later versions send it in uppercase as `type`.
-        issue_type: String,
-        merge_requests_count: u64,
-        references: References,
-        task_completion_status: TaskStatus,
-        severity: String,
-        subscribed: bool,
-        weight: u64,
-        start_date: Time,
+        issue_type: Option<String>,
+        merge_requests_count: Option<u64>,
+        references: Option<References>,
+        task_completion_status: Option<TaskStatus>,
+        severity: Option<String>,
+        subscribed: Option<bool>,
+        weight: Option<u64>,
+        start_date: Option<Time>,
     }
 }
 
@@ -68,6 +61,14 @@ pub enum IssueLabel {
     Label(Box<Label>),
     /// Any other value that newer servers may send.
     Other(serde_json::Value),
+}
+
+impl Specified for IssueLabel {
+    fn restrict_to_specified(&mut self) {
+        if let IssueLabel::Label(label) = self {
+            label.restrict_to_specified();
+        }
+    }
 }
 
 impl IssueLabel {

@@ -2,7 +2,7 @@
 
 use crate::api::commits::Commit;
 use crate::api::pipelines::NewVariable;
-use crate::api::pipelines::resources::{PipelineBrief, Status};
+use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::projects::ProjectBrief;
 use crate::api::runners::Runner;
 use crate::api::types::Presence;
@@ -40,7 +40,7 @@ crate::resource! {
         runner: Option<Runner>,
         user: Option<Box<Profile>>,
         commit: Option<Commit>,
-        pipeline: Option<PipelineBrief>,
+        pipeline: Option<Pipeline>,
     }
     views {
         /// The download URL of the artifacts; returned when a job is erased or its artifacts are kept.
@@ -49,19 +49,19 @@ crate::resource! {
         project: Option<ProjectBrief>,
         /// The pipeline that a trigger job started, possibly in another project; null if it has not started one yet.
         /// Absent for other jobs.
-        downstream_pipeline: Nullable<PipelineBrief>,
+        downstream_pipeline: Nullable<Pipeline>,
     }
     unspecified {
-        web_url: String,
-        allow_failure: bool,
+        web_url: Option<String>,
+        allow_failure: Option<bool>,
         /// The reason why the job failed: `script_failure`, `runner_system_failure`, ….
-        failure_reason: String,
+        failure_reason: Option<String>,
         /// The time in the queue, in seconds.
-        queued_duration: f64,
-        erased_at: Time,
-        artifacts_expire_at: Time,
-        artifacts: Vec<Artifact>,
-        tag_list: Vec<String>,
+        queued_duration: Option<f64>,
+        erased_at: Option<Time>,
+        artifacts_expire_at: Option<Time>,
+        artifacts: Option<Vec<Artifact>>,
+        tag_list: Option<Vec<String>>,
     }
 }
 
@@ -87,7 +87,7 @@ impl Job {
     }
 
     /// Returns the pipeline that a trigger job started.
-    pub fn downstream(&self) -> Option<&PipelineBrief> {
+    pub fn downstream(&self) -> Option<&Pipeline> {
         self.downstream_pipeline.as_ref()
     }
 

@@ -13,17 +13,17 @@ crate::resource! {
     }
     unspecified {
         /// The text color: `#rrggbb`.
-        text_color: String,
-        description_html: String,
-        open_issues_count: u64,
-        closed_issues_count: u64,
-        open_merge_requests_count: u64,
-        subscribed: bool,
+        text_color: Option<String>,
+        description_html: Option<String>,
+        open_issues_count: Option<u64>,
+        closed_issues_count: Option<u64>,
+        open_merge_requests_count: Option<u64>,
+        subscribed: Option<bool>,
         /// The priority; lower values are more important.
-        priority: u64,
+        priority: Option<u64>,
         /// Whether the label belongs to the project itself, not to an ancestor group.
-        is_project_label: bool,
-        archived: bool,
+        is_project_label: Option<bool>,
+        archived: Option<bool>,
     }
 }
 

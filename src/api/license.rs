@@ -16,8 +16,8 @@ crate::resource! {
         add_ons: Named<u64>,
     }
     unspecified {
-        plan: String,
-        expired: bool,
+        plan: Option<String>,
+        expired: Option<bool>,
     }
 }
 

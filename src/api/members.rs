@@ -1,6 +1,6 @@
 //! Members of projects and groups. Not in the specification, although servers of that version support them.
 
-use crate::api::{NoContent, Time};
+use crate::api::{NoContent, Nullable, Time};
 
 crate::resource! {
     /// A membership of a user in a project or group.
@@ -17,6 +17,11 @@ crate::resource! {
         created_at: Option<Time>,
         /// The date on which the membership ends.
         expires_at: Option<Time>,
+    }
+    served {
+        public_email: Nullable<String>,
+        locked: Option<bool>,
+        membership_state: Option<String>,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Merge requests (specification, "Merge requests").
 
 use crate::api::commits::{Commit, DiffEntry};
-use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, Nullable, Time};
@@ -46,11 +46,11 @@ crate::resource! {
         start_date: Option<Time>,
     }
     unspecified {
-        web_url: String,
+        web_url: Option<String>,
         /// The ID of the group, for group milestones.
-        group_id: u64,
+        group_id: Option<u64>,
         /// Whether the due date has passed.
-        expired: bool,
+        expired: Option<bool>,
     }
 }
 
@@ -105,30 +105,56 @@ crate::resource! {
         latest_build_started_at: Nullable<Time>,
         latest_build_finished_at: Nullable<Time>,
         first_deployed_to_production_at: Nullable<Time>,
-        pipeline: Nullable<PipelineBrief>,
+        pipeline: Nullable<Pipeline>,
         /// The diff; only in replies to [`GetMergeRequestChanges`].
         changes: Option<Vec<DiffEntry>>,
     }
     unspecified {
-        draft: bool,
-        assignees: Vec<User>,
-        reviewers: Vec<User>,
+        draft: Option<bool>,
+        assignees: Option<Vec<User>>,
+        reviewers: Option<Vec<User>>,
         /// `mergeable`, `conflict`, `draft_status`, `ci_must_pass`, ….
-        detailed_merge_status: String,
-        has_conflicts: bool,
-        blocking_discussions_resolved: bool,
-        head_pipeline: PipelineBrief,
-        references: References,
-        diff_refs: DiffRefs,
-        merge_error: String,
+        detailed_merge_status: Option<String>,
+        has_conflicts: Option<bool>,
+        blocking_discussions_resolved: Option<bool>,
+        head_pipeline: Nullable<Pipeline>,
+        references: Option<References>,
+        diff_refs: Nullable<DiffRefs>,
+        merge_error: Nullable<String>,
         /// The time before which it cannot be merged.
-        merge_after: Time,
+        merge_after: Nullable<Time>,
         /// Whether a rebase is running; only sent if [`GetMergeRequest`] asks for it.
-        rebase_in_progress: bool,
+        rebase_in_progress: Option<bool>,
         /// The permissions of the caller; only in the single view.
-        user: Abilities,
+        user: Option<Abilities>,
         /// Whether files are missing from `changes`.
-        overflow: bool,
+        overflow: Option<bool>,
+    }
+    served {
+        /// The user who merged it, or who requested the automatic merge.
+        merge_user: Nullable<User>,
+        squash_commit_sha: Nullable<String>,
+        squash_on_merge: Option<bool>,
+        /// The time from which it can be merged.
+        prepared_at: Nullable<Time>,
+        /// The short one of the references.
+        reference: Option<String>,
+        task_completion_status: Option<TaskStatus>,
+        imported: Option<bool>,
+        imported_from: Option<String>,
+        /// The new name of `allow_maintainer_to_push`; only for forks.
+        allow_collaboration: Option<bool>,
+        first_contribution: Option<bool>,
+        /// The number of commits of the target branch that the source branch lacks; only sent if the caller asks for it.
+        diverged_commits_count: Option<u64>,
+    }
+}
+
+crate::resource! {
+    /// The number of tasks in a description, and of completed ones.
+    pub struct TaskStatus {
+        count: u64,
+        completed_count: u64,
     }
 }
 
@@ -217,7 +243,7 @@ impl MergeRequest {
     }
 
     /// Returns the latest pipeline of the head, if the view includes one.
-    pub fn pipeline(&self) -> Option<&PipelineBrief> {
+    pub fn pipeline(&self) -> Option<&Pipeline> {
         self.head_pipeline.as_ref().or(self.pipeline.as_ref())
     }
 
@@ -324,7 +350,7 @@ crate::endpoints! {
     struct GetMergeRequestChanges { id: Id, merge_request_iid: u64 }
 
     /// Lists the pipelines of a merge request.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/pipelines" => Vec<PipelineBrief>, about Pipelines;
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/pipelines" => Vec<Pipeline>, about Pipelines;
     struct ListMergeRequestPipelines { id: Id, merge_request_iid: u64 }
 
     /// Creates a merge request.

@@ -1,6 +1,7 @@
 //! Notes: comments on issues, snippets, merge requests and epics (specification, "Notes").
 
 use crate::api::endpoint::{InputKind, InputType};
+use crate::api::types::Specified;
 use crate::api::users::User;
 use crate::api::{NoContent, Time};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -26,20 +27,20 @@ crate::resource! {
     }
     unspecified {
         /// `DiffNote`, `DiscussionNote`, or nothing for a plain note.
-        r#type: String,
+        r#type: Option<String>,
         /// The position in the diff, for a `DiffNote`.
-        position: Position,
-        resolvable: bool,
-        resolved: bool,
-        resolved_by: User,
-        resolved_at: Time,
+        position: Option<Position>,
+        resolvable: Option<bool>,
+        resolved: Option<bool>,
+        resolved_by: Option<User>,
+        resolved_at: Option<Time>,
         /// The suggested changes, for notes on lines of a diff.
-        suggestions: Vec<Suggestion>,
+        suggestions: Option<Vec<Suggestion>>,
         /// The ID of the thread that contained the note; set by the client, because servers do not send it with notes.
-        discussion_id: String,
-        project_id: u64,
-        commit_id: String,
-        confidential: bool,
+        discussion_id: Option<String>,
+        project_id: Option<u64>,
+        commit_id: Option<String>,
+        confidential: Option<bool>,
     }
 }
 
@@ -74,12 +75,12 @@ crate::resource! {
     }
     unspecified {
         /// The range, for notes on several lines; `new_line` or `old_line` is the last of them.
-        line_range: LineRange,
+        line_range: Option<LineRange>,
         /// For images: the size in pixels, and the coordinates of the point.
-        width: Pixels,
-        height: Pixels,
-        x: Pixels,
-        y: Pixels,
+        width: Option<Pixels>,
+        height: Option<Pixels>,
+        x: Option<Pixels>,
+        y: Option<Pixels>,
     }
 }
 
@@ -87,6 +88,8 @@ crate::resource! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Pixels(pub u64);
+
+impl Specified for Pixels {}
 
 impl<'de> Deserialize<'de> for Pixels {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pixels, D::Error> {
@@ -111,8 +114,8 @@ crate::resource! {
         r#type: Option<String>,
     }
     unspecified {
-        old_line: u64,
-        new_line: u64,
+        old_line: Option<u64>,
+        new_line: Option<u64>,
     }
 }
 
@@ -215,6 +218,15 @@ pub enum NoteReply {
     Note(Box<Note>),
     /// The other object from the specification.
     Object(Box<NoteObject>),
+}
+
+impl Specified for NoteReply {
+    fn restrict_to_specified(&mut self) {
+        match self {
+            NoteReply::Note(note) => note.restrict_to_specified(),
+            NoteReply::Object(object) => object.restrict_to_specified(),
+        }
+    }
 }
 
 impl NoteReply {

@@ -42,8 +42,8 @@ crate::resource! {
         full_path: String,
     }
     unspecified {
-        parent_id: u64,
-        web_url: String,
+        parent_id: Option<u64>,
+        web_url: Option<String>,
     }
 }
 
@@ -157,14 +157,14 @@ crate::resource! {
     }
     unspecified {
         /// The new name of `tag_list`.
-        topics: Vec<String>,
-        empty_repo: bool,
-        readme_url: String,
-        forked_from_project: ProjectBrief,
-        merge_method: String,
+        topics: Option<Vec<String>>,
+        empty_repo: Option<bool>,
+        readme_url: Option<String>,
+        forked_from_project: Option<ProjectBrief>,
+        merge_method: Option<String>,
         /// The day on which the project was scheduled for deletion; the old name of `marked_for_deletion_on`.
-        marked_for_deletion_at: Time,
-        marked_for_deletion_on: Time,
+        marked_for_deletion_at: Option<Time>,
+        marked_for_deletion_on: Option<Time>,
     }
 }
 

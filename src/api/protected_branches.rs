@@ -13,10 +13,10 @@ crate::resource! {
         access_level_description: String,
     }
     unspecified {
-        id: u64,
-        user_id: u64,
-        group_id: u64,
-        deploy_key_id: u64,
+        id: Option<u64>,
+        user_id: Option<u64>,
+        group_id: Option<u64>,
+        deploy_key_id: Option<u64>,
     }
 }
 
@@ -29,10 +29,10 @@ crate::resource! {
         merge_access_levels: Vec<BranchAccess>,
     }
     unspecified {
-        id: u64,
-        allow_force_push: bool,
-        code_owner_approval_required: bool,
-        inherited: bool,
+        id: Option<u64>,
+        allow_force_push: Option<bool>,
+        code_owner_approval_required: Option<bool>,
+        inherited: Option<bool>,
     }
 }
 

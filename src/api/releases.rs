@@ -17,10 +17,10 @@ crate::resource! {
         released_at: Option<Time>,
     }
     unspecified {
-        author: User,
-        milestones: Vec<Milestone>,
-        upcoming_release: bool,
-        assets: Assets,
+        author: Option<User>,
+        milestones: Option<Vec<Milestone>>,
+        upcoming_release: Option<bool>,
+        assets: Option<Assets>,
     }
 }
 

@@ -89,7 +89,7 @@ crate::resource! {
         compare_same_ref: bool,
     }
     unspecified {
-        web_url: String,
+        web_url: Option<String>,
     }
 }
 

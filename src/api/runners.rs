@@ -47,13 +47,13 @@ crate::resource! {
         locked: Option<bool>,
     }
     unspecified {
-        paused: bool,
+        paused: Option<bool>,
         /// `instance_type`, `group_type` or `project_type`.
-        runner_type: String,
-        ip_address: String,
-        created_at: Time,
-        maximum_timeout: u64,
-        maintenance_note: String,
+        runner_type: Option<String>,
+        ip_address: Option<String>,
+        created_at: Option<Time>,
+        maximum_timeout: Option<u64>,
+        maintenance_note: Option<String>,
     }
 }
 

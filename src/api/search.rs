@@ -7,6 +7,7 @@ use crate::api::merge_requests::{MergeRequest, Milestone};
 use crate::api::notes::Note;
 use crate::api::projects::Project;
 use crate::api::snippets::Snippet;
+use crate::api::types::Specified;
 use crate::api::users::User;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -27,7 +28,7 @@ crate::resource! {
         project_id: u64,
     }
     unspecified {
-        path: String,
+        path: Option<String>,
     }
 }
 
@@ -56,6 +57,23 @@ pub enum Hit {
     Milestone(Box<Milestone>),
     /// A result of an unknown scope.
     Other(Value),
+}
+
+impl Specified for Hit {
+    fn restrict_to_specified(&mut self) {
+        match self {
+            Hit::Blob(hit) => hit.restrict_to_specified(),
+            Hit::Commit(hit) => hit.restrict_to_specified(),
+            Hit::Project(hit) => hit.restrict_to_specified(),
+            Hit::Note(hit) => hit.restrict_to_specified(),
+            Hit::MergeRequest(hit) => hit.restrict_to_specified(),
+            Hit::Snippet(hit) => hit.restrict_to_specified(),
+            Hit::User(hit) => hit.restrict_to_specified(),
+            Hit::Issue(hit) => hit.restrict_to_specified(),
+            Hit::Milestone(hit) => hit.restrict_to_specified(),
+            Hit::Other(_) => {}
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Hit {

@@ -20,9 +20,9 @@ crate::resource! {
         project_id: Option<u64>,
     }
     unspecified {
-        visibility: String,
-        raw_url: String,
-        files: Vec<SnippetFile>,
+        visibility: Option<String>,
+        raw_url: Option<String>,
+        files: Option<Vec<SnippetFile>>,
     }
 }
 

@@ -14,9 +14,9 @@ crate::resource! {
     }
     unspecified {
         /// The SHA of the tag object, or of the commit for a lightweight tag.
-        target: String,
-        protected: bool,
-        created_at: Time,
+        target: Option<String>,
+        protected: Option<bool>,
+        created_at: Option<Time>,
     }
 }
 

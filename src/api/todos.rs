@@ -33,10 +33,10 @@ crate::resource! {
     }
     unspecified {
         /// The number, for issues, merge requests and epics.
-        iid: u64,
+        iid: Option<u64>,
         /// The state, for issues and merge requests.
-        state: String,
-        web_url: String,
+        state: Option<String>,
+        web_url: Option<String>,
     }
 }
 
@@ -62,8 +62,8 @@ crate::resource! {
         created_at: Option<Time>,
     }
     unspecified {
-        group: TodoGroup,
-        updated_at: Time,
+        group: Option<TodoGroup>,
+        updated_at: Option<Time>,
     }
 }
 

@@ -4,6 +4,7 @@ use crate::api::json;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
@@ -209,6 +210,47 @@ impl<T> Presence for Nullable<T> {
     }
 }
 
+/// A reply, or a part of one, that can be reduced to the specification.
+pub trait Specified {
+    /// Removes the fields that are not in the specification, here and in all parts.
+    fn restrict_to_specified(&mut self) {}
+}
+
+/// Implements [`Specified`] for types without fields.
+macro_rules! specified {
+    ($($type:ty),* $(,)?) => { $(impl Specified for $type {})* };
+}
+
+specified!(bool, u64, i64, f64, String, Id, Time, Value);
+
+impl<T: Specified> Specified for Option<T> {
+    fn restrict_to_specified(&mut self) {
+        self.iter_mut().for_each(T::restrict_to_specified);
+    }
+}
+
+impl<T: Specified> Specified for Nullable<T> {
+    fn restrict_to_specified(&mut self) {
+        self.0.restrict_to_specified();
+    }
+}
+
+impl<T: Specified> Specified for Vec<T> {
+    fn restrict_to_specified(&mut self) {
+        self.iter_mut().for_each(T::restrict_to_specified);
+    }
+}
+
+impl<T: Specified> Specified for Box<T> {
+    fn restrict_to_specified(&mut self) {
+        self.as_mut().restrict_to_specified();
+    }
+}
+
+impl<K, V> Specified for BTreeMap<K, V> {}
+
+impl<T> Specified for Named<T> {}
+
 /// Values with names that the server chooses. Values of an unexpected type are dropped, so that additions of newer
 /// servers do not make the whole reply unreadable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -223,7 +265,7 @@ impl<T> Default for Named<T> {
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Named<T>, D::Error> {
-        let all = BTreeMap::<String, serde_json::Value>::deserialize(deserializer)?;
+        let all = BTreeMap::<String, Value>::deserialize(deserializer)?;
         Ok(Named(all.into_iter().filter_map(|(name, value)| Some((name, json::from_value(&value).ok()?))).collect()))
     }
 }
@@ -249,10 +291,11 @@ pub fn whole_seconds<S: Serializer>(seconds: &Option<f64>, s: S) -> Result<S::Ok
 /// describes.
 ///
 /// When deserializing, no field is required, null becomes the default, and unknown fields are ignored. When
-/// serializing, the fields of the struct are always present (`Option` as null). Fields under `views` are `Option`, or
-/// [`Nullable`](crate::api::types::Nullable) if their value may be null; they are present only in the views that set
-/// them. Fields under `unspecified` are `Option`: current servers send them, but they are not in the specification; they
-/// are serialized only if they are set.
+/// serializing, the fields of the struct are always present (`Option` as null). The other fields are `Option`, or
+/// [`Nullable`](crate::api::types::Nullable) if their value may be null, and are present only where they are set. Those
+/// under `views` are in some views of the specification. Those under `unspecified` are not in the specification, but
+/// current servers send them. Those under `served` are like these, but only the local server uses them: the client never
+/// decodes them.
 #[macro_export]
 macro_rules! resource {
     (
@@ -260,6 +303,7 @@ macro_rules! resource {
         pub struct $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty),* $(,)? }
         $(views { $($(#[$vmeta:meta])* $view:ident: $vtype:ty),* $(,)? })?
         $(unspecified { $($(#[$nmeta:meta])* $new:ident: $ntype:ty),* $(,)? })?
+        $(served { $($(#[$smeta:meta])* $served:ident: $stype:ty),* $(,)? })?
     ) => {
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(default)]
@@ -277,18 +321,24 @@ macro_rules! resource {
             )*)?
             $($(
                 $(#[$nmeta])*
-                #[serde(skip_serializing_if = "Option::is_none")]
-                pub $new: Option<$ntype>,
+                #[serde(skip_serializing_if = "crate::api::types::Presence::is_absent")]
+                pub $new: $ntype,
+            )*)?
+            $($(
+                $(#[$smeta])*
+                #[serde(skip_deserializing, skip_serializing_if = "crate::api::types::Presence::is_absent")]
+                pub $served: $stype,
             )*)?
         }
 
-        $(impl $name {
-            /// Removes the fields that are not in the specification.
-            pub fn as_specified(mut self) -> $name {
-                $(self.$new = None;)*
-                self
+        impl $crate::api::types::Specified for $name {
+            fn restrict_to_specified(&mut self) {
+                $($crate::api::types::Specified::restrict_to_specified(&mut self.$field);)*
+                $($($crate::api::types::Specified::restrict_to_specified(&mut self.$view);)*)?
+                $($(self.$new = Default::default();)*)?
+                $($(self.$served = Default::default();)*)?
             }
-        })?
+        }
     };
 }
 
@@ -328,6 +378,8 @@ macro_rules! open_enum {
         impl Default for $name {
             fn default() -> Self { Self::Other(String::new()) }
         }
+
+        impl $crate::api::types::Specified for $name {}
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(self.as_str()) }

@@ -22,6 +22,10 @@ crate::resource! {
         email: Option<String>,
         created_at: Option<Time>,
     }
+    served {
+        public_email: Nullable<String>,
+        locked: Option<bool>,
+    }
 }
 
 crate::resource! {
@@ -69,14 +73,23 @@ crate::resource! {
         custom_attributes: Option<Vec<CustomAttribute>>,
     }
     unspecified {
-        public_email: String,
-        job_title: String,
-        pronouns: String,
-        bot: bool,
-        locked: bool,
-        followers: u64,
-        following: u64,
-        local_time: String,
+        public_email: Nullable<String>,
+        job_title: Nullable<String>,
+        pronouns: Nullable<String>,
+        bot: Option<bool>,
+        locked: Option<bool>,
+        local_time: Nullable<String>,
+    }
+    served {
+        followers: Option<u64>,
+        following: Option<u64>,
+        work_information: Nullable<String>,
+        private_profile: Option<bool>,
+        commit_email: Option<String>,
+        preferred_language: Option<String>,
+        note: Nullable<String>,
+        namespace_id: Option<u64>,
+        created_by: Nullable<User>,
     }
 }
 
@@ -124,10 +137,10 @@ crate::resource! {
         user: Option<Box<Profile>>,
     }
     unspecified {
-        expires_at: Time,
-        last_used_at: Time,
+        expires_at: Option<Time>,
+        last_used_at: Option<Time>,
         /// The usage: `auth`, `signing` or `auth_and_signing`.
-        usage_type: String,
+        usage_type: Option<String>,
     }
 }
 

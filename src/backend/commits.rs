@@ -9,7 +9,6 @@ use super::records::{self, Pipeline, Project, Status, level};
 use super::rejection::Rejection;
 use crate::api::commits::*;
 use crate::api::merge_requests::MergeRequest;
-use crate::api::pipelines::resources::PipelineBrief;
 use crate::backend::presenters::{optional_time, parse_time, time};
 use git2::Oid;
 
@@ -152,24 +151,13 @@ fn find(git: &Git, sha: &str) -> Result<Oid, Rejection> {
     Ok(git.commit_at(Some(sha), "Commit")?.id)
 }
 
-/// Returns the representation of a pipeline inside other objects.
-pub fn pipeline_brief(pipeline: &Pipeline) -> PipelineBrief {
-    PipelineBrief {
-        id: pipeline.id,
-        sha: pipeline.sha.clone(),
-        r#ref: pipeline.ref_name.clone(),
-        status: pipeline.status.as_str().into(),
-        ..PipelineBrief::default()
-    }
-}
-
 fn get(call: &ReadCall, input: GetCommit) -> Outcome<Commit> {
     let (project, git) = call.repository(&input.id)?;
     let id = find(&git, &input.sha)?;
     let mut commit = if input.stats == Some(false) { git.show(id)? } else { git.show_with_stats(id)? };
     let last = call.world.top_level_pipelines().rev().find(|p| p.project == project.id && p.sha == commit.id);
     commit.status = last.map(|pipeline| pipeline.status.as_str().to_owned()).into();
-    commit.last_pipeline = last.map(pipeline_brief).into();
+    commit.last_pipeline = last.map(|pipeline| call.show_pipeline(pipeline)).into();
     ok(commit)
 }
 

@@ -340,20 +340,21 @@ fn merge_now(
         message: &message,
         committer: call.commit_author(params.user),
     })?;
-    let (tip, merge_commit) = merged.ok_or_else(cannot_merge)?;
-    git.move_branch(&mr.target_branch, target, tip)?;
+    let merged = merged.ok_or_else(cannot_merge)?;
+    git.move_branch(&mr.target_branch, target, merged.tip)?;
     let (now, user, target_project) = (call.now, params.user, mr.target_project);
     let mr = call.change(mr.id, user, |mr| {
         mr.range = Some(Range { base: ends.base.to_string(), head: ends.head.to_string() });
         mr.state = State::Merged;
         (mr.merged_at, mr.merged_by) = (Some(now), Some(user));
-        mr.merge_commit_sha = merge_commit.map(|id| id.to_string());
+        mr.merge_commit_sha = merged.merge_commit.map(|id| id.to_string());
+        mr.squash_commit_sha = merged.squash_commit.map(|id| id.to_string());
         (mr.auto_merge, mr.merge_error) = (None, None);
     })?;
     call.add_system_note(mr.id, user, "merged");
     call.world.mark_todos_done(Noteable::MergeRequest(mr.id), user);
     branches::record_project_activity(call.world, target_project, now)?;
-    call.record_push(target_project, git, &format!("refs/heads/{}", mr.target_branch), Some(target), Some(tip));
+    call.record_push(target_project, git, &format!("refs/heads/{}", mr.target_branch), Some(target), Some(merged.tip));
     call.record_merge_request_event(&mr, "merge");
     if mr.force_remove_source_branch || mr.should_remove_source_branch == Some(true) {
         remove_source(call, &mr, ends.head);

@@ -155,7 +155,7 @@ impl WriteCall<'_> {
                 "assignee_id": mr.assignee,
                 "created_at": time(mr.created_at),
                 "updated_at": time(mr.updated_at),
-                "url": format!("{}/merge_requests/{}", self.project_url(project), mr.iid),
+                "url": self.project_page(project, &format!("merge_requests/{}", mr.iid)),
                 "action": action,
             },
         });

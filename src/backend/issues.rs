@@ -1,13 +1,15 @@
 //! Issues: lists for a project, a group, or everywhere; viewing, creating, updating, closing.
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
-use super::merge_requests::{LABEL_CHANGE_INPUTS, label_notes, split_labels, time_stats, updated_labels};
+use super::merge_requests::{
+    LABEL_CHANGE_INPUTS, label_notes, references, split_labels, tasks, time_stats, updated_labels,
+};
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::issues::*;
-use crate::api::merge_requests::{MergeRequest, References};
+use crate::api::merge_requests::MergeRequest;
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Time};
 use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
@@ -46,18 +48,6 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListIssueParticipants>(participants)
 }
 
-/// Counts the tasks in a text, and the completed ones.
-fn tasks(text: &str) -> TaskStatus {
-    let mut tasks = TaskStatus::default();
-    for line in text.lines().map(str::trim_start) {
-        let Some(task) = line.strip_prefix("- [").or_else(|| line.strip_prefix("* [")) else { continue };
-        let done = task.starts_with("x]") || task.starts_with("X]");
-        tasks.count += u64::from(done || task.starts_with(" ]"));
-        tasks.completed_count += u64::from(done);
-    }
-    tasks
-}
-
 impl<W: Deref<Target = World>> Call<W> {
     /// Converts an issue to its API representation, with the details of its labels if `detailed`.
     pub fn show_issue(&self, issue: &records::Issue, detailed: bool) -> Issue {
@@ -65,13 +55,12 @@ impl<W: Deref<Target = World>> Call<W> {
         let assignees: Vec<_> = issue.assignees.iter().map(|id| self.user_summary(*id)).collect();
         let milestone = issue.milestone.and_then(|id| self.world.milestones.get(id));
         let project = self.world.projects.get(issue.project);
-        let url = project.map(|project| self.project_url(project)).unwrap_or_default();
+        let page = |project| self.project_page(project, &format!("issues/{}", issue.iid));
         let path = project.map(|project| self.world.project_path(project)).unwrap_or_default();
         let label = |name: &String| match self.world.label_in(issue.project, name).filter(|_| detailed) {
             Some(label) => IssueLabel::Label(Box::new(self.show_label(label))),
             None => IssueLabel::Name(name.clone()),
         };
-        let short = format!("#{}", issue.iid);
         Issue {
             id: issue.id,
             iid: issue.iid,
@@ -93,24 +82,13 @@ impl<W: Deref<Target = World>> Call<W> {
             due_date: date(issue.due_date),
             confidential: issue.confidential,
             discussion_locked: issue.discussion_locked,
-            web_url: format!("{url}/issues/{}", issue.iid),
+            web_url: project.map(page).unwrap_or_default(),
             time_stats: Some(time_stats(issue.time)),
             closed_by: issue.closed_by.map(|id| self.user_summary(id)),
             issue_type: Some(if issue.issue_type.is_empty() { "issue".into() } else { issue.issue_type.clone() }),
-            references: Some(References { relative: short.clone(), full: format!("{path}{short}"), short }),
+            references: Some(references(&path, &format!("#{}", issue.iid))),
             task_completion_status: Some(tasks(&issue.description)),
             ..Issue::default()
-        }
-    }
-
-    /// Returns the representation in search results, with the fields of the specification only.
-    pub fn search_result_issue(&self, issue: &records::Issue) -> Issue {
-        Issue {
-            closed_by: None,
-            issue_type: None,
-            references: None,
-            task_completion_status: None,
-            ..self.show_issue(issue, false)
         }
     }
 

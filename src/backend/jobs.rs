@@ -2,7 +2,6 @@
 
 use super::auth::Caller;
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
-use super::commits::pipeline_brief;
 use super::git::Git;
 use super::mount::Mount;
 use super::pipelines::check_variable;
@@ -14,7 +13,7 @@ use super::stream::Stream;
 use super::world::World;
 use crate::api::Id;
 use crate::api::jobs::*;
-use crate::api::pipelines::resources::{self, PipelineBrief};
+use crate::api::pipelines::resources;
 use crate::backend::presenters::{optional_time, time};
 use jiff::Timestamp;
 use std::io::{Cursor, Read, Write};
@@ -82,7 +81,7 @@ impl<W: Deref<Target = World>> Call<W> {
             runner: job.runner.and_then(|id| self.world.runners.get(id)).map(|runner| self.show_runner(runner)),
             user: job.user.and_then(|id| self.profile_of(id)).map(Box::new),
             commit,
-            pipeline: self.world.pipelines.get(job.pipeline).map(pipeline_brief),
+            pipeline: self.world.pipelines.get(job.pipeline).map(|pipeline| self.show_pipeline(pipeline)),
             ..Job::default()
         }
     }
@@ -93,12 +92,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let commit = pipeline.and_then(|pipeline| git?.show(git?.resolve(&pipeline.sha)?).ok());
         let downstream = bridge.downstream.and_then(|id| self.world.pipelines.get(id));
         let is_visible = |child: &&records::Pipeline| self.can_see_project_with_id(child.project);
-        let downstream = downstream.filter(is_visible).map(|child| PipelineBrief {
-            project_id: Some(child.project),
-            source: Some(child.source.clone()),
-            created_at: Some(time(child.created_at)),
-            ..pipeline_brief(child)
-        });
+        let downstream = downstream.filter(is_visible).map(|child| self.show_pipeline(child));
         Job {
             id: bridge.id,
             name: bridge.name.clone(),
@@ -111,7 +105,7 @@ impl<W: Deref<Target = World>> Call<W> {
             finished_at: optional_time(bridge.finished_at),
             user: bridge.user.and_then(|id| self.profile_of(id)).map(Box::new),
             commit,
-            pipeline: pipeline.map(pipeline_brief),
+            pipeline: pipeline.map(|pipeline| self.show_pipeline(pipeline)),
             downstream_pipeline: downstream.into(),
             ..Job::default()
         }

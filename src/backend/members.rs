@@ -120,6 +120,9 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, member: &records::Member) -> M
         access_level: member.level.into(),
         created_at: Some(time(member.created_at)),
         expires_at: date(member.expires_at),
+        public_email: user.public_email,
+        locked: user.locked,
+        membership_state: Some("active".into()),
     }
 }
 

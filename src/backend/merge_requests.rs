@@ -2,9 +2,9 @@
 
 use super::cache::Relation;
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
-use super::commits::pipeline_brief;
 use super::git::Git;
 use super::mount::Mount;
+use super::params;
 use super::records::{self, MilestoneState, Noteable, Project, Range, Reviewer, State, TodoAction, level};
 use super::rejection::Rejection;
 use super::world::World;
@@ -13,14 +13,15 @@ use crate::api::commits::Commit;
 use crate::api::merge_requests::{Abilities, MergeRequest as View};
 use crate::api::merge_requests::{
     Common, CreateMergeRequest, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits,
-    ListMergeRequestPipelines, ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, TimeStats,
-    UpdateMergeRequest,
+    ListMergeRequestPipelines, ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, References,
+    TaskStatus, TimeStats, UpdateMergeRequest,
 };
-use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User as UserView;
 use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
 use git2::Oid;
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -67,6 +68,23 @@ fn format_duration(seconds: u64) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
+/// Counts the tasks in a text, and the completed ones.
+pub fn tasks(text: &str) -> TaskStatus {
+    let mut tasks = TaskStatus::default();
+    for line in text.lines().map(str::trim_start) {
+        let Some(task) = line.strip_prefix("- [").or_else(|| line.strip_prefix("* [")) else { continue };
+        let done = task.starts_with("x]") || task.starts_with("X]");
+        tasks.count += u64::from(done || task.starts_with(" ]"));
+        tasks.completed_count += u64::from(done);
+    }
+    tasks
+}
+
+/// Returns the references to an object of the project at `path`, of which `short` is the shortest.
+pub fn references(path: &str, short: &str) -> References {
+    References { short: short.to_owned(), relative: short.to_owned(), full: format!("{path}{short}") }
+}
+
 /// Returns whether a title marks the merge request as a draft.
 pub fn is_draft(title: &str) -> bool {
     let title = title.to_lowercase();
@@ -86,6 +104,10 @@ impl<W: Deref<Target = World>> Call<W> {
             MilestoneState::Active => "active",
             MilestoneState::Closed => "closed",
         };
+        let project = || self.world.projects.get(milestone.project).map(|project| self.project_url(project));
+        let group = |id| format!("{}/groups/{}", self.base_url, self.world.group_path(id));
+        let url = milestone.group.map(group).or_else(project).unwrap_or_default();
+        let today = self.now.to_zoned(jiff::tz::TimeZone::UTC).date();
         Milestone {
             id: milestone.id,
             iid: milestone.iid,
@@ -98,7 +120,8 @@ impl<W: Deref<Target = World>> Call<W> {
             updated_at: Some(time(milestone.updated_at)),
             due_date: date(milestone.due_date),
             start_date: date(milestone.start_date),
-            ..Milestone::default()
+            expired: Some(milestone.due_date.is_some_and(|due| due < today)),
+            web_url: Some(format!("{url}/-/milestones/{}", milestone.iid)),
         }
     }
 
@@ -109,7 +132,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
     fn simple_merge_request(&self, mr: &records::MergeRequest) -> View {
         let project = self.world.projects.get(mr.target_project);
-        let url = project.map(|project| self.project_url(project)).unwrap_or_default();
+        let page = |project| self.project_page(project, &format!("merge_requests/{}", mr.iid));
         View {
             id: mr.id,
             iid: mr.iid,
@@ -119,7 +142,7 @@ impl<W: Deref<Target = World>> Call<W> {
             state: mr.state.as_str().into(),
             created_at: Some(time(mr.created_at)),
             updated_at: Some(time(mr.updated_at)),
-            web_url: format!("{url}/merge_requests/{}", mr.iid),
+            web_url: project.map(page).unwrap_or_default(),
             ..View::default()
         }
     }
@@ -139,7 +162,11 @@ impl<W: Deref<Target = World>> Call<W> {
         let (changes_count, relation) = self.change_count_and_relation(mr, git);
         let has_conflicts = relation.is_some_and(|relation| !relation.is_clean);
         let is_clean = mr.state != State::Opened || relation.is_some_and(|relation| relation.is_clean);
-        self.restrict_to_specified(View {
+        let target = self.world.projects.get(mr.target_project);
+        let path = target.map(|project| self.world.project_path(project)).unwrap_or_default();
+        let is_fork = mr.source_project != mr.target_project;
+        let merge_user = mr.auto_merge.as_ref().map(|params| params.user).or(mr.merged_by);
+        let view = View {
             source_project_id: source.into(),
             target_project_id: Some(mr.target_project),
             target_branch: Some(mr.target_branch.clone()),
@@ -170,8 +197,33 @@ impl<W: Deref<Target = World>> Call<W> {
             approvals_before_merge: mr.approvals_before_merge.into(),
             subscribed: Some(self.rights.user.is_some_and(|user| mr.subscribers.contains(&user))),
             allow_maintainer_to_push: Some(mr.allow_maintainer_to_push),
+            allow_collaboration: is_fork.then_some(mr.allow_maintainer_to_push),
+            draft: Some(is_draft(&mr.title)),
+            merge_user: merge_user.map(|id| self.user_summary(id)).into(),
+            merge_after: None.into(),
+            squash_commit_sha: mr.squash_commit_sha.clone().into(),
+            squash_on_merge: Some(mr.squash),
+            prepared_at: Some(time(mr.created_at)).into(),
+            reference: Some(format!("!{}", mr.iid)),
+            references: Some(references(&path, &format!("!{}", mr.iid))),
+            task_completion_status: Some(tasks(&mr.description)),
+            imported: Some(false),
+            imported_from: Some("none".into()),
             ..self.simple_merge_request(mr)
-        })
+        };
+        // Lists of the specification have no dates of the merge and of the closing.
+        if self.only_specified { view } else { self.with_end(mr, view) }
+    }
+
+    /// Adds when and by whom a merge request was merged or closed.
+    fn with_end(&self, mr: &records::MergeRequest, view: View) -> View {
+        View {
+            closed_at: optional_time(mr.closed_at).into(),
+            closed_by: mr.closed_by.map(|id| self.user_summary(id)).into(),
+            merged_at: optional_time(mr.merged_at).into(),
+            merged_by: mr.merged_by.map(|id| self.user_summary(id)).into(),
+            ..view
+        }
     }
 
     /// Returns the head of the source branch; `git` is the target's repository.
@@ -243,26 +295,22 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns the representation of a single merge request.
     pub fn show_merge_request_detail(&self, mr: &records::MergeRequest, git: &Git) -> Result<View, Rejection> {
         let last = self.pipelines_of(mr, git).into_iter().next();
-        let mut view = self.show_merge_request(mr, Some(git));
-        view.closed_at = optional_time(mr.closed_at).into();
-        view.closed_by = mr.closed_by.map(|id| self.user_summary(id)).into();
-        view.merged_at = optional_time(mr.merged_at).into();
-        view.merged_by = mr.merged_by.map(|id| self.user_summary(id)).into();
+        let mut view = self.with_end(mr, self.show_merge_request(mr, Some(git)));
         view.latest_build_started_at = last.and_then(|pipeline| optional_time(pipeline.started_at)).into();
         view.latest_build_finished_at = last.and_then(|pipeline| optional_time(pipeline.finished_at)).into();
         let deployed =
             mr.merged_at.and_then(|merged| self.world.first_production_deployment(mr.target_project, merged));
         view.first_deployed_to_production_at = optional_time(deployed).into();
-        view.pipeline = last.map(pipeline_brief).into();
-        view.merge_error = mr.merge_error.clone();
+        view.pipeline = last.map(|pipeline| self.show_pipeline(pipeline)).into();
+        view.head_pipeline = last.map(|pipeline| self.show_pipeline_detail(pipeline)).into();
+        view.merge_error = mr.merge_error.clone().into();
         view.user = Some(Abilities { can_merge: self.can_merge(mr) });
-        view.diff_refs = self.diff_refs(mr);
-        Ok(self.restrict_to_specified(view))
-    }
-
-    /// Reduces a view to the fields of 10.6 if only those are served.
-    fn restrict_to_specified(&self, view: View) -> View {
-        if self.only_specified { view.as_specified() } else { view }
+        view.diff_refs = self.diff_refs(mr).into();
+        let of_author =
+            |other: &&records::MergeRequest| other.author == mr.author && other.target_project == mr.target_project;
+        let is_first = self.world.merge_requests.iter().filter(of_author).all(|other| other.merged_at.is_none());
+        view.first_contribution = Some(is_first);
+        Ok(view)
     }
 
     /// Returns the pipelines of the source branch for commits of the merge request, newest first.
@@ -424,7 +472,24 @@ fn get(call: &ReadCall, input: GetMergeRequest) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     // Rebases finish before their request is answered.
     let rebase_in_progress = input.include_rebase_in_progress.filter(|requested| *requested).map(|_| false);
-    ok(call.restrict_to_specified(View { rebase_in_progress, ..call.show_merge_request_detail(mr, &git)? }))
+    let diverged_commits_count = match params::read::<SingleOptions>(&call.inputs)?.include_diverged_commits_count {
+        Some(true) => diverged_commits(call, mr, &git)?,
+        _ => None,
+    };
+    let view = call.show_merge_request_detail(mr, &git)?;
+    ok(View { rebase_in_progress, diverged_commits_count, ..view })
+}
+
+/// The inputs of the single view that the interface does not use.
+#[derive(Deserialize)]
+struct SingleOptions {
+    include_diverged_commits_count: Option<bool>,
+}
+
+/// Returns the number of commits of the target branch that the source branch lacks; `None` if a branch is gone.
+fn diverged_commits(call: &ReadCall, mr: &records::MergeRequest, git: &Git) -> Result<Option<u64>, Rejection> {
+    let Some((target, ends)) = git.branch_head(&mr.target_branch).zip(call.diff_ends(mr, git)) else { return Ok(None) };
+    Ok(Some(git.between(ends.head, target, MAX_COMMITS)?.0.len() as u64))
 }
 
 fn participants(call: &ReadCall, input: ListParticipants) -> Outcome<Vec<UserView>> {
@@ -462,12 +527,12 @@ fn changes(call: &ReadCall, input: GetMergeRequestChanges) -> Outcome<View> {
     view.changes = Some(entries);
     // Present only if true: the specification does not have it.
     view.overflow = overflow.then_some(true);
-    ok(call.restrict_to_specified(view))
+    ok(view)
 }
 
-fn pipelines(call: &ReadCall, input: ListMergeRequestPipelines) -> Outcome<Vec<PipelineBrief>> {
+fn pipelines(call: &ReadCall, input: ListMergeRequestPipelines) -> Outcome<Vec<Pipeline>> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    call.page(call.pipelines_of(mr, &git), pipeline_brief)
+    call.page(call.pipelines_of(mr, &git), |pipeline| call.show_pipeline(pipeline))
 }
 
 /// Returns the system notes about a change of labels.

@@ -68,22 +68,6 @@ impl World {
     }
 }
 
-impl<W: Deref<Target = World>> Call<W> {
-    /// Returns the representation in lists, with its URL, and whether it is overdue.
-    fn listed_milestone(&self, milestone: &records::Milestone) -> Milestone {
-        let project = || self.world.projects.get(milestone.project).map(|project| self.project_url(project));
-        let group = |id| format!("{}/groups/{}", self.base_url, self.world.group_path(id));
-        let url = milestone.group.map(group).or_else(project).unwrap_or_default();
-        let today = self.now.to_zoned(jiff::tz::TimeZone::UTC).date();
-        let is_open = milestone.state == MilestoneState::Active;
-        Milestone {
-            expired: Some(is_open && milestone.due_date.is_some_and(|due| due < today)),
-            web_url: Some(format!("{url}/-/milestones/{}", milestone.iid)),
-            ..self.show_milestone(milestone)
-        }
-    }
-}
-
 fn list(call: &ReadCall, wanted: ListMilestones) -> Outcome<Vec<Milestone>> {
     let owner = call.scope(&wanted.scope)?;
     let state = call.choice_or_first("state", wanted.state.as_deref(), &["all", "active", "closed"])?.to_owned();
@@ -100,7 +84,7 @@ fn list(call: &ReadCall, wanted: ListMilestones) -> Outcome<Vec<Milestone>> {
     let mut rows: Vec<&records::Milestone> = call.world.milestones.iter().filter(found).collect();
     // Earliest due date first, and milestones without one last.
     rows.sort_by_key(|milestone| (milestone.due_date.is_none(), milestone.due_date, milestone.id));
-    call.page(rows, |milestone| call.listed_milestone(milestone))
+    call.page(rows, |milestone| call.show_milestone(milestone))
 }
 
 fn find<W: Deref<Target = World>>(call: &Call<W>, owner: Scope, id: u64) -> Result<&records::Milestone, Rejection> {
@@ -160,7 +144,7 @@ fn create(call: &mut WriteCall, input: CreateMilestone) -> Outcome<Milestone> {
     };
     check(call.world, owner, &milestone)?;
     let id = call.world.milestones.add(milestone);
-    ok(call.listed_milestone(find(call, owner, id)?))
+    ok(call.show_milestone(find(call, owner, id)?))
 }
 
 fn update(call: &mut WriteCall, input: UpdateMilestone) -> Outcome<Milestone> {
@@ -188,7 +172,7 @@ fn update(call: &mut WriteCall, input: UpdateMilestone) -> Outcome<Milestone> {
     milestone.updated_at = call.now;
     check(call.world, owner, &milestone)?;
     let id = call.world.milestones.add(milestone);
-    ok(call.listed_milestone(find(call, owner, id)?))
+    ok(call.show_milestone(find(call, owner, id)?))
 }
 
 fn delete(call: &mut WriteCall, input: DeleteMilestone) -> Outcome<NoContent> {

@@ -12,6 +12,7 @@ use super::params::{self, Inputs};
 use super::rejection::Rejection;
 use super::stream::Stream;
 use super::views;
+use crate::api::types::Specified;
 use crate::api::views::{Fields, Views};
 use crate::api::{self, Endpoint, NoContent, Raw};
 use axum::http::Method;
@@ -26,9 +27,16 @@ pub trait Render {
     /// Renders the body. `views` selects the fields of nested objects, `only` the fields of the rows if fewer than usual
     /// are requested.
     fn render(self, views: Views, only: Option<Fields>) -> Result<Rendered, Rejection>;
+
+    /// Removes the fields that are not in the specification.
+    fn restrict(&mut self) {}
 }
 
-impl<T: Serialize> Render for T {
+impl<T: Serialize + Specified> Render for T {
+    fn restrict(&mut self) {
+        self.restrict_to_specified();
+    }
+
     fn render(self, views: Views, only: Option<Fields>) -> Result<Rendered, Rejection> {
         let bytes = serde_json::to_vec(&self).and_then(|bytes| views::narrow_all(bytes, views, only));
         Ok(Some(("application/json".into(), bytes.map_err(Rejection::internal_error)?)))
@@ -270,7 +278,7 @@ where
     Run::Read(Box::new(move |call| {
         let inputs = inputs(&call.inputs, head)?;
         call.pagination = Pagination::from_inputs(&call.inputs)?;
-        render::<E>(handler(call, inputs)?)
+        render::<E>(handler(call, inputs)?, call.only_specified)
     }))
 }
 
@@ -282,7 +290,7 @@ where
         if let Some(rewrite) = &rewrite {
             rewrite(&mut call.inputs);
         }
-        render::<E>(handler(call, inputs(&call.inputs, head)?)?)
+        render::<E>(handler(call, inputs(&call.inputs, head)?)?, call.only_specified)
     }))
 }
 
@@ -299,14 +307,19 @@ fn stream_handler<E: Endpoint<Output = Raw>>(
     }))
 }
 
-fn render<E: Endpoint>(answer: Answer<E::Output>) -> Result<Answer<Rendered>, Rejection>
+fn render<E: Endpoint>(answer: Answer<E::Output>, only_specified: bool) -> Result<Answer<Rendered>, Rejection>
 where
     E::Output: Render,
 {
-    let Answer { body, status, list_size, headers, body_override, only } = answer;
+    let Answer { mut body, status, list_size, headers, body_override, only } = answer;
+    // Current servers send nested objects and rows of short lists with all fields.
+    let (views, only) = if only_specified { (E::VIEWS, only) } else { (&[][..], None) };
+    if only_specified {
+        body.restrict();
+    }
     let body = match body_override {
-        Some(body_override) => body_override.render(E::VIEWS, None)?,
-        None => body.render(E::VIEWS, only)?,
+        Some(body_override) => body_override.render(views, None)?,
+        None => body.render(views, only)?,
     };
     Ok(Answer { status, list_size, headers, ..Answer::new(body) })
 }

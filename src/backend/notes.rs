@@ -150,7 +150,7 @@ pub fn show<W: Deref<Target = World>>(call: &Call<W>, target: &NoteTarget, note:
         NoteKind::Diff => Some("DiffNote"),
     };
     let is_resolvable = note.is_resolvable();
-    let shown = Note {
+    Note {
         id: note.id,
         body: note.body.clone(),
         attachment: note.attachment.clone(),
@@ -170,8 +170,7 @@ pub fn show<W: Deref<Target = World>>(call: &Call<W>, target: &NoteTarget, note:
         resolved_at: optional_time(note.resolved_at),
         suggestions: call.show_suggestions(note),
         ..Note::default()
-    };
-    if call.only_specified { shown.as_specified() } else { shown }
+    }
 }
 
 impl<W: Deref<Target = World>> Call<W> {

@@ -8,6 +8,7 @@ use super::records::{self, Bridge, Job, Planned, Project, Status, level};
 use super::rejection::Rejection;
 use super::runner::{self, PipelinePlan};
 use super::world::World;
+use crate::api::pipelines::resources::{DetailedStatus, Pipeline};
 use crate::api::pipelines::*;
 use crate::api::{Id, NoContent};
 use crate::backend::presenters::{Bounds, optional_time, time};
@@ -46,38 +47,102 @@ fn seconds(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
     Some(to?.duration_since(from?).as_secs().max(0) as f64)
 }
 
+/// Returns the seconds in which at least one of several periods is running.
+fn covered_seconds(mut periods: Vec<(Timestamp, Timestamp)>) -> f64 {
+    periods.sort();
+    let (mut sum, mut until) = (jiff::SignedDuration::ZERO, Timestamp::MIN);
+    for (from, to) in periods {
+        sum += to.max(until).duration_since(from.max(until));
+        until = until.max(to);
+    }
+    sum.as_secs() as f64
+}
+
+/// Returns the words for a status that servers show on their pages: icon, text, label.
+fn status_words(status: Status) -> (&'static str, &'static str, &'static str) {
+    match status {
+        Status::Created => ("status_created", "Created", "created"),
+        Status::Pending => ("status_pending", "Pending", "pending"),
+        Status::Running => ("status_running", "Running", "running"),
+        Status::Failed => ("status_failed", "Failed", "failed"),
+        Status::Success => ("status_success", "Passed", "passed"),
+        Status::Canceled => ("status_canceled", "Canceled", "canceled"),
+        Status::Skipped => ("status_skipped", "Skipped", "skipped"),
+        Status::Manual => ("status_manual", "Blocked", "waiting for manual action"),
+    }
+}
+
 impl<W: Deref<Target = World>> Call<W> {
-    /// Returns the representation in lists.
-    fn show_pipeline(&self, project: &Project, pipeline: &records::Pipeline) -> Pipeline {
+    /// Returns the representation in lists and inside other objects.
+    pub fn show_pipeline(&self, pipeline: &records::Pipeline) -> Pipeline {
+        let project = self.world.projects.get(pipeline.project);
         Pipeline {
             id: pipeline.id,
             sha: pipeline.sha.clone(),
             r#ref: pipeline.ref_name.clone(),
             status: pipeline.status.as_str().into(),
             iid: Some(pipeline.iid).filter(|iid| *iid > 0),
-            project_id: Some(project.id),
+            project_id: Some(pipeline.project),
             source: Some(source(pipeline).to_owned()),
             created_at: Some(time(pipeline.created_at)),
             updated_at: Some(time(updated_at(pipeline))),
-            web_url: Some(format!("{}/-/pipelines/{}", self.project_url(project), pipeline.id)),
+            web_url: project.map(|project| self.project_page(project, &format!("pipelines/{}", pipeline.id))),
             ..Pipeline::default()
         }
     }
 
     /// Returns the full representation.
-    fn show_pipeline_detail(&self, project: &Project, pipeline: &records::Pipeline) -> Pipeline {
+    pub fn show_pipeline_detail(&self, pipeline: &records::Pipeline) -> Pipeline {
         let covered: Vec<f64> = self.world.pipeline_jobs(pipeline.id).filter_map(|job| job.coverage).collect();
         let coverage = covered.iter().sum::<f64>() / covered.len().max(1) as f64;
         Pipeline {
             tag: Some(pipeline.tag),
             before_sha: Some("0".repeat(40)),
-            user: pipeline.user.map(|user| self.user_summary(user)),
-            started_at: optional_time(pipeline.started_at),
-            finished_at: optional_time(pipeline.finished_at),
-            duration: seconds(pipeline.started_at, pipeline.finished_at),
-            queued_duration: seconds(Some(pipeline.created_at), pipeline.started_at),
-            coverage: (!covered.is_empty()).then(|| format!("{coverage:.2}")),
-            ..self.show_pipeline(project, pipeline)
+            name: None.into(),
+            yaml_errors: None.into(),
+            user: pipeline.user.map(|user| self.user_summary(user)).into(),
+            started_at: optional_time(pipeline.started_at).into(),
+            finished_at: optional_time(pipeline.finished_at).into(),
+            committed_at: None.into(),
+            duration: self.pipeline_duration(pipeline).into(),
+            queued_duration: seconds(Some(pipeline.created_at), pipeline.started_at).into(),
+            coverage: (!covered.is_empty()).then(|| format!("{coverage:.2}")).into(),
+            detailed_status: Some(self.detailed_status(pipeline)),
+            archived: Some(false),
+            ..self.show_pipeline(pipeline)
+        }
+    }
+
+    /// Returns the seconds in which jobs of a finished pipeline ran; the time before a manual job was started does not
+    /// count.
+    fn pipeline_duration(&self, pipeline: &records::Pipeline) -> Option<f64> {
+        let finished_at = pipeline.finished_at?;
+        let period = |job: &Job| Some((job.started_at?, job.finished_at.unwrap_or(finished_at)));
+        let periods: Vec<_> = self.world.pipeline_jobs(pipeline.id).filter_map(period).collect();
+        if periods.is_empty() {
+            return seconds(pipeline.started_at, Some(finished_at));
+        }
+        Some(covered_seconds(periods))
+    }
+
+    fn detailed_status(&self, pipeline: &records::Pipeline) -> DetailedStatus {
+        let forgiven = |job: &Job| job.status == Status::Failed && job.allow_failure;
+        let warns = pipeline.status == Status::Success && self.world.pipeline_jobs(pipeline.id).any(forgiven);
+        let (icon, text, label) = match status_words(pipeline.status) {
+            _ if warns => ("status_warning", "Warning", "passed with warnings"),
+            words => words,
+        };
+        let path = self.world.projects.get(pipeline.project).map(|project| self.world.project_path(project));
+        DetailedStatus {
+            icon: icon.into(),
+            text: text.into(),
+            label: label.into(),
+            group: if warns { "success-with-warnings" } else { pipeline.status.as_str() }.into(),
+            tooltip: label.into(),
+            has_details: true,
+            details_path: format!("/{}/-/pipelines/{}", path.unwrap_or_default(), pipeline.id),
+            illustration: None,
+            favicon: format!("/assets/ci_favicons/favicon_{icon}.png"),
         }
     }
 
@@ -183,12 +248,12 @@ fn list(call: &ReadCall, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
         "user_id" => stable_sort(&mut rows, descending, |row| row.user),
         _ => stable_sort(&mut rows, descending, |row| row.id),
     }
-    call.page(rows, |pipeline| call.show_pipeline(project, pipeline))
+    call.page(rows, |pipeline| Pipeline { name: None.into(), ..call.show_pipeline(pipeline) })
 }
 
 fn get(call: &ReadCall, input: GetPipeline) -> Outcome<Pipeline> {
-    let (project, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
-    ok(call.show_pipeline_detail(project, pipeline))
+    let (_, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
+    ok(call.show_pipeline_detail(pipeline))
 }
 
 /// Returns the project if the caller may run jobs in it.
@@ -265,26 +330,26 @@ fn create(call: &mut WriteCall, input: CreatePipeline) -> Outcome<Pipeline> {
     if let Some(pipeline) = call.world.pipelines.get_mut(id) {
         pipeline.variables = variables;
     }
-    show_by_id(call, &project, id)
+    show_by_id(call, id)
 }
 
-fn show_by_id(call: &WriteCall, project: &Project, id: u64) -> Outcome<Pipeline> {
+fn show_by_id(call: &WriteCall, id: u64) -> Outcome<Pipeline> {
     let pipeline = call.world.pipelines.get(id).ok_or_else(Rejection::record_not_found)?;
-    ok(call.show_pipeline_detail(project, pipeline))
+    ok(call.show_pipeline_detail(pipeline))
 }
 
 fn retry(call: &mut WriteCall, input: RetryPipeline) -> Outcome<Pipeline> {
-    let project = authorize(call, &input.id)?;
+    authorize(call, &input.id)?;
     let (id, user) = (call.pipeline(&input.id, input.pipeline_id)?.1.id, call.require_user()?.id);
     runner::retry_pipeline(call.world, id, user, call.now);
-    show_by_id(call, &project, id)
+    show_by_id(call, id)
 }
 
 fn cancel(call: &mut WriteCall, input: CancelPipeline) -> Outcome<Pipeline> {
-    let project = authorize(call, &input.id)?;
+    authorize(call, &input.id)?;
     let id = call.pipeline(&input.id, input.pipeline_id)?.1.id;
     runner::cancel_pipeline(call.world, id, call.now);
-    Ok(show_by_id(call, &project, id)?.status(200))
+    Ok(show_by_id(call, id)?.status(200))
 }
 
 fn delete(call: &mut WriteCall, input: DeletePipeline) -> Outcome<NoContent> {
@@ -320,4 +385,18 @@ fn bridges(call: &ReadCall, input: ListPipelineBridges) -> Outcome<Vec<crate::ap
     stable_sort(&mut rows, true, |bridge| bridge.id);
     let git = call.git(project).ok();
     call.page(rows, |bridge| call.show_bridge(bridge, git.as_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_between_periods_do_not_count() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let seconds = |periods: &[(i64, i64)]| covered_seconds(periods.iter().map(|(a, b)| (at(*a), at(*b))).collect());
+        assert_eq!(seconds(&[(0, 10), (5, 20), (100, 130)]), 50.0);
+        assert_eq!(seconds(&[(5, 6), (0, 10)]), 10.0);
+        assert_eq!(seconds(&[]), 0.0);
+    }
 }

@@ -88,6 +88,8 @@ impl<W: Deref<Target = World>> Call<W> {
                 state: user_state(user).into(),
                 avatar_url: self.avatar_url(&user.avatar_url),
                 web_url: format!("{}/{}", self.base_url, user.username),
+                locked: Some(false),
+                public_email: None.into(),
                 ..UserView::default()
             },
             None => UserView {
@@ -96,6 +98,8 @@ impl<W: Deref<Target = World>> Call<W> {
                 username: "ghost".into(),
                 state: "active".into(),
                 web_url: format!("{}/ghost", self.base_url),
+                locked: Some(false),
+                public_email: None.into(),
                 ..UserView::default()
             },
         }
@@ -115,5 +119,12 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns the web URL of a project.
     pub fn project_url(&self, project: &Project) -> String {
         format!("{}/{}", self.base_url, self.world.project_path(project))
+    }
+
+    /// Returns the web URL of a page of a project, such as `issues/7`. Servers of the specification's version had no
+    /// `-` before it.
+    pub fn project_page(&self, project: &Project, page: &str) -> String {
+        let mark = if self.only_specified { "" } else { "-/" };
+        format!("{}/{mark}{page}", self.project_url(project))
     }
 }

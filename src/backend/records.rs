@@ -490,6 +490,8 @@ record! {
         /// The diff range, fixed once it is merged or closed; while it is open, the range follows the branches.
         range: Option<Range>,
         merge_commit_sha: Option<String>,
+        /// The commit that its commits were squashed to.
+        squash_commit_sha: Option<String>,
         /// The merge that is to be done once the pipeline succeeds.
         auto_merge: Option<MergeParams>,
         /// The reason why the last merge or rebase failed.

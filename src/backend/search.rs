@@ -145,7 +145,7 @@ fn find(call: &ReadCall, scope: &str, text: &str, projects: &[&Project]) -> Outc
                         }
                     }
             });
-            call.page(found.collect(), |issue| Hit::Issue(Box::new(call.search_result_issue(issue))))
+            call.page(found.collect(), |issue| Hit::Issue(Box::new(call.show_issue(issue, false))))
         }
         "merge_requests" => {
             let found = world.merge_requests.iter().rev().filter(|mr| {

@@ -27,8 +27,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Converts a snippet to its API representation.
     pub fn show_snippet(&self, snippet: &records::Snippet) -> Snippet {
         let project = self.world.projects.get(snippet.project);
-        let url = project.map(|project| self.project_url(project)).unwrap_or_default();
-        let web_url = format!("{url}/snippets/{}", snippet.id);
+        let page = |project| self.project_page(project, &format!("snippets/{}", snippet.id));
         Snippet {
             id: snippet.id,
             title: snippet.title.clone(),
@@ -37,7 +36,7 @@ impl<W: Deref<Target = World>> Call<W> {
             author: Some(self.user_with_email(snippet.author)),
             updated_at: Some(time(snippet.updated_at)),
             created_at: Some(time(snippet.created_at)),
-            web_url,
+            web_url: project.map(page).unwrap_or_default(),
             ..Snippet::default()
         }
     }

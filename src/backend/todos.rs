@@ -194,16 +194,16 @@ impl<W: Deref<Target = World>> Call<W> {
     fn show_todo(&self, todo: &records::Todo) -> Todo {
         let world = &self.world;
         let project = world.project_of(todo.on);
-        let page = project.map(|project| self.project_url(project)).unwrap_or_default();
+        let page = |path: &str| project.map(|project| self.project_page(project, path));
         let (target_type, url, target) = match todo.on {
             Noteable::MergeRequest(id) => {
                 let mr = world.merge_requests.get(id);
-                let url = mr.map(|mr| format!("{page}/merge_requests/{}", mr.iid));
+                let url = mr.and_then(|mr| page(&format!("merge_requests/{}", mr.iid)));
                 ("MergeRequest", url, mr.map(|mr| (mr.title.clone(), mr.iid, Some(mr.state.as_str()))))
             }
             Noteable::Issue(id) => {
                 let issue = world.issues.get(id);
-                let url = issue.map(|issue| format!("{page}/issues/{}", issue.iid));
+                let url = issue.and_then(|issue| page(&format!("issues/{}", issue.iid)));
                 ("Issue", url, issue.map(|issue| (issue.title.clone(), issue.iid, Some(issue.state.as_str()))))
             }
             Noteable::Epic(id) => {

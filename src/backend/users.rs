@@ -46,6 +46,8 @@ impl<W: Deref<Target = World>> Call<W> {
             state: user_state(user).into(),
             avatar_url: brief.avatar_url,
             web_url: brief.web_url,
+            locked: brief.locked,
+            public_email: brief.public_email,
             ..Profile::default()
         };
         if view >= View::Single {
@@ -57,6 +59,12 @@ impl<W: Deref<Target = World>> Call<W> {
             out.microblog_account = Some(user.microblog_account.clone());
             out.website_url = Some(user.website_url.clone());
             out.organization = Some(user.organization.clone());
+            out.job_title = Some(String::new()).into();
+            out.pronouns = None.into();
+            out.work_information = None.into();
+            out.bot = Some(false);
+            (out.followers, out.following) = (Some(0), Some(0));
+            out.local_time = None.into();
         }
         if view >= View::Own {
             let identity = |i: &Identity| crate::api::users::Identity {
@@ -76,9 +84,15 @@ impl<W: Deref<Target = World>> Call<W> {
             out.can_create_project = Some(user.projects_limit > 0);
             out.two_factor_enabled = Some(user.two_factor_enabled);
             out.external = Some(user.external);
+            out.private_profile = Some(false);
+            out.commit_email = Some(user.email.clone());
+            out.preferred_language = Some("en".into());
+            out.namespace_id = Some(user.namespace_id);
         }
         if view == View::Administrator {
             out.is_admin = Some(user.admin);
+            out.note = None.into();
+            out.created_by = None.into();
             out.shared_runners_minutes_limit = user.shared_runners_minutes_limit.into();
             if with_attributes {
                 out.custom_attributes = Some(attributes(&user.custom_attributes));

@@ -1,7 +1,7 @@
 //! The pipelines of a project: filtering, running, retrying, canceling and deleting them.
 
-use crate::api::pipelines::resources::Status;
-use crate::api::pipelines::{CreatePipeline, ListPipelines, Pipeline};
+use crate::api::pipelines::resources::{Pipeline, Status};
+use crate::api::pipelines::{CreatePipeline, ListPipelines};
 use crate::api::{Error, GitRef, Id, Scope};
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::watch::Watched;
@@ -30,7 +30,8 @@ pub struct PipelineSource {
 pub type Pipelines = ListPane<PipelineSource>;
 
 fn contains_word(pipeline: &Pipeline, word: &str) -> bool {
-    let texts = [pipelines::ref_name(pipeline), pipelines::source(pipeline), pipeline.name.clone().unwrap_or_default()];
+    let texts =
+        [pipelines::ref_name(pipeline), pipelines::source(pipeline), (*pipeline.name).clone().unwrap_or_default()];
     texts.iter().any(|text| text.to_lowercase().contains(word))
         || pipeline.sha.starts_with(word)
         || pipeline.id.to_string() == word.trim_start_matches('#')

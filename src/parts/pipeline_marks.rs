@@ -1,8 +1,8 @@
 //! The status of the newest pipelines of commits or branches, for lists without such a field: taken from one list of
 //! pipelines.
 
-use crate::api::pipelines::resources::Status;
-use crate::api::pipelines::{ListPipelines, Pipeline};
+use crate::api::pipelines::ListPipelines;
+use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::{Error, Id};
 use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;

@@ -1,9 +1,9 @@
 //! Functions that all views of pipelines share: requests, places, durations and actions.
 
 use crate::api::jobs::Job;
-use crate::api::pipelines::resources::Status;
+use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::pipelines::{
-    CancelPipeline, DeletePipeline, GetPipeline, ListPipelineBridges, ListPipelines, Pipeline, RetryPipeline,
+    CancelPipeline, DeletePipeline, GetPipeline, ListPipelineBridges, ListPipelines, RetryPipeline,
 };
 use crate::api::{Error, Id, Time};
 use crate::app::App;
@@ -230,10 +230,10 @@ mod tests {
         one.status = Status::Success;
         one.updated_at = Some("2026-01-01T00:00:50Z".into());
         assert_eq!(duration(&one, now), "20s");
-        one.duration = Some(12.0);
+        one.duration = Some(12.0).into();
         assert_eq!(duration(&one, now), "12s");
         one = Pipeline { status: Status::Manual, ..one };
-        one.duration = None;
+        one.duration = None.into();
         assert_eq!(duration(&one, now), "");
     }
 

@@ -64,11 +64,11 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
     }
     let words = |field: &Option<String>| field.clone().unwrap_or_default();
     for (name, words) in [
-        ("job", user.job_title.clone().unwrap_or_default()),
-        ("pronouns", user.pronouns.clone().unwrap_or_default()),
+        ("job", (*user.job_title).clone().unwrap_or_default()),
+        ("pronouns", (*user.pronouns).clone().unwrap_or_default()),
         ("organization", words(&user.organization)),
         ("location", words(&user.location)),
-        ("local time", user.local_time.clone().unwrap_or_default()),
+        ("local time", (*user.local_time).clone().unwrap_or_default()),
         ("messenger", words(&user.messenger_id)),
         ("network", words(&user.network_profile)),
         ("microblog", words(&user.microblog_account)),
@@ -78,7 +78,7 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
         }
     }
     let email = words(&user.email);
-    let email = if email.is_empty() { user.public_email.clone().unwrap_or_default() } else { email };
+    let email = if email.is_empty() { (*user.public_email).clone().unwrap_or_default() } else { email };
     if !email.is_empty() {
         facts.field(
             "email",

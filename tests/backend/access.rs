@@ -65,7 +65,7 @@ async fn administrators_see_more_user_fields_than_others() {
     assert_eq!(each(&all, "username"), ["ada", "root"]);
     assert_eq!(all[1]["is_admin"], true);
     let brief = server.read("ada", "/users?username=ROOT").await;
-    assert_eq!(brief[0].as_object().unwrap().len(), 6, "{brief}");
+    assert!(brief[0]["locked"].is_boolean() && brief[0].get("created_at").is_none(), "{brief}");
     assert_eq!(json(server.get("", "/users").await, 403).await["message"], "Not authorized to access /api/v4/users");
     assert_eq!(json(server.get("ada", "/runners/all").await, 403).await["message"], "403 Forbidden");
 }

@@ -273,6 +273,7 @@ async fn an_old_server_has_exactly_the_specified_endpoints() {
     for field in ["detailed_merge_status", "reviewers", "assignees", "diff_refs", "user", "has_conflicts"] {
         assert!(request.get(field).is_none(), "{field}");
     }
+    assert!(request["web_url"].as_str().unwrap().ends_with("/acme/rocket-ui/merge_requests/42"));
     for note in notes.as_array().unwrap() {
         assert!(
             ["type", "position", "resolvable", "suggestions"].iter().all(|field| note.get(field).is_none()),

@@ -1,7 +1,7 @@
 //! Merge requests of the local server: filters of lists, changes, and locked discussions.
 
 use crate::{Server, WORLD, add_file, each, json};
-use serde_json::Value;
+use serde_json::{Value, json as value};
 
 const REQUEST: &str = "/projects/1/merge_requests/1";
 
@@ -184,4 +184,40 @@ async fn a_closed_merge_request_of_a_fork_keeps_its_changes() {
     assert_eq!(server.read("ada", at).await["changes_count"], "2");
     let changes = server.read("ada", &format!("{at}/changes")).await;
     assert_eq!(each(&changes["changes"], "new_path"), ["new", "src/main.rs"]);
+}
+
+#[tokio::test]
+async fn lists_have_what_clients_of_today_read() {
+    let server = server().await;
+    add_file(&server, "ada", "/projects/1", "main").await;
+    json(server.post("ada", "/projects/1/milestones", &[("title", "Past"), ("due_date", "2026-01-31")]).await, 201)
+        .await;
+    let milestone = server.read("ada", "/projects/1/milestones").await[0]["id"].to_string();
+    let change =
+        [("title", "Draft: Louder"), ("description", "- [x] Shout\n- [ ] Listen"), ("milestone_id", &milestone)];
+    json(server.put("ada", REQUEST, &change).await, 200).await;
+    let row = server.read("ada", "/projects/1/merge_requests").await[0].clone();
+    let base = &server.running.base_url;
+    assert_eq!(row["web_url"], format!("{base}/ada/hello/-/merge_requests/1"));
+    assert_eq!(row["references"], value!({"short": "!1", "relative": "!1", "full": "ada/hello!1"}));
+    assert_eq!((&row["draft"], &row["detailed_merge_status"]), (&true.into(), &"draft_status".into()));
+    assert_eq!(row["task_completion_status"], value!({"count": 2, "completed_count": 1}));
+    let milestone = (&row["milestone"]["web_url"], &row["milestone"]["expired"]);
+    assert_eq!(milestone, (&format!("{base}/ada/hello/-/milestones/1").into(), &true.into()));
+    for field in ["merged_at", "closed_at", "merge_user", "merged_by", "squash_commit_sha", "merge_after"] {
+        assert_eq!(row.get(field), Some(&Value::Null), "{field}");
+    }
+
+    let diverged = server.read("ada", &format!("{REQUEST}?include_diverged_commits_count=true")).await;
+    assert_eq!((&diverged["diverged_commits_count"], &diverged["merge_error"]), (&1.into(), &Value::Null));
+    let head = &diverged["head_pipeline"];
+    assert_eq!((&head["user"]["username"], &head["detailed_status"]["text"]), (&"ada".into(), &"Passed".into()));
+    assert_eq!(server.read("ada", REQUEST).await.get("diverged_commits_count"), None);
+
+    json(server.put("ada", REQUEST, &[("title", "Louder")]).await, 200).await;
+    let merged = json(server.put("ada", &format!("{REQUEST}/merge"), &[("squash", "true")]).await, 200).await;
+    assert_eq!(merged["merge_user"]["username"], "ada");
+    let squashed = merged["squash_commit_sha"].as_str().unwrap();
+    let commit = server.read("ada", &format!("/projects/1/repository/commits/{squashed}")).await;
+    assert_eq!(commit["title"], "Louder");
 }

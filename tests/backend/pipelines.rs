@@ -44,7 +44,7 @@ async fn a_pipeline_progresses_with_the_clock_and_has_its_variables() {
     let ended = server.read("bo", &format!("{PIPELINES}/{id}")).await;
     assert_eq!(
         (&ended["status"], &ended["duration"], &ended["queued_duration"]),
-        (&"success".into(), &6.0.into(), &2.0.into())
+        (&"success".into(), &6.into(), &2.into())
     );
     let variables = format!("{PIPELINES}/{id}/variables");
     let wanted = value!([{"key": "LOUD", "value": "1", "variable_type": "env_var", "raw": false}]);

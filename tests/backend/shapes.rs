@@ -1,9 +1,11 @@
-//! The fields of every reply, per view, as the specification lists them: exactly these, and of the right types.
+//! The fields of every reply, per view: exactly those that the specification lists, or those of servers of today, and of
+//! the right types.
 //!
 //! A shape is a list of names. A plain name is a string, `name#` an integer, `name~` a number, `name!` a boolean,
 //! `name@` a timestamp with an offset, `name%` a date; `name{…}` is an object with those fields, `name{}` one with
 //! integers under any names. `[]` after a name makes it an array, `?` allows null, and `^` allows the field to be
-//! absent, but not to be null unless combined with `?`. If a name occurs twice, the second one counts.
+//! absent, but not to be null unless combined with `?`. If a name occurs twice, the second one counts. The fields after a
+//! `+` are sent by servers of today, and left out if only the specification is served.
 
 use crate::{Server, json};
 use labscope::backend::{Clock, Options, WorldKind};
@@ -11,12 +13,13 @@ use reqwest::Method;
 use serde_json::{Value, json as value};
 use std::collections::{BTreeMap, BTreeSet};
 
-const BRIEF: &str = "id# name username state avatar_url? web_url";
+const BRIEF: &str = "id# name username state avatar_url? web_url + locked! public_email?";
 const SINGLE: &str = "BRIEF created_at@ bio? location? messenger_id network_profile microblog_account website_url
-    organization";
+    organization + job_title? pronouns? bot! followers# following# local_time? work_information?";
 const OWN: &str = "SINGLE email last_sign_in_at@? confirmed_at@ theme_id# last_activity_on% color_scheme_id#
     projects_limit# current_sign_in_at@? identities[]{provider extern_uid} can_create_group! can_create_project!
-    two_factor_enabled! external!";
+    two_factor_enabled! external! + private_profile! commit_email preferred_language namespace_id#";
+const ADMIN: &str = "OWN is_admin! + note? created_by{BRIEF}?";
 const AUTHOR: &str = "BRIEF email created_at@";
 const SSH_KEY: &str = "id# title key created_at@";
 const GPG_KEY: &str = "id# key created_at@";
@@ -24,13 +27,16 @@ const RUNNER: &str = "id# description name? active! is_shared! online! status";
 const RUNNER_DETAIL: &str = "RUNNER architecture? contacted_at@ platform?
     projects[]{id# name name_with_namespace path path_with_namespace} token revision? tag_list[] version? access_level
     run_untagged! locked!";
-const PIPELINE: &str = "id# ref sha status";
+const PIPELINE: &str = "id# ref sha status + iid# project_id# source created_at@ updated_at@ web_url";
+const PIPELINE_DETAIL: &str = "PIPELINE + before_sha tag! yaml_errors? user{BRIEF}? started_at@? finished_at@?
+    committed_at@? duration#? queued_duration#? coverage? name? archived! detailed_status{icon text label group tooltip
+    has_details! details_path illustration? favicon}";
 const JOB: &str = "id# name stage status ref tag! coverage~? created_at@ started_at@? finished_at@? duration~?
     artifacts_file{filename size#}? runner{RUNNER}? user{SINGLE}?
-    commit{author_email author_name created_at@ id message short_id title} pipeline{PIPELINE}";
+    commit{author_email author_name created_at@ id message short_id title + COMMIT} pipeline{PIPELINE}";
 const COMMIT: &str = "id short_id title message author_name author_email committer_name committer_email authored_date@
     committed_date@ created_at@ parent_ids[]";
-const SHORT_COMMIT: &str = "id short_id title author_name author_email created_at@";
+const SHORT_COMMIT: &str = "id short_id title author_name author_email created_at@ + COMMIT";
 const DIFF: &str = "diff old_path new_path a_mode? b_mode new_file! renamed_file! deleted_file!";
 const STATUS: &str = "id# sha ref? status name target_url? description? coverage~? allow_failure! created_at@
     started_at@? finished_at@? author{BRIEF}";
@@ -51,7 +57,7 @@ const GROUP: &str = "id# name path description visibility lfs_enabled! avatar_ur
     full_name full_path parent_id#?";
 const GROUP_DETAIL: &str = "GROUP shared_runners_minutes_limit#? projects[]{PROJECT} shared_projects[]{PROJECT}";
 const PROJECT: &str = "id# description? default_branch? visibility ssh_url_to_repo http_url_to_repo web_url tag_list[]
-    owner{id# name created_at@}^ forked_from_project{id# name name_with_namespace path path_with_namespace}^
+    owner{id# name created_at@ + BRIEF}^ forked_from_project{id# name name_with_namespace path path_with_namespace}^
     name name_with_namespace path path_with_namespace issues_enabled!
     merge_requests_enabled! jobs_enabled! wiki_enabled! snippets_enabled! resolve_outdated_diff_discussions!
     container_registry_enabled! archived! shared_runners_enabled! public_jobs! only_allow_merge_if_pipeline_succeeds!
@@ -66,27 +72,34 @@ const STATISTICS: &str = "statistics{commit_count# storage_size# repository_size
 const FOUND_PROJECT: &str = "id# description name name_with_namespace path path_with_namespace created_at@
     default_branch? tag_list[] ssh_url_to_repo http_url_to_repo web_url avatar_url? star_count# forks_count#
     last_activity_at@";
-const SIMPLE_PROJECT: &str = "id# name path web_url";
+const SIMPLE_PROJECT: &str = "id# name path web_url + name_with_namespace path_with_namespace";
 const TIME_STATS: &str = "time_estimate# total_time_spent# human_time_estimate? human_total_time_spent?";
-const MILESTONE: &str = "id# iid# project_id# title description state created_at@ updated_at@ due_date%? start_date%?";
+const MILESTONE: &str = "id# iid# project_id# title description state created_at@ updated_at@ due_date%? start_date%? +
+    expired! web_url";
 const ISSUE: &str = "id# iid# project_id# title description state created_at@ updated_at@ closed_at@? labels[]
     milestone{MILESTONE}? assignees[]{BRIEF} assignee{BRIEF}? author{BRIEF} user_notes_count# upvotes# downvotes#
-    due_date%? confidential! discussion_locked!? web_url time_stats{TIME_STATS}";
+    due_date%? confidential! discussion_locked!? web_url time_stats{TIME_STATS} + closed_by{BRIEF}^ issue_type
+    references{REFERENCES} task_completion_status{TASKS}";
+const REFERENCES: &str = "short relative full";
+const TASKS: &str = "count# completed_count#";
 const REQUEST: &str = "id# iid# project_id# source_project_id# target_project_id# title description state created_at@
     updated_at@ target_branch source_branch upvotes# downvotes# author{BRIEF} assignee{BRIEF}? labels[]
     work_in_progress! milestone{MILESTONE}? merge_when_pipeline_succeeds! merge_status sha merge_commit_sha?
     user_notes_count# changes_count should_remove_source_branch!? force_remove_source_branch! squash! web_url
-    discussion_locked!? time_stats{TIME_STATS} approvals_before_merge#? subscribed! allow_maintainer_to_push!
-    detailed_merge_status has_conflicts! blocking_discussions_resolved! assignees[]{BRIEF} reviewers[]{BRIEF}";
+    discussion_locked!? time_stats{TIME_STATS} approvals_before_merge#? subscribed! allow_maintainer_to_push! +
+    detailed_merge_status has_conflicts! blocking_discussions_resolved! assignees[]{BRIEF} reviewers[]{BRIEF} draft!
+    merge_user{BRIEF}? merge_after@? squash_commit_sha? squash_on_merge! prepared_at@ reference references{REFERENCES}
+    task_completion_status{TASKS} imported! imported_from allow_collaboration!^ merged_by{BRIEF}? merged_at@?
+    closed_by{BRIEF}? closed_at@?";
 const REQUEST_SINGLE: &str = "REQUEST closed_at@? latest_build_started_at@? latest_build_finished_at@?
-    first_deployed_to_production_at@? pipeline{PIPELINE}? merged_by{BRIEF}? merged_at@? closed_by{BRIEF}? user{can_merge!}
-    merge_error^ diff_refs{base_sha head_sha start_sha}";
+    first_deployed_to_production_at@? pipeline{PIPELINE}? merged_by{BRIEF}? merged_at@? closed_by{BRIEF}? + user{can_merge!}
+    merge_error? diff_refs{base_sha head_sha start_sha} head_pipeline{PIPELINE_DETAIL}? first_contribution!";
 const APPROVALS: &str = "user_has_approved! user_can_approve! approved! approved_by[]{user{BRIEF} approved_at@}
     approvals_required# approvals_left#";
 const TAG: &str = "name message? commit{COMMIT} release{tag_name description}?";
 const BRANCH: &str = "name merged! protected! developers_can_push! developers_can_merge!
     commit{author_email author_name authored_date@ committed_date@ committer_email committer_name id short_id title
-    message parent_ids[]}";
+    message parent_ids[] + COMMIT}";
 const DEPLOYMENT: &str = "id# iid# ref sha created_at@ user{BRIEF} environment{id# name external_url} deployable{JOB}";
 const HOOK: &str = "id# url created_at@ push_events! tag_push_events! merge_requests_events! enable_ssl_verification!";
 const SNIPPET: &str = "id# title file_name description author{AUTHOR} updated_at@ created_at@ web_url";
@@ -95,24 +108,53 @@ const BLOB_HIT: &str = "basename data filename id? ref startline# project_id#";
 const COMPARISON: &str = "commit{SHORT_COMMIT} commits[]{SHORT_COMMIT} diffs[]{DIFF} compare_timeout!
     compare_same_ref!";
 
+/// The shapes by name; a shape can contain others.
 const NAMED: &[(&str, &str)] = &[
     ("BRIEF", BRIEF),
     ("SINGLE", SINGLE),
+    ("OWN", OWN),
+    ("ADMIN", ADMIN),
     ("AUTHOR", AUTHOR),
+    ("SSH_KEY", SSH_KEY),
+    ("GPG_KEY", GPG_KEY),
     ("RUNNER", RUNNER),
+    ("RUNNER_DETAIL", RUNNER_DETAIL),
     ("PIPELINE", PIPELINE),
-    ("NOTE", NOTE),
-    ("POSITION", POSITION),
-    ("SUGGESTION", SUGGESTION),
+    ("PIPELINE_DETAIL", PIPELINE_DETAIL),
     ("JOB", JOB),
     ("COMMIT", COMMIT),
     ("SHORT_COMMIT", SHORT_COMMIT),
     ("DIFF", DIFF),
+    ("STATUS", STATUS),
+    ("NOTE", NOTE),
+    ("POSITION", POSITION),
+    ("SUGGESTION", SUGGESTION),
+    ("DISCUSSION", DISCUSSION),
+    ("DRAFT_NOTE", DRAFT_NOTE),
+    ("VERSION", VERSION),
+    ("NOTE_OBJECT", NOTE_OBJECT),
     ("GROUP", GROUP),
+    ("GROUP_DETAIL", GROUP_DETAIL),
     ("PROJECT", PROJECT),
+    ("STATISTICS", STATISTICS),
+    ("FOUND_PROJECT", FOUND_PROJECT),
+    ("SIMPLE_PROJECT", SIMPLE_PROJECT),
     ("TIME_STATS", TIME_STATS),
     ("MILESTONE", MILESTONE),
+    ("ISSUE", ISSUE),
+    ("REFERENCES", REFERENCES),
+    ("TASKS", TASKS),
     ("REQUEST", REQUEST),
+    ("REQUEST_SINGLE", REQUEST_SINGLE),
+    ("APPROVALS", APPROVALS),
+    ("TAG", TAG),
+    ("BRANCH", BRANCH),
+    ("DEPLOYMENT", DEPLOYMENT),
+    ("HOOK", HOOK),
+    ("SNIPPET", SNIPPET),
+    ("LICENSE", LICENSE),
+    ("BLOB_HIT", BLOB_HIT),
+    ("COMPARISON", COMPARISON),
 ];
 
 /// The type of a value.
@@ -175,15 +217,25 @@ impl Field {
 struct Shape(BTreeMap<String, Field>);
 
 impl Shape {
-    fn read(text: &str) -> Shape {
+    /// Reads a shape as servers of the specification send it, or as those of `today` do.
+    fn read(text: &str, today: bool) -> Shape {
         let mut shape = Shape::default();
+        let (specified, added) = parts(text);
+        shape.add(specified, today);
+        if today {
+            shape.add(added, today);
+        }
+        shape
+    }
+
+    fn add(&mut self, text: &str, today: bool) {
         let mut rest = text.trim_start();
         while !rest.is_empty() {
             let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
             rest = after;
             if let Some((_, named)) = NAMED.iter().find(|(name, _)| *name == word) {
-                shape.0.extend(Shape::read(named).0);
+                self.0.extend(Shape::read(named, today).0);
             } else {
                 assert!(!word.is_empty(), "a name is missing before {rest}");
                 let mut field =
@@ -206,17 +258,16 @@ impl Shape {
                                 depth == 0
                             });
                             length = close.expect("a shape that ends") + 1;
-                            field.inner = Some(Shape::read(&rest[1..length - 1]));
+                            field.inner = Some(Shape::read(&rest[1..length - 1], today));
                         }
                         _ => panic!("unknown mark {mark} after {word}"),
                     }
                     rest = &rest[length..];
                 }
-                shape.0.insert(word.to_owned(), field);
+                self.0.insert(word.to_owned(), field);
             }
             rest = rest.trim_start();
         }
-        shape
     }
 
     fn check(&self, value: &Value, place: &str) {
@@ -235,9 +286,19 @@ impl Shape {
     }
 }
 
+/// Splits a shape into the fields of the specification and those after the plus. A plus inside braces is left alone.
+fn parts(text: &str) -> (&str, &str) {
+    let mut depth = 0;
+    let plus = text.find(|c| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        depth == 0 && c == '+'
+    });
+    plus.map_or((text, ""), |plus| (&text[..plus], &text[plus + 1..]))
+}
+
 /// Checks an object, or each object of an array, against a shape.
-fn check(value: &Value, shape: &str, place: &str) {
-    let (shape, one) = (Shape::read(shape), std::slice::from_ref(value));
+fn check(value: &Value, shape: &str, today: bool, place: &str) {
+    let (shape, one) = (Shape::read(shape, today), std::slice::from_ref(value));
     let rows = value.as_array().map_or(one, Vec::as_slice);
     assert!(!rows.is_empty(), "{place}: nothing to check");
     rows.iter().enumerate().for_each(|(at, row)| shape.check(row, &format!("{place}[{at}]")));
@@ -245,7 +306,7 @@ fn check(value: &Value, shape: &str, place: &str) {
 
 #[test]
 fn shapes_reject_values_of_the_wrong_type() {
-    let fits = |shape: &'static str, value: Value| std::panic::catch_unwind(|| check(&value, shape, "")).is_ok();
+    let fits = |shape: &'static str, value: Value| std::panic::catch_unwind(|| check(&value, shape, true, "")).is_ok();
     let shape = "a# b? c@ d[]{e! f%}? g^";
     let right =
         value!({"a": 1, "b": null, "c": "2018-01-01T00:00:00.000+02:00", "d": [{"e": true, "f": "2018-01-01"}]});
@@ -272,14 +333,29 @@ fn shapes_reject_values_of_the_wrong_type() {
     }
 }
 
-async fn demo() -> Server {
+async fn demo(only_specified: bool) -> Server {
     let now: jiff::Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
-    Server::with(Options { world: WorldKind::Demo, clock: Clock::new(move || now), ..Options::default() }).await
+    let clock = Clock::new(move || now);
+    Server::with(Options { world: WorldKind::Demo, clock, only_specified, ..Options::default() }).await
+}
+
+/// Returns whether a reply says that there is no such operation.
+fn is_unknown(status: u16, body: &Value) -> bool {
+    status == 404 && body["error"] == "404 Not Found"
 }
 
 #[tokio::test]
 async fn reads_return_exactly_the_fields_of_their_view() {
-    let server = demo().await;
+    check_reads(true).await;
+}
+
+#[tokio::test]
+async fn reads_of_the_specification_return_exactly_its_fields() {
+    check_reads(false).await;
+}
+
+async fn check_reads(today: bool) {
+    let server = demo(!today).await;
     let rocket = "/projects/acme%2Frocket-ui";
     let at = |path: &str| format!("{rocket}{path}");
     let first = |path: String, key: &'static str| {
@@ -308,126 +384,135 @@ async fn reads_return_exactly_the_fields_of_their_view() {
     let with = |shape: &str, more: &str| format!("{shape} {more}");
     let checks: Vec<(&str, String, String)> = vec![
         // Runners.
-        ("ada", "/runners".into(), RUNNER.into()),
-        ("root", "/runners/all".into(), RUNNER.into()),
-        ("root", "/runners/3".into(), RUNNER_DETAIL.into()),
-        ("eli", "/runners/1".into(), with(RUNNER_DETAIL, "token^")),
-        ("root", "/runners/1/jobs".into(), with(JOB, "project{id# description name name_with_namespace path path_with_namespace created_at@}")),
-        ("ada", at("/runners"), RUNNER.into()),
+        ("ada", "/runners".into(), "RUNNER".into()),
+        ("root", "/runners/all".into(), "RUNNER".into()),
+        ("root", "/runners/3".into(), "RUNNER_DETAIL".into()),
+        ("eli", "/runners/1".into(), with("RUNNER_DETAIL", "token^")),
+        ("root", "/runners/1/jobs".into(), with("JOB", "project{id# description name name_with_namespace path path_with_namespace created_at@}")),
+        ("ada", at("/runners"), "RUNNER".into()),
         // Search.
-        ("ada", "/search?scope=projects&search=a".into(), FOUND_PROJECT.into()),
-        ("ada", "/search?scope=issues&search=a".into(), ISSUE.into()),
-        ("ada", "/search?scope=merge_requests&search=a".into(), REQUEST.into()),
-        ("ada", "/search?scope=milestones&search=0".into(), MILESTONE.into()),
-        ("ada", "/search?scope=snippet_titles&search=a".into(), with(SNIPPET, "project_id#")),
-        ("ada", "/search?scope=snippet_blobs&search=a".into(), with(SNIPPET, "project_id#")),
-        ("ada", "/groups/acme/-/search?scope=issues&search=a".into(), ISSUE.into()),
-        ("ada", at("/-/search?scope=blobs&search=fn"), BLOB_HIT.into()),
-        ("ada", at("/-/search?scope=commits&search=rows"), with(COMMIT, "project_id#")),
-        ("ada", at("/-/search?scope=notes&search=a"), with(NOTE, "noteable_iid#?")),
+        ("ada", "/search?scope=projects&search=a".into(), "FOUND_PROJECT".into()),
+        ("ada", "/search?scope=issues&search=a".into(), "ISSUE".into()),
+        ("ada", "/search?scope=merge_requests&search=a".into(), "REQUEST".into()),
+        ("ada", "/search?scope=milestones&search=0".into(), "MILESTONE".into()),
+        ("ada", "/search?scope=snippet_titles&search=a".into(), with("SNIPPET", "project_id#")),
+        ("ada", "/search?scope=snippet_blobs&search=a".into(), with("SNIPPET", "project_id#")),
+        ("ada", "/groups/acme/-/search?scope=issues&search=a".into(), "ISSUE".into()),
+        ("ada", at("/-/search?scope=blobs&search=fn"), "BLOB_HIT".into()),
+        ("ada", at("/-/search?scope=commits&search=rows"), with("COMMIT", "project_id#")),
+        ("ada", at("/-/search?scope=notes&search=a"), with("NOTE", "noteable_iid#?")),
         // Commits and statuses.
-        ("", at("/repository/commits"), COMMIT.into()),
-        ("", at(&format!("/repository/commits/{head}")), with(COMMIT, "stats{additions# deletions# total#} last_pipeline{PIPELINE}? status?")),
+        ("", at("/repository/commits"), "COMMIT".into()),
+        ("", at(&format!("/repository/commits/{head}")), with("COMMIT", "stats{additions# deletions# total#} last_pipeline{PIPELINE}? status?")),
         ("", format!("{rows}/refs"), "type name".into()),
-        ("", format!("{rows}/diff"), DIFF.into()),
-        ("", at(&format!("/repository/commits/{build}/comments")), "note author{id# username email^ name state created_at@} path? line#? line_type? created_at@".into()),
-        ("", at(&format!("/repository/commits/{head}/statuses")), STATUS.into()),
+        ("", format!("{rows}/diff"), "DIFF".into()),
+        ("", at(&format!("/repository/commits/{build}/comments")), "note author{id# username email^ name state created_at@ + BRIEF} path? line#? line_type? created_at@".into()),
+        ("", at(&format!("/repository/commits/{head}/statuses")), "STATUS".into()),
         // Notes.
-        ("ada", at("/issues/38/notes"), NOTE.into()),
-        ("ada", at(&format!("/issues/38/notes/{issue_note}")), NOTE.into()),
-        ("ada", at("/merge_requests/42/notes"), NOTE.into()),
-        ("ada", at("/merge_requests/42/discussions?per_page=100"), DISCUSSION.into()),
-        ("ada", at("/issues/42/discussions"), DISCUSSION.into()),
+        ("ada", at("/issues/38/notes"), "NOTE".into()),
+        ("ada", at(&format!("/issues/38/notes/{issue_note}")), "NOTE".into()),
+        ("ada", at("/merge_requests/42/notes"), "NOTE".into()),
+        ("ada", at("/merge_requests/42/discussions?per_page=100"), "DISCUSSION".into()),
+        ("ada", at("/issues/42/discussions"), "DISCUSSION".into()),
         ("ada", at(&format!("/snippets/{fps}/discussions")), DISCUSSION.replace("NOTE", "NOTE noteable_iid#?")),
-        ("ada", at("/merge_requests/42/draft_notes"), DRAFT_NOTE.into()),
-        ("ada", at("/merge_requests/42/versions"), VERSION.into()),
+        ("ada", at("/merge_requests/42/draft_notes"), "DRAFT_NOTE".into()),
+        ("ada", at("/merge_requests/42/versions"), "VERSION".into()),
         ("ada", at("/merge_requests/42/reviewers"), "user{BRIEF} state created_at@".into()),
-        ("ada", at(&format!("/merge_requests/42/notes/{request_note}")), NOTE.into()),
-        ("ada", at(&format!("/snippets/{fps}/notes")), with(NOTE, "noteable_iid#?")),
-        ("ada", at(&format!("/snippets/{fps}/notes/{snippet_note}")), NOTE_OBJECT.into()),
-        ("ada", "/groups/acme/epics/1/notes".into(), with(NOTE, "noteable_iid#?")),
-        ("ada", format!("/groups/acme/epics/1/notes/{epic_note}"), NOTE_OBJECT.into()),
+        ("ada", at(&format!("/merge_requests/42/notes/{request_note}")), "NOTE".into()),
+        ("ada", at(&format!("/snippets/{fps}/notes")), with("NOTE", "noteable_iid#?")),
+        ("ada", at(&format!("/snippets/{fps}/notes/{snippet_note}")), "NOTE_OBJECT".into()),
+        ("ada", "/groups/acme/epics/1/notes".into(), with("NOTE", "noteable_iid#?")),
+        ("ada", format!("/groups/acme/epics/1/notes/{epic_note}"), "NOTE_OBJECT".into()),
         // Users.
-        ("ada", "/users".into(), BRIEF.into()),
-        ("root", "/users".into(), with("OWN", "is_admin!").replace("OWN", OWN)),
-        ("ada", "/users/2".into(), SINGLE.into()),
-        ("root", "/users/2".into(), format!("{OWN} is_admin! shared_runners_minutes_limit#?")),
-        ("root", "/users/2?with_custom_attributes=true".into(), format!("{OWN} is_admin! shared_runners_minutes_limit#? custom_attributes[]{{key value}}")),
-        ("ada", "/user".into(), OWN.into()),
-        ("root", "/user".into(), format!("{OWN} is_admin! shared_runners_minutes_limit#?")),
-        ("ada", "/user/keys".into(), SSH_KEY.into()),
-        ("ada", "/user/keys/1".into(), SSH_KEY.into()),
-        ("root", "/users/2/keys".into(), SSH_KEY.into()),
-        ("ada", "/user/gpg_keys".into(), GPG_KEY.into()),
-        ("ada", "/user/gpg_keys/1".into(), GPG_KEY.into()),
-        ("root", "/users/2/gpg_keys".into(), GPG_KEY.into()),
-        ("root", "/users/2/gpg_keys/1".into(), GPG_KEY.into()),
-        ("root", "/keys/1".into(), format!("{SSH_KEY} user{{{OWN} is_admin! shared_runners_minutes_limit#?}}")),
-        ("root", "/users/ada/projects".into(), with(PROJECT, "owner{id# name created_at@} repository_storage runners_token")),
+        ("ada", "/users".into(), "BRIEF".into()),
+        ("root", "/users".into(), "ADMIN".into()),
+        ("ada", "/users/2".into(), "SINGLE".into()),
+        ("root", "/users/2".into(), "ADMIN shared_runners_minutes_limit#?".into()),
+        ("root", "/users/2?with_custom_attributes=true".into(), "ADMIN shared_runners_minutes_limit#? custom_attributes[]{key value}".into()),
+        ("ada", "/user".into(), "OWN".into()),
+        ("root", "/user".into(), "ADMIN shared_runners_minutes_limit#?".into()),
+        ("ada", "/user/keys".into(), "SSH_KEY".into()),
+        ("ada", "/user/keys/1".into(), "SSH_KEY".into()),
+        ("root", "/users/2/keys".into(), "SSH_KEY".into()),
+        ("ada", "/user/gpg_keys".into(), "GPG_KEY".into()),
+        ("ada", "/user/gpg_keys/1".into(), "GPG_KEY".into()),
+        ("root", "/users/2/gpg_keys".into(), "GPG_KEY".into()),
+        ("root", "/users/2/gpg_keys/1".into(), "GPG_KEY".into()),
+        ("root", "/keys/1".into(), "SSH_KEY user{ADMIN shared_runners_minutes_limit#?}".into()),
+        ("root", "/users/ada/projects".into(), with("PROJECT", "owner{id# name created_at@ + BRIEF} repository_storage runners_token")),
         // Groups.
-        ("", "/groups".into(), GROUP.into()),
-        ("root", "/groups?statistics=true".into(), with(GROUP, "statistics{storage_size# repository_size# lfs_objects_size# job_artifacts_size#}")),
-        ("ada", "/groups?search=acme".into(), "id# name path description".into()),
-        ("ada", "/groups/acme/subgroups".into(), GROUP.into()),
-        ("ada", "/groups/acme/projects".into(), PROJECT.into()),
-        ("ada", "/groups/acme".into(), GROUP_DETAIL.into()),
+        ("", "/groups".into(), "GROUP".into()),
+        ("root", "/groups?statistics=true".into(), with("GROUP", "statistics{storage_size# repository_size# lfs_objects_size# job_artifacts_size#}")),
+        ("ada", "/groups?search=acme".into(), "id# name path description + GROUP".into()),
+        ("ada", "/groups/acme/subgroups".into(), "GROUP".into()),
+        ("ada", "/groups/acme/projects".into(), "PROJECT".into()),
+        ("ada", "/groups/acme".into(), "GROUP_DETAIL".into()),
         // Tags.
-        ("", at("/repository/tags"), TAG.into()),
-        ("", at("/repository/tags/v0.3.2"), TAG.into()),
+        ("", at("/repository/tags"), "TAG".into()),
+        ("", at("/repository/tags/v0.3.2"), "TAG".into()),
         // Merge requests.
-        ("ada", "/merge_requests?scope=all".into(), REQUEST.into()),
-        ("ada", at("/merge_requests"), REQUEST.into()),
+        ("ada", "/merge_requests?scope=all".into(), "REQUEST".into()),
+        ("ada", at("/merge_requests"), "REQUEST".into()),
         ("ada", at("/merge_requests?view=simple"), "id# iid# project_id# title description state created_at@ updated_at@ web_url".into()),
-        ("ada", at("/merge_requests/42"), REQUEST_SINGLE.into()),
-        ("ada", at("/merge_requests/34"), REQUEST_SINGLE.into()),
-        ("ada", at("/merge_requests/42/participants"), BRIEF.into()),
-        ("ada", at("/merge_requests/42/commits"), with(SHORT_COMMIT, "message")),
-        ("ada", at("/merge_requests/42/approvals"), APPROVALS.into()),
-        ("ada", at("/merge_requests/42/changes"), format!("{REQUEST_SINGLE} changes[]{{DIFF}}")),
-        ("ada", at("/merge_requests/42/pipelines"), PIPELINE.into()),
+        ("ada", at("/merge_requests/42"), "REQUEST_SINGLE".into()),
+        ("ada", at("/merge_requests/34"), "REQUEST_SINGLE".into()),
+        ("ada", at("/merge_requests/42/participants"), "BRIEF".into()),
+        ("ada", at("/merge_requests/42/commits"), with("SHORT_COMMIT", "message")),
+        ("ada", at("/merge_requests/42/approvals"), "APPROVALS".into()),
+        ("ada", at("/merge_requests/42/changes"), "REQUEST_SINGLE changes[]{DIFF}".into()),
+        ("ada", at("/merge_requests/42/pipelines"), "PIPELINE".into()),
         // Projects.
-        ("", "/projects".into(), PROJECT.into()),
-        ("ada", "/projects".into(), PROJECT.into()),
-        ("ada", "/projects?simple=true".into(), SIMPLE_PROJECT.into()),
-        ("", rocket.into(), PROJECT.into()),
-        ("ada", format!("{rocket}?statistics=true"), with(PROJECT, STATISTICS)),
-        ("ada", at("/users"), BRIEF.into()),
-        ("ada", at("/members"), with(BRIEF, "access_level# created_at@ expires_at%?")),
-        ("ada", at("/members/all"), with(BRIEF, "access_level# created_at@ expires_at%?")),
+        ("", "/projects".into(), "PROJECT".into()),
+        ("ada", "/projects".into(), "PROJECT".into()),
+        ("ada", "/projects?simple=true".into(), "SIMPLE_PROJECT".into()),
+        ("", rocket.into(), "PROJECT".into()),
+        ("ada", format!("{rocket}?statistics=true"), with("PROJECT", STATISTICS)),
+        ("ada", at("/users"), "BRIEF".into()),
+        ("ada", at("/members"), with("BRIEF", "access_level# created_at@ expires_at%? + membership_state")),
+        ("ada", at("/members/all"), with("BRIEF", "access_level# created_at@ expires_at%? + membership_state")),
         // Deployments.
-        ("ada", at("/deployments"), DEPLOYMENT.into()),
-        ("ada", at(&format!("/deployments/{deployment}")), DEPLOYMENT.into()),
+        ("ada", at("/deployments"), "DEPLOYMENT".into()),
+        ("ada", at(&format!("/deployments/{deployment}")), "DEPLOYMENT".into()),
         // Repository browsing.
         ("", at("/repository/tree"), "id name type path mode".into()),
         ("", at(&format!("/repository/blobs/{blob}")), "size# encoding content sha".into()),
-        ("", at("/repository/compare?from=main&to=feature%2Frows"), COMPARISON.into()),
+        ("", at("/repository/compare?from=main&to=feature%2Frows"), "COMPARISON".into()),
         ("", at("/repository/contributors"), "name email commits# additions# deletions#".into()),
         // Branches.
-        ("", at("/repository/branches"), BRANCH.into()),
-        ("", at("/repository/branches/feature%2Frows"), BRANCH.into()),
+        ("", at("/repository/branches"), "BRANCH".into()),
+        ("", at("/repository/branches/feature%2Frows"), "BRANCH".into()),
         // Hooks, snippets, license, notifications.
-        ("root", "/hooks".into(), HOOK.into()),
+        ("root", "/hooks".into(), "HOOK".into()),
         ("root", "/hooks/3".into(), "project_id# owner_email owner_name name path event_name".into()),
-        ("ada", at("/snippets"), SNIPPET.into()),
-        ("ada", at(&format!("/snippets/{snippet}")), SNIPPET.into()),
+        ("ada", at("/snippets"), "SNIPPET".into()),
+        ("ada", at(&format!("/snippets/{snippet}")), "SNIPPET".into()),
         ("root", at(&format!("/snippets/{fps}/user_agent_detail")), "user_agent ip_address spam_check_submitted!".into()),
-        ("root", "/license".into(), LICENSE.into()),
+        ("root", "/license".into(), "LICENSE".into()),
         ("ada", "/notification_settings".into(), "level notification_email".into()),
         ("ada", "/groups/acme/notification_settings".into(), "level".into()),
         ("ada", at("/notification_settings"), "level events{new_note! new_issue! reopen_issue! close_issue! reassign_issue! new_merge_request! reopen_merge_request! close_merge_request! reassign_merge_request! merge_merge_request! failed_pipeline! success_pipeline!}".into()),
         // Jobs.
-        ("ada", at("/jobs?per_page=100"), JOB.into()),
-        ("ada", at(&format!("/pipelines/{pipeline}/jobs")), JOB.into()),
-        ("ada", at(&format!("/jobs/{job}")), JOB.into()),
+        ("ada", at("/jobs?per_page=100"), "JOB".into()),
+        ("ada", at(&format!("/pipelines/{pipeline}/jobs")), "JOB".into()),
+        ("ada", at(&format!("/jobs/{job}")), "JOB".into()),
     ];
+    let mut mistakes = Vec::new();
     for (who, path, shape) in checks {
-        check(&server.read(who, &path).await, &shape, &format!("{path} by {who:?}"));
+        let reply = server.get(who, &path).await;
+        let (status, reply) = (reply.status().as_u16(), reply.json().await.unwrap());
+        let place = format!("{path} by {who:?}");
+        if today || !is_unknown(status, &reply) {
+            assert_eq!(status, 200, "{place}: {reply}");
+            let found = std::panic::catch_unwind(|| check(&reply, &shape, today, &place));
+            mistakes.extend(found.err().map(|_| place));
+        }
     }
+    assert_eq!(mistakes, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn absent_and_restricted_fields_are_omitted() {
-    let server = demo().await;
+    let server = demo(true).await;
     let rocket = "/projects/acme%2Frocket-ui";
     let own = "/projects/ada%2Fdotfiles";
     let guarded = ["owner", "permissions", "runners_token", "repository_storage"];
@@ -452,17 +537,36 @@ async fn absent_and_restricted_fields_are_omitted() {
 
 #[tokio::test]
 async fn writes_return_exactly_the_fields_of_their_view() {
-    let server = demo().await;
+    check_writes(true).await;
+}
+
+#[tokio::test]
+async fn writes_of_the_specification_return_exactly_its_fields() {
+    check_writes(false).await;
+}
+
+async fn check_writes(today: bool) {
+    let server = demo(!today).await;
     let rocket = "/projects/acme%2Frocket-ui";
-    let send = |who: &'static str, method: Method, path: String, body: Value, status: u16| {
+    let send = |who: &'static str, method: Method, path: String, body: Value| {
         let call = server.call(who, method, &path).json(&body);
-        async move { json(call.send().await.unwrap(), status).await }
+        async move {
+            let reply = call.send().await.unwrap();
+            (reply.status().as_u16(), reply.json::<Value>().await.unwrap())
+        }
     };
     let (post, put) = (Method::POST, Method::PUT);
     let at = |path: &str| format!("{rocket}{path}");
     let checks: Vec<(&'static str, Method, String, Value, u16, String)> = vec![
-        ("root", put.clone(), "/runners/1".into(), value!({"description": "mill-3, again"}), 200, RUNNER_DETAIL.into()),
-        ("root", post.clone(), "/projects/1/runners".into(), value!({"runner_id": 6}), 201, RUNNER.into()),
+        (
+            "root",
+            put.clone(),
+            "/runners/1".into(),
+            value!({"description": "mill-3, again"}),
+            200,
+            "RUNNER_DETAIL".into(),
+        ),
+        ("root", post.clone(), "/projects/1/runners".into(), value!({"runner_id": 6}), 201, "RUNNER".into()),
         (
             "ada",
             post.clone(),
@@ -470,7 +574,7 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             value!({"branch": "feature/mouse", "commit_message": "Say so",
             "actions": [{"action": "create", "file_path": "SAID.md", "content": "said\n"}]}),
             201,
-            format!("{COMMIT} stats{{additions# deletions# total#}} status?"),
+            "COMMIT stats{additions# deletions# total#} status?".into(),
         ),
         (
             "ada",
@@ -478,7 +582,7 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             at("/repository/commits/feature%2Fmouse/cherry_pick"),
             value!({"branch": "feature/rows"}),
             201,
-            COMMIT.into(),
+            "COMMIT".into(),
         ),
         (
             "ada",
@@ -488,17 +592,17 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             201,
             "note author{BRIEF} path? line#? line_type? created_at@".into(),
         ),
-        ("ada", post.clone(), at("/statuses/main"), value!({"state": "success"}), 201, STATUS.into()),
-        ("ada", post.clone(), at("/issues/38/notes"), value!({"body": "Yes"}), 201, NOTE.into()),
-        ("ada", post.clone(), at("/issues/38/notes"), value!({"body": ":tada:"}), 201, NOTE_OBJECT.into()),
-        ("ada", post.clone(), at("/merge_requests/42/notes"), value!({"body": "Yes"}), 201, NOTE.into()),
+        ("ada", post.clone(), at("/statuses/main"), value!({"state": "success"}), 201, "STATUS".into()),
+        ("ada", post.clone(), at("/issues/38/notes"), value!({"body": "Yes"}), 201, "NOTE".into()),
+        ("ada", post.clone(), at("/issues/38/notes"), value!({"body": ":tada:"}), 201, "NOTE_OBJECT".into()),
+        ("ada", post.clone(), at("/merge_requests/42/notes"), value!({"body": "Yes"}), 201, "NOTE".into()),
         (
             "ada",
             post.clone(),
             "/groups/acme/epics/1/notes".into(),
             value!({"body": "Yes"}),
             201,
-            format!("{NOTE} noteable_iid#?"),
+            "NOTE noteable_iid#?".into(),
         ),
         (
             "root",
@@ -506,7 +610,7 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             "/users".into(),
             value!({"email": "new@acme.example", "username": "new", "name": "New", "reset_password": true}),
             201,
-            format!("{OWN} confirmed_at@? last_activity_on%? is_admin! shared_runners_minutes_limit#?"),
+            "ADMIN confirmed_at@? last_activity_on%? shared_runners_minutes_limit#?".into(),
         ),
         (
             "root",
@@ -514,10 +618,17 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             "/users/3".into(),
             value!({"bio": "Here"}),
             200,
-            format!("{OWN} is_admin! shared_runners_minutes_limit#?"),
+            "ADMIN shared_runners_minutes_limit#?".into(),
         ),
-        ("ada", post.clone(), "/groups".into(), value!({"name": "New", "path": "new-group"}), 201, GROUP_DETAIL.into()),
-        ("ada", put.clone(), "/groups/acme".into(), value!({"description": "More"}), 200, GROUP_DETAIL.into()),
+        (
+            "ada",
+            post.clone(),
+            "/groups".into(),
+            value!({"name": "New", "path": "new-group"}),
+            201,
+            "GROUP_DETAIL".into(),
+        ),
+        ("ada", put.clone(), "/groups/acme".into(), value!({"description": "More"}), 200, "GROUP_DETAIL".into()),
         (
             "ada",
             post.clone(),
@@ -526,14 +637,14 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             201,
             "cn group_access# provider".into(),
         ),
-        ("root", post.clone(), "/groups/docs/projects/ada%2Fdotfiles".into(), value!({}), 201, GROUP_DETAIL.into()),
+        ("root", post.clone(), "/groups/docs/projects/ada%2Fdotfiles".into(), value!({}), 201, "GROUP_DETAIL".into()),
         (
             "ada",
             post.clone(),
             at("/repository/tags"),
             value!({"tag_name": "v9", "ref": "main", "message": "Nine"}),
             201,
-            TAG.into(),
+            "TAG".into(),
         ),
         (
             "ada",
@@ -551,16 +662,23 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             200,
             "tag_name description".into(),
         ),
-        ("ada", post.clone(), at("/repository/branches"), value!({"branch": "new", "ref": "main"}), 201, BRANCH.into()),
-        ("ada", put.clone(), at("/repository/branches/new/protect"), value!({}), 200, BRANCH.into()),
-        ("ada", put.clone(), at("/repository/branches/new/unprotect"), value!({}), 200, BRANCH.into()),
+        (
+            "ada",
+            post.clone(),
+            at("/repository/branches"),
+            value!({"branch": "new", "ref": "main"}),
+            201,
+            "BRANCH".into(),
+        ),
+        ("ada", put.clone(), at("/repository/branches/new/protect"), value!({}), 200, "BRANCH".into()),
+        ("ada", put.clone(), at("/repository/branches/new/unprotect"), value!({}), 200, "BRANCH".into()),
         (
             "ada",
             post.clone(),
             at("/merge_requests"),
             value!({"source_branch": "sixel", "target_branch": "main", "title": "Again"}),
             201,
-            REQUEST_SINGLE.into(),
+            "REQUEST_SINGLE".into(),
         ),
         (
             "ada",
@@ -568,12 +686,12 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             at("/merge_requests/42"),
             value!({"title": "Only visible rows"}),
             200,
-            REQUEST_SINGLE.into(),
+            "REQUEST_SINGLE".into(),
         ),
-        ("ada", post.clone(), at("/merge_requests/42/approve"), value!({}), 201, APPROVALS.into()),
-        ("ada", post.clone(), at("/merge_requests/42/unapprove"), value!({}), 201, APPROVALS.into()),
+        ("ada", post.clone(), at("/merge_requests/42/approve"), value!({}), 201, "APPROVALS".into()),
+        ("ada", post.clone(), at("/merge_requests/42/unapprove"), value!({}), 201, "APPROVALS".into()),
         ("ada", put.clone(), at("/merge_requests/43/rebase"), value!({}), 202, "rebase_in_progress!".into()),
-        ("ada", put.clone(), at("/merge_requests/45/merge"), value!({"squash": true}), 200, REQUEST_SINGLE.into()),
+        ("ada", put.clone(), at("/merge_requests/45/merge"), value!({"squash": true}), 200, "REQUEST_SINGLE".into()),
         (
             "ada",
             post.clone(),
@@ -582,16 +700,16 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             201,
             "status message http_status#".into(),
         ),
-        ("ada", post.clone(), "/projects".into(), value!({"name": "new"}), 201, PROJECT.into()),
-        ("root", post.clone(), "/projects/user/3".into(), value!({"name": "new"}), 201, PROJECT.into()),
-        ("ada", put.clone(), "/projects/ada%2Fnew".into(), value!({"name": "newer"}), 200, PROJECT.into()),
+        ("ada", post.clone(), "/projects".into(), value!({"name": "new"}), 201, "PROJECT".into()),
+        ("root", post.clone(), "/projects/user/3".into(), value!({"name": "new"}), 201, "PROJECT".into()),
+        ("ada", put.clone(), "/projects/ada%2Fnew".into(), value!({"name": "newer"}), 200, "PROJECT".into()),
         (
             "ada",
             post.clone(),
             at("/snippets"),
             value!({"title": "t", "file_name": "f", "code": "c", "visibility": "public"}),
             201,
-            SNIPPET.into(),
+            "SNIPPET".into(),
         ),
         (
             "root",
@@ -599,9 +717,9 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             "/hooks".into(),
             value!({"url": "http://localhost:9/x", "token": "secret"}),
             201,
-            HOOK.into(),
+            "HOOK".into(),
         ),
-        ("root", post.clone(), "/license".into(), value!({"license": server.running.license}), 201, LICENSE.into()),
+        ("root", post.clone(), "/license".into(), value!({"license": server.running.license}), 201, "LICENSE".into()),
         (
             "ada",
             put.clone(),
@@ -617,20 +735,24 @@ async fn writes_return_exactly_the_fields_of_their_view() {
             "/user/keys".into(),
             value!({"title": "t", "key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGEtbmV3LWtleS10aGF0LW5vYm9keS1oYXMteWV0Li4u"}),
             201,
-            SSH_KEY.into(),
+            "SSH_KEY".into(),
         ),
     ];
     for (who, method, path, body, status, shape) in checks {
         let place = format!("{method} {path} by {who}");
-        let answer = send(who, method, path, body, status).await;
-        check(&answer, &shape, &place);
+        let (sent, answer) = send(who, method, path, body).await;
+        if !today && is_unknown(sent, &answer) {
+            continue;
+        }
+        assert_eq!(sent, status, "{place}: {answer}");
+        check(&answer, &shape, today, &place);
         assert!(!answer.to_string().contains("\"secret\""), "{place}: a secret came back");
     }
     let jobs = server.read("root", &at("/jobs?scope=success")).await;
     let job = at(&format!("/jobs/{}", jobs[0]["id"]));
-    for (action, shape) in
-        [("retry", JOB.to_owned()), ("erase", format!("{JOB} download_url?")), ("cancel", JOB.to_owned())]
-    {
-        check(&send("root", post.clone(), format!("{job}/{action}"), value!({}), 201).await, &shape, action);
+    for (action, shape) in [("retry", "JOB"), ("erase", "JOB download_url?"), ("cancel", "JOB")] {
+        let (status, answer) = send("root", post.clone(), format!("{job}/{action}"), value!({})).await;
+        assert_eq!(status, 201, "{action}: {answer}");
+        check(&answer, shape, today, action);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::sample::{acme, time, word};
 use labscope::api::jobs::Job;
+use labscope::api::pipelines::resources::Pipeline;
 use labscope::api::pipelines::*;
 
 fn variable(key: &str, value: &str, kind: Option<&str>) -> NewVariable {

@@ -18,7 +18,7 @@ use labscope::api::members::ListAllMembers;
 use labscope::api::merge_requests::{CreateMergeRequest, MergeRequest, MergeRequestState};
 use labscope::api::notes::{CreateNote, Note};
 use labscope::api::notifications::NotificationSettings;
-use labscope::api::pipelines::resources::{PipelineBrief, Status};
+use labscope::api::pipelines::resources::{Pipeline, Status};
 use labscope::api::projects::{GetProject, Project, StarProject};
 use labscope::api::repository::{Comparison, EntryKind, ListTree, TreeEntry};
 use labscope::api::runners::{Runner, RunnerStatus};
@@ -340,7 +340,7 @@ fn merge_request_accessors_use_whichever_field_the_server_sends() {
     both(r#"{"id":1,"changes_count":"437+","changes":[]}"#, overflow, |mr: MergeRequest| assert!(mr.is_overflowing()));
     let brief = r#"{"id":3,"iid":1,"sha":"a","ref":"r","status":"waiting_for_callback","source":"parent_pipeline",
         "project_id":1,"created_at":"2026-01-01T00:00:00Z","updated_at":null,"web_url":"w"}"#;
-    both(r#"{"id":3,"sha":"a","ref":"r","status":"pending"}"#, brief, |p: PipelineBrief| assert!(p.status.is_live()));
+    both(r#"{"id":3,"sha":"a","ref":"r","status":"pending"}"#, brief, |p: Pipeline| assert!(p.status.is_live()));
 }
 
 #[tokio::test]

@@ -13,19 +13,18 @@ const UNUSED: &[&str] = &[
     "Group.ldap_cn",
     "Issue.merge_requests_count",
     "Label.description_html",
-    "Profile.followers",
     "Project.readme_url",
     "Runner.maximum_timeout",
 ];
 
-/// Returns the fields that are declared in the `resource!` blocks of a file, as `Type.field`.
+/// Returns the fields that are declared in the `resource!` blocks of a file and decoded, as `Type.field`.
 fn declared(text: &str) -> Vec<String> {
     let mut fields = Vec::new();
     let mut name = None;
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("    pub struct ") {
             name = rest.strip_suffix(" {");
-        } else if line == "}" {
+        } else if line == "}" || line == "    served {" {
             name = None;
         } else if let (Some(name), Some((field, _))) =
             (name, line.strip_prefix("        ").and_then(|l| l.split_once(": ")))

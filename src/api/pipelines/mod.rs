@@ -5,59 +5,11 @@ pub mod resources;
 
 use crate::api::endpoint::{InputKind, InputType};
 use crate::api::jobs::Job;
-use crate::api::pipelines::resources::Status;
-use crate::api::users::User;
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, NoContent, Time};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use std::fmt;
-
-crate::resource! {
-    /// A pipeline. Lists omit the user and the duration.
-    pub struct Pipeline {
-        id: u64,
-        sha: String,
-        /// The ref: a branch or tag, or `refs/merge-requests/N/head`.
-        r#ref: String,
-        status: Status,
-    }
-    unspecified {
-        /// The number within the project.
-        iid: u64,
-        project_id: u64,
-        /// The source: one of [`SOURCES`], or a newer value.
-        source: String,
-        name: String,
-        /// Whether `ref` is a tag.
-        tag: bool,
-        before_sha: String,
-        /// The error in the CI configuration.
-        yaml_errors: String,
-        user: User,
-        created_at: Time,
-        updated_at: Time,
-        started_at: Time,
-        finished_at: Time,
-        committed_at: Time,
-        /// The duration in seconds, once the pipeline has finished.
-        duration: f64,
-        /// The time in the queue, in seconds.
-        queued_duration: f64,
-        /// The test coverage in percent.
-        #[serde(deserialize_with = "percent")]
-        coverage: String,
-        web_url: String,
-    }
-}
-
-/// Reads a percentage, which servers send as text, or as a number in some versions.
-fn percent<'de, D: Deserializer<'de>>(d: D) -> Result<Option<String>, D::Error> {
-    Ok(match Option::<serde_json::Value>::deserialize(d)? {
-        Some(serde_json::Value::String(text)) => Some(text),
-        Some(serde_json::Value::Number(number)) => Some(number.to_string()),
-        _ => None,
-    })
-}
 
 crate::resource! {
     /// A variable of a pipeline.
@@ -68,7 +20,7 @@ crate::resource! {
         variable_type: String,
     }
     unspecified {
-        raw: bool,
+        raw: Option<bool>,
     }
 }
 
@@ -121,7 +73,7 @@ crate::endpoints! {
         id: Id,
         /// One of [`SCOPES`].
         scope: Option<String>,
-        /// One of the values of [`Status`].
+        /// One of the values of [`Status`](resources::Status).
         status: Option<String>,
         r#ref: Option<String>,
         sha: Option<String>,
@@ -175,7 +127,7 @@ crate::endpoints! {
     struct ListPipelineBridges {
         id: Id,
         pipeline_id: u64,
-        /// Job statuses to include; all if absent. See [`Status`].
+        /// Job statuses to include; all if absent. See [`Status`](resources::Status).
         scope: Option<Vec<String>>,
     }
 

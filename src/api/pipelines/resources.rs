@@ -1,7 +1,8 @@
-//! The status of jobs and pipelines, and pipelines as part of commits and merge requests, which operations on pipelines
-//! return in turn.
+//! Pipelines, and the status of jobs and pipelines. Commits, jobs and merge requests contain them, too.
 
-use crate::api::Time;
+use crate::api::users::User;
+use crate::api::{Nullable, Time};
+use serde::{Deserialize, Deserializer};
 
 crate::open_enum! {
     /// The status of a job or a pipeline, including those of newer servers.
@@ -45,19 +46,70 @@ impl Status {
 }
 
 crate::resource! {
-    /// A pipeline as part of other resources.
-    pub struct PipelineBrief {
+    /// A pipeline. Lists and other resources contain only some of the fields.
+    pub struct Pipeline {
         id: u64,
         sha: String,
+        /// The ref: a branch or tag, or `refs/merge-requests/N/head`.
         r#ref: String,
         status: Status,
     }
     unspecified {
-        iid: u64,
-        project_id: u64,
-        source: String,
-        created_at: Time,
-        updated_at: Time,
-        web_url: String,
+        /// The number within the project.
+        iid: Option<u64>,
+        project_id: Option<u64>,
+        /// The source: one of [`SOURCES`](super::SOURCES), or a newer value.
+        source: Option<String>,
+        name: Nullable<String>,
+        /// Whether `ref` is a tag.
+        tag: Option<bool>,
+        before_sha: Option<String>,
+        /// The error in the CI configuration.
+        yaml_errors: Nullable<String>,
+        user: Nullable<User>,
+        created_at: Option<Time>,
+        updated_at: Option<Time>,
+        started_at: Nullable<Time>,
+        finished_at: Nullable<Time>,
+        committed_at: Nullable<Time>,
+        /// The duration in seconds, once the pipeline has finished.
+        #[serde(serialize_with = "crate::api::types::whole_seconds")]
+        duration: Nullable<f64>,
+        /// The time in the queue, in seconds.
+        #[serde(serialize_with = "crate::api::types::whole_seconds")]
+        queued_duration: Nullable<f64>,
+        /// The test coverage in percent.
+        #[serde(deserialize_with = "percent")]
+        coverage: Nullable<String>,
+        web_url: Option<String>,
     }
+    served {
+        detailed_status: Option<DetailedStatus>,
+        archived: Option<bool>,
+    }
+}
+
+crate::resource! {
+    /// The status of a pipeline in words, with its icon and page.
+    pub struct DetailedStatus {
+        icon: String,
+        text: String,
+        label: String,
+        group: String,
+        tooltip: String,
+        has_details: bool,
+        details_path: String,
+        illustration: Option<String>,
+        favicon: String,
+    }
+}
+
+/// Reads a percentage, which servers send as text, or as a number in some versions.
+fn percent<'de, D: Deserializer<'de>>(d: D) -> Result<Nullable<String>, D::Error> {
+    let text = match Option::<serde_json::Value>::deserialize(d)? {
+        Some(serde_json::Value::String(text)) => Some(text),
+        Some(serde_json::Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    Ok(text.into())
 }

@@ -24,6 +24,14 @@ pub struct NewMerge<'a> {
     pub committer: Author,
 }
 
+/// The commits of a merge.
+pub struct Merged {
+    /// The new head of the target branch.
+    pub tip: Oid,
+    pub merge_commit: Option<Oid>,
+    pub squash_commit: Option<Oid>,
+}
+
 impl Git {
     /// Returns whether `source` can be merged into `target` without conflicts.
     pub fn merges_cleanly(&self, target: Oid, source: Oid) -> bool {
@@ -59,9 +67,9 @@ impl Git {
         Ok(self.write_clean(self.repo.merge_trees(&before, onto, &after, None)?)?)
     }
 
-    /// Creates the commits of a merge. Returns the new head of the target branch and the merge commit, if there is one;
-    /// `None` if the branches conflict, or the source must be rebased first. Does not move branches.
-    pub fn merge(&self, new: &NewMerge<'_>) -> Result<Option<(Oid, Option<Oid>)>, Rejection> {
+    /// Creates the commits of a merge; `None` if the branches conflict, or the source must be rebased first. Does not
+    /// move branches.
+    pub fn merge(&self, new: &NewMerge<'_>) -> Result<Option<Merged>, Rejection> {
         let is_ahead = new.base == new.target;
         if new.method != MergeMethod::Merge && !is_ahead {
             return Ok(None);
@@ -74,12 +82,13 @@ impl Git {
             }
             None => new.head,
         };
+        let squash_commit = new.squash.is_some().then_some(source);
         if new.method == MergeMethod::FastForward {
-            return Ok(Some((source, None)));
+            return Ok(Some(Merged { tip: source, merge_commit: None, squash_commit }));
         }
         let Some(tree) = self.write_clean(self.merged(new.target, source)?)? else { return Ok(None) };
         let id = self.write_commit((&committer, &committer), new.message, tree, &[new.target, source])?;
-        Ok(Some((id, Some(id))))
+        Ok(Some(Merged { tip: id, merge_commit: Some(id), squash_commit }))
     }
 
     /// Rebases the commits of `head` onto `onto`, without merges and without commits that change nothing there. Returns

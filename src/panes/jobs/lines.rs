@@ -2,7 +2,7 @@
 //! change.
 
 use crate::api::jobs::Job;
-use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::pipelines::resources::Pipeline;
 use crate::panes::jobs::job_query::JobQuery;
 use crate::parts::ci::{self, JobRun};
 use crate::parts::list::ListLine;
@@ -24,7 +24,7 @@ pub enum JobLine {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PipelineGroup {
     /// The pipeline; `None` for jobs without one.
-    pub brief: Option<PipelineBrief>,
+    pub brief: Option<Pipeline>,
     /// When the first job started and the last one finished.
     pub started: Option<Timestamp>,
     pub finished: Option<Timestamp>,

@@ -7,8 +7,7 @@ mod lines;
 mod pipeline_head;
 
 use crate::api::jobs::{Job, ListJobs, ListPipelineJobs};
-use crate::api::pipelines::Pipeline;
-use crate::api::pipelines::resources::Status;
+use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::{GitRef, Id};
 use crate::app::pane::Breadcrumb;
 use crate::app::query;

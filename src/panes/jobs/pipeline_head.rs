@@ -1,6 +1,7 @@
 //! The header above the jobs of a pipeline: its facts, test summary and CI configuration errors.
 
-use crate::api::pipelines::{GetPipeline, Pipeline};
+use crate::api::pipelines::GetPipeline;
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::test_reports::GetTestReportSummary;
 use crate::api::{Fault, Id};
 use crate::app::view::View;
@@ -77,7 +78,7 @@ fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> Line<'static> {
             facts.push(words, role);
         }
     };
-    fact(pipeline.name.clone().unwrap_or_default(), Role::Text);
+    fact((*pipeline.name).clone().unwrap_or_default(), Role::Text);
     fact(pipelines::ref_name(pipeline), Role::Ref);
     fact(pipelines::source(pipeline), Role::Text);
     fact(pipeline.user.as_ref().map(|user| format!("by {}", user.username)).unwrap_or_default(), Role::User);

@@ -4,7 +4,7 @@ use crate::api::decisions::{ApprovalRule, Approvals};
 use crate::api::jobs::Job;
 use crate::api::labels::Label;
 use crate::api::merge_requests::{MergeRequest, Reviewer};
-use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::app::view::View;
 use crate::domain::merge_status;
@@ -30,7 +30,7 @@ const MAX_TITLE_LINES: usize = 3;
 /// The data that the lines are built from.
 pub struct Facts<'a> {
     pub merge_request: &'a MergeRequest,
-    pub pipeline: Option<&'a PipelineBrief>,
+    pub pipeline: Option<&'a Pipeline>,
     pub jobs: Vec<&'a Job>,
     pub participants: Rows<'a, User>,
     pub approvals: Option<&'a Approvals>,

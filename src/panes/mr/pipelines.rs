@@ -3,7 +3,7 @@
 use super::reads::{RUNNING_INTERVAL, Reads};
 use super::tab::{NOTHING_TO_OPEN, TabPart};
 use crate::api::Id;
-use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::pipelines::resources::Pipeline;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
@@ -44,12 +44,12 @@ impl PipelinesTab {
         PipelinesTab { reads, list: Listing::default(), board: Board::default(), panels: Panels::new(2) }
     }
 
-    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, PipelineBrief> {
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Pipeline> {
         view.store.list(&self.reads.pipelines())
     }
 
     /// Returns the pipeline under the cursor.
-    fn selected<'a>(&self, view: &View<'a>) -> Option<&'a PipelineBrief> {
+    fn selected<'a>(&self, view: &View<'a>) -> Option<&'a Pipeline> {
         self.list.selected(&self.rows(view))
     }
 
@@ -206,7 +206,7 @@ impl Pane for PipelinesTab {
     }
 }
 
-fn row(view: &View, pipeline: &PipelineBrief) -> TableRow<'static> {
+fn row(view: &View, pipeline: &Pipeline) -> TableRow<'static> {
     let (mark, role) = glyph::status_glyph(pipeline.status.as_str());
     let short = pipeline.sha.get(..8).unwrap_or(&pipeline.sha);
     let when = pipeline.updated_at.as_ref().or(pipeline.created_at.as_ref());

@@ -6,7 +6,7 @@ use crate::api::merge_requests::{
     GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, MergeRequest,
 };
 use crate::api::notes::Note;
-use crate::api::pipelines::resources::PipelineBrief;
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::versions::ListMergeRequestVersions;
 use crate::api::{Id, Noteable};
 use crate::app::place::Place;
@@ -72,12 +72,12 @@ impl Reads {
         ListMergeRequestVersions { id: self.project.clone(), merge_request_iid: self.iid }
     }
 
-    pub fn jobs(&self, view: &View, pipeline: &PipelineBrief) -> ListPipelineJobs {
+    pub fn jobs(&self, view: &View, pipeline: &Pipeline) -> ListPipelineJobs {
         ListPipelineJobs { id: self.project_of(view, pipeline), pipeline_id: pipeline.id, scope: None }
     }
 
     /// Returns the project that a pipeline runs in; for a merge request from a fork, that may be the fork.
-    pub fn project_of(&self, view: &View, pipeline: &PipelineBrief) -> Id {
+    pub fn project_of(&self, view: &View, pipeline: &Pipeline) -> Id {
         let here = self.known(view).map(|known| known.project_id);
         match pipeline.project_id.filter(|id| *id > 0 && Some(*id) != here) {
             Some(elsewhere) => elsewhere.into(),
@@ -86,7 +86,7 @@ impl Reads {
     }
 
     /// Returns the place of a pipeline's jobs.
-    pub fn jobs_place(&self, view: &View, pipeline: &PipelineBrief) -> Place {
+    pub fn jobs_place(&self, view: &View, pipeline: &Pipeline) -> Place {
         Place::new("jobs").project(self.project_of(view, pipeline)).item(pipeline.id)
     }
 
@@ -96,7 +96,7 @@ impl Reads {
     }
 
     /// Returns the head pipeline of the merge request, else the latest one of its list.
-    pub fn pipeline<'a>(&self, view: &View<'a>) -> Option<&'a PipelineBrief> {
+    pub fn pipeline<'a>(&self, view: &View<'a>) -> Option<&'a Pipeline> {
         self.known(view)?.pipeline().or_else(|| view.store.list(&self.pipelines()).get(0))
     }
 

@@ -1,7 +1,8 @@
 //! Forms for running a pipeline and playing a manual job with variables, which are never stored.
 
 use crate::api::jobs::{Job, PlayJob};
-use crate::api::pipelines::{CreatePipeline, Pipeline};
+use crate::api::pipelines::CreatePipeline;
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::{GitRef, Id};
 use crate::app::action::Action;
 use crate::app::overlay::form::{Form, Widget};
