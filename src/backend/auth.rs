@@ -10,6 +10,8 @@ use super::records::{
 use super::rejection::Rejection;
 use super::world::World;
 use axum::http::HeaderMap;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use git2::{ObjectType, Oid};
 use jiff::Timestamp;
 use rustls::crypto::ring;
@@ -23,6 +25,8 @@ pub struct Rights {
     pub user: Option<u64>,
     /// The ID of the request's access token; `None` for a job token.
     pub token: Option<u64>,
+    /// The ID of the running job whose token the request has.
+    pub job: Option<u64>,
     pub admin: bool,
     /// Whether the user sees only public projects and groups and those they are a member of.
     external: bool,
@@ -46,6 +50,8 @@ pub struct Access {
 pub enum Caller {
     /// An unidentified caller: credentials are ignored, and the form proves who is calling.
     Unidentified,
+    /// A git client. The password of its basic credentials is a token, whose scopes the handler checks.
+    GitClient,
     /// Anyone. A token is not required, but it must be valid and allow reading.
     Anyone,
     /// A signed-in caller, whatever the scopes of the token.
@@ -78,7 +84,7 @@ impl Access {
             return Err(Rejection::expired());
         }
         let required = match self.caller {
-            Caller::Unidentified | Caller::AnyScope => return Ok(()),
+            Caller::Unidentified | Caller::AnyScope | Caller::GitClient => return Ok(()),
             Caller::Anyone | Caller::Reader => "read_api",
             Caller::Writer => "api",
         };
@@ -97,6 +103,8 @@ impl Token {
             _ if self.scopes.is_empty() => true,
             "read_api" => has("api") || has("read_api"),
             "read_user" => has("api") || has("read_api") || has("read_user"),
+            "write_repository" => has("api") || has("write_repository"),
+            "read_repository" => has("api") || has("write_repository") || has("read_repository"),
             scope => has(scope),
         }
     }
@@ -124,8 +132,10 @@ pub fn authenticate(
     access: Access,
     now: Timestamp,
 ) -> Result<Rights, Rejection> {
-    if access.caller == Caller::Unidentified {
-        return Ok(Rights::default());
+    match access.caller {
+        Caller::Unidentified => return Ok(Rights::default()),
+        Caller::GitClient => return of_git_client(world, headers, now),
+        _ => {}
     }
     // A header that is not valid text becomes a token that nobody has.
     let header = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -167,6 +177,32 @@ pub fn authenticate(
     }
 }
 
+/// Finds the caller of a git client by the password of its basic credentials: an access token, whatever the username is,
+/// or the token of a running job.
+///
+/// # Errors
+/// Fails with 401 for any other password.
+fn of_git_client(world: &World, headers: &HeaderMap, now: Timestamp) -> Result<Rights, Rejection> {
+    let Some(value) = headers.get("authorization") else { return Ok(Rights::default()) };
+    let denied = || Rejection::message(401, GIT_ACCESS_DENIED);
+    let secret = basic_password(value.as_bytes()).filter(|secret| !secret.is_empty()).ok_or_else(denied)?;
+    let Some(token) = find_token(world, &secret) else { return of_job(world, &secret).map_err(|_| denied()) };
+    let is_valid = token.expires_at.is_none_or(|at| at > now);
+    let user = world.users.get(token.user).filter(|user| is_valid && !user.blocked).ok_or_else(denied)?;
+    Ok(Rights { token: Some(token.id), ..Rights::of(world, user.id) })
+}
+
+/// The text for a git client whose credentials are missing or invalid.
+pub const GIT_ACCESS_DENIED: &str = "HTTP Basic: Access denied. Use an access token as the password. If a token was \
+                                     provided, it was either incorrect, expired, or improperly scoped.";
+
+/// Returns the password of basic credentials.
+fn basic_password(value: &[u8]) -> Option<String> {
+    let (scheme, encoded) = std::str::from_utf8(value).ok()?.split_once(' ')?;
+    let decoded = STANDARD.decode(encoded.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    Some(String::from_utf8(decoded).ok()?.split_once(':')?.1.to_owned())
+}
+
 pub fn find_token<'w>(world: &'w World, secret: &str) -> Option<&'w Token> {
     world.tokens.iter().find(|token| !secret.is_empty() && constant_time_eq(&token.secret, secret))
 }
@@ -181,10 +217,11 @@ fn bearer(headers: &HeaderMap) -> Option<String> {
 fn of_job(world: &World, secret: &str) -> Result<Rights, Rejection> {
     let mut running = world.jobs.iter().filter(|job| job.status == Status::Running);
     let is_it = |job: &&Job| job_token(world, job.id).is_some_and(|token| constant_time_eq(&token, secret));
-    let user = running.find(is_it).and_then(|job| world.users.get(job.user?));
+    let job = running.find(is_it).ok_or_else(Rejection::unauthorized)?;
+    let user = job.user.and_then(|user| world.users.get(user));
     let user = user.filter(|user| !user.blocked).ok_or_else(Rejection::unauthorized)?;
     // A job has the permissions of its user, except those of an administrator.
-    Ok(Rights { admin: false, ..Rights::of(world, user.id) })
+    Ok(Rights { admin: false, job: Some(job.id), ..Rights::of(world, user.id) })
 }
 
 /// Compares secrets in constant time.

@@ -6,11 +6,12 @@ use super::body::{self, Purpose};
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall};
 use super::deliveries;
 use super::engine::Engine;
+use super::limits::Limits;
 use super::page::{self, Pagination};
 use super::params::{self, Inputs};
 use super::rejection::Rejection;
 use super::stop::Stop;
-use super::stream::Stream;
+use super::stream::{Permit, Stream};
 use super::world::World;
 use crate::backend::ref_updates::RefUpdates;
 use axum::Router;
@@ -21,9 +22,12 @@ use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusC
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use hyper_util::service::TowerToHyperService;
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
+use std::fs::File;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{Predicate, SizeAbove};
 
@@ -51,6 +55,8 @@ pub enum Run {
     Write(Box<RunWrite>),
     /// Reads, and generates the body while it is sent.
     Stream(Box<RunStream>),
+    /// Answers a git client.
+    Git(GitHandler),
 }
 
 /// A handler that reads.
@@ -59,6 +65,16 @@ pub type RunRead = dyn for<'a> Fn(&mut ReadCall<'a>) -> Outcome<Rendered> + Send
 pub type RunWrite = dyn for<'a> Fn(&mut WriteCall<'a>) -> Outcome<Rendered> + Send + Sync;
 /// A handler that streams its body.
 pub type RunStream = dyn for<'a> Fn(&mut ReadCall<'a>) -> Outcome<Stream> + Send + Sync;
+
+/// A handler of git's own protocol, whose bodies are too large for memory.
+#[derive(Clone, Copy)]
+pub struct GitHandler {
+    /// Checks the caller before the body is read.
+    pub check: for<'a> fn(&ReadCall<'a>) -> Result<(), Rejection>,
+    /// The size limit of the body in bytes, and its time limit.
+    pub limits: fn(&Limits) -> (u64, Duration),
+    pub run: for<'a> fn(&GitRequest<'a>, File) -> Outcome<Stream>,
+}
 
 /// The checks that the door makes before it calls the handler of a route.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,6 +99,40 @@ type PathParams = Result<RawPathParams, RawPathParamsRejection>;
 pub struct Door {
     router: Router<Arc<Engine>>,
     routes: Vec<Route>,
+    /// The routes below the web address of a project, which the router cannot express: groups nest to any depth.
+    project_routes: Vec<ProjectRoute>,
+}
+
+/// A route below the web address of a project.
+struct ProjectRoute {
+    method: Method,
+    /// The rest of the path. It may end with `/{*rest}`, which stands for any text.
+    tail: &'static str,
+    handler: Arc<Handler>,
+}
+
+/// The path of a project in the pattern of a route below its web address.
+const PROJECT: &str = "/{*project}";
+/// The end of a route that stands for any text.
+const REST: &str = "{*rest}";
+
+impl ProjectRoute {
+    /// Returns the encoded path of the project and the rest of a path that the route matches.
+    fn split<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
+        let path = path.strip_prefix('/')?;
+        match self.tail.strip_suffix(REST) {
+            Some(middle) => path.split_once(middle),
+            None => Some((path.strip_suffix(self.tail)?, "")),
+        }
+    }
+}
+
+/// A handler with the checks of its route.
+struct Handler {
+    checks: Checks,
+    run: Run,
+    /// Whether a reply with a body has the status 201.
+    is_post: bool,
 }
 
 /// The service with all routes, which only a [`Door`] can create.
@@ -101,33 +151,25 @@ impl Door {
     /// minutes.
     pub fn route(&mut self, method: Method, path: &str, checks: Checks, run: Run) {
         self.routes.push(Route { method: method.clone(), path: path.to_owned(), checks });
-        let is_post = method == Method::POST;
+        let handler = Arc::new(Handler { checks, run, is_post: method == Method::POST });
         let filter = MethodFilter::try_from(method).unwrap_or(MethodFilter::GET);
-        let run = Arc::new(run);
-        let handler = async move |State(engine): State<Arc<Engine>>, path_params: PathParams, request: Request| {
-            let run = run.clone();
+        let serve = async move |State(engine): State<Arc<Engine>>, path_params: PathParams, request: Request| {
             // A path parameter is not valid UTF-8 after decoding.
             let Ok(path_params) = path_params else { return error_response(Rejection::invalid("id")) };
             let path_params =
                 path_params.iter().map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
-            // Dropped with the connection, which cancels work whose result nobody waits for.
-            let stop = Stop::default();
-            let _ends = stop.when_dropped();
-            let answered = match Incoming::receive(&engine, request, checks, stop.clone()).await {
-                Ok((incoming, body)) => {
-                    // Git and the disk block, and a large body takes long to parse, so handlers run on the blocking
-                    // thread pool.
-                    let work = tokio::task::spawn_blocking(move || {
-                        incoming.with(body, path_params)?.answer(&engine, &run, is_post)
-                    });
-                    work.await.unwrap_or_else(|panic| Err(Rejection::internal_error(panic)))
-                }
-                Err(rejection) => Err(rejection),
-            };
-            answered.unwrap_or_else(error_response)
+            handler.clone().serve(engine, path_params, request).await
         };
         let router = std::mem::take(&mut self.router);
-        self.router = router.route(path, on(filter, handler));
+        self.router = router.route(path, on(filter, serve));
+    }
+
+    /// Adds a route below the web address of a project. Its handler finds the project's path in the input `project`, and
+    /// the text that `{*rest}` stands for in `rest`.
+    pub fn project_route(&mut self, method: Method, tail: &'static str, checks: Checks, run: Run) {
+        self.routes.push(Route { method: method.clone(), path: format!("{PROJECT}{tail}"), checks });
+        let handler = Arc::new(Handler { checks, run, is_post: method == Method::POST });
+        self.project_routes.push(ProjectRoute { method, tail, handler });
     }
 
     /// Returns all routes with their checks.
@@ -136,10 +178,18 @@ impl Door {
     }
 
     pub fn into_service(self, engine: Arc<Engine>) -> Service {
+        let project_routes = Arc::new(self.project_routes);
+        let below_projects = async move |State(engine): State<Arc<Engine>>, request: Request| {
+            let project_routes = project_routes.clone();
+            match find_below_project(&project_routes, &request) {
+                Ok((handler, path_params)) => handler.serve(engine, path_params, request).await,
+                Err(rejection) => error_response(rejection),
+            }
+        };
         let router = self
             .router
-            .fallback(async || error_response(Rejection::error(404, "404 Not Found")))
-            .method_not_allowed_fallback(async || error_response(Rejection::error(405, "405 Not Allowed")))
+            .fallback(below_projects)
+            .method_not_allowed_fallback(async || error_response(not_allowed()))
             .layer(
                 CompressionLayer::new()
                     .quality(tower_http::CompressionLevel::Fastest)
@@ -147,6 +197,105 @@ impl Door {
             )
             .with_state(engine);
         Service(router)
+    }
+}
+
+fn not_allowed() -> Rejection {
+    Rejection::error(405, "405 Not Allowed")
+}
+
+/// Finds the handler of a request below the web address of a project, and its path parameters.
+fn find_below_project(routes: &[ProjectRoute], request: &Request) -> Result<(Arc<Handler>, Inputs), Rejection> {
+    let path = request.uri().path();
+    let mut found = routes.iter().filter_map(|route| Some((route, route.split(path)?))).peekable();
+    if found.peek().is_none() {
+        return Err(Rejection::error(404, "404 Not Found"));
+    }
+    let (route, (project, rest)) =
+        found.find(|(route, _)| route.method == *request.method()).ok_or_else(not_allowed)?;
+    let decode = |text: &str| Some(percent_decode_str(text).decode_utf8().ok()?.into_owned());
+    let (project, rest) = decode(project).zip(decode(rest)).ok_or_else(|| Rejection::invalid("id"))?;
+    let inputs = [("project", project), ("rest", rest)];
+    let path_params = inputs.into_iter().map(|(name, value)| (name.to_owned(), Value::String(value))).collect();
+    Ok((route.handler.clone(), path_params))
+}
+
+impl Handler {
+    /// Serves a request of the route.
+    async fn serve(self: Arc<Handler>, engine: Arc<Engine>, path_params: Inputs, request: Request) -> Response {
+        // Dropped with the connection, which cancels work whose result nobody waits for.
+        let stop = Stop::default();
+        let _ends = stop.when_dropped();
+        if let Run::Git(git) = &self.run {
+            let answered = self.exchange(*git, &engine, path_params, request, stop).await;
+            return answered.unwrap_or_else(text_response);
+        }
+        let answered = match Incoming::receive(&engine, request, self.checks, stop).await {
+            Ok((incoming, body)) => {
+                // Git and the disk block, and a large body takes long to parse, so handlers run on the blocking
+                // thread pool.
+                let work = tokio::task::spawn_blocking(move || {
+                    incoming.with(body, path_params)?.answer(&engine, &self.run, self.is_post)
+                });
+                work.await.unwrap_or_else(|panic| Err(Rejection::internal_error(panic)))
+            }
+            Err(rejection) => Err(rejection),
+        };
+        answered.unwrap_or_else(error_response)
+    }
+
+    /// Serves a request of a git client. Its body is on disk before the handler runs, so that a slow client holds nothing
+    /// but its connection.
+    async fn exchange(
+        &self,
+        git: GitHandler,
+        engine: &Arc<Engine>,
+        path_params: Inputs,
+        request: Request,
+        stop: Stop,
+    ) -> Result<Response, Rejection> {
+        let (mut incoming, body) = Incoming::head(request, self.checks, stop)?;
+        incoming.inputs.extend(path_params);
+        let user = {
+            let world = engine.snapshot();
+            let call = incoming.clone().call(engine, &world)?;
+            (git.check)(&call)?;
+            call.rights.user
+        };
+        let permit = engine.streams.admit(user)?;
+        let limits = (git.limits)(&engine.limits);
+        let body = body::spool(body, &incoming.headers, limits, &engine.repositories).await?;
+        let engine = engine.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            engine.tick();
+            let answer = (git.run)(&GitRequest { engine: &engine, incoming }, body)?;
+            Ok(stream_response(answer, permit))
+        });
+        work.await.unwrap_or_else(|panic| Err(Rejection::internal_error(panic)))
+    }
+}
+
+/// A request of a git client, whose body is on disk.
+pub struct GitRequest<'e> {
+    engine: &'e Engine,
+    incoming: Incoming,
+}
+
+impl GitRequest<'_> {
+    /// Returns the limits of the server.
+    pub fn limits(&self) -> &Limits {
+        &self.engine.limits
+    }
+
+    /// Reads a snapshot.
+    pub fn read<T>(&self, run: impl FnOnce(&ReadCall) -> Result<T, Rejection>) -> Result<T, Rejection> {
+        let world = self.engine.snapshot();
+        run(&self.incoming.clone().call(self.engine, &world)?)
+    }
+
+    /// Changes the world, unless `run` fails.
+    pub fn write<T>(&self, run: impl FnOnce(&mut WriteCall) -> Result<T, Rejection>) -> Result<T, Rejection> {
+        self.incoming.clone().write(self.engine, |_, call| run(call))
     }
 }
 
@@ -158,6 +307,7 @@ fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bo
 }
 
 /// A request that has been received.
+#[derive(Clone)]
 struct Incoming {
     path: String,
     query: String,
@@ -168,6 +318,16 @@ struct Incoming {
 }
 
 impl Incoming {
+    /// Reads the head of a request.
+    fn head(request: Request, checks: Checks, stop: Stop) -> Result<(Incoming, Body), Rejection> {
+        let (parts, body) = request.into_parts();
+        let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
+        let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
+        let mut inputs = Inputs::new();
+        params::add_pairs(&mut inputs, query.as_bytes())?;
+        Ok((Incoming { path, query, headers: parts.headers, inputs, checks, stop }, body))
+    }
+
     /// Reads the head and the body of a request.
     async fn receive(
         engine: &Engine,
@@ -175,18 +335,14 @@ impl Incoming {
         checks: Checks,
         stop: Stop,
     ) -> Result<(Incoming, Vec<u8>), Rejection> {
-        let (parts, body) = request.into_parts();
-        let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
-        let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
-        let mut inputs = Inputs::new();
-        params::add_pairs(&mut inputs, query.as_bytes())?;
+        let (incoming, body) = Incoming::head(request, checks, stop)?;
         // The token may be in the body, so the body of an anonymous caller is read, with smaller limits.
         let (world, now) = (engine.snapshot(), engine.clock.now());
-        let rights = authenticate(&world, &parts.headers, &inputs, checks.access, now)?;
+        let rights = authenticate(&world, &incoming.headers, &incoming.inputs, checks.access, now)?;
         let is_signed_in = rights.user.is_some();
         let within = if is_signed_in { engine.limits.body } else { engine.limits.body.min(engine.limits.head) };
         let body = body::read(body, checks.body.max_bytes(is_signed_in), within).await?;
-        Ok((Incoming { path, query, headers: parts.headers, inputs, checks, stop }, body))
+        Ok((incoming, body))
     }
 
     /// Adds the inputs from the body and the path parameters.
@@ -208,31 +364,35 @@ impl Incoming {
                 let answer = run(&mut call)?;
                 Ok(self.respond(answer, is_post, call.pagination, &call.base_url))
             }
-            Run::Write(run) => {
-                let (response, events) = engine.write(|world| {
-                    let mut call = self.call(engine, world)?;
-                    let answer = run(&mut call)?;
-                    let response = self.respond(answer, is_post, call.pagination, &call.base_url);
-                    Ok(((response, call.events), call.ref_updates.take()))
-                })?;
-                deliveries::deliver_all(&engine.snapshot(), events);
-                Ok(response)
-            }
+            Run::Write(run) => self.write(engine, |incoming, call| {
+                let answer = run(call)?;
+                Ok(incoming.respond(answer, is_post, call.pagination, &call.base_url))
+            }),
             Run::Stream(run) => {
                 engine.tick();
                 let world = engine.snapshot();
                 let mut call = self.call(engine, &world)?;
-                let Answer { body, status, headers, .. } = run(&mut call)?;
+                let answer = run(&mut call)?;
                 let permit = engine.streams.admit(call.rights.user)?;
-                let mut response = reply(status.unwrap_or(200), Some((body.content_type.clone(), Vec::new())));
-                if let Some(length) = body.length {
-                    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
-                }
-                *response.body_mut() = body.body(permit);
-                response.headers_mut().extend(headers);
-                Ok(response)
+                Ok(stream_response(answer, permit))
             }
+            Run::Git(_) => Err(not_allowed()),
         }
+    }
+
+    /// Runs a write, and delivers its events.
+    fn write<T>(
+        &mut self,
+        engine: &Engine,
+        run: impl FnOnce(&Incoming, &mut WriteCall) -> Result<T, Rejection>,
+    ) -> Result<T, Rejection> {
+        let (out, events) = engine.write(|world| {
+            let mut call = self.call(engine, world)?;
+            let out = run(self, &mut call)?;
+            Ok(((out, call.events), call.ref_updates.take()))
+        })?;
+        deliveries::deliver_all(&engine.snapshot(), events);
+        Ok(out)
     }
 
     /// Authenticates the caller and moves the inputs into a [`Call`]. This comes before the inputs are validated.
@@ -296,6 +456,32 @@ fn reply(status: u16, body: Rendered) -> Response {
         }
         *response.body_mut() = Body::from(bytes);
     }
+    response
+}
+
+/// Returns the response whose body is generated while it is sent.
+fn stream_response(Answer { body, status, headers, .. }: Answer<Stream>, permit: Permit) -> Response {
+    let mut response = reply(status.unwrap_or(200), Some((body.content_type.clone(), Vec::new())));
+    if let Some(length) = body.length {
+        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    }
+    *response.body_mut() = body.body(permit);
+    response.headers_mut().extend(headers);
+    response
+}
+
+/// Returns the response for a rejected request of a git client, which shows the text to its user.
+fn text_response(rejection: Rejection) -> Response {
+    let status = rejection.status;
+    let texts = ["message", "error"].map(|name| rejection.body.get(name).and_then(Value::as_str));
+    let text = texts.into_iter().flatten().next().unwrap_or_default().to_owned();
+    let mut response = error_response(rejection);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    if status == 401 {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"GitLab\""));
+    }
+    *response.body_mut() = Body::from(text);
     response
 }
 

@@ -8,6 +8,10 @@ pub struct Limits {
     pub head: Duration,
     /// The time limit for the body of a request.
     pub body: Duration,
+    /// The maximum size of a push in bytes.
+    pub push_bytes: u64,
+    /// The time limit for a push to arrive, and for git to check it.
+    pub push: Duration,
     /// The maximum time that a client may read nothing while a reply is ready.
     pub reply: Duration,
     /// The maximum number of open connections; others wait to be accepted.
@@ -23,6 +27,8 @@ impl Default for Limits {
         Limits {
             head: Duration::from_secs(20),
             body: Duration::from_secs(120),
+            push_bytes: 4 << 30,
+            push: Duration::from_secs(900),
             reply: Duration::from_secs(60),
             connections: 512,
             streams: 128,

@@ -646,7 +646,7 @@ fn check_can_open(call: &WriteCall, mr: &records::MergeRequest) -> Result<(), Re
     Ok(())
 }
 
-fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> {
+pub fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> {
     let source = call.project_as(&input.id, level::DEVELOPER)?.clone();
     let target = match input.target_project_id {
         Some(id) => call.project(&id.into())?.clone(),

@@ -22,6 +22,7 @@ mod events;
 mod forks;
 mod ghost;
 pub mod git;
+mod git_http;
 mod groups;
 mod hooks;
 mod identity;

@@ -6,6 +6,7 @@ use super::body::Purpose;
 use super::call::{Answer, Outcome, ReadCall, WriteCall};
 use super::door::{Checks, Door, Rendered, Route, Run, Service};
 use super::engine::Engine;
+use super::git_http;
 use super::oauth;
 use super::page::Pagination;
 use super::params::{self, Inputs};
@@ -229,9 +230,10 @@ impl Mount {
         self.door.route(method, &format!("{ROOT}{route}"), Checks { access, body }, run);
     }
 
-    /// Adds the routes outside the REST API: pictures, and sign-in with OAuth.
+    /// Adds the routes outside the REST API: pictures, git, and sign-in with OAuth.
     pub fn and_outside_api(mut self) -> Mount {
         avatars::mount(&mut self.door);
+        git_http::mount(&mut self.door);
         if !self.only_specified {
             oauth::mount(&mut self.door);
         }

@@ -6,6 +6,9 @@ use git2::{Oid, Repository};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The beginning of the names of folders with pushed objects that are not accepted yet, as git names them.
+pub const QUARANTINE: &str = "tmp_objdir-incoming-";
+
 /// The ref updates of a write, in order; shared with the repositories that it opens.
 #[derive(Clone, Debug, Default)]
 pub struct RefUpdates(Arc<Mutex<Vec<RefUpdate>>>);
@@ -84,12 +87,14 @@ pub fn set_ref(repo: &Repository, name: &str, from: Option<Oid>, to: Option<Oid>
 pub fn clean_up(repositories: &Path) -> std::io::Result<()> {
     let is_lock = |name: &[u8]| name.ends_with(b".lock");
     let is_unfinished = |name: &[u8]| name.starts_with(b"tmp_object_git2_") || name.starts_with(b"pack_git2_");
+    let is_quarantine = |name: &[u8]| name.starts_with(QUARANTINE.as_bytes());
     for entry in std::fs::read_dir(repositories)? {
         let path = entry?.path();
         remove_files(&path, false, is_lock)?;
         remove_files(&path.join("refs"), true, is_lock)?;
         remove_files(&path.join("objects"), false, is_unfinished)?;
         remove_files(&path.join("objects/pack"), false, is_unfinished)?;
+        remove_folders(&path.join("objects"), is_quarantine)?;
     }
     Ok(())
 }
@@ -104,6 +109,17 @@ fn remove_files(folder: &Path, deeper: bool, is_left: fn(&[u8]) -> bool) -> std:
             }
         } else if is_left(entry.file_name().as_encoded_bytes()) {
             std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn remove_folders(folder: &Path, is_left: fn(&[u8]) -> bool) -> std::io::Result<()> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() && is_left(entry.file_name().as_encoded_bytes()) {
+            std::fs::remove_dir_all(entry.path())?;
         }
     }
     Ok(())
@@ -143,11 +159,13 @@ mod tests {
         let blob = repo.blob(b"whole").unwrap();
         let objects = folder.path().join("1.git/objects");
         let unfinished = ["tmp_object_git2_0a1b2c", "pack/pack_git2_0a1b2c"].map(|name| objects.join(name));
+        let quarantine = objects.join("tmp_objdir-incoming-x/pack");
+        std::fs::create_dir_all(&quarantine).unwrap();
         // Temporary packs of stock git are left alone.
         let others = ["pack/tmp_pack_x", "pack/pack-1.pack"].map(|name| objects.join(name));
         unfinished.iter().chain(&others).for_each(|path| std::fs::write(path, "half").unwrap());
         clean_up(folder.path()).unwrap();
-        assert!(unfinished.iter().all(|path| !path.exists()));
+        assert!(unfinished.iter().all(|path| !path.exists()) && !quarantine.exists());
         assert!(others.iter().all(|path| path.exists()));
         assert_eq!(repo.find_blob(blob).unwrap().content(), b"whole");
     }

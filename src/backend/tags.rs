@@ -100,11 +100,17 @@ fn delete(call: &mut WriteCall, input: DeleteTag) -> Outcome<NoContent> {
     let project = project.id;
     let tag = git.tag(&input.tag_name).ok_or_else(|| Rejection::not_found("Tag"))?;
     call.check_unmodified(git.committed_at(tag.commit)?)?;
-    git.delete_tag(&tag.name)?;
-    call.world.releases.remove_where(|release| release.project == project && release.tag == tag.name);
+    remove(call.world, &git, project, &tag.name)?;
     record_project_activity(call.world, project, call.now)?;
     call.record_push(project, &git, &format!("refs/tags/{}", tag.name), Some(tag.target), None);
     ok(NoContent)
+}
+
+/// Removes a tag and its release.
+pub fn remove(world: &mut World, git: &Git, project: u64, tag: &str) -> Result<(), Rejection> {
+    git.delete_tag(tag)?;
+    world.releases.remove_where(|release| release.project == project && release.tag == tag);
+    Ok(())
 }
 
 fn release(call: &mut WriteCall, input: CreateTagRelease) -> Outcome<TagRelease> {

@@ -6,6 +6,8 @@ use super::git::Git;
 use super::mount::Mount;
 use super::positions::{PositionUpdate, Refs};
 use super::records::{self, MergeRequest, Noteable, State};
+use super::rejection::Rejection;
+use super::store::repository_path;
 use super::world::World;
 use crate::api::merge_requests::DiffRefs;
 use crate::api::notes::Position;
@@ -95,6 +97,9 @@ impl WriteCall<'_> {
         let Some((start, ends)) = git.branch_head(&mr.target_branch).zip(self.diff_ends(mr, &git)) else { return };
         let before = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         add(self.world, mr.id, (start, ends.base, ends.head), self.now);
+        if let Err(why) = point_ref(&git, &self.repositories, mr, (start, ends.head)) {
+            tracing::warn!("the head of !{} cannot be fetched: {}", mr.iid, why.body);
+        }
         let after = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         if let Some((before, after)) = before.zip(after).filter(|(before, after)| before != after) {
             self.update_positions(mr.id, &git, before, after);
@@ -129,6 +134,21 @@ impl WriteCall<'_> {
     }
 }
 
+/// Points the ref with which clients fetch a merge request at its head. The commits of a fork are copied for that. `git` is
+/// the target's repository, and `start` the head of the target branch.
+fn point_ref(git: &Git, repositories: &Path, mr: &MergeRequest, (start, head): (Oid, Oid)) -> Result<(), Rejection> {
+    let name = format!("refs/merge-requests/{}/head", mr.iid);
+    let before = git.target(&name);
+    if before == Some(head) {
+        return Ok(());
+    }
+    let is_from_fork = mr.source_project != mr.target_project;
+    if is_from_fork && !Git::open(&repository_path(repositories, mr.target_project), None)?.has_commit(head) {
+        git.copy_missing_objects(head, start)?;
+    }
+    git.set_ref(&name, before, Some(head))
+}
+
 /// Adds a version unless it equals the latest one.
 fn add(world: &mut World, mr: u64, (start, base, head): (Oid, Oid, Oid), now: Timestamp) {
     let version = records::Version {
@@ -158,7 +178,18 @@ pub fn catch_up(world: &mut World, repositories: &Path, now: Timestamp) {
         _ => None,
     };
     let all: Vec<_> = world.merge_requests.iter().filter_map(|mr| Some((mr.id, found(mr)?))).collect();
-    for (mr, ends) in all {
-        add(world, mr, ends, now);
+    for (id, ends) in all {
+        add(world, id, ends, now);
+        let Some(mr) = world.merge_requests.get(id).filter(|mr| mr.state == State::Opened) else { continue };
+        let (start, _, head) = ends;
+        let point = || {
+            let git = Git::open(&repository_path(repositories, mr.target_project), None)?;
+            // Nothing is added if the commits are here already.
+            git.add_alternate(&repository_path(repositories, mr.source_project).join("objects"));
+            point_ref(&git, repositories, mr, (start, head))
+        };
+        if let Err(why) = point() {
+            tracing::warn!("the head of !{} cannot be fetched: {}", mr.iid, why.body);
+        }
     }
 }

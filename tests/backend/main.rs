@@ -15,6 +15,7 @@ mod durable;
 mod environments;
 mod filters;
 mod forks;
+mod git_http;
 mod gone;
 mod hostile;
 mod issues;

@@ -62,7 +62,7 @@ impl Git {
     }
 
     /// Returns whether a ref `a` exists for a new ref `a/b`, or the other way round: they cannot coexist.
-    pub(super) fn has_conflicting_ref(&self, full: &str) -> bool {
+    pub fn has_conflicting_ref(&self, full: &str) -> bool {
         let above = full.match_indices('/').skip(2).filter_map(|(at, _)| full.get(..at));
         let mut above = above.filter(|name| self.target(name).is_some());
         let below = || self.repo.references_glob(&format!("{full}/*")).is_ok_and(|mut refs| refs.next().is_some());

@@ -23,7 +23,7 @@ mod tree_changes;
 mod walk;
 
 pub use archive::Format;
-pub use change::Author;
+pub use change::{Author, is_ref_name};
 pub use commit::NewCommit;
 pub use diff::Changes;
 pub use history::{LogQuery, Page};
@@ -184,7 +184,7 @@ impl Git {
     }
 
     /// Updates a ref, or adds the update to the collected ones.
-    fn set_ref(&self, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), Rejection> {
+    pub fn set_ref(&self, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), Rejection> {
         match &self.deferred {
             Some((ref_updates, project)) => {
                 let (from, to) = (from.map(|id| id.to_string()), to.map(|id| id.to_string()));
@@ -196,7 +196,7 @@ impl Git {
     }
 
     /// Returns the target of a ref, including collected updates.
-    fn target(&self, name: &str) -> Option<Oid> {
+    pub fn target(&self, name: &str) -> Option<Oid> {
         let planned = self.deferred.as_ref().and_then(|(ref_updates, project)| ref_updates.planned(*project, name));
         planned.unwrap_or_else(|| find_ref(&self.repo, name)?.resolve().ok()?.target())
     }

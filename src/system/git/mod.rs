@@ -1,4 +1,5 @@
-//! Starts git in a clone that others may have prepared. All of labscope's git processes are created here.
+//! Starts git in a clone that others may have prepared. All of labscope's git processes are created here; `server` has
+//! those of the local server.
 //!
 //! Such a clone can name programs in its configuration. Git runs none of them, unless the user was asked:
 //!
@@ -12,6 +13,7 @@
 
 pub mod config;
 mod layout;
+pub mod server;
 mod settings;
 
 use super::programs;

@@ -1,0 +1,503 @@
+//! Receives a push: checks it, moves its objects into the repository, and updates the refs with the records.
+
+use super::push::{OBJECT_FORMAT, Push, PushedRef};
+use super::{Service, is_invited, packets, process, project, repository, whole};
+use crate::api::endpoint::encode;
+use crate::api::merge_requests::CreateMergeRequest;
+use crate::backend::branches;
+use crate::backend::call::{Call, Outcome, WriteCall};
+use crate::backend::door::GitRequest;
+use crate::backend::git::{Git, GitRef, is_ref_name};
+use crate::backend::merge_requests;
+use crate::backend::records::{MergeRequest, Project, State, level};
+use crate::backend::ref_updates::QUARANTINE;
+use crate::backend::rejection::Rejection;
+use crate::backend::stream::Stream;
+use crate::backend::tags;
+use crate::backend::world::World;
+use crate::system::git::server;
+use git2::Oid;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::ops::Deref;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The maximum number of branches for which a message names the address of a merge request.
+const MAX_MESSAGES: usize = 10;
+
+/// The reason of a ref that is not updated because the push is refused.
+const DECLINED: &str = "pre-receive hook declined";
+
+/// Lists the branches and tags of a repository for a client that is about to push, and the capabilities of the server.
+pub fn list(git: &Git) -> Result<Vec<u8>, Rejection> {
+    let agent = concat!("agent=labscope/", env!("CARGO_PKG_VERSION"));
+    let capabilities =
+        format!("report-status delete-refs side-band-64k quiet atomic ofs-delta push-options {OBJECT_FORMAT} {agent}");
+    let mut out = Vec::new();
+    let mut add = |id: Oid, name: &[u8]| {
+        let capabilities = if out.is_empty() { format!("\0{capabilities}") } else { String::new() };
+        packets::push(&mut out, &[id.to_string().as_bytes(), b" ", name, capabilities.as_bytes(), b"\n"].concat());
+    };
+    let mut is_empty = true;
+    for folder in ["refs/heads/*", "refs/tags/*"] {
+        for reference in git.repo().references_glob(folder)? {
+            let reference = reference?;
+            if let Some(id) = reference.target() {
+                add(id, reference.name_bytes());
+                is_empty = false;
+            }
+        }
+    }
+    if is_empty {
+        add(Oid::ZERO_SHA1, b"capabilities^{}");
+    }
+    out.extend_from_slice(packets::FLUSH);
+    Ok(out)
+}
+
+/// The outcome of a push: a reason for each ref that was not updated, and messages for the user.
+#[derive(Debug, Default)]
+struct Report {
+    /// The reason why the objects were not accepted.
+    not_unpacked: Option<&'static str>,
+    /// In the order of the refs in the push.
+    reasons: Vec<Option<String>>,
+    messages: String,
+}
+
+impl Report {
+    /// Returns the report of a push that is refused as a whole.
+    fn refused(push: &Push, reason: &str, messages: String) -> Report {
+        Report { not_unpacked: None, reasons: vec![Some(reason.to_owned()); push.refs.len()], messages }
+    }
+
+    /// Returns the report of a push that a rule of the project forbids.
+    fn forbidden(push: &Push, why: &str) -> Report {
+        Report::refused(push, DECLINED, format!("GitLab: {why}\n"))
+    }
+
+    fn render(&self, push: &Push) -> Vec<u8> {
+        let mut out = Vec::new();
+        if push.has_messages && !self.messages.is_empty() {
+            packets::push_message(&mut out, &self.messages);
+        }
+        if push.wants_report {
+            let mut report = Vec::new();
+            packets::push(&mut report, format!("unpack {}\n", self.not_unpacked.unwrap_or("ok")).as_bytes());
+            for (pushed, reason) in push.refs.iter().zip(&self.reasons) {
+                let line = match reason {
+                    Some(reason) => format!("ng {} {}\n", pushed.name, reason.replace('\n', " ")),
+                    None => format!("ok {}\n", pushed.name),
+                };
+                packets::push(&mut report, line.as_bytes());
+            }
+            report.extend_from_slice(packets::FLUSH);
+            if push.has_messages { packets::push_data(&mut out, &report) } else { out.extend(report) }
+        }
+        if push.has_messages {
+            out.extend_from_slice(packets::FLUSH);
+        }
+        out
+    }
+}
+
+/// Receives a push.
+pub fn receive(request: &GitRequest, body: File) -> Outcome<Stream> {
+    let push = Push::read(&body).map_err(|why| Rejection::message(400, format!("400 Bad Request: {why}")))?;
+    let answer = |bytes: Vec<u8>| Ok(whole("application/x-git-receive-pack-result", bytes));
+    // Before a large push, a client asks whether its credentials are accepted.
+    if push.refs.is_empty() {
+        return answer(Vec::new());
+    }
+    let report = receive_checked(request, &push, body)?;
+    answer(report.render(&push))
+}
+
+fn receive_checked(request: &GitRequest, push: &Push, body: File) -> Result<Report, Rejection> {
+    let (path, refusal) = request.read(|call| {
+        let refusal = refusal_of_any(call, project(call, Service::Push)?, None, push);
+        Ok((repository(call, Service::Push)?, refusal))
+    })?;
+    if let Some(why) = refusal {
+        return Ok(Report::forbidden(push, &why));
+    }
+    let quarantine = match push.has_pack() {
+        true => match Quarantine::receive(&path, push, body, request.limits().push)? {
+            Ok(quarantine) => Some(quarantine),
+            Err(report) => return Ok(report),
+        },
+        false => None,
+    };
+    match request.write(|call| accept(call, push, quarantine.as_ref())) {
+        Err(why) if why.status == 409 => Ok(Report::refused(push, "failed to update ref", String::new())),
+        report => report,
+    }
+}
+
+/// The objects of a push, in a folder of their own until they are accepted.
+struct Quarantine {
+    folder: TempDir,
+}
+
+impl Quarantine {
+    /// Checks the pack of a push. Returns a report if it is not accepted.
+    ///
+    /// # Errors
+    /// Fails with 408 if that takes too long, with 501 if git is not installed, and with 500 if the disk fails.
+    fn receive(
+        path: &Path,
+        push: &Push,
+        body: File,
+        within: Duration,
+    ) -> Result<Result<Quarantine, Report>, Rejection> {
+        let objects = path.join("objects");
+        let folder = tempfile::Builder::new().prefix(QUARANTINE).tempdir_in(&objects);
+        let folder = folder.map_err(Rejection::internal_error)?;
+        let quarantine = Quarantine { folder };
+        quarantine.prepare(&objects).map_err(Rejection::internal_error)?;
+        push.seek_pack(&body).map_err(Rejection::internal_error)?;
+        if let Err(errors) = process::run(server::index_pack(path, quarantine.path()), body, within)? {
+            let report = Report {
+                not_unpacked: Some("index-pack abnormal exit"),
+                ..Report::refused(push, "unpacker error", errors)
+            };
+            return Ok(Err(report));
+        }
+        let heads = heads(push).map_err(Rejection::internal_error)?;
+        if let Err(errors) = process::run(server::check_connected(path, quarantine.path()), heads, within)? {
+            return Ok(Err(Report::refused(push, "missing necessary objects", errors)));
+        }
+        Ok(Ok(quarantine))
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Creates the folder of packs, and makes the objects of the repository readable from here.
+    fn prepare(&self, objects: &Path) -> io::Result<()> {
+        for name in ["pack", "info"] {
+            fs::create_dir(self.path().join(name))?;
+        }
+        let objects = objects.canonicalize()?;
+        fs::write(self.path().join("info/alternates"), [objects.as_os_str().as_encoded_bytes(), b"\n"].concat())
+    }
+
+    /// Moves the objects into the repository.
+    fn release(&self) -> io::Result<()> {
+        let target = self.path().join("../pack");
+        fs::create_dir_all(&target)?;
+        let entries = fs::read_dir(self.path().join("pack"))?;
+        let mut files = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+        // An index comes last: it makes its pack visible.
+        files.sort_by_key(|file| file.extension().is_some_and(|end| end == "idx"));
+        for file in files {
+            fs::rename(&file, target.join(file.file_name().unwrap_or_default()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a file with the new objects of the refs, one on each line.
+fn heads(push: &Push) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    let lines: BTreeSet<String> = push.refs.iter().filter_map(|pushed| Some(format!("{}\n", pushed.after?))).collect();
+    file.write_all(lines.into_iter().collect::<String>().as_bytes())?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// Updates the refs and the records.
+fn accept(call: &mut WriteCall, push: &Push, quarantine: Option<&Quarantine>) -> Result<Report, Rejection> {
+    let project = project(call, Service::Push)?.clone();
+    let git = call.git(&project)?;
+    if let Some(quarantine) = quarantine {
+        git.add_alternate(quarantine.path())
+            .ok_or_else(|| Rejection::internal_error("the pushed objects are unreadable"))?;
+    }
+    // The rules may have changed while the objects arrived, and some need the objects.
+    if let Some(why) = refusal_of_any(call, &project, Some(&git), push) {
+        return Ok(Report::forbidden(push, &why));
+    }
+    let mut reasons: Vec<Option<String>> =
+        push.refs.iter().map(|pushed| obstacle(&git, pushed).map(str::to_owned)).collect();
+    if push.is_atomic && reasons.iter().any(Option::is_some) {
+        reasons.iter_mut().for_each(|reason| _ = reason.get_or_insert_with(|| "atomic push failure".into()));
+    }
+    if let Some(quarantine) = quarantine {
+        quarantine.release().map_err(Rejection::internal_error)?;
+    }
+    // Opened again, with the pack that has just been added.
+    let git = call.git(&project)?;
+    let updated: Vec<&PushedRef> =
+        push.refs.iter().zip(&reasons).filter(|(_, reason)| reason.is_none()).map(|(pushed, _)| pushed).collect();
+    // Deletions first: a ref may be in the way of a new one, such as `a` of `a/b`.
+    let (gone, kept): (Vec<&PushedRef>, Vec<&PushedRef>) = updated.iter().partition(|pushed| pushed.after.is_none());
+    for pushed in gone {
+        remove(call, &git, &project, pushed)?;
+    }
+    for pushed in &kept {
+        git.set_ref(&pushed.name, pushed.before, pushed.after)?;
+    }
+    if project.default_branch.is_none() {
+        set_default_branch(call, &git, project.id, &kept)?;
+    }
+    branches::record_project_activity(call.world, project.id, call.now)?;
+    for pushed in &updated {
+        call.record_push(project.id, &git, &pushed.name, pushed.before, pushed.after);
+    }
+    let messages = messages(call, &project, &kept, push);
+    Ok(Report { not_unpacked: None, reasons, messages })
+}
+
+/// Removes a branch or a tag.
+fn remove(call: &mut WriteCall, git: &Git, project: &Project, pushed: &PushedRef) -> Result<(), Rejection> {
+    match (pushed.branch(), pushed.tag(), pushed.before) {
+        (Some(name), _, Some(commit)) => {
+            let head = GitRef { name: name.to_owned(), commit };
+            branches::remove(call.world, git, &call.repositories, project.id, &head)
+        }
+        (_, Some(name), Some(_)) => tags::remove(call.world, git, project.id, name),
+        _ => Ok(()),
+    }
+}
+
+/// Makes one of the first branches of a repository its default: the one that HEAD names, or else the first.
+fn set_default_branch(call: &mut WriteCall, git: &Git, project: u64, kept: &[&PushedRef]) -> Result<(), Rejection> {
+    let head = git.repo().find_reference("HEAD")?;
+    let wanted = head.symbolic_target_bytes().unwrap_or_default();
+    let is_wanted = |pushed: &&&PushedRef| pushed.name.as_bytes() == wanted;
+    let first = kept.iter().find(is_wanted).or_else(|| kept.iter().find(|pushed| pushed.branch().is_some()));
+    let Some(branch) = first.and_then(|pushed| pushed.branch()) else { return Ok(()) };
+    git.set_head(branch)?;
+    if let Some(project) = call.world.projects.get_mut(project) {
+        project.default_branch = Some(branch.to_owned());
+    }
+    Ok(())
+}
+
+/// Returns why a ref cannot be updated although the push is allowed.
+fn obstacle(git: &Git, pushed: &PushedRef) -> Option<&'static str> {
+    let found = git.target(&pushed.name);
+    match pushed.after {
+        _ if found != pushed.before => Some("failed to update ref"),
+        None if found.is_none() => Some("failed to update ref"),
+        Some(_) if found.is_none() && git.has_conflicting_ref(&pushed.name) => Some("failed to update ref"),
+        Some(id) if pushed.branch().is_some() && !git.has_commit(id) => Some("cannot update a branch to a non-commit"),
+        _ => None,
+    }
+}
+
+fn refusal_of_any<W>(call: &Call<W>, project: &Project, git: Option<&Git>, push: &Push) -> Option<String>
+where
+    W: Deref<Target = World>,
+{
+    let mut names = BTreeSet::new();
+    push.refs.iter().find_map(|pushed| {
+        if !names.insert(&pushed.name) {
+            return Some(format!("{} is updated more than once.", pushed.name));
+        }
+        refusal(call, project, git, pushed)
+    })
+}
+
+/// Returns the reason why a rule forbids the update of a ref. Some rules need the objects, which are in `git`.
+fn refusal<W>(call: &Call<W>, project: &Project, git: Option<&Git>, pushed: &PushedRef) -> Option<String>
+where
+    W: Deref<Target = World>,
+{
+    if pushed.branch().is_none() && pushed.tag().is_none() {
+        return Some(format!("You can only push branches and tags, not {}.", pushed.name));
+    }
+    if !is_ref_name(&pushed.name) || pushed.name.split('/').nth(2).is_some_and(|name| name.starts_with('-')) {
+        return Some(format!("{} is not a valid name.", pushed.name));
+    }
+    let refusal = match (pushed.branch(), pushed.tag()) {
+        (Some(branch), _) => refusal_of_branch(call, project, git, branch, pushed),
+        (_, Some(tag)) => refusal_of_tag(call, project, tag, pushed),
+        _ => None,
+    };
+    refusal.map(str::to_owned)
+}
+
+fn refusal_of_branch<W>(
+    call: &Call<W>,
+    project: &Project,
+    git: Option<&Git>,
+    branch: &str,
+    pushed: &PushedRef,
+) -> Option<&'static str>
+where
+    W: Deref<Target = World>,
+{
+    let (rights, world) = (&call.rights, &*call.world);
+    let is_deleted = pushed.after.is_none();
+    if is_deleted && project.default_branch.as_deref() == Some(branch) {
+        return Some("The default branch of a project cannot be deleted.");
+    }
+    if !is_deleted && begins_with_hash(branch) {
+        return Some("You cannot create a branch with a SHA-1 or SHA-256 branch name.");
+    }
+    let may_push = rights.can_push_to(world, project, branch);
+    if !project.is_protected(branch) {
+        let may_push = may_push || is_invited(call, project, Some(branch));
+        return (!may_push).then_some("You are not allowed to push code to this project.");
+    }
+    let is_forced = pushed.before.zip(pushed.after).zip(git);
+    let is_forced = is_forced.is_some_and(|((before, after), git)| !git.history_contains(after, before));
+    if is_forced && !project.protection(branch).all(|rule| rule.allow_force_push) {
+        return Some("You are not allowed to force push code to a protected branch on this project.");
+    }
+    if is_deleted {
+        return Some(match rights.level(world, project) >= level::MAINTAINER {
+            true => "You can only delete protected branches using the web interface.",
+            false => {
+                "You are not allowed to delete protected branches from this project. Only a project maintainer or owner can \
+                 delete a protected branch."
+            }
+        });
+    }
+    if may_push {
+        return None;
+    }
+    let is_new = pushed.before.is_none() && project.default_branch.is_some();
+    Some(match is_new {
+        true if rights.can_merge_into(world, project, branch) => {
+            "You can only create protected branches using the web interface and API."
+        }
+        true => "You are not allowed to create protected branches on this project.",
+        false => "You are not allowed to push code to protected branches on this project.",
+    })
+}
+
+fn refusal_of_tag<W>(call: &Call<W>, project: &Project, tag: &str, pushed: &PushedRef) -> Option<&'static str>
+where
+    W: Deref<Target = World>,
+{
+    if call.rights.level(&call.world, project) < level::DEVELOPER {
+        return Some("You are not allowed to push code to this project.");
+    }
+    if pushed.before.is_none() && project.default_branch.as_deref() == Some(tag) {
+        return Some("You cannot use default branch name to create a tag");
+    }
+    if pushed.after.is_some() && tag.starts_with("refs/tags/") {
+        return Some("You cannot create a tag with a prohibited pattern.");
+    }
+    let is_hash = pushed.after.is_some() && begins_with_hash(tag);
+    is_hash.then_some("You cannot create a tag with a SHA-1 or SHA-256 tag name.")
+}
+
+/// Returns whether a name is a hash, or begins with one that a hyphen or a slash ends.
+fn begins_with_hash(name: &str) -> bool {
+    let end = name.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(name.len());
+    let (hash, rest) = name.split_at(end);
+    matches!(hash.len(), 40 | 64) && (rest.is_empty() || rest.starts_with(['-', '/']))
+}
+
+/// Opens the merge requests that the push asks for. Returns the messages about the merge requests of the pushed branches.
+fn messages(call: &mut WriteCall, project: &Project, kept: &[&PushedRef], push: &Push) -> String {
+    let url = call.project_url(project);
+    let mut out = String::new();
+    let Some(default) = &project.default_branch else { return out };
+    let branches = kept.iter().filter_map(|pushed| Some((pushed.branch()?, pushed.after?)));
+    for (branch, head) in branches.filter(|(branch, _)| branch != default).take(MAX_MESSAGES) {
+        if push.option("merge_request.create").next().is_some()
+            && let Err(why) = open_merge_request(call, project, branch, head, push)
+        {
+            let text = text_of(&why);
+            let _ = write!(out, "\nWARNINGS:\nError encountered with push options 'merge_request.create': {text}\n");
+        }
+        if project.merge_requests_disabled || !project.printing_merge_requests_link_enabled {
+            continue;
+        }
+        let of_branch = |mr: &&MergeRequest| {
+            mr.state == State::Opened && mr.source_project == project.id && mr.source_branch == branch
+        };
+        let found = call.world.merge_requests.iter().find(of_branch);
+        let target = found.and_then(|mr| Some((mr.iid, call.world.projects.get(mr.target_project)?)));
+        let _ = match target {
+            Some((iid, target)) => {
+                write!(
+                    out,
+                    "\nView merge request for {branch}:\n  {}/-/merge_requests/{iid}\n",
+                    call.project_url(target)
+                )
+            }
+            None => write!(
+                out,
+                "\nTo create a merge request for {branch}, visit:\n  {url}/-/merge_requests/new?\
+                 merge_request%5Bsource_branch%5D={}\n",
+                encode(branch)
+            ),
+        };
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+/// Returns the text of a rejection.
+fn text_of(rejection: &Rejection) -> String {
+    let text = rejection.body.get("message").or(rejection.body.get("error")).cloned().unwrap_or_default();
+    let texts = text.as_array().map_or_else(|| vec![&text], |texts| texts.iter().collect());
+    let text = |text: &Value| text.as_str().map_or_else(|| text.to_string(), str::to_owned);
+    texts.into_iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// Opens a merge request from a pushed branch, unless there is one.
+fn open_merge_request(
+    call: &mut WriteCall,
+    project: &Project,
+    branch: &str,
+    head: Oid,
+    push: &Push,
+) -> Result<(), Rejection> {
+    let value = |name: &str| push.option(&format!("merge_request.{name}")).last().map(str::to_owned);
+    let is_set = |name: &str| value(name).is_some();
+    let commit = call.git(project)?.find_commit(head)?;
+    let title = value("title").unwrap_or_else(|| commit.title());
+    let title = if is_set("draft") { format!("Draft: {title}") } else { title };
+    let labels: Vec<&str> = push.option("merge_request.label").collect();
+    let input = CreateMergeRequest {
+        id: project.id.into(),
+        source_branch: branch.to_owned(),
+        target_branch: value("target").or_else(|| project.default_branch.clone()).unwrap_or_default(),
+        title,
+        description: value("description").map(|text| text.replace("\\n", "\n")),
+        labels: (!labels.is_empty()).then(|| labels.join(",")),
+        remove_source_branch: is_set("remove_source_branch").then_some(true),
+        squash: is_set("squash").then_some(true),
+        ..CreateMergeRequest::default()
+    };
+    let open = |mr: &MergeRequest| {
+        mr.state == State::Opened
+            && (mr.source_project, &mr.source_branch, &mr.target_branch)
+                == (project.id, &input.source_branch, &input.target_branch)
+    };
+    if call.world.merge_requests.iter().any(open) {
+        return Ok(());
+    }
+    merge_requests::create(call, input).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_begin_with_a_hash_are_found() {
+        let (sha, sha256) = ("0a".repeat(20), "0a".repeat(32));
+        for name in [sha.clone(), format!("{sha}-x"), format!("{sha}/x"), sha256] {
+            assert!(begins_with_hash(&name), "{name}");
+        }
+        for name in ["", "main", &sha[1..], &format!("{sha}0"), &format!("{sha}x"), &format!("x{sha}")] {
+            assert!(!begins_with_hash(name), "{name}");
+        }
+    }
+}

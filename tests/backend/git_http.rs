@@ -1,0 +1,724 @@
+//! Stock git clones, fetches and pushes over loopback; every test is skipped where git is missing.
+
+use crate::{Server, WORLD, add_file, each, header, json};
+use labscope::backend::{Clock, Limits, Options, WorldKind};
+use reqwest::Method;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+fn has_git() -> bool {
+    let found = Command::new("git").arg("--version").output().is_ok_and(|done| done.status.success());
+    if !found {
+        eprintln!("skipped: git is not installed");
+    }
+    found
+}
+
+/// A folder in which stock git runs, with no configuration of the user.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Runs git, and returns what it did.
+    async fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = tokio::process::Command::new("git");
+        command.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main"]);
+        command.args(arguments).current_dir(self.path()).env("HOME", self.path()).env("GIT_TERMINAL_PROMPT", "0");
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("LC_ALL", "C");
+        command.env_remove("GIT_DIR").env_remove("http_proxy").env("no_proxy", "*");
+        let done = tokio::time::timeout(Duration::from_secs(120), command.output()).await;
+        done.unwrap_or_else(|_| panic!("git {arguments:?} does not end")).unwrap()
+    }
+
+    /// Runs git, which must succeed. Returns its output and messages.
+    async fn git(&self, arguments: &[&str]) -> String {
+        let done = self.run(arguments).await;
+        let text = text(&done);
+        assert!(done.status.success(), "git {arguments:?}: {text}");
+        text
+    }
+
+    /// Runs git, which must fail. Returns its messages.
+    async fn fails(&self, arguments: &[&str]) -> String {
+        let done = self.run(arguments).await;
+        let text = text(&done);
+        assert!(!done.status.success(), "git {arguments:?}: {text}");
+        text
+    }
+
+    /// Returns the hash that a name stands for.
+    async fn id(&self, name: &str) -> String {
+        self.git(&["rev-parse", name]).await.trim().to_owned()
+    }
+
+    async fn commit(&self, file: &str, text: &str) {
+        std::fs::write(self.path().join(file), text).unwrap();
+        self.git(&["add", "."]).await;
+        self.git(&["commit", "-q", "-m", &format!("Write {file}")]).await;
+    }
+}
+
+fn text(done: &Output) -> String {
+    [&*done.stdout, &*done.stderr].map(String::from_utf8_lossy).concat()
+}
+
+/// Returns the address of a project with the token of a user, or without credentials if `user` is empty.
+fn address(server: &Server, user: &str, path: &str) -> String {
+    address_with(server, &if user.is_empty() { String::new() } else { format!("{user}:{}@", server.token(user)) }, path)
+}
+
+fn address_with(server: &Server, credentials: &str, path: &str) -> String {
+    server.running.base_url.replace("http://", &format!("http://{credentials}")) + "/" + path
+}
+
+async fn clone(server: &Server, user: &str, path: &str) -> Folder {
+    let folder = Folder::new();
+    folder.git(&["clone", "-q", &address(server, user, path), "."]).await;
+    folder
+}
+
+/// Returns a world with `ada/hello` and a private project in a subgroup.
+fn world() -> String {
+    let world = WORLD.replace("[[projects]]", &format!("{GROUPS}\n[[projects]]"));
+    let hello = "[[projects]]\npath = \"ada/hello\"";
+    world.replacen(hello, &format!("{PRIVATE}\n{hello}"), 1)
+}
+
+async fn server() -> Server {
+    Server::of(&world(), &Arc::new(AtomicI64::new(0))).await
+}
+
+/// Starts a server whose repositories are in the folder `data`.
+async fn server_in(data: &Path) -> Server {
+    let file = data.join("world.toml");
+    std::fs::write(&file, world()).unwrap();
+    let (world, data) = (WorldKind::File(file), Some(data.to_owned()));
+    let clock = Clock::new(|| "2026-11-20T16:00:10Z".parse().unwrap());
+    Server::with(Options { world, data, clock, ..Options::default() }).await
+}
+
+const GROUPS: &str = r#"
+[[groups]]
+path = "acme"
+[[groups]]
+path = "acme/web"
+visibility = "private"
+"#;
+
+const PRIVATE: &str = r#"
+[[projects]]
+path = "acme/web/shop"
+visibility = "private"
+members = { ada = "maintainer", bo = "developer", eve = "guest" }
+protected = ["main", "release/*"]
+files = """
+-- README.md --
+Shop
+"""
+script = """
+from 2026-11-02
+to 2026-11-20
+ada: Open the shop
+  + README.md
+"""
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn projects_are_cloned_at_their_addresses_with_every_version_of_the_protocol() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    let url = server.read("", "/projects/ada%2Fhello").await["http_url_to_repo"].as_str().unwrap().to_owned();
+    for (number, url) in
+        [&url, url.trim_end_matches(".git"), &format!("{}/", url.trim_end_matches(".git"))].iter().enumerate()
+    {
+        let folder = Folder::new();
+        folder.git(&["-c", &format!("protocol.version={number}"), "clone", "-q", url, "."]).await;
+        assert!(std::fs::read_to_string(folder.path().join("src/main.rs")).unwrap().contains("hello"), "{url}");
+        assert_eq!(
+            folder.git(&["branch", "-r"]).await,
+            "  origin/HEAD -> origin/main\n  origin/louder\n  origin/main\n"
+        );
+        folder.git(&["fetch", "-q", "origin", "refs/merge-requests/1/head:one"]).await;
+        assert_eq!(folder.id("one").await, folder.id("origin/louder").await);
+    }
+    let shop = clone(&server, "bo", "acme/web/shop.git").await;
+    assert!(shop.path().join("README.md").exists());
+    let folder = Folder::new();
+    folder.git(&["clone", "-q", "--depth=1", "--filter=blob:none", "--no-checkout", &url, "."]).await;
+    assert_eq!(folder.git(&["rev-list", "--count", "HEAD"]).await, "1\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_see_no_internal_refs_and_can_fetch_any_commit() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    let listed = Folder::new().git(&["ls-remote", &address(&server, "", "ada/hello")]).await;
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+    assert_eq!(names, ["HEAD", "refs/heads/louder", "refs/heads/main", "refs/merge-requests/1/head"]);
+    let folder = clone(&server, "", "ada/hello").await;
+    let first = folder.id("origin/louder").await;
+    let other = Folder::new();
+    other.git(&["init", "-q"]).await;
+    other.git(&["fetch", "-q", &address(&server, "", "ada/hello"), &first]).await;
+    assert_eq!(other.id("FETCH_HEAD").await, first);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_does_what_a_commit_does() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    let folder = clone(&server, "bo", "ada/hello").await;
+    folder.git(&["checkout", "-q", "louder"]).await;
+    folder.commit("more.txt", "more").await;
+    let said = folder.git(&["push", "-q", "origin", "louder"]).await;
+    let base = &server.running.base_url;
+    assert!(
+        said.contains(&format!(
+            "remote: View merge request for louder:        \nremote:   {base}/ada/hello/-/merge_requests/1 "
+        )),
+        "{said}"
+    );
+    let head = folder.id("HEAD").await;
+    assert_eq!(server.read("ada", "/projects/ada%2Fhello/repository/branches/louder").await["commit"]["id"], *head);
+    let request = server.read("ada", "/projects/ada%2Fhello/merge_requests/1").await;
+    assert_eq!(request["sha"], *head);
+    let versions = server.read("ada", "/projects/ada%2Fhello/merge_requests/1/versions").await;
+    assert_eq!(each(&versions, "head_commit_sha")[0], head);
+    assert_eq!(versions.as_array().unwrap().len(), 2);
+    folder.git(&["fetch", "-q", "origin", "refs/merge-requests/1/head"]).await;
+    assert_eq!(folder.id("FETCH_HEAD").await, head);
+
+    // A new branch and a tag, and their removal.
+    folder.git(&["checkout", "-q", "-b", "feature/ä"]).await;
+    folder.git(&["tag", "-a", "v1", "-m", "One"]).await;
+    let said = folder.git(&["push", "origin", "HEAD", "v1"]).await;
+    let new = format!("{base}/ada/hello/-/merge_requests/new?merge_request%5Bsource_branch%5D=feature%2F%C3%A4");
+    assert!(said.contains("remote: To create a merge request for feature/ä, visit:") && said.contains(&new), "{said}");
+    assert_eq!(server.read("", "/projects/ada%2Fhello/repository/tags/v1").await["message"], "One");
+    folder.git(&["push", "-q", "--delete", "origin", "feature/ä", "v1"]).await;
+    assert_eq!(server.get("", "/projects/ada%2Fhello/repository/tags/v1").await.status(), 404);
+    // History is rewritten, and what the API commits is fetched.
+    folder.git(&["checkout", "-q", "louder"]).await;
+    folder.git(&["reset", "-q", "--hard", "HEAD~1"]).await;
+    assert!(folder.fails(&["push", "origin", "louder"]).await.contains("non-fast-forward"));
+    folder.git(&["push", "-q", "-f", "origin", "louder"]).await;
+    add_file(&server, "ada", "/projects/ada%2Fhello", "louder").await;
+    assert!(folder.fails(&["push", "origin", "HEAD~1:louder"]).await.contains("rejected"));
+    folder.git(&["pull", "-q", "--ff-only", "origin", "louder"]).await;
+    assert!(folder.path().join("new").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_push_fills_an_empty_project() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    json(server.post("ada", "/projects", &[("name", "fresh")]).await, 201).await;
+    let url = address(&server, "ada", "ada/fresh.git");
+    let folder = clone(&server, "ada", "ada/fresh").await;
+    folder.git(&["checkout", "-q", "-b", "trunk"]).await;
+    folder.commit("a", "a").await;
+    folder.git(&["push", "-q", &url, "trunk", "trunk:other"]).await;
+    let project = server.read("ada", "/projects/ada%2Ffresh").await;
+    assert_eq!(project["default_branch"], "trunk");
+    assert_eq!(clone(&server, "ada", "ada/fresh").await.git(&["log", "--format=%s"]).await, "Write a\n");
+    // A repository with many objects and refs.
+    for number in 0..300 {
+        std::fs::write(folder.path().join(format!("{number}")), format!("{number}\n").repeat(50)).unwrap();
+    }
+    folder.commit("b", "b").await;
+    let head = folder.id("HEAD").await;
+    let refs: String = (0..2_000).map(|number| format!("create refs/tags/t{number} {head}\n")).collect();
+    std::fs::write(folder.path().join("refs"), refs).unwrap();
+    let input = std::fs::File::open(folder.path().join("refs")).unwrap();
+    let made = Command::new("git").args(["update-ref", "--stdin"]).current_dir(folder.path()).stdin(input).status();
+    assert!(made.unwrap().success());
+    folder.git(&["push", "-q", "--tags", &url, "trunk"]).await;
+    let listed = Folder::new().git(&["ls-remote", "--tags", &url]).await;
+    assert_eq!(listed.lines().count(), 2_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn push_options_open_a_merge_request() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    let folder = clone(&server, "bo", "ada/hello").await;
+    folder.git(&["checkout", "-q", "-b", "fix"]).await;
+    folder.commit("fix.txt", "fixed").await;
+    let options = ["create", "target=main", "title=Fix it", "draft", "label=one", "description=First\\nsecond"];
+    let options: Vec<String> = options.iter().map(|option| format!("merge_request.{option}")).collect();
+    let mut push = vec!["push"];
+    options.iter().for_each(|option| push.extend(["-o", option]));
+    let said = folder.git(&[&push[..], &["origin", "fix"]].concat()).await;
+    assert!(said.contains("View merge request for fix:") && said.contains("/ada/hello/-/merge_requests/2"), "{said}");
+    let request = server.read("ada", "/projects/ada%2Fhello/merge_requests/2").await;
+    let of = |field: &str| request[field].as_str().unwrap_or_default().to_owned();
+    assert_eq!([of("title"), of("source_branch"), of("description")], ["Draft: Fix it", "fix", "First\nsecond"]);
+    assert_eq!((&request["author"]["username"], &request["labels"][0]), (&"bo".into(), &"one".into()));
+    let said = folder
+        .git(&["push", "-o", "merge_request.create", "-o", "merge_request.target=gone", "origin", "HEAD:other"])
+        .await;
+    assert!(said.contains("Target branch \"gone\" does not exist"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rights_are_those_of_the_project_and_the_token() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    let folder = clone(&server, "bo", "acme/web/shop").await;
+    folder.commit("x", "x").await;
+    let (missing, denied) = ("could not be found or you don't have permission to view it", "could not read Username");
+    let (bad, no_code) = ("Authentication failed", "You are not allowed to download code from this project.");
+    let no_push = "You are not allowed to push code to this project.";
+    let token = |user: &str| format!("oauth2:{}@", server.token(user));
+    for (credentials, project, fetch, push) in [
+        (String::new(), "ada/hello", "", denied),
+        (String::new(), "acme/web/shop", denied, denied),
+        (String::new(), "acme/web/nothing", denied, denied),
+        // A client sends credentials only where they are asked for.
+        ("x:nobodys@".into(), "ada/hello", "", bad),
+        ("x:nobodys@".into(), "acme/web/shop", bad, bad),
+        (token("ada"), "acme/web/shop", "", ""),
+        (token("bo"), "acme/web/shop", "", ""),
+        (token("eve"), "acme/web/shop", no_code, no_push),
+        (token("eve"), "ada/hello", "", no_push),
+        (token("eve"), "ada/nothing", missing, missing),
+        (token("root"), "acme/web/shop", "", ""),
+    ] {
+        let url = address_with(&server, &credentials, project);
+        for (arguments, expected) in [(&["ls-remote", &url][..], fetch), (&["push", &url, "HEAD:refs/heads/by"], push)]
+        {
+            let done = folder.run(arguments).await;
+            let said = text(&done);
+            let fits = if expected.is_empty() {
+                done.status.success()
+            } else {
+                !done.status.success() && said.contains(expected)
+            };
+            assert!(fits, "{arguments:?}: {expected:?} expected: {said}");
+        }
+        folder.run(&["push", "-q", "--delete", &address(&server, "root", project), "by"]).await;
+    }
+}
+
+/// A user of each kind of token, and projects that are archived or whose default branch is protected.
+const TOKENS: &str = r#"
+now = "2026-11-20T16:00:00Z"
+users = [
+    { username = "root", admin = true },
+    { username = "ada", token = "of-ada" },
+    { username = "late", token = "of-late", token_expires = "2026-11-20T16:00:05Z" },
+    { username = "out", token = "of-out", blocked = true },
+    { username = "self", token = "of-self", token_scopes = ["read_user"] },
+    { username = "reader", token = "of-reader", token_scopes = ["read_api"] },
+    { username = "code", token = "of-code", token_scopes = ["read_repository"] },
+    { username = "writer", token = "of-writer", token_scopes = ["write_repository"] },
+    { username = "api", token = "of-api", token_scopes = ["api"] },
+]
+
+[[projects]]
+path = "ada/hello"
+visibility = "internal"
+members = { late = "developer", out = "developer", self = "developer", reader = "developer", code = "developer", writer = "developer", api = "developer" }
+files = """
+-- a --
+a
+"""
+script = """
+from 2026-11-02
+to 2026-11-20
+ada: Begin
+  + a
+"""
+
+[[projects]]
+path = "ada/old"
+archived = true
+visibility = "public"
+files = """
+-- a --
+a
+"""
+script = """
+from 2026-11-02
+to 2026-11-20
+ada: Begin
+  + a
+"""
+
+[[runners]]
+name = "here"
+shared = true
+contacted = "1m"
+
+[[scripts]]
+name = "talks"
+text = "@1 my token is {token}\n@60 done"
+
+[[templates]]
+name = "one"
+jobs = [{ name = "work", stage = "a", script = "talks" }]
+
+[[schedules]]
+project = "ada/hello"
+refs = ["main"]
+template = "one"
+user = "ada"
+pause = 10000
+head_start = 10
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scopes_expiry_and_blocked_users_count() {
+    if !has_git() {
+        return;
+    }
+    let server = Server::of(TOKENS, &Default::default()).await;
+    let folder = clone(&server, "ada", "ada/hello").await;
+    let (denied, up, down) =
+        ("Access denied", "You are not allowed to upload code.", "You are not allowed to download code.");
+    let trace = server.get("ada", "/projects/1/jobs/1/trace").await.text().await.unwrap();
+    let job = trace.split("my token is ").nth(1).unwrap_or_else(|| panic!("{trace}")).trim().to_owned();
+    for (token, fetch, push) in [
+        ("of-late", denied, denied),
+        ("of-out", denied, denied),
+        ("of-self", down, up),
+        ("of-reader", down, up),
+        ("of-code", "", up),
+        ("of-writer", "", ""),
+        ("of-api", "", ""),
+        (&*job, "", up),
+    ] {
+        let url = address_with(&server, &format!("any:{token}@"), "ada/hello");
+        for (arguments, expected) in
+            [(&["ls-remote", &url][..], fetch), (&["push", "-f", &url, "HEAD:refs/heads/by"], push)]
+        {
+            let done = folder.run(arguments).await;
+            let said = text(&done);
+            let fits = if expected.is_empty() {
+                done.status.success()
+            } else {
+                !done.status.success() && said.contains(expected)
+            };
+            assert!(fits, "{arguments:?}: {expected:?} expected: {said}");
+        }
+    }
+    let old = clone(&server, "", "ada/old").await;
+    let said = old.fails(&["push", &address(&server, "ada", "ada/old"), "HEAD:new"]).await;
+    assert!(said.contains("You are not allowed to push code to this project."), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn protected_branches_and_other_refs_are_refused_in_words() {
+    if !has_git() {
+        return;
+    }
+    let data = tempfile::tempdir().unwrap();
+    let server = server_in(data.path()).await;
+    let folder = clone(&server, "bo", "acme/web/shop").await;
+    folder.commit("x", "x").await;
+    let (ada, bo) = (address(&server, "ada", "acme/web/shop"), address(&server, "bo", "acme/web/shop"));
+    folder.git(&["push", "-q", &bo, "HEAD:mine"]).await;
+    folder.git(&["push", "-q", &ada, "HEAD:release/1"]).await;
+    folder.git(&["checkout", "-q", "--orphan", "alone"]).await;
+    folder.commit("y", "y").await;
+    let hash = format!("HEAD:refs/heads/{}", "ab".repeat(20));
+    for (url, refspec, why) in [
+        (&bo, "HEAD~0:main", "You are not allowed to push code to protected branches on this project."),
+        (&bo, "HEAD:release/2", "You are not allowed to create protected branches on this project."),
+        (&bo, ":release/1", "Only a project maintainer or owner can delete a protected branch."),
+        (&ada, ":release/1", "You can only delete protected branches using the web interface."),
+        (&ada, ":main", "The default branch of a project cannot be deleted."),
+        (&ada, "+HEAD:main", "You are not allowed to force push code to a protected branch on this project."),
+        (&ada, "HEAD:refs/for/main", "You can only push branches and tags, not refs/for/main."),
+        (
+            &ada,
+            "HEAD:refs/merge-requests/1/head",
+            "You can only push branches and tags, not refs/merge-requests/1/head.",
+        ),
+        (&ada, "HEAD:refs/labscope/x", "You can only push branches and tags"),
+        (&ada, &hash, "You cannot create a branch with a SHA-1 or SHA-256 branch name."),
+        (&ada, "HEAD:refs/tags/main", "You cannot use default branch name to create a tag"),
+    ] {
+        let said = folder.fails(&["push", "-f", url, refspec]).await;
+        assert!(said.contains(&format!("remote: GitLab: {why}")) || said.contains(why), "{refspec}: {said}");
+        assert!(said.contains("(pre-receive hook declined)"), "{refspec}: {said}");
+    }
+    // One refused ref refuses the whole push.
+    folder.fails(&["push", "-f", &bo, "HEAD:fine", "HEAD:main"]).await;
+    let branches = server.read("bo", "/projects/acme%2Fweb%2Fshop/repository/branches").await;
+    assert_eq!(each(&branches, "name"), ["main", "mine", "release/1"]);
+    // Names that cannot exist beside others.
+    let said = folder.fails(&["push", &bo, "HEAD:mine/too", "HEAD:fine"]).await;
+    assert!(said.contains("[remote rejected] HEAD -> mine/too (failed to update ref)"), "{said}");
+    assert!(said.contains("[new branch]      HEAD -> fine"), "{said}");
+    let said = folder.fails(&["push", "--atomic", &bo, "HEAD:mine/too", "HEAD:fine2"]).await;
+    assert!(said.contains("atomic push failure"), "{said}");
+    assert_eq!(server.get("bo", "/projects/acme%2Fweb%2Fshop/repository/branches/fine2").await.status(), 404);
+    // No objects of refused pushes are left.
+    assert_eq!(leftovers(data.path()), Vec::<PathBuf>::new());
+}
+
+/// Returns the folders of objects that were not accepted, in the data folder of a server.
+fn leftovers(data: &Path) -> Vec<PathBuf> {
+    let repositories = std::fs::read_dir(data.join("repositories")).unwrap().flatten();
+    let objects =
+        repositories.flat_map(|folder| std::fs::read_dir(folder.path().join("objects")).into_iter().flatten());
+    let names = objects.flatten().map(|entry| entry.path());
+    names.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("tmp_")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commits_of_a_fork_are_fetched_from_the_target() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    json(server.post("eve", "/projects/ada%2Fhello/fork", &[]).await, 201).await;
+    let folder = clone(&server, "eve", "eve/hello").await;
+    folder.git(&["checkout", "-q", "-b", "mine"]).await;
+    folder.commit("mine.txt", "mine").await;
+    folder.git(&["push", "-q", "origin", "mine"]).await;
+    let target = server.read("eve", "/projects/ada%2Fhello").await["id"].to_string();
+    let form =
+        [("source_branch", "mine"), ("target_branch", "main"), ("title", "Mine"), ("target_project_id", &target)];
+    let request = json(server.post("eve", "/projects/eve%2Fhello/merge_requests", &form).await, 201).await;
+    let name = format!("refs/merge-requests/{}/head", request["iid"]);
+    let other = clone(&server, "", "ada/hello").await;
+    other.git(&["fetch", "-q", "origin", &name]).await;
+    assert_eq!(other.id("FETCH_HEAD").await, folder.id("HEAD").await);
+    folder.commit("mine.txt", "more").await;
+    folder.git(&["push", "-q", "origin", "mine"]).await;
+    other.git(&["fetch", "-q", "origin", &name]).await;
+    assert_eq!(other.id("FETCH_HEAD").await, folder.id("HEAD").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_local_repository_is_cloned_and_never_pushed_to() {
+    if !has_git() {
+        return;
+    }
+    let source = Folder::new();
+    source.git(&["init", "-q"]).await;
+    source.commit("a", "a").await;
+    let server = Server::over(source.path().to_owned()).await;
+    let path = server.running.project.clone().unwrap();
+    let folder = clone(&server, "ada", &path).await;
+    assert_eq!(folder.id("HEAD").await, source.id("HEAD").await);
+    folder.commit("b", "b").await;
+    let said = folder.fails(&["push", "origin", "HEAD:new"]).await;
+    let origin = source.path().canonicalize().unwrap();
+    assert!(
+        said.contains(&format!("This server shows the repository at {} and never writes to it.", origin.display())),
+        "{said}"
+    );
+}
+
+/// Sends the request of a push.
+async fn push(server: &Server, user: &str, body: Vec<u8>) -> reqwest::Response {
+    let url = format!("{}/ada/hello.git/git-receive-pack", server.running.base_url);
+    let request = reqwest::Client::builder().no_proxy().build().unwrap().post(url);
+    let request = request.basic_auth("x", Some(server.token(user))).body(body);
+    request.send().await.unwrap()
+}
+
+fn line(text: &str) -> String {
+    format!("{:04x}{text}", text.len() + 4)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_pushes_are_refused_and_leave_nothing() {
+    if !has_git() {
+        return;
+    }
+    let data = tempfile::tempdir().unwrap();
+    let server = server_in(data.path()).await;
+    let (zero, id) = ("0".repeat(40), "ab".repeat(20));
+    let head = |name: &str| line(&format!("{zero} {id} {name}\0 report-status side-band-64k")) + "0000";
+    let pack = |bytes: &[u8]| [head("refs/heads/x").as_bytes(), bytes].concat();
+    let lying = b"PACK\0\0\0\x02\xff\xff\xff\xff".to_vec();
+    let huge = b"PACK\0\0\0\x02\0\0\0\x01\xb0\xff\xff\xff\xff\xff\xff\x7f".to_vec();
+    for (body, status, expected) in [
+        (Vec::new(), 400, "breaks off"),
+        (b"0000".to_vec(), 200, ""),
+        (b"zzzz".to_vec(), 400, "breaks off"),
+        (line("x").into_bytes(), 400, "is not an update of a ref"),
+        (pack(b""), 200, "unpack index-pack abnormal exit"),
+        (pack(b"PACK"), 200, "unpack index-pack abnormal exit"),
+        (pack(&lying), 200, "unpack index-pack abnormal exit"),
+        (pack(&huge), 200, "unpack index-pack abnormal exit"),
+        (pack(&vec![0; 1 << 20]), 200, "unpack index-pack abnormal exit"),
+        // A pack without objects, for a ref to an object that does not exist.
+        (pack(&empty_pack()), 200, "missing necessary objects"),
+        ([head("refs/heads/../x").as_bytes(), &empty_pack()].concat(), 200, "not a valid name"),
+        ([head("refs/heads/x\u{1}").as_bytes(), &empty_pack()].concat(), 200, "not a valid name"),
+        ([head("HEAD").as_bytes(), &empty_pack()].concat(), 200, "You can only push branches and tags"),
+    ] {
+        let reply = push(&server, "bo", body.clone()).await;
+        assert_eq!(header(&reply, "cache-control"), "no-cache");
+        let (got, text) = (reply.status().as_u16(), reply.bytes().await.unwrap());
+        let text = String::from_utf8_lossy(&text);
+        assert!(got == status && text.contains(expected), "{:?}: {got} {text}", String::from_utf8_lossy(&body));
+    }
+    let compressed = reqwest::Client::builder().no_proxy().build().unwrap();
+    let url = format!("{}/ada/hello.git/git-receive-pack", server.running.base_url);
+    for (encoding, status) in [("gzip", 400), ("br", 415)] {
+        let request = compressed.post(&url).basic_auth("x", Some(server.token("bo")));
+        let reply = request.header("content-encoding", encoding).body("not compressed").send().await.unwrap();
+        assert_eq!(reply.status(), status, "{encoding}");
+    }
+    assert_eq!(leftovers(data.path()), Vec::<PathBuf>::new());
+    assert_eq!(server.get("ada", "/projects/ada%2Fhello/repository/branches/x").await.status(), 404);
+}
+
+fn empty_pack() -> Vec<u8> {
+    let mut pack = b"PACK\0\0\0\x02\0\0\0\0".to_vec();
+    let sum = <sha1::Sha1 as sha1::Digest>::digest(&pack);
+    pack.extend_from_slice(&sum);
+    pack
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fetch_of_nonsense_is_no_failure_of_the_server() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for version in ["", "version=2", "version=2\u{7f}", "version=99:x=y"] {
+        for body in [
+            "",
+            "0000",
+            "zzzz",
+            "0032want abababababababababababababababababababab\n00000009done\n",
+            "0014command=ls-refs\n",
+        ] {
+            let url = format!("{}/ada/hello.git/git-upload-pack", server.running.base_url);
+            let mut request = client.post(url).body(body);
+            if let Ok(value) = reqwest::header::HeaderValue::from_str(version) {
+                request = request.header("git-protocol", value);
+            }
+            let reply = request.send().await.unwrap();
+            assert!(reply.status().as_u16() < 500, "{version:?} {body:?}: {}", reply.status());
+            // The end of the reply arrives, too.
+            reply.bytes().await.unwrap_or_else(|error| panic!("{version:?} {body:?}: {error}"));
+        }
+    }
+    for (method, path, status) in [
+        (Method::GET, "ada/hello/info/refs", 401),
+        (Method::GET, "ada/hello/info/refs?service=git-upload-archive", 401),
+        (Method::GET, "info/refs?service=git-upload-pack", 404),
+        (Method::GET, "%FF/x/info/refs?service=git-upload-pack", 400),
+        (Method::POST, "ada/hello/info/refs", 405),
+        (Method::GET, "ada/hello/git-upload-pack", 405),
+        (Method::GET, "ada/hello.git/HEAD", 404),
+        (Method::GET, "ada/hello.git/objects/info/packs", 404),
+    ] {
+        let reply = client.request(method, format!("{}/{path}", server.running.base_url)).send().await.unwrap();
+        let challenge = header(&reply, "www-authenticate") == "Basic realm=\"GitLab\"";
+        assert_eq!((reply.status().as_u16(), challenge), (status, status == 401), "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pushes_are_limited_in_size_and_time() {
+    if !has_git() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("world.toml");
+    std::fs::write(&file, WORLD).unwrap();
+    let clock = Clock::new(|| "2026-11-20T16:00:10Z".parse().unwrap());
+    let limits = Limits { push_bytes: 100_000, push: Duration::from_millis(1_500), ..Limits::default() };
+    let server = Server::with(Options { world: WorldKind::File(file), limits, clock, ..Options::default() }).await;
+    let clone = clone(&server, "bo", "ada/hello").await;
+    clone.commit("small", "small").await;
+    clone.git(&["push", "-q", "origin", "HEAD:small"]).await;
+    let noise: Vec<u8> = (0..400_000_u64)
+        .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 ^ (n.wrapping_mul(n) >> 3) as u8)
+        .collect();
+    std::fs::write(clone.path().join("large"), noise).unwrap();
+    clone.commit("other", "x").await;
+    let said = clone.fails(&["push", "origin", "HEAD:large"]).await;
+    assert!(said.contains("413"), "{said}");
+    // A bomb: a few compressed bytes that are far too many.
+    let mut bomb = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut bomb, &vec![b'0'; 50 << 20]).unwrap();
+    let url = format!("{}/ada/hello.git/git-receive-pack", server.running.base_url);
+    let request = reqwest::Client::builder().no_proxy().build().unwrap().post(url);
+    let request = request.basic_auth("x", Some(server.token("bo"))).header("content-encoding", "gzip");
+    assert_eq!(request.body(bomb.finish().unwrap()).send().await.unwrap().status(), 413);
+    // Half a push: the client stops sending.
+    let head = format!(
+        "POST /ada/hello.git/git-receive-pack HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic {}\r\nContent-Length: 5000\r\n\r\n0000",
+        base64(&format!("x:{}", server.token("bo")))
+    );
+    let answer = crate::routes::send(&server, &head).await;
+    assert!(answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{answer}");
+}
+
+fn base64(text: &str) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
+/// Returns the numbers of the processes of git that this process started.
+fn processes_of_git() -> usize {
+    let own = std::process::id().to_string();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let stats = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+    let of_server = stats.filter(|stat| {
+        let (name, rest) = stat.rsplit_once(')').unwrap_or_default();
+        name.contains("(git") && rest.split_whitespace().nth(1) == Some(&*own)
+    });
+    of_server.count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_leaves_ends_the_process_that_serves_it() {
+    if !has_git() || !cfg!(target_os = "linux") {
+        return;
+    }
+    let server = server().await;
+    json(server.post("ada", "/projects", &[("name", "large"), ("visibility", "public")]).await, 201).await;
+    let folder = clone(&server, "ada", "ada/large").await;
+    let noise: Vec<u8> = (0..30_000_000_u64)
+        .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(21) >> 37) as u8 ^ (n >> 9) as u8)
+        .collect();
+    std::fs::write(folder.path().join("large"), noise).unwrap();
+    folder.commit("x", "x").await;
+    folder.git(&["push", "-q", "origin", "HEAD:main"]).await;
+    let head = folder.id("HEAD").await;
+    let body = line(&format!("want {head} side-band-64k\n")) + "0000" + &line("done\n");
+    let url = format!("{}/ada/large.git/git-upload-pack", server.running.base_url);
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let reply = client.post(url).body(body).send().await.unwrap();
+    assert_eq!(reply.status(), 200);
+    drop((reply, client));
+    let start = std::time::Instant::now();
+    while processes_of_git() > 0 {
+        assert!(start.elapsed() < Duration::from_secs(60), "git is still running");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
