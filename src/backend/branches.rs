@@ -5,19 +5,24 @@ use super::call::{Answer, Outcome, ReadCall, WriteCall, ok};
 use super::git::{Git, GitRef};
 use super::mount::Mount;
 use super::page::ListSize;
+use super::params;
 use super::records::{MergeRequest, Project, ProtectedBranch, Range, State, level};
 use super::rejection::Rejection;
 use super::store::repository_path;
 use super::world::World;
 use crate::api::NoContent;
 use crate::api::branches::*;
-use crate::backend::presenters::contains_ignore_case;
 use git2::Oid;
 use jiff::Timestamp;
+use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
 use serde_json::json;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+
+/// The maximum size of a compiled pattern in bytes.
+const MAX_REGEX_BYTES: usize = 1 << 20;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -66,11 +71,55 @@ fn head(git: &Git, name: &str) -> Result<GitRef, Rejection> {
     Ok(GitRef { name: name.to_owned(), commit })
 }
 
+/// The filters of branches that the interface does not use.
+#[derive(Deserialize)]
+struct BranchQuery {
+    regex: Option<String>,
+    sort: Option<String>,
+}
+
+fn compile(pattern: &str) -> Result<Regex, Rejection> {
+    let regex = RegexBuilder::new(pattern).size_limit(MAX_REGEX_BYTES).build();
+    regex.map_err(|_| Rejection::bad_request("400 Bad request - Regex is invalid"))
+}
+
+/// Returns the refs whose names contain `search`, ignoring case. In it, `^` and `$` are the ends of a name, and `*` is
+/// any text. Without them, a ref with exactly this name comes first.
+pub fn search_refs<R: Clone>(refs: &[R], name_of: fn(&R) -> &str, search: &str) -> Result<Vec<R>, Rejection> {
+    let pattern = regex::escape(&search.to_lowercase());
+    let has_operators = search.contains(['^', '$', '*']);
+    let pattern = match has_operators {
+        true => pattern.replacen(r"\^", "^", 1).replace(r"\*", ".*?").replacen(r"\$", "$", 1),
+        false => pattern,
+    };
+    let regex = compile(&pattern)?;
+    let fits = |found: &&R| regex.is_match(&name_of(found).to_lowercase());
+    let mut found: Vec<R> = refs.iter().filter(fits).cloned().collect();
+    if !has_operators {
+        found.sort_by_key(|found| name_of(found).to_lowercase() != search.to_lowercase());
+    }
+    Ok(found)
+}
+
 fn list(call: &ReadCall, input: ListBranches) -> Outcome<Vec<Branch>> {
     let (project, git) = call.repository(&input.id)?;
+    let query: BranchQuery = params::read(&call.inputs)?;
+    let sort = call.choice_or_first("sort", query.sort.as_deref(), &["name_asc", "updated_asc", "updated_desc"])?;
     let mut heads = git.branches(&call.cache)?;
-    if let Some(part) = &input.search {
-        heads = Arc::new(heads.iter().filter(|head| contains_ignore_case(&head.name, part)).cloned().collect());
+    if let Some(search) = input.search.as_deref().filter(|search| !search.is_empty()) {
+        heads = Arc::new(search_refs(&heads, |head| &head.name, search)?);
+    }
+    if let Some(regex) = query.regex.as_deref().filter(|regex| !regex.is_empty()) {
+        let regex = compile(regex)?;
+        heads = Arc::new(heads.iter().filter(|head| regex.is_match(&head.name)).cloned().collect());
+    }
+    if sort != "name_asc" {
+        let mut sorted = heads.to_vec();
+        sorted.sort_by_cached_key(|head| git.committed_at(head.commit).ok());
+        if sort == "updated_desc" {
+            sorted.reverse();
+        }
+        heads = Arc::new(sorted);
     }
     // A single walk for the whole page.
     let page = call.pagination.cut(&heads);

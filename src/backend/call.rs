@@ -92,7 +92,7 @@ impl<T> Answer<T> {
 
     /// Adds a header; an invalid value is left out.
     pub fn header(mut self, name: &'static str, value: &str) -> Answer<T> {
-        if let Ok(value) = HeaderValue::from_str(value) {
+        if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
             self.headers.insert(HeaderName::from_static(name), value);
         }
         self

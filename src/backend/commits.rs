@@ -1,16 +1,18 @@
 //! Commits, their comments, and their statuses.
 
 use super::branches::record_project_activity;
-use super::call::{Outcome, ReadCall, WriteCall, ok};
+use super::call::{Answer, Outcome, ReadCall, WriteCall, ok};
 use super::git::{Author, Git, GitRef, LogQuery, NewCommit, TagRef};
 use super::mount::Mount;
 use super::page::ListSize;
 use super::records::{self, Pipeline, Project, Status, level};
 use super::rejection::Rejection;
+use crate::api::Id;
 use crate::api::commits::*;
 use crate::api::merge_requests::MergeRequest;
 use crate::backend::presenters::{optional_time, parse_time, time};
 use git2::Oid;
+use serde_json::json;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -26,6 +28,21 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CreateCommitComment>(comment)
         .read::<ListCommitStatuses>(statuses)
         .write::<SetCommitStatus>(set_status)
+        .write::<RevertCommit>(revert)
+}
+
+crate::endpoints! {
+    unspecified section "Commits";
+
+    /// Reverts a commit on a branch (since 11.5).
+    POST "/projects/{id}/repository/commits/{sha}/revert" => Commit;
+    struct RevertCommit {
+        id: Id,
+        sha: String,
+        branch: String,
+        /// Whether to try only.
+        dry_run: Option<bool>,
+    }
 }
 
 fn list(call: &ReadCall, input: ListCommits) -> Outcome<Vec<Commit>> {
@@ -101,7 +118,7 @@ pub fn non_blank(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
 
-fn create(call: &mut WriteCall, input: CreateCommit) -> Outcome<Commit> {
+pub fn create(call: &mut WriteCall, input: CreateCommit) -> Outcome<Commit> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.clone();
     check_push(call, &project, &input.branch)?;
@@ -142,6 +159,33 @@ fn cherry_pick(call: &mut WriteCall, input: CherryPick) -> Outcome<Commit> {
     let committer = call.commit_author(call.require_user()?.id);
     let before = git.branch_head(&input.branch);
     let id = git.cherry_pick(find(&git, &input.sha)?, &input.branch, &committer)?;
+    record_project_activity(call.world, project.id, call.now)?;
+    call.record_push(project.id, &git, &format!("refs/heads/{}", input.branch), before, Some(id));
+    ok(git.show(id)?)
+}
+
+fn revert(call: &mut WriteCall, input: RevertCommit) -> Outcome<Commit> {
+    let (project, git) = call.repository_to_write(&input.id)?;
+    let project = project.clone();
+    let commit = find(&git, &input.sha)?;
+    check_push(call, &project, &input.branch)?;
+    let by = call.commit_author(call.require_user()?.id);
+    let sha = commit.to_string();
+    let of_merge = |mr: &&records::MergeRequest| {
+        mr.target_project == project.id && mr.merge_commit_sha.as_deref() == Some(sha.as_str())
+    };
+    let reverted = match call.world.merge_requests.iter().find(of_merge) {
+        Some(mr) => format!("merge request !{}", mr.iid),
+        None => format!("commit {sha}"),
+    };
+    let title = git.show(commit)?.title;
+    let message = format!("Revert \"{title}\"\n\nThis reverts {reverted}");
+    let before = git.branch_head(&input.branch);
+    let id = git.revert(commit, &input.branch, &message, &by)?;
+    if input.dry_run == Some(true) {
+        call.ref_updates.take();
+        return Ok(Answer::new(Commit::default()).status(200).with_body(json!({ "dry_run": "success" })));
+    }
     record_project_activity(call.world, project.id, call.now)?;
     call.record_push(project.id, &git, &format!("refs/heads/{}", input.branch), before, Some(id));
     ok(git.show(id)?)

@@ -3,7 +3,6 @@
 pub mod auth;
 mod avatars;
 mod award_emoji;
-mod blame;
 pub mod body;
 mod branches;
 mod cache;
@@ -19,6 +18,7 @@ mod draft_notes;
 pub mod engine;
 mod environments;
 mod events;
+mod files;
 mod forks;
 mod ghost;
 pub mod git;
@@ -78,7 +78,7 @@ pub use demo::WorldKind;
 pub use demo::usernames as demo_users;
 pub use engine::Clock;
 pub use limits::Limits;
-pub use routes::all as routes;
+pub use routes::{all as routes, operations};
 pub use start::{
     GitIdentity, Options, RunningServer, StartError, listen, local_identity, local_project, start, start_on,
 };

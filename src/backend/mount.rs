@@ -292,6 +292,9 @@ where
         if let Some(rewrite) = &rewrite {
             rewrite(&mut call.inputs);
         }
+        if E::INPUTS.iter().any(|input| input.name == "code") {
+            params::content_as_code(&mut call.inputs);
+        }
         render::<E>(handler(call, inputs(&call.inputs, head)?)?, call.only_specified)
     }))
 }

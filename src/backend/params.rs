@@ -106,14 +106,17 @@ pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Re
     Ok(())
 }
 
-/// Converts inputs of current clients to their form in the specification: an array of labels becomes a comma-separated
-/// list, and the `content` of a snippet becomes `code`.
+/// Converts an array of labels, as current clients send it, to the comma-separated list of the specification.
 pub fn as_specified(inputs: &mut Inputs) {
     if let Some(Value::Array(words)) = inputs.get("labels") {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
         let joined = words.join(",");
         inputs.insert("labels".into(), joined.into());
     }
+}
+
+/// Renames the `content` of a snippet, as current clients send it, to `code`.
+pub fn content_as_code(inputs: &mut Inputs) {
     if !inputs.contains_key("code")
         && let Some(text) = inputs.remove("content")
     {
@@ -588,6 +591,7 @@ mod tests {
         let mut inputs = Inputs::new();
         add_pairs(&mut inputs, b"labels[]=a&labels[]=b%20c&content=text").unwrap();
         as_specified(&mut inputs);
+        content_as_code(&mut inputs);
         assert_eq!((&inputs["labels"], &inputs["code"]), (&Value::from("a,b c"), &Value::from("text")));
     }
 

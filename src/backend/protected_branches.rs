@@ -4,15 +4,24 @@ use super::call::{Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::{ProtectedBranch, level};
 use super::rejection::Rejection;
-use crate::api::NoContent;
 use crate::api::protected_branches::*;
+use crate::api::{Id, NoContent};
 
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListProtectionRules>(list)
+        .read_signed_in::<GetProtectionRule>(get)
         .write::<CreateProtectionRule>(create)
         .write::<UpdateProtectionRule>(update)
         .write::<DeleteProtectionRule>(delete)
+}
+
+crate::endpoints! {
+    unspecified section "Protected branches";
+
+    /// Gets a protection rule by its name or pattern.
+    GET "/projects/{id}/protected_branches/{name}" => ProtectionRule;
+    struct GetProtectionRule { id: Id, name: String }
 }
 
 /// The ID of the single access level that a rule has for pushing, and for merging.
@@ -46,6 +55,12 @@ fn list(call: &ReadCall, input: ListProtectionRules) -> Outcome<Vec<ProtectionRu
     let mut rows: Vec<&ProtectedBranch> = project.protected_branches.iter().collect();
     rows.sort_by_key(|rule| &rule.name);
     call.page(rows, show)
+}
+
+fn get(call: &ReadCall, input: GetProtectionRule) -> Outcome<ProtectionRule> {
+    let project = call.project_as(&input.id, level::REPORTER)?;
+    let rule = project.protected_branches.iter().find(|rule| rule.name == input.name);
+    ok(show(rule.ok_or_else(Rejection::record_not_found)?))
 }
 
 fn access_level(name: &str, level: Option<u64>) -> Result<u8, Rejection> {

@@ -3,17 +3,16 @@
 use super::auth::Caller;
 use super::call::{Answer, Outcome, ReadCall, ok, stable_sort};
 use super::git::Format;
-use super::lfs;
 use super::mount::Mount;
 use super::page::ListSize;
 use super::range::{self, SkipWriter};
 use super::rejection::Rejection;
 use super::stop::Stop;
 use super::stream::Stream;
+use crate::api::Id;
+use crate::api::commits::Commit;
 use crate::api::repository::*;
-use crate::system::files;
 use git2::Oid;
-use std::io::{self, Seek, SeekFrom};
 use std::sync::Arc;
 
 /// The maximum number of commits in a comparison.
@@ -24,7 +23,6 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListTree>(tree)
         .read::<GetBlob>(blob)
         .stream::<GetRawBlob>(raw)
-        .stream::<GetRawFile>(raw_file)
         .stream::<GetArchive>(archive)
         .also_stream::<GetArchive>(
             Caller::Anyone,
@@ -53,6 +51,19 @@ pub fn mount(mount: Mount) -> Mount {
         .also_stream::<GetArchive>(Caller::Anyone, "/projects/{id}/repository/archive.zip", ("format", "zip"), archive)
         .read::<CompareRefs>(compare)
         .read::<ListContributors>(contributors)
+        .read::<GetMergeBase>(merge_base)
+}
+
+crate::endpoints! {
+    unspecified section "Repositories";
+
+    /// Gets the common ancestor of refs.
+    GET "/projects/{id}/repository/merge_base" => Commit;
+    struct GetMergeBase {
+        id: Id,
+        /// At least two; also separated by commas.
+        refs: Vec<String>,
+    }
 }
 
 fn tree(call: &ReadCall, input: ListTree) -> Outcome<Vec<TreeEntry>> {
@@ -80,36 +91,16 @@ fn blob(call: &ReadCall, input: GetBlob) -> Outcome<Blob> {
 
 fn raw(call: &ReadCall, input: GetRawBlob) -> Outcome<Stream> {
     let (id, bytes) = call.repository(&input.id)?.1.blob(&input.sha)?;
-    Ok(inline(call, id, bytes))
+    Ok(inline(call, &id.to_string(), bytes))
 }
 
 /// Answers with the bytes of a blob for inline display.
-fn inline(call: &ReadCall, id: Oid, bytes: Vec<u8>) -> Answer<Stream> {
+pub fn inline(call: &ReadCall, id: &str, bytes: Vec<u8>) -> Answer<Stream> {
     let length = bytes.len() as u64;
     let stream = Stream::new("text/plain", Some(length), move |from, out| {
         out.write_all(bytes.get(usize::try_from(from).unwrap_or(usize::MAX)..).unwrap_or_default())
     });
     range::answer(stream, &call.headers, Some(&format!("\"{id}\""))).header("content-disposition", "inline")
-}
-
-fn raw_file(call: &ReadCall, input: GetRawFile) -> Outcome<Stream> {
-    let (_, git) = call.repository(&input.id)?;
-    let name = input.r#ref.as_deref().filter(|name| !name.is_empty() && *name != "HEAD");
-    let commit = git.commit_at(name, "Commit")?;
-    let root = git.folder(commit.tree_id)?;
-    let (id, bytes) = git.file(&root, &input.path)?.ok_or_else(|| Rejection::not_found("File"))?;
-    let stored = lfs::path(git.repo().commondir(), &bytes).filter(|_| input.lfs == Some(true));
-    let Some(path) = stored else { return Ok(inline(call, id, bytes)) };
-    let missing = |_| Rejection::record_not_found();
-    let mut file = files::open_regular(&path).map_err(missing)?;
-    let length = file.metadata().map_err(missing)?.len();
-    // The pointer determines the content, and its blob ID the pointer.
-    let tag = format!("\"lfs {id}\"");
-    let stream = Stream::new("application/octet-stream", Some(length), move |from, out| {
-        file.seek(SeekFrom::Start(from))?;
-        io::copy(&mut file, out).map(|_| ())
-    });
-    Ok(range::answer(stream, &call.headers, Some(&tag)))
 }
 
 fn archive(call: &ReadCall, input: GetArchive) -> Outcome<Stream> {
@@ -155,8 +146,9 @@ fn compare(call: &ReadCall, input: CompareRefs) -> Outcome<Comparison> {
     let from = git.commit_at(Some(&input.from), "Commit")?.id;
     let to = git.commit_at(Some(&input.to), "Commit")?.id;
     let (ids, cut) = git.between(from, to, MAX_COMMITS)?;
-    // The changes of `to` since the merge base; for unrelated histories, everything.
-    let changes = git.changes(git.merge_base(from, to)?, to)?;
+    // The changes of `to` since the merge base, unless both ends are compared; for unrelated histories, everything.
+    let base = if input.straight == Some(true) { Some(from) } else { git.merge_base(from, to)? };
+    let changes = git.changes(base, to)?;
     let mut commits = ids.into_iter().map(|id| git.show(id)).collect::<Result<Vec<_>, Rejection>>()?;
     commits.reverse();
     ok(Comparison {
@@ -181,4 +173,24 @@ fn contributors(call: &ReadCall, input: ListContributors) -> Outcome<Vec<Contrib
         _ => {}
     }
     call.page(people, |person| person)
+}
+
+fn merge_base(call: &ReadCall, input: GetMergeBase) -> Outcome<Commit> {
+    let (_, git) = call.repository(&input.id)?;
+    let refs: Vec<&str> = input.refs.iter().flat_map(|refs| refs.split(',')).map(str::trim).collect();
+    if refs.len() < 2 {
+        return Err(Rejection::bad_request("Provide at least 2 refs"));
+    }
+    let unknown: Vec<&str> = refs.iter().copied().filter(|name| git.resolve(name).is_none()).collect();
+    match unknown.as_slice() {
+        [] => {}
+        [one] => return Err(Rejection::bad_request(format!("Could not find ref: {one}"))),
+        some => return Err(Rejection::bad_request(format!("Could not find refs: {}", some.join(", ")))),
+    }
+    let mut base: Option<Oid> = None;
+    for commit in refs.iter().filter_map(|name| git.resolve(name)) {
+        let known = base.map_or(Ok(Some(commit)), |base| git.merge_base(base, commit))?;
+        base = Some(known.ok_or_else(|| Rejection::not_found("Merge Base"))?);
+    }
+    ok(git.show(base.ok_or_else(|| Rejection::not_found("Merge Base"))?)?)
 }

@@ -2,16 +2,16 @@
 
 use super::mount::Mount;
 use super::{
-    award_emoji, blame, branches, commits, decisions, deployments, discussions, draft_notes, environments, events,
+    award_emoji, branches, commits, decisions, deployments, discussions, draft_notes, environments, events, files,
     forks, groups, hooks, identity, issues, jobs, keys, labels, license, members, merge_requests, milestones, notes,
     notifications, pipelines, projects, protected_branches, releases, repository, runners, search, snippets, tags,
     test_reports, todos, users, versions,
 };
+use crate::api::{self, Description, Route};
 
 /// The mount functions of all areas, in alphabetical order.
 const AREAS: &[fn(Mount) -> Mount] = &[
     award_emoji::mount,
-    blame::mount,
     branches::mount,
     commits::mount,
     decisions::mount,
@@ -20,6 +20,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     draft_notes::mount,
     environments::mount,
     events::mount,
+    files::mount,
     forks::mount,
     groups::mount,
     hooks::mount,
@@ -48,6 +49,17 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     users::mount,
     versions::mount,
 ];
+
+/// The endpoints that only the server has, by area: clients use them, but the interface does not.
+const SERVER_ONLY: &[&[Description]] = &[commits::ALL, files::ALL, protected_branches::ALL, repository::ALL];
+
+/// Iterates over all operations of the server: each endpoint of the client and of the server alone, with each of its
+/// routes.
+pub fn operations() -> impl Iterator<Item = (&'static Description, &'static Route)> {
+    let endpoints = SERVER_ONLY.iter().flat_map(|endpoints| endpoints.iter());
+    let routes = endpoints.flat_map(|endpoint| endpoint.routes.iter().map(move |route| (endpoint, route)));
+    api::operations().chain(routes)
+}
 
 /// Mounts all routes, or only those of the specification if `only_specified` is set.
 pub fn all(only_specified: bool) -> Mount {

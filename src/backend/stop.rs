@@ -3,10 +3,11 @@
 use super::rejection::Rejection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-/// A cancellation flag, shared by a request and its work.
+/// A cancellation flag, shared by a request and its work, and the time at which the work is given up.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop(Arc<AtomicBool>, Option<Instant>);
 
 /// A guard that cancels the work when it is dropped.
 pub struct StopOnDrop(Stop);
@@ -17,12 +18,17 @@ impl Stop {
         StopOnDrop(self.clone())
     }
 
-    /// Checks the flag; long-running work calls this from time to time.
+    /// Returns the same flag for work that is given up after some time.
+    pub fn within(&self, time: Duration) -> Stop {
+        Stop(self.0.clone(), Instant::now().checked_add(time))
+    }
+
+    /// Checks the flag and the time; long-running work calls this from time to time.
     ///
     /// # Errors
-    /// Fails with 499 after cancellation; nobody is there to read it.
+    /// Fails with 499 after cancellation, when nobody is there to read it, or when the time is over.
     pub fn check(&self) -> Result<(), Rejection> {
-        if self.0.load(Ordering::Relaxed) {
+        if self.0.load(Ordering::Relaxed) || self.1.is_some_and(|end| Instant::now() >= end) {
             Err(Rejection::message(499, "the client closed the request"))
         } else {
             Ok(())

@@ -63,7 +63,7 @@ async fn answered(request: RequestBuilder, what: &str) {
 async fn random_requests_never_break_the_server() {
     let server = Server::of(WORLD, &Default::default()).await;
     let mut dice = Dice(2026);
-    let operations: Vec<_> = labscope::api::operations().collect();
+    let operations: Vec<_> = labscope::backend::operations().collect();
     for (endpoint, route) in &operations {
         for round in 0..10 {
             let deletes = endpoint.method == Method::DELETE;

@@ -1,13 +1,14 @@
-//! Creation of commits: several file changes at once, and cherry-picks. No work tree is needed.
+//! Creation of commits: several file changes at once, cherry-picks and reverts. No work tree is needed.
 
+use super::Git;
 use super::change::Author;
 use super::object::Signature;
-use super::{Git, LogQuery};
 use crate::api::commits::CommitAction;
 use crate::backend::rejection::Rejection;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use git2::{FileMode, ObjectType, Oid, Tree, TreeBuilder};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 pub struct NewCommit<'a> {
@@ -179,9 +180,7 @@ impl Git {
     fn check_unchanged(&self, action: &CommitAction, path: &str, parent: Option<Oid>) -> Result<(), Rejection> {
         let known = action.last_commit_id.as_deref().filter(|id| !id.is_empty());
         let (Some(known), Some(parent)) = (known, parent) else { return Ok(()) };
-        let query = LogQuery { from: vec![parent], path: Some(path.to_owned()), ..LogQuery::default() };
-        let last = self.log(&query, 0, 1)?.commits.first().map(Oid::to_string);
-        if last.is_none_or(|last| last == known) {
+        if self.last_change(parent, path)?.is_none_or(|last| last.to_string() == known) {
             return Ok(());
         }
         Err(Rejection::bad_request(format!("The file has changed since you started editing it: {path}")))
@@ -201,11 +200,34 @@ impl Git {
                  updated some of its content.",
             )
         };
-        let tree = self.cherry_pick_tree(&picked, &onto).ok().flatten().filter(|tree| *tree != onto.id());
+        let tree = self.apply_commit(&picked, &onto).ok().flatten().filter(|tree| *tree != onto.id());
         let tree = self.repo().find_tree(tree.ok_or_else(refused)?)?;
         let message = format!("{}\n\n(cherry picked from commit {commit})", picked.message.trim_end());
         let signatures = (picked.author, committer.signature());
         self.commit_to_branch(branch, Some(head), &signatures, &message, &tree, Some(head))
+    }
+
+    /// Reverts the changes of a commit, compared to its first parent, on the head of a branch.
+    ///
+    /// # Errors
+    /// Fails with 404 if the branch does not exist, and with 400 if the changes conflict or change nothing.
+    pub fn revert(&self, commit: Oid, branch: &str, message: &str, by: &Author) -> Result<Oid, Rejection> {
+        let head = self.branch_head(branch).ok_or_else(|| Rejection::not_found("Branch"))?;
+        let (reverted, onto) = (self.find_commit(commit)?, self.tree(head)?);
+        let refused = |code: &str| Rejection {
+            status: 400,
+            body: json!({
+                "message": "Sorry, we cannot revert this commit automatically. This commit may already have been \
+                    reverted, or a more recent commit may have updated some of its content.",
+                "error_code": code,
+            }),
+        };
+        let tree = self.unapply_commit(&reverted, &onto).ok().flatten().ok_or_else(|| refused("conflict"))?;
+        if tree == onto.id() {
+            return Err(refused("empty"));
+        }
+        let signatures = (by.signature(), by.signature());
+        self.commit_to_branch(branch, Some(head), &signatures, message, &self.folder(tree)?, Some(head))
     }
 }
 

@@ -55,6 +55,12 @@ impl Git {
         Ok(page(&log, skip, take))
     }
 
+    /// Returns the last commit in the history of `commit` that changed a path.
+    pub fn last_change(&self, commit: Oid, path: &str) -> Result<Option<Oid>, Rejection> {
+        let query = LogQuery { from: vec![commit], path: Some(path.to_owned()), ..LogQuery::default() };
+        Ok(self.log(&query, 0, 1)?.commits.first().copied())
+    }
+
     /// Returns a page like [`Git::log`], but caches the walk, so that the next page continues there.
     pub fn log_page(&self, query: &LogQuery, skip: usize, take: usize, cache: &Cache) -> Result<Page, Rejection> {
         if self.repo.is_shallow() {

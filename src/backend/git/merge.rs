@@ -55,16 +55,31 @@ impl Git {
     }
 
     /// Returns the tree after applying the changes of a commit to another tree; `None` if they conflict.
-    pub(super) fn cherry_pick_tree(&self, picked: &Commit, onto: &Tree<'_>) -> Result<Option<Oid>, Rejection> {
-        let before = match picked.parent() {
+    pub(super) fn apply_commit(&self, commit: &Commit, onto: &Tree<'_>) -> Result<Option<Oid>, Rejection> {
+        let (before, after) = self.ends_of(commit)?;
+        self.apply_changes(&before, &after, onto)
+    }
+
+    /// Returns the tree after reverting the changes of a commit in another tree; `None` if they conflict.
+    pub(super) fn unapply_commit(&self, commit: &Commit, onto: &Tree<'_>) -> Result<Option<Oid>, Rejection> {
+        let (before, after) = self.ends_of(commit)?;
+        self.apply_changes(&after, &before, onto)
+    }
+
+    /// Returns the trees before and after a commit.
+    fn ends_of(&self, commit: &Commit) -> Result<(Tree<'_>, Tree<'_>), Rejection> {
+        let before = match commit.parent() {
             Some(parent) => self.tree(parent)?,
             None => self.empty_tree()?,
         };
-        let after = self.folder(picked.tree_id)?;
-        for tree in [&before, onto, &after] {
+        Ok((before, self.folder(commit.tree_id)?))
+    }
+
+    fn apply_changes(&self, before: &Tree<'_>, after: &Tree<'_>, onto: &Tree<'_>) -> Result<Option<Oid>, Rejection> {
+        for tree in [before, onto, after] {
             self.check_tree(tree.id())?;
         }
-        Ok(self.write_clean(self.repo.merge_trees(&before, onto, &after, None)?)?)
+        Ok(self.write_clean(self.repo.merge_trees(before, onto, after, None)?)?)
     }
 
     /// Creates the commits of a merge; `None` if the branches conflict, or the source must be rebased first. Does not
@@ -106,7 +121,7 @@ impl Git {
                 continue;
             }
             let onto = self.tree(tip)?;
-            let Some(tree) = self.cherry_pick_tree(&commit, &onto)? else { return Ok(None) };
+            let Some(tree) = self.apply_commit(&commit, &onto)? else { return Ok(None) };
             if tree != onto.id() {
                 tip = self.write_commit((&commit.author, &committer), &commit.message, tree, &[tip])?;
             }

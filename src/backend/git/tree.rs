@@ -5,6 +5,7 @@ use super::{Git, lossy};
 use crate::api::repository::{EntryKind, TreeEntry as View};
 use crate::backend::rejection::Rejection;
 use git2::{ObjectType, Oid, Tree, TreeEntry};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The maximum nesting depth of folders. File systems allow less, and git stops at the same depth; the author of a tree
@@ -167,6 +168,11 @@ impl Git {
             rest = after.get(21..)?;
         }
         None
+    }
+
+    /// Returns whether the file at a path is executable.
+    pub fn is_executable(&self, root: &Tree<'_>, path: &str) -> bool {
+        root.get_path(Path::new(path)).is_ok_and(|entry| entry.filemode() == 0o100755)
     }
 
     /// Returns the hash and the bytes of a file; `None` if there is none at the path.
