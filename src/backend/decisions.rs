@@ -3,7 +3,7 @@
 use super::branches;
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::commits::non_blank;
-use super::git::{Git, GitRef, NewMerge};
+use super::git::{Author, Git, GitRef, NewMerge};
 use super::merge_requests::{DiffEnds, is_draft};
 use super::mount::Mount;
 use super::records::{
@@ -12,11 +12,11 @@ use super::records::{
 use super::rejection::Rejection;
 use super::world::World;
 use super::{members, runner};
-use crate::api::NoContent;
 use crate::api::decisions::*;
 use crate::api::json;
 use crate::api::merge_requests::MergeRequest as View;
 use crate::api::merge_requests::{ListReviewers, Reviewer};
+use crate::api::{Id, NoContent};
 use crate::backend::auth::Rights;
 use crate::backend::presenters::time;
 use git2::Oid;
@@ -47,6 +47,39 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<Merge>(merge)
         .write::<CancelAutoMerge>(cancel)
         .write::<RebaseMergeRequest>(rebase)
+        .read_signed_in::<GetMergeRef>(merge_ref)
+}
+
+crate::resource! {
+    /// The commit that a merge would create.
+    pub struct MergeRef {
+        commit_id: String,
+    }
+}
+
+crate::endpoints! {
+    unspecified section "Merging";
+
+    /// Merges the branches of a merge request for a trial (since 12.x).
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/merge_ref" => MergeRef;
+    struct GetMergeRef { id: Id, merge_request_iid: u64 }
+}
+
+fn merge_ref(call: &ReadCall, input: GetMergeRef) -> Outcome<MergeRef> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let refused = || Rejection::bad_request("Merge request is not mergeable");
+    let open = Some(mr).filter(|mr| mr.state == State::Opened);
+    let (target, ends) = open.and_then(|mr| call.heads(mr, &git)).ok_or_else(refused)?;
+    let author = call.world.users.get(mr.author);
+    let (name, email) = author.map(|user| (user.name.clone(), user.email.clone())).unwrap_or_default();
+    // The same branches make the same commit, however often they are tried.
+    let committer = Author { name, email, at: mr.created_at };
+    let message = format!("Merge {} into {target}", ends.head);
+    let DiffEnds { base, head } = ends;
+    let method = MergeMethod::Merge;
+    let new = NewMerge { target, base, head, method, squash: None, message: &message, committer };
+    let commit = git.merge(&new)?.ok_or_else(refused)?.tip;
+    ok(MergeRef { commit_id: commit.to_string() })
 }
 
 /// Applies what is due by now: jobs progress, merge requests that wait for them are merged, and memberships expire.

@@ -8,6 +8,7 @@ use super::records::{self, NoteKind, Noteable, level};
 use super::rejection::Rejection;
 use super::suggestions;
 use super::world::World;
+use crate::api::NoContent;
 use crate::api::discussions::*;
 use crate::api::notes::{Note, Position};
 use sha1::{Digest, Sha1};
@@ -33,8 +34,57 @@ pub fn mount(mount: Mount) -> Mount {
             let target = notes::target(call, &e.on)?;
             resolve(call, &target, &e.discussion_id, e.resolved)
         })
+        .read_signed_in::<GetDiscussion>(|call, e| {
+            let target = notes::target(call, &e.on)?;
+            ok(show(call, &target, find(call, target.noteable, &e.discussion_id)?))
+        })
+        .read_signed_in::<ListDiscussionNotes>(|call, e| {
+            let target = notes::target(call, &e.on)?;
+            let thread = find(call, target.noteable, &e.discussion_id)?;
+            call.page(show(call, &target, thread).notes, |note| note)
+        })
+        .read_signed_in::<GetDiscussionNote>(|call, e| {
+            let target = notes::target(call, &e.on)?;
+            let note = note_of(call, &target, &e.discussion_id, e.note_id)?;
+            ok(notes::show(call, &target, notes::find(call, &target, note)?))
+        })
+        .write::<UpdateDiscussionNote>(update_note)
+        .write::<DeleteDiscussionNote>(|call, e| {
+            let target = notes::target(call, &e.on)?;
+            let note = note_of(call, &target, &e.discussion_id, e.note_id)?;
+            notes::delete(call, &target, note)
+        })
         .write::<ApplySuggestion>(suggestions::apply_one)
         .write::<ApplySuggestions>(suggestions::apply_all)
+}
+
+crate::endpoints! {
+    unspecified section "Discussions";
+
+    /// Gets a thread.
+    GET "/discussions/{discussion_id}" of on: Noteable [merge_request, issue, snippet] => Discussion;
+    struct GetDiscussion { discussion_id: String }
+
+    /// Lists the notes of a thread, oldest first.
+    GET "/discussions/{discussion_id}/notes" of on: Noteable [merge_request, issue, snippet] => Vec<Note>;
+    struct ListDiscussionNotes { discussion_id: String }
+
+    /// Gets a note of a thread.
+    GET "/discussions/{discussion_id}/notes/{note_id}" of on: Noteable [merge_request, issue, snippet] => Note;
+    struct GetDiscussionNote { discussion_id: String, note_id: u64 }
+
+    /// Changes the text of a note of a thread, or resolves the thread.
+    PUT "/discussions/{discussion_id}/notes/{note_id}" of on: Noteable [merge_request, issue, snippet] => Note;
+    struct UpdateDiscussionNote {
+        discussion_id: String,
+        note_id: u64,
+        body: Option<String>,
+        resolved: Option<bool>,
+    }
+
+    /// Deletes a note of a thread.
+    DELETE "/discussions/{discussion_id}/notes/{note_id}" of on: Noteable [merge_request, issue, snippet] => NoContent;
+    struct DeleteDiscussionNote { discussion_id: String, note_id: u64 }
 }
 
 /// Returns the ID of a thread in the API: a hash.
@@ -160,6 +210,34 @@ fn check_body(body: &str) -> Result<(), Rejection> {
 
 fn find<W: Deref<Target = World>>(call: &Call<W>, on: Noteable, id: &str) -> Result<u64, Rejection> {
     call.world.find_thread(on, id).ok_or_else(|| Rejection::not_found("Discussion"))
+}
+
+/// Returns the ID of a note if it is part of a thread.
+fn note_of<W: Deref<Target = World>>(
+    call: &Call<W>,
+    target: &NoteTarget,
+    discussion: &str,
+    note: u64,
+) -> Result<u64, Rejection> {
+    let thread = find(call, target.noteable, discussion)?;
+    let found = notes::find(call, target, note)?;
+    if found.thread() == thread { Ok(found.id) } else { Err(Rejection::not_found("Note")) }
+}
+
+fn update_note(call: &mut WriteCall, input: UpdateDiscussionNote) -> Outcome<Note> {
+    let target = notes::target(call, &input.on)?;
+    let note = note_of(call, &target, &input.discussion_id, input.note_id)?;
+    match (input.body, input.resolved) {
+        (Some(_), Some(_)) => return Err(Rejection::error(400, "body, resolved are mutually exclusive")),
+        (None, None) => {
+            return Err(Rejection::error(400, "body, resolved are missing, exactly one parameter must be provided"));
+        }
+        (Some(body), None) => return notes::update(call, &target, note, body),
+        (None, Some(resolved)) => {
+            resolve(call, &target, &input.discussion_id, resolved)?;
+        }
+    }
+    ok(notes::show(call, &target, notes::find(call, &target, note)?))
 }
 
 fn answer(call: &mut WriteCall, target: &NoteTarget, id: &str, body: String) -> Outcome<Note> {

@@ -450,7 +450,8 @@ fn reply(status: u16, body: Rendered) -> Response {
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     headers.extend(COMMON_HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
-    if let Some((content_type, bytes)) = body {
+    // A reply that nothing was modified has no body.
+    if let Some((content_type, bytes)) = body.filter(|_| status != 304) {
         if let Ok(content_type) = HeaderValue::from_str(&content_type) {
             headers.insert(header::CONTENT_TYPE, content_type);
         }

@@ -17,11 +17,20 @@ use std::ops::Deref;
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListDraftNotes>(list)
+        .read_signed_in::<GetDraftNote>(get)
         .write::<CreateDraftNote>(create)
         .write::<UpdateDraftNote>(update)
         .write::<DeleteDraftNote>(delete)
         .write::<PublishDraftNote>(publish_one)
         .write::<PublishReview>(publish_all)
+}
+
+crate::endpoints! {
+    unspecified section "Draft notes";
+
+    /// Gets a draft note of the caller.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}" => DraftNote;
+    struct GetDraftNote { id: Id, merge_request_iid: u64, draft_note_id: u64 }
 }
 
 /// Returns the merge request as a note target, its ID, and the ID of the caller.
@@ -62,6 +71,11 @@ fn show(draft_note: &records::DraftNote) -> DraftNote {
 fn list(call: &ReadCall, input: ListDraftNotes) -> Outcome<Vec<DraftNote>> {
     let (_, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
     ok(call.world.draft_notes_of(mr, user).map(show).collect())
+}
+
+fn get(call: &ReadCall, input: GetDraftNote) -> Outcome<DraftNote> {
+    let (_, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
+    ok(show(find(call, mr, user, input.draft_note_id)?))
 }
 
 /// Parses a position, and returns it with the code of its line, if it has one: it need not be in the diff.

@@ -2,7 +2,7 @@
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::merge_requests::{
-    LABEL_CHANGE_INPUTS, label_notes, references, split_labels, tasks, time_stats, updated_labels,
+    LABEL_CHANGE_INPUTS, MAX_COMMITS, label_notes, references, split_labels, tasks, time_stats, updated_labels,
 };
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
@@ -16,7 +16,7 @@ use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_ti
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
 /// The color of labels that are created when an issue uses them for the first time.
@@ -46,6 +46,20 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListRelatedMergeRequests>(related)
         .read_signed_in::<ListClosingMergeRequests>(closing)
         .read_signed_in::<ListIssueParticipants>(participants)
+        .read_signed_in::<ListClosedIssues>(closed_by_request)
+        .read_signed_in::<ListRelatedIssues>(related_to_request)
+}
+
+crate::endpoints! {
+    unspecified section "Issues";
+
+    /// Lists the issues that a merge request closes when it is merged.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/closes_issues" => Vec<Issue>;
+    struct ListClosedIssues { id: Id, merge_request_iid: u64 }
+
+    /// Lists the issues that a merge request refers to in its title, description, commits and comments (since 17.1).
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/related_issues" => Vec<Issue>;
+    struct ListRelatedIssues { id: Id, merge_request_iid: u64 }
 }
 
 impl<W: Deref<Target = World>> Call<W> {
@@ -387,6 +401,7 @@ fn create(call: &mut WriteCall, input: CreateIssue) -> Outcome<Issue> {
         due_date: due_date.filter(|_| plans),
         confidential: input.confidential == Some(true),
         issue_type: input.issue_type.unwrap_or_default(),
+        subscribers: BTreeSet::from([author]),
         ..records::Issue::default()
     };
     create_labels(call.world, project.id, &labels);
@@ -609,14 +624,57 @@ fn related(call: &ReadCall, input: ListRelatedMergeRequests) -> Outcome<Vec<Merg
     call.page_requests(rows)
 }
 
+/// Returns whether the text before a reference makes a merge close the issue.
+fn closes(before: &str) -> bool {
+    let word = before.trim_end_matches([' ', ':', '\n']).rsplit(|c: char| !c.is_alphanumeric()).next();
+    word.is_some_and(|word| CLOSING_WORDS.contains(&word.to_lowercase().as_str()))
+}
+
+/// Lists the issues that the caller may read and to which a text of a merge request refers. `fits` is passed the text
+/// before a reference.
+fn referred_issues(
+    call: &ReadCall,
+    mr: &records::MergeRequest,
+    texts: &[&str],
+    fits: impl Fn(&str) -> bool,
+) -> Outcome<Vec<Issue>> {
+    let world = call.world;
+    let paths: BTreeMap<u64, String> =
+        world.projects.iter().map(|project| (project.id, world.project_path(project))).collect();
+    let refers = |issue: &&records::Issue| {
+        let reference = format!("#{}", issue.iid);
+        let path = paths.get(&issue.project).map(String::as_str).unwrap_or_default();
+        let is_same = issue.project == mr.target_project;
+        texts.iter().any(|text| find_references(text, &reference, path, is_same).any(&fits))
+            && call.can_see_project_with_id(issue.project)
+            && call.rights.can_read_issue(world, issue)
+    };
+    call.page(world.issues.iter().filter(refers).collect(), |issue| call.show_issue(issue, false))
+}
+
+fn closed_by_request(call: &ReadCall, input: ListClosedIssues) -> Outcome<Vec<Issue>> {
+    let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    referred_issues(call, mr, &[&mr.description], closes)
+}
+
+fn related_to_request(call: &ReadCall, input: ListRelatedIssues) -> Outcome<Vec<Issue>> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let commits = match call.diff_ends(mr, &git) {
+        Some(ends) => git.between(ends.base, ends.head, MAX_COMMITS)?.0,
+        None => Vec::new(),
+    };
+    let messages: Vec<String> = commits.into_iter().filter_map(|id| Some(git.show(id).ok()?.message)).collect();
+    let on = Noteable::MergeRequest(mr.id);
+    let notes = call.world.notes.iter().filter(|note| note.on == on && !note.system).map(|note| note.body.as_str());
+    let own = [mr.title.as_str(), mr.description.as_str()];
+    let texts: Vec<&str> = own.into_iter().chain(messages.iter().map(String::as_str)).chain(notes).collect();
+    referred_issues(call, mr, &texts, |_| true)
+}
+
 fn closing(call: &ReadCall, input: ListClosingMergeRequests) -> Outcome<Vec<MergeRequest>> {
     let (_, issue) = call.issue(&input.id, input.issue_iid)?;
-    let closes = |before: &String| {
-        let word = before.trim_end_matches([' ', ':', '\n']).rsplit(|c: char| !c.is_alphanumeric()).next();
-        word.is_some_and(|word| CLOSING_WORDS.contains(&word.to_lowercase().as_str()))
-    };
     let rows = call.referring_merge_requests(issue, |mr, before| {
-        mr.state != State::Closed && before(&mr.description).iter().any(closes)
+        mr.state != State::Closed && before(&mr.description).iter().any(|before| closes(before))
     });
     call.page_requests(rows)
 }

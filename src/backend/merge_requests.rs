@@ -8,8 +8,7 @@ use super::params;
 use super::records::{self, MilestoneState, Noteable, Project, Range, Reviewer, State, TodoAction, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::Id;
-use crate::api::commits::Commit;
+use crate::api::commits::{Commit, DiffEntry};
 use crate::api::merge_requests::{Abilities, MergeRequest as View};
 use crate::api::merge_requests::{
     Common, CreateMergeRequest, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits,
@@ -18,6 +17,7 @@ use crate::api::merge_requests::{
 };
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User as UserView;
+use crate::api::{Id, NoContent, Raw};
 use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
 use git2::Oid;
 use jiff::Timestamp;
@@ -29,7 +29,7 @@ use std::ops::Deref;
 /// The maximum number of changed files that are counted; more are shown as `1000+`.
 const MAX_COUNTED: usize = 1_000;
 /// The maximum number of commits of a merge request that are listed.
-const MAX_COMMITS: usize = 5_000;
+pub const MAX_COMMITS: usize = 5_000;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -42,6 +42,43 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListMergeRequestPipelines>(pipelines)
         .write::<CreateMergeRequest>(create)
         .write::<UpdateMergeRequest>(update)
+        .write::<DeleteMergeRequest>(delete)
+        .read_signed_in::<ListGroupMergeRequests>(of_group)
+        .read_signed_in::<ListMergeRequestDiffs>(diffs)
+        .read_signed_in::<GetRawDiffs>(raw_diffs)
+}
+
+crate::endpoints! {
+    unspecified section "Merge requests";
+
+    /// Deletes a merge request with all that belongs to it.
+    DELETE "/projects/{id}/merge_requests/{merge_request_iid}" => NoContent;
+    struct DeleteMergeRequest { id: Id, merge_request_iid: u64 }
+
+    /// Lists the merge requests of a group and its subgroups, with the filters of [`ListMergeRequests`].
+    GET "/groups/{id}/merge_requests" => Vec<View>;
+    struct ListGroupMergeRequests {
+        id: Id,
+        /// Whether to leave out archived projects (default: yes).
+        non_archived: Option<bool>,
+    }
+
+    /// Lists the changes of a merge request by page (since 15.7).
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/diffs" => Vec<DiffEntry>;
+    struct ListMergeRequestDiffs { id: Id, merge_request_iid: u64 }
+
+    /// Gets the changes of a merge request as git prints them (since 17.9).
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/raw_diffs" => Raw;
+    struct GetRawDiffs { id: Id, merge_request_iid: u64 }
+}
+
+/// The filters of merge requests that the interface does not use.
+#[derive(Deserialize)]
+struct MoreFilters {
+    author_username: Option<String>,
+    assignee_username: Option<String>,
+    /// The ID of a reviewer, `None` or `Any`.
+    reviewer_id: Option<String>,
 }
 
 /// Returns the estimated and spent time, in seconds and as text.
@@ -359,8 +396,9 @@ fn list_filtered(
     // Newer servers spell scopes with underscores.
     let (usual, scope) = scopes;
     let scope = scope.map(|scope| scope.replace('_', "-"));
-    let words = [usual, "all", "created-by-me", "assigned-to-me"];
+    let words = [usual, "all", "created-by-me", "assigned-to-me", "reviews-for-me"];
     let scope = call.choice_or_first("scope", scope.as_deref(), &words)?.to_owned();
+    let more: MoreFilters = params::read(&call.inputs)?;
     let created = Bounds::new("created", &input.created_after, &input.created_before)?;
     let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
     let labels: Vec<&str> = input.labels.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
@@ -381,6 +419,7 @@ fn list_filtered(
             && match scope.as_str() {
                 "created-by-me" => mr.author == caller,
                 "assigned-to-me" => mr.assignees().any(|id| id == caller),
+                "reviews-for-me" => mr.reviewers.iter().any(|reviewer| reviewer.user == caller),
                 _ => true,
             }
             && milestone_fits(mr)
@@ -388,6 +427,13 @@ fn list_filtered(
             && created.contains(mr.created_at)
             && updated.contains(mr.updated_at)
             && input.author_id.is_none_or(|id| mr.author == id)
+            && more.author_username.as_ref().is_none_or(|name| is_named(mr.author, name))
+            && more.assignee_username.as_ref().is_none_or(|name| mr.assignees().any(|id| is_named(id, name)))
+            && more.reviewer_id.as_ref().is_none_or(|id| match id.as_str() {
+                "None" => mr.reviewers.is_empty(),
+                "Any" => !mr.reviewers.is_empty(),
+                id => mr.reviewers.iter().any(|reviewer| reviewer.user.to_string() == id),
+            })
             && input.assignee_id.is_none_or(|id| match id {
                 0 => mr.assignee.is_none(),
                 id => mr.assignees().any(|assignee| assignee == id),
@@ -468,6 +514,21 @@ fn of_project(call: &ReadCall, input: ListProjectMergeRequests) -> Outcome<Vec<V
     list_filtered(call, ("all", input.scope.clone()), input.into(), of)
 }
 
+fn of_group(call: &ReadCall, input: ListGroupMergeRequests) -> Outcome<Vec<View>> {
+    let group = call.group(&input.id)?.id;
+    let (world, rights) = (call.world, &call.rights);
+    let non_archived = input.non_archived.unwrap_or(true);
+    let seen = |project: &&Project| {
+        world.groups_above(project).contains(&group)
+            && rights.can_see_project(world, project)
+            && rights.can_read_code(world, project)
+            && !(non_archived && project.archived)
+    };
+    let seen: BTreeSet<u64> = world.projects.iter().filter(seen).map(|project| project.id).collect();
+    let filters: ListMergeRequests = params::read(&call.inputs)?;
+    list_filtered(call, ("all", filters.scope.clone()), filters.into(), |mr| seen.contains(&mr.target_project))
+}
+
 fn get(call: &ReadCall, input: GetMergeRequest) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     // Rebases finish before their request is answered.
@@ -528,6 +589,42 @@ fn changes(call: &ReadCall, input: GetMergeRequestChanges) -> Outcome<View> {
     // Present only if true: the specification does not have it.
     view.overflow = overflow.then_some(true);
     ok(view)
+}
+
+fn diffs(call: &ReadCall, input: ListMergeRequestDiffs) -> Outcome<Vec<DiffEntry>> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let entries = match call.diff_ends(mr, &git) {
+        Some(ends) => git.changes(Some(ends.base), ends.head)?.entries,
+        None => Vec::new(),
+    };
+    call.page(entries, |entry| entry)
+}
+
+fn raw_diffs(call: &ReadCall, input: GetRawDiffs) -> Outcome<Raw> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let bytes = match call.diff_ends(mr, &git) {
+        Some(ends) => git.patch(ends.base, ends.head)?,
+        None => Vec::new(),
+    };
+    ok(Raw { bytes, content_type: Some("text/plain".into()) })
+}
+
+fn delete(call: &mut WriteCall, input: DeleteMergeRequest) -> Outcome<NoContent> {
+    let (project, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let (id, iid, at, project_id) = (mr.id, mr.iid, mr.updated_at, project.id);
+    if call.rights.level(call.world, project) < level::OWNER {
+        return Err(Rejection::forbidden());
+    }
+    call.check_unmodified(at)?;
+    call.world.merge_requests.remove(id);
+    if let Some(project) = call.world.projects.get_mut(project_id) {
+        project.last_request_iid = project.last_request_iid.max(iid);
+    }
+    call.world.versions.remove_where(|version| version.merge_request == id);
+    call.world.draft_notes.remove_where(|draft_note| draft_note.merge_request == id);
+    call.world.remove_notes(|note| note.on == Noteable::MergeRequest(id));
+    call.world.remove_orphans();
+    ok(NoContent)
 }
 
 fn pipelines(call: &ReadCall, input: ListMergeRequestPipelines) -> Outcome<Vec<Pipeline>> {

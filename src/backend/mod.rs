@@ -64,6 +64,7 @@ mod start;
 mod stop;
 pub mod store;
 mod stream;
+mod subscriptions;
 mod suggestions;
 mod tags;
 mod temp_folder;

@@ -204,7 +204,11 @@ fn list(call: &ReadCall, input: ListNotes) -> Outcome<Vec<Note>> {
     call.page(rows, |note| show(call, &target, note))
 }
 
-fn find<'a, W: Deref<Target = World>>(
+/// Returns a note on an object.
+///
+/// # Errors
+/// Fails with 404 if it is on another one, or does not exist.
+pub fn find<'a, W: Deref<Target = World>>(
     call: &'a Call<W>,
     target: &NoteTarget,
     id: u64,
@@ -281,7 +285,7 @@ pub fn add(call: &mut WriteCall, note: records::Note) -> u64 {
     id
 }
 
-/// Updates the time of the last change of a merge request or issue, and subscribes a commenter to a merge request.
+/// Updates the time of the last change of a merge request or issue, and subscribes a commenter to it.
 fn record_activity(world: &mut World, on: Noteable, now: Timestamp, by: u64) {
     match on {
         Noteable::MergeRequest(id) => {
@@ -293,6 +297,7 @@ fn record_activity(world: &mut World, on: Noteable, now: Timestamp, by: u64) {
         Noteable::Issue(id) => {
             if let Some(issue) = world.issues.get_mut(id) {
                 issue.updated_at = issue.updated_at.max(now);
+                issue.subscribers.insert(by);
             }
         }
         Noteable::Snippet(_) | Noteable::Epic(_) => {}
@@ -308,7 +313,7 @@ fn authorize_edit(call: &WriteCall, target: &NoteTarget, id: u64) -> Result<u64,
     if may { Ok(note.id) } else { Err(Rejection::forbidden()) }
 }
 
-fn update(call: &mut WriteCall, target: &NoteTarget, id: u64, body: String) -> Outcome<Note> {
+pub fn update(call: &mut WriteCall, target: &NoteTarget, id: u64, body: String) -> Outcome<Note> {
     let id = authorize_edit(call, target, id)?;
     if body.trim().is_empty() {
         return Err(Rejection::bad_request(json!({ "note": ["can't be blank"] })));
@@ -323,7 +328,7 @@ fn update(call: &mut WriteCall, target: &NoteTarget, id: u64, body: String) -> O
     ok(show(call, target, find(call, target, id)?))
 }
 
-fn delete(call: &mut WriteCall, target: &NoteTarget, id: u64) -> Outcome<NoContent> {
+pub fn delete(call: &mut WriteCall, target: &NoteTarget, id: u64) -> Outcome<NoContent> {
     let id = authorize_edit(call, target, id)?;
     call.check_unmodified(find(call, target, id)?.updated_at)?;
     call.world.remove_notes(|note| note.id == id);

@@ -4,7 +4,7 @@ use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::git::Git;
 use super::jobs::scope;
 use super::mount::Mount;
-use super::records::{self, Bridge, Job, Planned, Project, Status, level};
+use super::records::{self, Bridge, Job, Planned, Project, State, Status, level};
 use super::rejection::Rejection;
 use super::runner::{self, PipelinePlan};
 use super::world::World;
@@ -18,6 +18,9 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::ops::Deref;
 
+/// The maximum length of the name of a pipeline, in characters.
+const MAX_NAME: usize = 255;
+
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListPipelines>(list)
@@ -28,6 +31,29 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeletePipeline>(delete)
         .read_signed_in::<ListPipelineVariables>(variables)
         .read_signed_in::<ListPipelineBridges>(bridges)
+        .read_signed_in::<GetLatestPipeline>(latest)
+        .write::<SetPipelineMetadata>(set_metadata)
+        .write::<CreateMergeRequestPipeline>(create_for_merge_request)
+}
+
+crate::endpoints! {
+    unspecified section "Pipelines";
+
+    /// Gets the latest pipeline of the head of a branch or tag (since 12.3).
+    GET "/projects/{id}/pipelines/latest" => Pipeline;
+    struct GetLatestPipeline {
+        id: Id,
+        /// The default branch if absent.
+        r#ref: Option<String>,
+    }
+
+    /// Names a pipeline (since 16.6).
+    PUT "/projects/{id}/pipelines/{pipeline_id}/metadata" => Pipeline;
+    struct SetPipelineMetadata { id: Id, pipeline_id: u64, name: String }
+
+    /// Runs a pipeline of a merge request (since 12.3).
+    POST "/projects/{id}/merge_requests/{merge_request_iid}/pipelines" => Pipeline;
+    struct CreateMergeRequestPipeline { id: Id, merge_request_iid: u64 }
 }
 
 fn source(pipeline: &records::Pipeline) -> &str {
@@ -98,7 +124,7 @@ impl<W: Deref<Target = World>> Call<W> {
         Pipeline {
             tag: Some(pipeline.tag),
             before_sha: Some("0".repeat(40)),
-            name: None.into(),
+            name: pipeline.name.clone().into(),
             yaml_errors: None.into(),
             user: pipeline.user.map(|user| self.user_summary(user)).into(),
             started_at: optional_time(pipeline.started_at).into(),
@@ -331,6 +357,48 @@ fn create(call: &mut WriteCall, input: CreatePipeline) -> Outcome<Pipeline> {
         pipeline.variables = variables;
     }
     show_by_id(call, id)
+}
+
+fn latest(call: &ReadCall, input: GetLatestPipeline) -> Outcome<Pipeline> {
+    let project = call.project_jobs(&input.id)?;
+    let git = call.git(project)?;
+    let name = input.r#ref.filter(|name| !name.is_empty()).or_else(|| project.default_branch.clone());
+    let name = name.unwrap_or_default();
+    let head = git.branch_head(&name).or_else(|| git.tag(&name).map(|tag| tag.commit)).map(|id| id.to_string());
+    let is_it = |p: &&records::Pipeline| p.project == project.id && p.ref_name == name && Some(&p.sha) == head.as_ref();
+    let found = call.world.top_level_pipelines().rev().find(is_it);
+    // GitLab names no object here.
+    let pipeline = found.ok_or_else(|| Rejection::message(403, "403 Forbidden"))?;
+    ok(call.show_pipeline_detail(pipeline))
+}
+
+fn set_metadata(call: &mut WriteCall, input: SetPipelineMetadata) -> Outcome<Pipeline> {
+    authorize(call, &input.id)?;
+    let id = call.pipeline(&input.id, input.pipeline_id)?.1.id;
+    if input.name.chars().count() > MAX_NAME {
+        let why = format!("Failed to update pipeline - Name is too long (maximum is {MAX_NAME} characters)");
+        return Err(Rejection::bad_request(why));
+    }
+    if let Some(pipeline) = call.world.pipelines.get_mut(id) {
+        pipeline.name = Some(input.name).filter(|name| !name.is_empty());
+    }
+    show_by_id(call, id)
+}
+
+fn create_for_merge_request(call: &mut WriteCall, input: CreateMergeRequestPipeline) -> Outcome<Pipeline> {
+    let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let (source, ref_name, is_open) = (mr.source_project, mr.source_branch.clone(), mr.state == State::Opened);
+    let project = authorize(call, &source.into())?;
+    let head = call.git(&project)?.branch_head(&ref_name);
+    let jobs = planned(call.world, project.id, &ref_name);
+    let Some(commit) = head.filter(|_| is_open && !jobs.is_empty()) else {
+        return Err(Rejection::message(405, "405 Method Not Allowed"));
+    };
+    let (user, sha, at) = (call.require_user()?.id, commit.to_string(), call.now);
+    let source = "merge_request_event".to_owned();
+    let plan = PipelinePlan { project: project.id, user, ref_name, sha, tag: false, at, source };
+    let id = runner::start(call.world, &plan, &jobs);
+    Ok(show_by_id(call, id)?.status(200))
 }
 
 fn show_by_id(call: &WriteCall, id: u64) -> Outcome<Pipeline> {

@@ -566,6 +566,7 @@ record! {
         /// The type of the issue; empty means `issue`.
         issue_type: String,
         discussion_locked: Option<bool>,
+        subscribers: BTreeSet<u64>,
         /// The reactions as earlier versions stored them, as in [`MergeRequest`].
         reactions: BTreeMap<String, BTreeSet<u64>>,
         time: TimeSpent,
@@ -789,6 +790,7 @@ record! {
         source: String,
         /// The variables that it was started with.
         variables: Vec<Variable>,
+        name: Option<String>,
         /// The IID in the project; 0 in data of older versions.
         iid: u64,
     }

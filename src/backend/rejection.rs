@@ -81,6 +81,11 @@ impl Rejection {
         Rejection::error(400, format!("{name} is invalid"))
     }
 
+    /// Returns a 304: there is nothing to change. It is sent without a body.
+    pub fn not_modified() -> Rejection {
+        Rejection::message(304, "304 Not Modified")
+    }
+
     /// Returns a 409: the object already exists, or was changed in the meantime.
     pub fn conflict(message: impl Into<Value>) -> Rejection {
         Rejection::message(409, message)

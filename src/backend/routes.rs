@@ -4,8 +4,8 @@ use super::mount::Mount;
 use super::{
     award_emoji, branches, commits, decisions, deployments, discussions, draft_notes, environments, events, files,
     forks, groups, hooks, identity, issues, jobs, keys, labels, license, members, merge_requests, milestones, notes,
-    notifications, pipelines, projects, protected_branches, releases, repository, runners, search, snippets, tags,
-    test_reports, todos, users, versions,
+    notifications, pipelines, projects, protected_branches, releases, repository, runners, search, snippets,
+    subscriptions, tags, test_reports, todos, users, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -43,6 +43,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     runners::mount,
     search::mount,
     snippets::mount,
+    subscriptions::mount,
     tags::mount,
     test_reports::mount,
     todos::mount,
@@ -51,7 +52,21 @@ const AREAS: &[fn(Mount) -> Mount] = &[
 ];
 
 /// The endpoints that only the server has, by area: clients use them, but the interface does not.
-const SERVER_ONLY: &[&[Description]] = &[commits::ALL, files::ALL, protected_branches::ALL, repository::ALL];
+const SERVER_ONLY: &[&[Description]] = &[
+    commits::ALL,
+    decisions::ALL,
+    discussions::ALL,
+    draft_notes::ALL,
+    files::ALL,
+    issues::ALL,
+    merge_requests::ALL,
+    pipelines::ALL,
+    protected_branches::ALL,
+    repository::ALL,
+    subscriptions::ALL,
+    todos::ALL,
+    versions::ALL,
+];
 
 /// Iterates over all operations of the server: each endpoint of the client and of the server alone, with each of its
 /// routes.

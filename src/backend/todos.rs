@@ -3,6 +3,7 @@
 use super::auth::Rights;
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
+use super::notes;
 use super::records::{self, Namespace, Noteable, Record, State, Status, TodoAction};
 use super::rejection::Rejection;
 use super::world::World;
@@ -18,6 +19,15 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListTodos>(list)
         .write::<MarkTodoAsDone>(mark_as_done)
         .write::<MarkAllTodosAsDone>(mark_all_as_done)
+        .write::<CreateTodo>(create)
+}
+
+crate::endpoints! {
+    unspecified section "To-dos";
+
+    /// Adds a to-do item for the caller; 304 if there is one.
+    POST "/todo" of on: Noteable [merge_request, issue] => Todo;
+    struct CreateTodo {}
 }
 
 /// Returns the names after `@` in a text, in lower case, and whether only other names precede each. Ignores code spans.
@@ -80,7 +90,7 @@ impl World {
         let has_todos = !matches!(todo.on, Noteable::Snippet(_));
         if has_todos
             && can_act
-            && (todo.user != todo.author || todo.action == TodoAction::BuildFailed)
+            && (todo.user != todo.author || matches!(todo.action, TodoAction::BuildFailed | TodoAction::Marked))
             && !self.todos.iter().any(is_pending)
             && Rights::of(self, todo.user).can_read_noteable(self, todo.on)
         {
@@ -290,6 +300,16 @@ fn list(call: &ReadCall, input: ListTodos) -> Outcome<Vec<Todo>> {
     let mut rows: Vec<&records::Todo> = world.todos.iter().filter(fits).collect();
     rows.sort_by_key(|todo| std::cmp::Reverse((todo.created_at, todo.id)));
     call.page(rows, |todo| call.show_todo(todo))
+}
+
+fn create(call: &mut WriteCall, input: CreateTodo) -> Outcome<Todo> {
+    let on = notes::target(call, &input.on)?.noteable;
+    let user = call.require_user()?.id;
+    let before = call.world.todos.len();
+    let (action, created_at) = (TodoAction::Marked, call.now);
+    call.world.add_todo(records::Todo { user, author: user, action, on, created_at, ..records::Todo::default() });
+    let new = call.world.todos.iter().next_back().filter(|_| call.world.todos.len() > before);
+    ok(call.show_todo(new.ok_or_else(Rejection::not_modified)?))
 }
 
 fn mark_as_done(call: &mut WriteCall, input: MarkTodoAsDone) -> Outcome<Todo> {

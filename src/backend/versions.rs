@@ -1,25 +1,52 @@
 //! Diff versions of merge requests, recorded after each push.
 
 use super::branches::live_diff;
-use super::call::{Call, Outcome, ReadCall, WriteCall};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::Git;
+use super::merge_requests::MAX_COMMITS;
 use super::mount::Mount;
 use super::positions::{PositionUpdate, Refs};
 use super::records::{self, MergeRequest, Noteable, State};
 use super::rejection::Rejection;
 use super::store::repository_path;
 use super::world::World;
+use crate::api::Id;
+use crate::api::commits::{Commit, DiffEntry};
 use crate::api::merge_requests::DiffRefs;
 use crate::api::notes::Position;
+use crate::api::types::Specified;
 use crate::api::versions::{ListMergeRequestVersions, Version};
+use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::backend::presenters::time;
 use git2::Oid;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use std::path::Path;
 
 pub fn mount(mount: Mount) -> Mount {
-    mount.read_signed_in::<ListMergeRequestVersions>(list)
+    mount.read_signed_in::<ListMergeRequestVersions>(list).read_signed_in::<GetMergeRequestVersion>(get)
+}
+
+/// A version with its commits and changes.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VersionDetail {
+    #[serde(flatten)]
+    version: Version,
+    commits: Vec<Commit>,
+    diffs: Vec<DiffEntry>,
+}
+
+impl Specified for VersionDetail {}
+
+crate::endpoints! {
+    unspecified section "Versions";
+
+    /// Gets a version with its commits and changes.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/versions/{version_id}" => VersionDetail,
+    views ["commits": COMMIT_WITH_MESSAGE];
+    struct GetMergeRequestVersion { id: Id, merge_request_iid: u64, version_id: u64 }
 }
 
 impl World {
@@ -77,6 +104,21 @@ fn list(call: &ReadCall, input: ListMergeRequestVersions) -> Outcome<Vec<Version
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     call.make_fork_commits_available(mr, &git);
     call.page(call.world.versions_of(mr.id).rev().collect(), |version| call.show_version(version, &git))
+}
+
+fn get(call: &ReadCall, input: GetMergeRequestVersion) -> Outcome<VersionDetail> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    call.make_fork_commits_available(mr, &git);
+    let found = call.world.versions.get(input.version_id).filter(|version| version.merge_request == mr.id);
+    let version = found.ok_or_else(Rejection::record_not_found)?;
+    let id = |sha: &str| Oid::from_str(sha).map_err(|_| Rejection::record_not_found());
+    let (base, head) = (id(&version.base)?, id(&version.head)?);
+    let commits = git.between(base, head, MAX_COMMITS)?.0;
+    ok(VersionDetail {
+        version: call.show_version(version, &git),
+        commits: commits.into_iter().map(|id| git.show(id)).collect::<Result<_, Rejection>>()?,
+        diffs: git.changes(Some(base), head)?.entries,
+    })
 }
 
 impl WriteCall<'_> {

@@ -390,3 +390,33 @@ async fn a_thread_on_an_image_keeps_its_coordinates() {
     let at = &made["notes"][0]["position"];
     assert_eq!((&at["position_type"], &at["x"], &at["y"]), (&value!("image"), &value!(12), &value!(30)));
 }
+
+#[tokio::test]
+async fn a_thread_and_its_notes_are_read_changed_and_deleted_by_their_ids() {
+    let server = server().await;
+    for path in [REQUEST, "/projects/1/issues/1", "/projects/1/snippets/1"] {
+        let list = format!("{path}/discussions");
+        let made = json(post_json(&server, "eve", &list, &value!({"body": "Why?"})).await, 201).await;
+        let thread = format!("{list}/{}", made["id"].as_str().unwrap());
+        assert_eq!(server.read("cem", &thread).await, made, "{path}");
+        let reply = json(server.post("bo", &format!("{thread}/notes"), &[("body", "So.")]).await, 201).await;
+        assert_eq!(each(&server.read("cem", &format!("{thread}/notes")).await, "body"), ["Why?", "So."]);
+        let note = format!("{thread}/notes/{}", reply["id"]);
+        assert_eq!(server.read("cem", &note).await["body"], "So.");
+        json(server.put("eve", &note, &[("body", "No.")]).await, 403).await;
+        assert_eq!(json(server.put("bo", &note, &[("body", "So it is.")]).await, 200).await["body"], "So it is.");
+        let both = json(server.put("bo", &note, &[("body", "x"), ("resolved", "true")]).await, 400).await;
+        assert_eq!(both["error"], "body, resolved are mutually exclusive");
+        json(server.put("bo", &note, &[]).await, 400).await;
+        if path == REQUEST {
+            assert_eq!(json(server.put("bo", &note, &[("resolved", "true")]).await, 200).await["resolved"], true);
+        }
+        let other = server.read("bo", &list).await[0]["id"].as_str().unwrap().to_owned();
+        json(server.get("bo", &format!("{list}/{other}/notes/{}", reply["id"])).await, 404).await;
+        json(server.delete("eve", &note).await, 403).await;
+        assert_eq!(server.delete("bo", &note).await.status(), 204);
+        json(server.get("bo", &note).await, 404).await;
+        let missing = json(server.get("bo", &format!("{list}/{}", "0".repeat(40))).await, 404).await;
+        assert_eq!(missing["message"], "404 Discussion Not Found");
+    }
+}

@@ -155,3 +155,14 @@ async fn the_state_of_a_reviewer_follows_their_actions() {
         assert!(each(&notes, "body").contains(&body), "{body}: {notes}");
     }
 }
+
+#[tokio::test]
+async fn a_single_draft_note_is_read_by_its_author_only() {
+    let server = server().await;
+    let made = json(draft(&server, "cem", value!({"note": "In general"})).await, 201).await;
+    let path = format!("{REQUEST}/draft_notes/{}", made["id"]);
+    assert_eq!(server.read("cem", &path).await, made);
+    for user in ["bo", "root"] {
+        assert_eq!(json(server.get(user, &path).await, 404).await["message"], "404 Not found");
+    }
+}

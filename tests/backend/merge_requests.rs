@@ -221,3 +221,152 @@ async fn lists_have_what_clients_of_today_read() {
     let commit = server.read("ada", &format!("/projects/1/repository/commits/{squashed}")).await;
     assert_eq!(commit["title"], "Louder");
 }
+
+#[tokio::test]
+async fn a_version_has_its_commits_and_its_changes() {
+    let server = server().await;
+    let versions = server.read("ada", &format!("{REQUEST}/versions")).await;
+    let one = server.read("ada", &format!("{REQUEST}/versions/{}", versions[0]["id"])).await;
+    assert_eq!(one["head_commit_sha"], versions[0]["head_commit_sha"]);
+    assert_eq!(each(&one["commits"], "title"), ["Say it louder"]);
+    assert_eq!(each(&one["diffs"], "new_path"), ["src/main.rs"]);
+    let missing = json(server.get("ada", &format!("{REQUEST}/versions/77")).await, 404).await;
+    assert_eq!(missing["message"], "404 Not found");
+}
+
+#[tokio::test]
+async fn changes_are_listed_by_page_and_as_a_patch() {
+    let server = server().await;
+    add_file(&server, "ada", "/projects/1", "louder").await;
+    let page = server.get("ada", &format!("{REQUEST}/diffs?per_page=1&page=2")).await;
+    assert_eq!(crate::header(&page, "x-total"), "2");
+    assert_eq!(each(&json(page, 200).await, "new_path"), ["src/main.rs"]);
+    let patch = server.get("ada", &format!("{REQUEST}/raw_diffs")).await;
+    assert_eq!(crate::header(&patch, "content-type"), "text/plain");
+    let patch = patch.text().await.unwrap();
+    assert!(patch.starts_with("diff --git a/new b/new\nnew file mode 100644\n"), "{patch}");
+    assert!(patch.ends_with("\n-    println!(\"hello\");\n+    println!(\"HELLO\");\n }\n"), "{patch}");
+}
+
+#[tokio::test]
+async fn issues_of_a_merge_request_are_those_that_the_caller_may_read() {
+    let server = server().await;
+    for (title, confidential) in [("Open", "false"), ("Secret", "true"), ("Other", "false")] {
+        let form = [("title", title), ("confidential", confidential)];
+        json(server.post("ada", "/projects/1/issues", &form).await, 201).await;
+    }
+    let form = [("description", "Closes #1 and fixes #2")];
+    json(server.put("ada", REQUEST, &form).await, 200).await;
+    json(server.post("bo", &format!("{REQUEST}/notes"), &[("body", "See #3")]).await, 201).await;
+    for (user, closed, related) in [
+        ("ada", ["Open", "Secret"].as_slice(), ["Open", "Secret", "Other"].as_slice()),
+        ("eve", &["Open"], &["Open", "Other"]),
+    ] {
+        assert_eq!(each(&server.read(user, &format!("{REQUEST}/closes_issues")).await, "title"), closed, "{user}");
+        assert_eq!(each(&server.read(user, &format!("{REQUEST}/related_issues")).await, "title"), related, "{user}");
+    }
+}
+
+#[tokio::test]
+async fn a_subscription_is_changed_once() {
+    let server = server().await;
+    json(server.post("ada", "/projects/1/issues", &[("title", "Slow")]).await, 201).await;
+    for (path, user) in [(REQUEST, "bo"), ("/projects/1/issues/1", "eve")] {
+        let server = &server;
+        let set = |what: &'static str| async move { server.post(user, &format!("{path}/{what}"), &[]).await };
+        assert_eq!(json(set("subscribe").await, 201).await["iid"], 1, "{path}");
+        let again = set("subscribe").await;
+        assert_eq!((again.status().as_u16(), again.text().await.unwrap().as_str()), (304, ""), "{path}");
+        assert_eq!(json(set("unsubscribe").await, 201).await["iid"], 1, "{path}");
+        assert_eq!(set("unsubscribe").await.status(), 304, "{path}");
+    }
+    json(server.post("eve", &format!("{REQUEST}/subscribe"), &[]).await, 403).await;
+}
+
+#[tokio::test]
+async fn a_to_do_item_is_added_once_for_the_caller() {
+    let server = server().await;
+    json(server.post("ada", "/projects/1/issues", &[("title", "Slow")]).await, 201).await;
+    for (path, kind) in [(REQUEST, "MergeRequest"), ("/projects/1/issues/1", "Issue")] {
+        let todo = json(server.post("ada", &format!("{path}/todo"), &[]).await, 201).await;
+        assert_eq!((&todo["action_name"], &todo["target_type"]), (&"marked".into(), &kind.into()));
+        assert_eq!(todo["author"]["username"], "ada");
+        assert_eq!(server.post("ada", &format!("{path}/todo"), &[]).await.status(), 304);
+        json(server.post("ada", &format!("/todos/{}/mark_as_done", todo["id"]), &[]).await, 201).await;
+        json(server.post("ada", &format!("{path}/todo"), &[]).await, 201).await;
+    }
+    assert_eq!(server.read("eve", "/todos").await, serde_json::json!([]));
+}
+
+#[tokio::test]
+async fn owners_can_delete_a_merge_request_whose_number_is_not_used_again() {
+    let server = server().await;
+    json(server.delete("bo", REQUEST).await, 403).await;
+    let gone = server.delete("ada", REQUEST).await;
+    assert_eq!((gone.status().as_u16(), gone.text().await.unwrap().as_str()), (204, ""));
+    json(server.get("ada", REQUEST).await, 404).await;
+    let form = [("source_branch", "louder"), ("target_branch", "main"), ("title", "Again")];
+    assert_eq!(json(server.post("ada", "/projects/1/merge_requests", &form).await, 201).await["iid"], 2);
+}
+
+#[tokio::test]
+async fn a_trial_merge_makes_the_same_commit_each_time() {
+    let server = server().await;
+    let path = format!("{REQUEST}/merge_ref");
+    let id = server.read("ada", &path).await["commit_id"].clone();
+    assert_eq!(id.as_str().unwrap().len(), 40);
+    assert_eq!(server.read("ada", &path).await["commit_id"], id);
+    json(server.put("ada", REQUEST, &[("state_event", "close")]).await, 200).await;
+    let refused = json(server.get("ada", &path).await, 400).await;
+    assert_eq!(refused["message"], "Merge request is not mergeable");
+}
+
+#[tokio::test]
+async fn a_pipeline_is_run_for_a_merge_request() {
+    let server = server().await;
+    let path = format!("{REQUEST}/pipelines");
+    let made = json(server.post("bo", &path, &[]).await, 200).await;
+    assert_eq!((&made["source"], &made["ref"]), (&"merge_request_event".into(), &"louder".into()));
+    assert_eq!(server.read("ada", &path).await[0]["id"], made["id"]);
+    let latest = server.read("ada", "/projects/1/pipelines/latest?ref=louder").await;
+    assert_eq!(latest["id"], made["id"]);
+    assert_eq!(json(server.get("ada", "/projects/1/pipelines/latest").await, 403).await["message"], "403 Forbidden");
+    json(server.post("eve", &path, &[]).await, 403).await;
+    json(server.put("ada", REQUEST, &[("state_event", "close")]).await, 200).await;
+    assert_eq!(json(server.post("bo", &path, &[]).await, 405).await["message"], "405 Method Not Allowed");
+}
+
+#[tokio::test]
+async fn people_are_found_by_name_and_reviewers_by_number() {
+    let server = server().await;
+    let (bo, eve) = (id(&server, "bo").await, id(&server, "eve").await);
+    json(server.put("ada", REQUEST, &[("reviewer_ids[]", &*bo), ("assignee_id", &*bo)]).await, 200).await;
+    let filters = [
+        (format!("reviewer_id={bo}"), format!("reviewer_id={eve}")),
+        ("reviewer_id=Any".into(), "reviewer_id=None".into()),
+        ("author_username=ada".into(), "author_username=bo".into()),
+        ("assignee_username=bo".into(), "assignee_username=ada".into()),
+    ];
+    for (here, not_here) in filters {
+        assert_eq!((found(&server, &here).await, found(&server, &not_here).await), (1, 0), "{here}, {not_here}");
+    }
+    let mine = server.read("bo", "/merge_requests?scope=reviews_for_me").await;
+    assert_eq!(each(&mine, "title"), ["Louder"]);
+}
+
+#[tokio::test]
+async fn merge_requests_of_a_group_include_those_of_its_subgroups() {
+    let server = Server::of(&WORLD.replace(
+        "[[projects]]\npath = \"ada/hello\"",
+        "[[groups]]\npath = \"acme\"\nvisibility = \"public\"\n[[groups]]\npath = \"acme/web\"\nvisibility = \"public\"\n\
+         [[projects]]\npath = \"acme/web/hello\"",
+    ).replace("project = \"ada/hello\"", "project = \"acme/web/hello\""), &Default::default()).await;
+    for group in ["acme", "acme%2Fweb"] {
+        let path = format!("/groups/{group}/merge_requests");
+        assert_eq!(each(&server.read("eve", &path).await, "title"), ["Louder"], "{group}");
+        assert_eq!(server.read("eve", &format!("{path}?state=closed")).await, serde_json::json!([]), "{group}");
+    }
+    json(server.put("root", "/projects/1", &[("visibility", "private")]).await, 200).await;
+    assert_eq!(server.read("eve", "/groups/acme/merge_requests").await, serde_json::json!([]));
+    json(server.get("", "/groups/acme/merge_requests").await, 401).await;
+}

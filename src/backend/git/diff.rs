@@ -155,6 +155,28 @@ impl Git {
         Ok(Changes { entries, count, overflow })
     }
 
+    /// Returns the changes from one commit to another as git prints them.
+    ///
+    /// # Errors
+    /// Fails with 413 if they are too large.
+    pub fn patch(&self, old: Oid, new: Oid) -> Result<Vec<u8>, Rejection> {
+        let too_large = || Rejection::too_large(&format!("the diff exceeds {MAX_TOTAL_DIFF_BYTES} bytes"));
+        let (old, new) = (self.tree_of(Some(old))?, self.tree_of(Some(new))?);
+        let (Some(diff), _) = self.diff(old.as_ref(), new.as_ref())? else { return Err(too_large()) };
+        let mut text = Vec::new();
+        for at in 0..diff.deltas().len() {
+            self.stop.check()?;
+            self.check_files(&diff, at)?;
+            if let Some(mut patch) = Patch::from_diff(&diff, at)? {
+                text.extend_from_slice(&patch.to_buf()?);
+            }
+            if text.len() > MAX_TOTAL_DIFF_BYTES {
+                return Err(too_large());
+            }
+        }
+        Ok(text)
+    }
+
     /// Checks the files of a change before libgit2 reads them.
     fn check_files(&self, diff: &Diff<'_>, at: usize) -> Result<(), Rejection> {
         let Some(delta) = diff.get_delta(at) else { return Ok(()) };
