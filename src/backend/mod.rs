@@ -71,6 +71,7 @@ mod temp_folder;
 mod test_reports;
 mod todos;
 mod users;
+mod variables;
 mod versions;
 mod views;
 pub mod world;

@@ -553,6 +553,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     world.labels.remove_where(|row| row.project == project);
     world.milestones.remove_where(|row| row.project == project);
     world.releases.remove_where(|row| row.project == project);
+    world.ci_variables.remove_where(|row| row.place == Scope::Project(project));
     world.environments.remove_where(|row| row.project == project);
     world.deployments.remove_where(|row| row.project == project);
     world.commit_statuses.remove_where(|row| row.project == project);

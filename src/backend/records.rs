@@ -773,6 +773,27 @@ pub struct Variable {
 }
 
 record! {
+    /// A CI/CD variable of a project or group.
+    CiVariable {
+        place: Scope,
+        key: String,
+        value: String,
+        /// Whether jobs get a file with the value.
+        is_file: bool,
+        /// Whether only jobs of protected branches and tags get it.
+        protected: bool,
+        /// Whether its value is replaced in traces.
+        masked: bool,
+        /// Whether its value is never shown again.
+        hidden: bool,
+        raw: bool,
+        /// The name of the environments whose jobs get it, or a pattern with `*`.
+        environment_scope: String,
+        description: Option<String>,
+    }
+}
+
+record! {
     /// A pipeline: the jobs of one commit on one ref.
     Pipeline {
         project: u64,

@@ -5,7 +5,7 @@ use super::{
     award_emoji, branches, commits, decisions, deployments, discussions, draft_notes, environments, events, files,
     forks, groups, hooks, identity, issues, jobs, keys, labels, license, members, merge_requests, milestones, notes,
     notifications, pipelines, projects, protected_branches, releases, repository, runners, search, snippets,
-    subscriptions, tags, test_reports, todos, users, versions,
+    subscriptions, tags, test_reports, todos, users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -48,6 +48,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     test_reports::mount,
     todos::mount,
     users::mount,
+    variables::mount,
     versions::mount,
 ];
 
@@ -65,6 +66,7 @@ const SERVER_ONLY: &[&[Description]] = &[
     repository::ALL,
     subscriptions::ALL,
     todos::ALL,
+    variables::ALL,
     versions::ALL,
 ];
 

@@ -8,6 +8,7 @@ use super::records::{
     Artifacts, Bridge, Deployment, Environment, Job, PARENT_PIPELINE, Pipeline, Planned, Runner, RunnerAccess, Script,
     Status,
 };
+use super::variables;
 use super::world::World;
 use jiff::{SignedDuration, Timestamp};
 use std::io::{self, Write};
@@ -269,7 +270,10 @@ pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
         return None;
     }
     let started = job.started_at?;
-    let script = world.scripts.get_arc(script_of(world, job)?.id)?.clone();
+    let mut script = world.scripts.get_arc(script_of(world, job)?.id)?.clone();
+    if let Some(text) = variables::mask(world, job, &script.text) {
+        script = Arc::new(Script { text, ..(*script).clone() });
+    }
     let nanos = |end: Timestamp| u128::try_from(end.duration_since(started).as_nanos()).unwrap_or(0);
     let own = script::Script::parse(&script.text).duration();
     let (elapsed, total) = match (job.status, job.finished_at) {

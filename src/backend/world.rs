@@ -251,6 +251,7 @@ tables! {
     todos: Todo,
     awards: Award,
     device_grants: DeviceGrant,
+    ci_variables: CiVariable,
 }
 
 impl World {

@@ -46,6 +46,7 @@ mod storage;
 mod suggestions;
 mod test_reports;
 mod todos;
+mod variables;
 mod watch;
 
 use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
