@@ -351,6 +351,11 @@ impl Rights {
             || level() >= level::REPORTER
     }
 
+    /// Returns whether the caller can see a snippet that belongs to no project.
+    pub fn can_see_personal_snippet(&self, snippet: &Snippet) -> bool {
+        self.can_see(snippet.visibility) || self.user == Some(snippet.author) || self.admin
+    }
+
     /// Returns whether the caller can see a snippet of a project that they can see: private snippets are for the author
     /// (and administrators) only.
     pub fn can_see_snippet(&self, world: &World, project: &Project, snippet: &Snippet) -> bool {

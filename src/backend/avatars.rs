@@ -57,7 +57,8 @@ impl AvatarOwner {
     }
 }
 
-fn kind(bytes: &[u8]) -> Option<&'static str> {
+/// Returns the content type of an image; `None` for other files.
+pub fn kind(bytes: &[u8]) -> Option<&'static str> {
     IMAGE_FORMATS.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, kind)| *kind)
 }
 
@@ -86,10 +87,14 @@ pub fn from_inputs(inputs: &Inputs) -> Result<Option<Option<ImageFile>>, Rejecti
             image/jpeg, image/gif, image/bmp, image/tiff, image/vnd.microsoft.icon",
         );
     }
+    Ok(Some(Some((plain_filename(name, "avatar"), bytes))))
+}
+
+/// Returns a filename that is safe in an address; `otherwise` if nothing of it is left.
+pub fn plain_filename(name: &str, otherwise: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
     let name: String = name.rsplit(['/', '\\']).next().unwrap_or_default().chars().map(plain).take(100).collect();
-    let name = if name.trim_matches('.').is_empty() { "avatar".to_owned() } else { name };
-    Ok(Some(Some((name, bytes))))
+    if name.trim_matches('.').is_empty() { otherwise.to_owned() } else { name }
 }
 
 /// Removes the avatar of a user or project.

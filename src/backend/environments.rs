@@ -3,11 +3,13 @@
 use super::call::{Outcome, ReadCall, WriteCall, ok};
 use super::deployments;
 use super::mount::Mount;
+use super::params;
 use super::records::{self, Deployment, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::environments::*;
 use crate::backend::presenters::{contains_ignore_case, time};
+use serde::Deserialize;
 
 /// The tiers of environments, by parts of their names.
 const TIERS: &[(&str, &str)] =
@@ -45,15 +47,26 @@ fn show(world: &World, environment: &records::Environment) -> ProjectEnvironment
     }
 }
 
+/// The filter of environments that the interface does not use.
+#[derive(Deserialize)]
+struct EnvironmentName {
+    name: Option<String>,
+}
+
 fn list(call: &ReadCall, input: ListEnvironments) -> Outcome<Vec<ProjectEnvironment>> {
     let project = deployments::project(call, &input.id)?.id;
     let states = ["", "available", "stopping", "stopped"];
     let state = call.choice_or_first("states", input.states.as_deref(), &states)?.to_owned();
+    let wanted = params::read::<EnvironmentName>(&call.inputs)?.name;
+    if wanted.is_some() && input.search.is_some() {
+        return Err(Rejection::error(400, "name, search are mutually exclusive"));
+    }
     if input.search.as_ref().is_some_and(|part| part.chars().count() < 3) {
         return Err(Rejection::error(400, "search is too short (minimum is 3 characters)"));
     }
     let found = |row: &&records::Environment| {
         row.project == project
+            && wanted.as_ref().is_none_or(|name| row.name == *name)
             && input.search.as_ref().is_none_or(|part| contains_ignore_case(&row.name, part))
             && (state.is_empty() || state == if row.is_stopped { "stopped" } else { "available" })
     };

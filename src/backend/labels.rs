@@ -35,6 +35,7 @@ const COLORS: &[(&str, &str)] = &[
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListLabels>(list)
+        .read_signed_in::<GetLabel>(get)
         .write::<CreateLabel>(|call, e| {
             let owner = call.scope_as(&e.scope, level::REPORTER)?;
             create(call, owner, e)
@@ -43,6 +44,17 @@ pub fn mount(mount: Mount) -> Mount {
         .also_write("/labels", BY_NAME, update)
         .write::<DeleteLabel>(delete)
         .also_write("/labels", BY_NAME, delete)
+}
+
+crate::endpoints! {
+    unspecified section "Labels";
+
+    /// Gets a label of a project or group, or of a group above it (since 12.4).
+    GET "/labels/{label_id}" of scope: Scope [project, group] => Label;
+    struct GetLabel {
+        /// ID or name of the label.
+        label_id: String,
+    }
 }
 
 /// The path parameter that names a label, and the input that does so at the paths of servers before 12.4.
@@ -167,6 +179,13 @@ fn list(call: &ReadCall, input: ListLabels) -> Outcome<Vec<Label>> {
     })
 }
 
+fn get(call: &ReadCall, input: GetLabel) -> Outcome<Label> {
+    let owner = call.scope(&input.scope)?;
+    let above = owner.groups(call.world).into_iter().map(Scope::Group);
+    let id = std::iter::once(owner).chain(above).find_map(|owner| find(call, owner, &input.label_id).ok());
+    answer(call, owner, id.ok_or_else(|| Rejection::not_found("Label"))?)
+}
+
 /// Converts a color to the stored form, `#rrggbb`.
 fn color(text: &str) -> Result<String, Rejection> {
     if let Some((_, color)) = COLORS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
@@ -208,14 +227,14 @@ fn create(call: &mut WriteCall, owner: Scope, input: CreateLabel) -> Outcome<Lab
     answer(call, owner, id)
 }
 
-fn answer(call: &WriteCall, owner: Scope, id: u64) -> Outcome<Label> {
+fn answer<W: Deref<Target = World>>(call: &Call<W>, owner: Scope, id: u64) -> Outcome<Label> {
     let label = call.world.labels.get(id).ok_or_else(|| Rejection::not_found("Label"))?;
-    let reaches = |id: u64| call.world.projects.get(id).is_some_and(|project| owner.reaches(call.world, project));
+    let reaches = |id: u64| call.world.projects.get(id).is_some_and(|project| owner.reaches(&call.world, project));
     ok(call.listed_label(label, true, matches!(owner, Scope::Project(_)), reaches))
 }
 
 /// Returns the ID of the label with an ID or, failing that, a name.
-fn find(call: &WriteCall, owner: Scope, which: &str) -> Result<u64, Rejection> {
+fn find<W: Deref<Target = World>>(call: &Call<W>, owner: Scope, which: &str) -> Result<u64, Rejection> {
     let number = which.parse::<u64>().ok();
     let own = || call.world.labels.iter().filter(|label| owner.has_label(label));
     let found = own().find(|label| Some(label.id) == number).or_else(|| own().find(|label| label.name == which));

@@ -21,6 +21,8 @@ pub fn mount(mount: Mount) -> Mount {
     mount
         .read::<ListMembers>(|call, e| list(call, members_of(call, &e.scope, false)?, e.query))
         .read::<ListAllMembers>(|call, e| list(call, members_of(call, &e.scope, true)?, e.query))
+        .read::<GetMember>(|call, e| get(call, &members_of(call, &e.scope, false)?, e.user_id))
+        .read::<GetAnyMember>(|call, e| get(call, &members_of(call, &e.scope, true)?, e.user_id))
         .write::<AddMember>(|call, e| {
             let manager = Manager::of(call, &e.scope)?;
             add(call, manager, e.user_id, e.access_level, e.expires_at)
@@ -35,6 +37,18 @@ pub fn mount(mount: Mount) -> Mount {
             let manager = if is_self { None } else { Some(Manager::of(call, &e.scope)?) };
             remove(call, manager, place, e.user_id)
         })
+}
+
+crate::endpoints! {
+    unspecified section "Members";
+
+    /// Gets a direct member.
+    GET "/members/{user_id}" of scope: Scope [project, group] => Member;
+    struct GetMember { user_id: u64 }
+
+    /// Gets a member, direct or inherited (since 12.4).
+    GET "/members/all/{user_id}" of scope: Scope [project, group] => Member;
+    struct GetAnyMember { user_id: u64 }
 }
 
 /// A user who may manage members.
@@ -133,6 +147,10 @@ fn list(call: &ReadCall, members: BTreeMap<u64, records::Member>, query: Option<
         .filter(|member| contains_ignore_case(&member.name, &part) || contains_ignore_case(&member.username, &part))
         .collect();
     call.page(rows, |member| member)
+}
+
+fn get(call: &ReadCall, members: &BTreeMap<u64, records::Member>, user: u64) -> Outcome<Member> {
+    ok(show(call, members.get(&user).ok_or_else(Rejection::record_not_found)?))
 }
 
 /// Validates an access level, which must not exceed the manager's own.

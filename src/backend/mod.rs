@@ -70,6 +70,7 @@ mod tags;
 mod temp_folder;
 mod test_reports;
 mod todos;
+mod uploads;
 mod users;
 mod variables;
 mod versions;

@@ -12,6 +12,7 @@ use super::page::Pagination;
 use super::params::{self, Inputs};
 use super::rejection::Rejection;
 use super::stream::Stream;
+use super::uploads;
 use super::views;
 use crate::api::types::Specified;
 use crate::api::views::{Fields, Views};
@@ -230,11 +231,12 @@ impl Mount {
         self.door.route(method, &format!("{ROOT}{route}"), Checks { access, body }, run);
     }
 
-    /// Adds the routes outside the REST API: pictures, git, and sign-in with OAuth.
+    /// Adds the routes outside the REST API: pictures, git, uploads, and sign-in with OAuth.
     pub fn and_outside_api(mut self) -> Mount {
         avatars::mount(&mut self.door);
         git_http::mount(&mut self.door);
         if !self.only_specified {
+            uploads::mount_page(&mut self.door);
             oauth::mount(&mut self.door);
         }
         self

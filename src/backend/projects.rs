@@ -2,23 +2,26 @@
 
 use super::avatars::{self, AvatarOwner};
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
+use super::commits;
 use super::mount::Mount;
-use super::params::is_path;
+use super::params::{self, is_path};
 use super::presenters::attributes;
 use super::records::{self, Namespace, Project, Scope, State, User, Visibility, level};
 use super::rejection::Rejection;
 use super::store::repository_path;
 use super::views::SIMPLE_PROJECT;
 use super::world::World;
-use crate::api::Id;
+use crate::api::commits::{CommitAction, CreateCommit};
 use crate::api::projects::Project as ProjectView;
 use crate::api::projects::{
     Access, Common, CreateProject, CreateUserProject, GetLanguages, GetProject, Links, ListProjectUsers, ListProjects,
     Permissions, ProjectBrief, ProjectStatistics, SharedGroup, StarProject, UnstarProject, UpdateProject,
 };
 use crate::api::users::User as UserView;
+use crate::api::{Id, NoContent};
 use crate::backend::presenters::{contains_ignore_case, time};
 use crate::backend::ref_updates::RefUpdates;
+use serde::Deserialize;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -35,6 +38,39 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CreateProject>(create)
         .write::<CreateUserProject>(create_for_user)
         .write::<UpdateProject>(update)
+        .write::<DeleteProject>(delete)
+        .write::<ArchiveProject>(|call, e| set_archived(call, &e.id, true))
+        .write::<UnarchiveProject>(|call, e| set_archived(call, &e.id, false))
+        .write::<TransferProject>(transfer)
+        .read::<ListForks>(forks)
+}
+
+crate::endpoints! {
+    unspecified section "Projects";
+
+    /// Deletes a project with everything in it.
+    DELETE "/projects/{id}" => NoContent;
+    struct DeleteProject { id: Id }
+
+    /// Makes a project read-only.
+    POST "/projects/{id}/archive" => ProjectView;
+    struct ArchiveProject { id: Id }
+
+    /// Makes a project writable again.
+    POST "/projects/{id}/unarchive" => ProjectView;
+    struct UnarchiveProject { id: Id }
+
+    /// Moves a project to another namespace (since 11.1).
+    PUT "/projects/{id}/transfer" => ProjectView;
+    struct TransferProject {
+        id: Id,
+        /// ID or path of a group, or of the caller's own namespace.
+        namespace: Id,
+    }
+
+    /// Lists the forks of a project, with the filters of [`ListProjects`].
+    GET "/projects/{id}/forks" => Vec<ProjectView>;
+    struct ListForks { id: Id }
 }
 
 /// The filters and sort options that all lists of projects share.
@@ -315,10 +351,13 @@ fn bytes_in(folder: &Path) -> u64 {
 }
 
 fn list(call: &ReadCall, input: ListProjects) -> Outcome<Vec<ProjectView>> {
-    let filter = filter!(input, membership: input.membership, statistics: input.statistics,
+    list_filtered(call, filter_of(input), |_| true)
+}
+
+fn filter_of(input: ListProjects) -> Filter {
+    filter!(input, membership: input.membership, statistics: input.statistics,
         with_issues_enabled: input.with_issues_enabled,
-        with_merge_requests_enabled: input.with_merge_requests_enabled, custom_attributes: input.custom_attributes);
-    list_filtered(call, filter, |_| true)
+        with_merge_requests_enabled: input.with_merge_requests_enabled, custom_attributes: input.custom_attributes)
 }
 
 fn get(call: &ReadCall, input: GetProject) -> Outcome<ProjectView> {
@@ -498,7 +537,25 @@ fn create_in(
         project.avatar_url = avatars::set(call.world, AvatarOwner::Project(id), file);
     }
     call.world.projects.add(project.clone());
-    ok(call.show_project(&project, false, false))
+    if params::read::<FirstCommit>(&call.inputs)?.initialize_with_readme == Some(true) {
+        let text = [format!("# {}", project.name)].into_iter().chain(project.description.clone());
+        let action = CommitAction {
+            action: "create".into(),
+            file_path: "README.md".into(),
+            content: Some(text.collect::<Vec<_>>().join("\n\n") + "\n"),
+            ..CommitAction::default()
+        };
+        let (id, commit_message, actions) = (id.into(), "Initial commit".into(), vec![action]);
+        commits::create(call, CreateCommit { id, branch: head, commit_message, actions, ..CreateCommit::default() })?;
+    }
+    let project = call.world.projects.get(id).ok_or_else(Rejection::record_not_found)?;
+    ok(call.show_project(project, false, false))
+}
+
+/// The input of a new project that the interface does not use.
+#[derive(Deserialize)]
+struct FirstCommit {
+    initialize_with_readme: Option<bool>,
 }
 
 fn update(call: &mut WriteCall, input: UpdateProject) -> Outcome<ProjectView> {
@@ -528,6 +585,54 @@ fn update(call: &mut WriteCall, input: UpdateProject) -> Outcome<ProjectView> {
     ok(call.show_project(&project, false, false))
 }
 
+fn delete(call: &mut WriteCall, input: DeleteProject) -> Outcome<NoContent> {
+    let project = call.project_as(&input.id, level::OWNER)?;
+    let (id, at) = (project.id, project.last_activity_at);
+    call.check_unmodified(at)?;
+    remove(call.world, &call.ref_updates, &call.repositories, id);
+    Ok(Answer::new(NoContent).status(202).with_body(json!({ "message": "202 Accepted" })))
+}
+
+fn set_archived(call: &mut WriteCall, id: &Id, archived: bool) -> Outcome<ProjectView> {
+    let mut project = call.project_as(id, level::OWNER)?.clone();
+    project.archived = archived;
+    call.world.projects.add(project.clone());
+    ok(call.show_project(&project, false, false))
+}
+
+fn transfer(call: &mut WriteCall, input: TransferProject) -> Outcome<ProjectView> {
+    let mut project = call.project_as(&input.id, level::OWNER)?.clone();
+    let caller = call.require_user()?;
+    let is_own = input.namespace.names(caller.namespace_id, &caller.username);
+    let refused =
+        |why: &str| Rejection::bad_request(format!("Failed to transfer project {{:new_namespace=>[\"{why}\"]}}"));
+    let namespace = match is_own {
+        true => Namespace::User(caller.id),
+        false => {
+            let group = call.group(&input.namespace).map_err(|_| Rejection::not_found("Namespace"))?.id;
+            if call.rights.group_level(call.world, group) < level::MAINTAINER {
+                return Err(refused("You don't have permission to transfer projects into that namespace."));
+            }
+            Namespace::Group(group)
+        }
+    };
+    if namespace == project.namespace {
+        return Err(refused("Project is already in this namespace."));
+    }
+    project.namespace = namespace;
+    if check(call.world, &project).is_err() {
+        return Err(refused("Project with same name or path in target namespace already exists"));
+    }
+    call.world.projects.add(project.clone());
+    Ok(Answer::new(call.show_project(&project, false, false)))
+}
+
+fn forks(call: &ReadCall, input: ListForks) -> Outcome<Vec<ProjectView>> {
+    let origin = call.project(&input.id)?.id;
+    let filters: ListProjects = params::read(&call.inputs)?;
+    list_filtered(call, filter_of(filters), |project| project.forked_from == Some(origin))
+}
+
 /// Removes a project with everything in it.
 pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, project: u64) {
     super::branches::store_diff_ranges(world, repositories, |mr| {
@@ -553,6 +658,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     world.labels.remove_where(|row| row.project == project);
     world.milestones.remove_where(|row| row.project == project);
     world.releases.remove_where(|row| row.project == project);
+    world.uploads.remove_where(|row| row.project == project);
     world.ci_variables.remove_where(|row| row.place == Scope::Project(project));
     world.environments.remove_where(|row| row.project == project);
     world.deployments.remove_where(|row| row.project == project);

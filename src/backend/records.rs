@@ -975,6 +975,20 @@ record! {
 }
 
 record! {
+    /// A file that was attached to a text in a project.
+    Upload {
+        project: u64,
+        user: u64,
+        /// The part of its address that cannot be guessed.
+        secret: String,
+        filename: String,
+        #[serde(with = "bytes")]
+        bytes: Vec<u8>,
+        created_at: Timestamp,
+    }
+}
+
+record! {
     /// A release of a tag.
     Release {
         project: u64,

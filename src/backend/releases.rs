@@ -1,26 +1,49 @@
 //! Releases as objects of a project; the same ones that tags include.
 
 use super::branches::record_project_activity;
-use super::call::{Answer, Outcome, ReadCall, WriteCall, ok};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::Author;
-use super::mount::Mount;
-use super::presenters::time;
+use super::mount::{Mount, ROOT};
+use super::params;
+use super::presenters::{parse_time, time};
 use super::records::{self, Project};
 use super::rejection::Rejection;
-use crate::api::Id;
+use super::world::World;
 use crate::api::endpoint::encode;
 use crate::api::releases::*;
+use crate::api::{Id, NoContent, Time};
+use serde::Deserialize;
+use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read::<ListReleases>(list)
+        .read::<GetRelease>(get)
+        .read::<GetLatestRelease>(latest)
         .write::<CreateRelease>(create)
         .write::<UpdateRelease>(update)
         .write::<DeleteRelease>(delete)
         .read::<ListAssetLinks>(list_links)
+        .read::<GetAssetLink>(get_link)
         .write::<CreateAssetLink>(create_link)
         .write::<UpdateAssetLink>(update_link)
         .write::<DeleteAssetLink>(delete_link)
+}
+
+crate::endpoints! {
+    unspecified section "Releases";
+
+    /// Gets the release of a tag.
+    GET "/projects/{id}/releases/{tag_name}" => Release;
+    struct GetRelease { id: Id, tag_name: String }
+
+    /// Redirects to the latest release (since 15.4).
+    GET "/projects/{id}/releases/permalink/latest" => NoContent;
+    struct GetLatestRelease { id: Id }
+
+    /// Gets an asset link of a release.
+    GET "/projects/{id}/releases/{tag_name}/assets/links/{link_id}" => AssetLink;
+    struct GetAssetLink { id: Id, tag_name: String, link_id: u64 }
 }
 
 fn list(call: &ReadCall, input: ListReleases) -> Outcome<Vec<Release>> {
@@ -31,11 +54,7 @@ fn list(call: &ReadCall, input: ListReleases) -> Outcome<Vec<Release>> {
     call.page(rows, |release| show(call, project, release))
 }
 
-fn show<W: std::ops::Deref<Target = super::world::World>>(
-    call: &super::call::Call<W>,
-    project: &Project,
-    release: &records::Release,
-) -> Release {
+fn show<W: Deref<Target = World>>(call: &Call<W>, project: &Project, release: &records::Release) -> Release {
     let can_read_code = call.rights.can_read_code(&call.world, project);
     let source = |format: &str| AssetSource {
         format: format.into(),
@@ -60,9 +79,49 @@ fn show<W: std::ops::Deref<Target = super::world::World>>(
     }
 }
 
-fn find(call: &WriteCall, project: u64, tag: &str) -> Result<u64, Rejection> {
+fn get(call: &ReadCall, input: GetRelease) -> Outcome<Release> {
+    let project = call.project(&input.id)?;
+    let found = find(call, project.id, &input.tag_name).ok().and_then(|id| call.world.releases.get(id));
+    match found {
+        Some(release) => ok(show(call, project, release)),
+        // Who may not read the code must not learn which tags there are.
+        None if !call.rights.can_read_code(call.world, project) => Err(Rejection::forbidden()),
+        None => Err(Rejection::message(404, "404 Not Found")),
+    }
+}
+
+fn latest(call: &ReadCall, input: GetLatestRelease) -> Outcome<NoContent> {
+    let project = call.project(&input.id)?;
+    let published = call.world.releases.iter().filter(|release| release.project == project.id);
+    let latest = published.max_by_key(|release| release.created_at);
+    let tag = &latest.ok_or_else(|| Rejection::message(404, "404 Not Found"))?.tag;
+    let path = format!("{ROOT}/projects/{}/releases/{}", project.id, encode(tag));
+    Ok(Answer::new(NoContent).status(302).header("location", &path))
+}
+
+fn find<W: Deref<Target = World>>(call: &Call<W>, project: u64, tag: &str) -> Result<u64, Rejection> {
     let found = call.world.releases.iter().find(|release| release.project == project && release.tag == tag);
     found.map(|release| release.id).ok_or_else(|| Rejection::message(404, "404 Not Found"))
+}
+
+/// The inputs of a new release that the interface does not use.
+#[derive(Deserialize)]
+struct NewRelease {
+    tag_message: Option<String>,
+    released_at: Option<Time>,
+    assets: Option<NewAssets>,
+}
+
+#[derive(Default, Deserialize)]
+struct NewAssets {
+    links: Option<Vec<NewLink>>,
+}
+
+#[derive(Deserialize)]
+struct NewLink {
+    name: String,
+    url: String,
+    link_type: Option<String>,
 }
 
 fn create(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
@@ -72,13 +131,22 @@ fn create(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
         return Err(Rejection::conflict("Release already exists"));
     }
     let caller = call.require_user()?;
+    let more: NewRelease = params::read(&call.inputs)?;
+    let created_at = parse_time("released_at", &more.released_at)?.unwrap_or(call.now);
+    let mut links = Vec::new();
+    for (link, id) in more.assets.unwrap_or_default().links.unwrap_or_default().into_iter().zip(1..) {
+        let link_type = link.link_type.unwrap_or_else(|| "other".into());
+        let link = AssetLink { id, name: link.name, url: link.url, link_type };
+        check(&link, &links)?;
+        links.push(link);
+    }
     let (author, by) =
         (Some(caller.id), Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now });
     if git.tag(&input.tag_name).is_none() {
         let Some(from) = input.r#ref.filter(|name| !name.is_empty()) else {
             return Err(Rejection::message(422, "Ref is not specified"));
         };
-        git.create_tag(&input.tag_name, &from, None, &by)?;
+        git.create_tag(&input.tag_name, &from, more.tag_message.as_deref(), &by)?;
         let tag = git.tag(&input.tag_name).ok_or_else(|| Rejection::not_found("Tag"))?;
         call.record_push(project.id, &git, &format!("refs/tags/{}", tag.name), None, Some(tag.target));
     }
@@ -87,8 +155,9 @@ fn create(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
         tag: input.tag_name,
         name: input.name.unwrap_or_default(),
         description: input.description.unwrap_or_default(),
-        created_at: call.now,
+        created_at,
         author,
+        links,
         ..records::Release::default()
     };
     call.world.releases.add(release.clone());
@@ -123,6 +192,13 @@ fn list_links(call: &ReadCall, input: ListAssetLinks) -> Outcome<Vec<AssetLink>>
     let found = releases.find(|release| release.project == project && release.tag == input.tag_name);
     let release = found.ok_or_else(|| Rejection::message(404, "404 Not found"))?;
     call.page(release.links.iter().rev().collect(), AssetLink::clone)
+}
+
+fn get_link(call: &ReadCall, input: GetAssetLink) -> Outcome<AssetLink> {
+    let project = call.project(&input.id)?.id;
+    let release = find(call, project, &input.tag_name).ok().and_then(|id| call.world.releases.get(id));
+    let mut links = release.ok_or_else(Rejection::record_not_found)?.links.iter();
+    ok(links.find(|link| link.id == input.link_id).cloned().ok_or_else(Rejection::record_not_found)?)
 }
 
 /// Returns the links of a release that the caller may change.

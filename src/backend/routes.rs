@@ -5,7 +5,7 @@ use super::{
     award_emoji, branches, commits, decisions, deployments, discussions, draft_notes, environments, events, files,
     forks, groups, hooks, identity, issues, jobs, keys, labels, license, members, merge_requests, milestones, notes,
     notifications, pipelines, projects, protected_branches, releases, repository, runners, search, snippets,
-    subscriptions, tags, test_reports, todos, users, variables, versions,
+    subscriptions, tags, test_reports, todos, uploads, users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -47,6 +47,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     tags::mount,
     test_reports::mount,
     todos::mount,
+    uploads::mount,
     users::mount,
     variables::mount,
     versions::mount,
@@ -60,12 +61,19 @@ const SERVER_ONLY: &[&[Description]] = &[
     draft_notes::ALL,
     files::ALL,
     issues::ALL,
+    labels::ALL,
+    members::ALL,
     merge_requests::ALL,
     pipelines::ALL,
+    projects::ALL,
     protected_branches::ALL,
+    releases::ALL,
     repository::ALL,
+    snippets::ALL,
     subscriptions::ALL,
     todos::ALL,
+    uploads::ALL,
+    users::ALL,
     variables::ALL,
     versions::ALL,
 ];

@@ -1,14 +1,16 @@
 //! Snippets of projects.
 
-use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::{self, Noteable, Project, Visibility, level};
 use super::rejection::Rejection;
 use super::world::World;
+use crate::api::endpoint::{InputKind, InputType};
 use crate::api::snippets::*;
 use crate::api::{Id, NoContent, Raw};
 use crate::backend::presenters::time;
 use axum::http::header;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::ops::Deref;
 
@@ -21,13 +23,65 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteSnippet>(delete)
         .read::<GetSnippetText>(text)
         .read_signed_in::<GetUserAgentDetail>(user_agent)
+        .read_signed_in::<ListPersonalSnippets>(list_personal)
+        .read::<GetPersonalSnippet>(|call, e| ok(call.show_snippet(call.personal_snippet(e.snippet_id)?)))
+        .read::<GetPersonalSnippetText>(|call, e| ok(raw(call.personal_snippet(e.snippet_id)?)))
+        .write_files::<CreatePersonalSnippet>(create_personal)
+        .write::<DeletePersonalSnippet>(delete_personal)
+}
+
+crate::endpoints! {
+    unspecified section "Snippets";
+
+    /// Lists the caller's snippets that belong to no project, newest first.
+    GET "/snippets" => Vec<Snippet>;
+    struct ListPersonalSnippets {}
+
+    /// Gets a snippet that belongs to no project.
+    GET "/snippets/{snippet_id}" => Snippet;
+    struct GetPersonalSnippet { snippet_id: u64 }
+
+    /// Gets the text of a snippet that belongs to no project.
+    GET "/snippets/{snippet_id}/raw" => Raw;
+    struct GetPersonalSnippetText { snippet_id: u64 }
+
+    /// Creates a snippet that belongs to no project, with its text in `content` or in the first of `files`.
+    POST "/snippets" => Snippet;
+    struct CreatePersonalSnippet {
+        title: String,
+        file_name: Option<String>,
+        content: Option<String>,
+        files: Option<Vec<SnippetFile>>,
+        description: Option<String>,
+        /// `private` (default), `internal` or `public`.
+        visibility: Option<String>,
+    }
+
+    /// Deletes a snippet that belongs to no project.
+    DELETE "/snippets/{snippet_id}" => NoContent;
+    struct DeletePersonalSnippet { snippet_id: u64 }
+}
+
+/// A file of a new snippet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SnippetFile {
+    file_path: String,
+    content: String,
+}
+
+impl InputType for Vec<SnippetFile> {
+    const KIND: InputKind = InputKind::Structured;
 }
 
 impl<W: Deref<Target = World>> Call<W> {
     /// Converts a snippet to its API representation.
     pub fn show_snippet(&self, snippet: &records::Snippet) -> Snippet {
         let project = self.world.projects.get(snippet.project);
-        let page = |project| self.project_page(project, &format!("snippets/{}", snippet.id));
+        let page = format!("snippets/{}", snippet.id);
+        let web_url = match project {
+            Some(project) => self.project_page(project, &page),
+            None => format!("{}/-/{page}", self.base_url),
+        };
         Snippet {
             id: snippet.id,
             title: snippet.title.clone(),
@@ -36,7 +90,7 @@ impl<W: Deref<Target = World>> Call<W> {
             author: Some(self.user_with_email(snippet.author)),
             updated_at: Some(time(snippet.updated_at)),
             created_at: Some(time(snippet.created_at)),
-            web_url: project.map(page).unwrap_or_default(),
+            web_url,
             ..Snippet::default()
         }
     }
@@ -46,6 +100,12 @@ impl<W: Deref<Target = World>> Call<W> {
         let found = self.world.snippets.get(snippet).filter(|snippet| snippet.project == project.id);
         let seen = |snippet: &&records::Snippet| self.rights.can_see_snippet(&self.world, project, snippet);
         Ok((project, found.filter(seen).ok_or_else(|| Rejection::not_found("Snippet"))?))
+    }
+
+    fn personal_snippet(&self, snippet: u64) -> Result<&records::Snippet, Rejection> {
+        let found = self.world.snippets.get(snippet).filter(|snippet| snippet.project == 0);
+        let seen = |snippet: &&records::Snippet| self.rights.can_see_personal_snippet(snippet);
+        found.filter(seen).ok_or_else(|| Rejection::not_found("Snippet"))
     }
 
     /// Checks that the caller may change a snippet: their own, or any snippet for maintainers. Returns its ID.
@@ -135,8 +195,59 @@ fn delete(call: &mut WriteCall, input: DeleteSnippet) -> Outcome<NoContent> {
 }
 
 fn text(call: &ReadCall, input: GetSnippetText) -> Outcome<Raw> {
-    let bytes = call.snippet(&input.id, input.snippet_id)?.1.content.clone().into_bytes();
-    Ok(Answer::new(Raw { bytes, content_type: Some("text/plain".into()) }))
+    ok(raw(call.snippet(&input.id, input.snippet_id)?.1))
+}
+
+fn raw(snippet: &records::Snippet) -> Raw {
+    Raw { bytes: snippet.content.clone().into_bytes(), content_type: Some("text/plain".into()) }
+}
+
+fn list_personal(call: &ReadCall, _: ListPersonalSnippets) -> Outcome<Vec<Snippet>> {
+    let user = call.require_user()?.id;
+    let own = |snippet: &&records::Snippet| snippet.project == 0 && snippet.author == user;
+    call.page(call.world.snippets.iter().rev().filter(own).collect(), |snippet| call.show_snippet(snippet))
+}
+
+fn create_personal(call: &mut WriteCall, input: CreatePersonalSnippet) -> Outcome<Snippet> {
+    let author = call.require_user()?;
+    if author.external {
+        return Err(Rejection::forbidden());
+    }
+    let author = author.id;
+    let file = input.files.and_then(|files| files.into_iter().next());
+    let (file_name, content) = match (file, input.content) {
+        (Some(file), _) => (file.file_path, file.content),
+        (None, Some(content)) => (input.file_name.unwrap_or_default(), content),
+        (None, None) => {
+            return Err(Rejection::error(400, "files, content are missing, exactly one parameter must be provided"));
+        }
+    };
+    let snippet = records::Snippet {
+        title: input.title,
+        file_name,
+        description: input.description.unwrap_or_default(),
+        content,
+        visibility: visibility(input.visibility.as_deref().unwrap_or("private"))?,
+        author,
+        created_at: call.now,
+        updated_at: call.now,
+        ..records::Snippet::default()
+    };
+    check(&snippet)?;
+    let id = call.world.snippets.add(snippet);
+    ok(call.show_snippet(call.world.snippets.get(id).ok_or_else(Rejection::record_not_found)?))
+}
+
+fn delete_personal(call: &mut WriteCall, input: DeletePersonalSnippet) -> Outcome<NoContent> {
+    let caller = call.require_user()?.id;
+    let snippet = call.personal_snippet(input.snippet_id)?;
+    let (id, at) = (snippet.id, snippet.updated_at);
+    if snippet.author != caller && !call.rights.admin {
+        return Err(Rejection::forbidden());
+    }
+    call.check_unmodified(at)?;
+    call.world.snippets.remove(id);
+    ok(NoContent)
 }
 
 fn user_agent(call: &ReadCall, input: GetUserAgentDetail) -> Outcome<UserAgentDetail> {

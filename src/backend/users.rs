@@ -5,7 +5,7 @@ use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::mount::Mount;
 use super::params::is_path;
 use super::projects::{Filter, filter};
-use super::records::{Identity, Namespace, Scope, User, level};
+use super::records::{Identity, MergeRequest, Namespace, Noteable, Scope, State, User, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::projects::Project as ProjectView;
@@ -24,6 +24,51 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CreateUser>(create)
         .write::<UpdateUser>(update)
         .write::<DeleteUser>(delete)
+        .read_signed_in::<GetUserCounts>(counts)
+}
+
+crate::resource! {
+    /// The numbers of open merge requests, issues and to-do items of a user.
+    pub struct UserCounts {
+        /// The same as `assigned_merge_requests`, under its first name.
+        merge_requests: u64,
+        assigned_issues: u64,
+        assigned_merge_requests: u64,
+        review_requested_merge_requests: u64,
+        todos: u64,
+    }
+}
+
+crate::endpoints! {
+    unspecified section "Users";
+
+    /// Gets the numbers of what waits for the caller (since 12.1).
+    GET "/user_counts" => UserCounts;
+    struct GetUserCounts {}
+}
+
+fn counts(call: &ReadCall, _: GetUserCounts) -> Outcome<UserCounts> {
+    let user = call.require_user()?.id;
+    let (world, rights) = (call.world, &call.rights);
+    let is_open_request = |mr: &&MergeRequest| {
+        mr.state == State::Opened && rights.can_read_noteable(world, Noteable::MergeRequest(mr.id))
+    };
+    let requests = || world.merge_requests.iter().filter(is_open_request);
+    let assigned = requests().filter(|mr| mr.assignees().any(|id| id == user)).count() as u64;
+    let review = requests().filter(|mr| mr.reviewers.iter().any(|reviewer| reviewer.user == user)).count() as u64;
+    let issues = world.issues.iter().filter(|issue| {
+        issue.state == State::Opened
+            && issue.assignees.contains(&user)
+            && rights.can_read_noteable(world, Noteable::Issue(issue.id))
+    });
+    let todos = world.todos.iter().filter(|todo| todo.user == user && !todo.done);
+    ok(UserCounts {
+        merge_requests: assigned,
+        assigned_issues: issues.count() as u64,
+        assigned_merge_requests: assigned,
+        review_requested_merge_requests: review,
+        todos: todos.filter(|todo| rights.can_read_noteable(world, todo.on)).count() as u64,
+    })
 }
 
 /// The level of detail of a user's representation.

@@ -251,6 +251,7 @@ tables! {
     todos: Todo,
     awards: Award,
     device_grants: DeviceGrant,
+    uploads: Upload,
     ci_variables: CiVariable,
 }
 

@@ -35,3 +35,12 @@ async fn an_old_server_has_no_environments() {
     let server = demo(true).await;
     assert_eq!(json(server.get("ada", AT).await, 404).await["error"], "404 Not Found");
 }
+
+#[tokio::test]
+async fn an_environment_is_found_by_its_whole_name() {
+    let server = demo(false).await;
+    assert_eq!(each(&server.read("ada", &format!("{AT}?name=staging")).await, "name"), ["staging"]);
+    assert_eq!(server.read("ada", &format!("{AT}?name=stag")).await, serde_json::json!([]));
+    let both = json(server.get("ada", &format!("{AT}?name=staging&search=stag")).await, 400).await;
+    assert_eq!(both["error"], "name, search are mutually exclusive");
+}

@@ -88,3 +88,16 @@ async fn group_labels_are_changed_in_the_group_and_need_permission() {
     let refused = json(server.post("fay", at, &[("name", "x"), ("color", "#fff")]).await, 403).await;
     assert_eq!(refused["message"], "403 Forbidden");
 }
+
+#[tokio::test]
+async fn a_label_is_read_by_its_number_or_its_name() {
+    let server = demo().await;
+    let bug = server.read("ada", &format!("{AT}/bug")).await;
+    assert_eq!((&bug["name"], &bug["is_project_label"]), (&"bug".into(), &true.into()));
+    assert_eq!(server.read("ada", &format!("{AT}/{}", bug["id"])).await, bug);
+    assert_eq!(server.read("ada", &format!("{AT}/security")).await["name"], "security", "of a group above");
+    assert_eq!(server.read("ada", "/groups/acme/labels/security").await["name"], "security");
+    let missing = json(server.get("ada", &format!("{AT}/none")).await, 404).await;
+    assert_eq!(missing["message"], "404 Label Not Found");
+    json(server.get("", &format!("{AT}/bug")).await, 401).await;
+}

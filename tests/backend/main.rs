@@ -38,14 +38,17 @@ mod releases;
 mod repository;
 mod resume;
 mod review;
+mod rights;
 mod routes;
 mod scripts;
 mod search;
 mod shapes;
+mod snippets;
 mod storage;
 mod suggestions;
 mod test_reports;
 mod todos;
+mod uploads;
 mod variables;
 mod watch;
 

@@ -110,3 +110,17 @@ async fn members_can_leave_and_memberships_expire() {
     assert_eq!(server.post("root", PROJECT, &past).await.status(), 201);
     assert!(!each(&server.read("root", PROJECT).await, "username").contains(&BOT));
 }
+
+#[tokio::test]
+async fn a_member_is_read_by_number_direct_or_inherited() {
+    let server = demo().await;
+    let project = PROJECT.trim_end_matches("/members");
+    let ada = id(&server, "ada").await;
+    let one = server.read("root", &format!("{project}/members/all/{ada}")).await;
+    assert_eq!(one["username"], "ada");
+    assert!(one["access_level"].as_u64().is_some(), "{one}");
+    let missing = json(server.get("root", &format!("{project}/members/all/7777")).await, 404).await;
+    assert_eq!(missing["message"], "404 Not found");
+    let direct = each(&server.read("root", PROJECT).await, "username").contains(&"ada");
+    assert_eq!(server.get("root", &format!("{PROJECT}/{ada}")).await.status().is_success(), direct);
+}

@@ -146,3 +146,70 @@ async fn a_project_names_the_groups_that_it_is_shared_with_to_those_who_can_see_
         assert!(!server.read(user, "/projects/1").await.to_string().contains("Secret"), "{user:?}");
     }
 }
+
+#[tokio::test]
+async fn a_project_can_begin_with_a_readme_on_its_default_branch() {
+    let server = Server::empty().await;
+    let form = [("name", "Notes"), ("description", "Of all kinds."), ("initialize_with_readme", "true")];
+    let made =
+        json(server.post("ada", "/projects", &[&form[..], &[("default_branch", "trunk")]].concat()).await, 201).await;
+    assert_eq!(made["default_branch"], "trunk");
+    let path = format!("/projects/{}/repository/files/README.md/raw", made["id"]);
+    assert_eq!(server.get("ada", &path).await.text().await.unwrap(), "# Notes\n\nOf all kinds.\n");
+    let commits = server.read("ada", &format!("/projects/{}/repository/commits", made["id"])).await;
+    assert_eq!(each(&commits, "title"), ["Initial commit"]);
+}
+
+#[tokio::test]
+async fn an_archived_project_is_read_only_until_it_is_unarchived() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let archive = |what: &'static str| {
+        let server = &server;
+        async move { json(server.post("ada", &format!("/projects/1/{what}"), &[]).await, 201).await["archived"].clone() }
+    };
+    assert_eq!(archive("archive").await, true);
+    let form = [("branch", "main"), ("commit_message", "x"), ("content", "x")];
+    json(server.post("ada", "/projects/1/repository/files/x", &form).await, 403).await;
+    assert_eq!(archive("unarchive").await, false);
+    json(server.post("ada", "/projects/1/repository/files/x", &form).await, 201).await;
+}
+
+#[tokio::test]
+async fn a_project_is_deleted_with_all_that_belongs_to_it() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    json(server.post("ada", "/projects/1/variables", &[("key", "A"), ("value", "x")]).await, 201).await;
+    let gone = json(server.delete("ada", "/projects/1").await, 202).await;
+    assert_eq!(gone, value!({"message": "202 Accepted"}));
+    assert_eq!(json(server.get("ada", "/projects/1").await, 404).await["message"], "404 Project Not Found");
+    assert_eq!(server.read("ada", "/merge_requests?scope=all").await, value!([]));
+}
+
+#[tokio::test]
+async fn a_project_moves_to_another_namespace_where_its_owner_may_create_projects() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let move_to = |user: &'static str, namespace: &'static str| {
+        let server = &server;
+        async move { server.put(user, "/projects/1/transfer", &[("namespace", namespace)]).await }
+    };
+    assert_eq!(json(move_to("ada", "nowhere").await, 404).await["message"], "404 Namespace Not Found");
+    let group = [("name", "Acme"), ("path", "acme"), ("visibility", "public")];
+    json(server.post("root", "/groups", &group).await, 201).await;
+    let refused = json(move_to("ada", "acme").await, 400).await;
+    assert!(refused["message"].as_str().unwrap().contains("You don't have permission to transfer"), "{refused}");
+    let moved = json(move_to("root", "acme").await, 200).await;
+    assert_eq!(moved["path_with_namespace"], "acme/hello");
+    assert_eq!(server.read("", "/projects/acme%2Fhello/repository/branches").await[0]["name"], "louder");
+    let again = json(move_to("root", "acme").await, 400).await;
+    assert!(again["message"].as_str().unwrap().contains("Project is already in this namespace."), "{again}");
+}
+
+#[tokio::test]
+async fn the_visible_forks_of_a_project_are_listed() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    json(server.post("bo", "/projects/1/fork", &[("name", "Mine"), ("path", "mine")]).await, 201).await;
+    json(server.post("eve", "/projects/1/fork", &[("visibility", "private")]).await, 201).await;
+    assert_eq!(each(&server.read("", "/projects/1/forks").await, "path_with_namespace"), ["bo/mine"]);
+    let own = server.read("eve", "/projects/1/forks?order_by=name&sort=asc").await;
+    assert_eq!(each(&own, "path_with_namespace"), ["eve/hello", "bo/mine"]);
+    assert_eq!(each(&server.read("eve", "/projects/1/forks?search=mine").await, "name"), ["Mine"]);
+}

@@ -63,3 +63,39 @@ async fn an_old_server_has_no_releases_endpoint() {
     let server = demo(true).await;
     assert_eq!(json(server.get("ada", AT).await, 404).await["error"], "404 Not Found");
 }
+
+#[tokio::test]
+async fn a_release_is_read_by_its_tag_and_the_latest_by_a_permalink() {
+    let server = demo(false).await;
+    let one = server.read("", &format!("{AT}/v0.3.0")).await;
+    assert_eq!(one["name"], "Layouts by weight");
+    assert_eq!(json(server.get("ada", &format!("{AT}/v9")).await, 404).await["message"], "404 Not Found");
+    let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let url = format!("{}/api/v4{AT}/permalink/latest", server.running.base_url);
+    let moved = client.get(url).send().await.unwrap();
+    let id = server.read("ada", "/projects/acme%2Frocket-ui").await["id"].clone();
+    assert_eq!(moved.status(), 302);
+    assert_eq!(crate::header(&moved, "location"), format!("/api/v4/projects/{id}/releases/v0.3.2"));
+    assert_eq!(server.read("", &format!("{AT}/permalink/latest")).await["tag_name"], "v0.3.2");
+    let link = server.read("", &format!("{AT}/v0.3.0/assets/links/1")).await;
+    assert_eq!(link["id"], 1);
+    json(server.get("", &format!("{AT}/v0.3.0/assets/links/77")).await, 404).await;
+}
+
+#[tokio::test]
+async fn a_release_is_created_with_its_links_its_date_and_the_message_of_its_tag() {
+    let server = demo(false).await;
+    let link = serde_json::json!({"name": "Guide", "url": "https://acme.example/g", "link_type": "runbook"});
+    let body = serde_json::json!({"tag_name": "v9", "ref": "main", "tag_message": "Nine",
+        "released_at": "2020-01-02T03:04:05Z", "assets": {"links": [link]}});
+    let send = |body: serde_json::Value| server.call("ada", reqwest::Method::POST, AT).json(&body).send();
+    let made = json(send(body).await.unwrap(), 201).await;
+    assert_eq!(made["released_at"], "2020-01-02T03:04:05.000Z");
+    assert_eq!(each(&made["assets"]["links"], "link_type"), ["runbook"]);
+    let tag = server.read("ada", "/projects/acme%2Frocket-ui/repository/tags/v9").await;
+    assert_eq!(tag["message"], "Nine");
+    let link = serde_json::json!({"name": "Guide", "url": "javascript:alert(1)"});
+    let body = serde_json::json!({"tag_name": "v10", "ref": "main", "assets": {"links": [link]}});
+    json(send(body).await.unwrap(), 400).await;
+    assert_eq!(server.get("ada", "/projects/acme%2Frocket-ui/repository/tags/v10").await.status(), 404);
+}

@@ -139,12 +139,18 @@ const PUBLIC: &[&str] = &[
     "/projects/{id}/events",
     "/projects/{id}/members",
     "/projects/{id}/members/all",
+    "/projects/{id}/members/{user_id}",
+    "/projects/{id}/members/all/{user_id}",
+    "/projects/{id}/forks",
     "/projects/{id}/releases",
-    "/projects/{id}/releases/{tag_name}/assets/links",
+    "/projects/{id}/releases/*",
+    "/projects/{id}/uploads/{secret}/{filename}",
     "/projects/{id}/repository/*",
     "/projects/{id}/snippets",
     "/projects/{id}/snippets/{snippet_id}",
     "/projects/{id}/snippets/{snippet_id}/raw",
+    "/snippets/{snippet_id}",
+    "/snippets/{snippet_id}/raw",
     "/users/{id}/events",
     "/groups",
     "/groups/{id}",
@@ -152,6 +158,8 @@ const PUBLIC: &[&str] = &[
     "/groups/{id}/projects",
     "/groups/{id}/members",
     "/groups/{id}/members/all",
+    "/groups/{id}/members/{user_id}",
+    "/groups/{id}/members/all/{user_id}",
     "/users",
     "/users/{id}",
     "/users/{id}/projects",
@@ -192,10 +200,11 @@ fn expected(method: &Method, path: &str, kind: Kind) -> Verdict {
             _ => Verdict::Unauthorized,
         };
     }
-    let anonymous = match !writes && (is_one_of(PUBLIC, path) || path.starts_with("/uploads/")) {
-        true => Verdict::Answered,
-        false => Verdict::Unauthorized,
-    };
+    let anonymous =
+        match !writes && (is_one_of(PUBLIC, path) || path.starts_with("/uploads/") || path.starts_with("/-/")) {
+            true => Verdict::Answered,
+            false => Verdict::Unauthorized,
+        };
     match kind {
         None => anonymous,
         Garbage | Revoked | Refresh => Verdict::Unauthorized,

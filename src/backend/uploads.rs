@@ -1,0 +1,158 @@
+//! Files that are attached to texts in a project, and served at the addresses that the texts contain.
+
+use super::auth::{Access, Caller, secret};
+use super::avatars;
+use super::body::Purpose;
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
+use super::door::{Checks, Door, Rendered, Run};
+use super::mount::Mount;
+use super::presenters::time;
+use super::records::{Upload, level};
+use super::rejection::Rejection;
+use super::world::World;
+use crate::api::types::File;
+use crate::api::users::User;
+use crate::api::{Id, NoContent, Raw, Time};
+use axum::http::Method;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use std::ops::Deref;
+
+/// The number of hexadecimal digits of the secret in an address.
+const SECRET_DIGITS: usize = 32;
+/// The route of uploads outside the REST API, relative to the root of the server.
+const ROUTE: &str = "/-/project/{id}/uploads/{secret}/{filename}";
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .write_files::<CreateUpload>(create)
+        .read_signed_in::<ListUploads>(list)
+        .read::<GetUpload>(get)
+        .write::<DeleteUpload>(delete)
+}
+
+crate::resource! {
+    /// An upload, as its author learns it.
+    pub struct NewUpload {
+        id: u64,
+        alt: String,
+        /// The address relative to the project, for texts.
+        url: String,
+        /// The address relative to the server.
+        full_path: String,
+        markdown: String,
+    }
+}
+
+crate::resource! {
+    /// An upload in lists, without its secret.
+    pub struct UploadBrief {
+        id: u64,
+        /// The size in bytes.
+        size: u64,
+        filename: String,
+        created_at: Option<Time>,
+        uploaded_by: Option<User>,
+    }
+}
+
+crate::endpoints! {
+    unspecified section "Uploads";
+
+    /// Uploads a file for a text.
+    POST "/projects/{id}/uploads" => NewUpload;
+    struct CreateUpload { id: Id, file: File }
+
+    /// Lists the uploads of a project, newest first (since 17.2).
+    GET "/projects/{id}/uploads" => Vec<UploadBrief>, views ["uploaded_by": UPLOADER];
+    struct ListUploads { id: Id }
+
+    /// Downloads an upload (since 17.4).
+    GET "/projects/{id}/uploads/{secret}/{filename}" => Raw;
+    struct GetUpload { id: Id, secret: String, filename: String }
+
+    /// Deletes an upload (since 17.4).
+    DELETE "/projects/{id}/uploads/{secret}/{filename}" => NoContent;
+    struct DeleteUpload { id: Id, secret: String, filename: String }
+}
+
+/// The fields of the user who uploaded a file.
+const UPLOADER: &[&str] = &["id", "name", "username"];
+
+fn create(call: &mut WriteCall, input: CreateUpload) -> Outcome<NewUpload> {
+    let (project, user) = (call.project(&input.id)?.id, call.require_user()?.id);
+    let file = call.inputs.get("file").cloned().unwrap_or_default();
+    let text = |field: &str| file.get(field).and_then(Value::as_str);
+    let (Some(name), Some(Ok(bytes))) = (text("filename"), text("base64").map(|text| STANDARD.decode(text))) else {
+        return Err(Rejection::invalid("file"));
+    };
+    let filename = avatars::plain_filename(name, "file");
+    let secret = secret().ok_or_else(|| Rejection::internal_error("no random numbers"))?;
+    let secret: String = secret.chars().take(SECRET_DIGITS).collect();
+    let is_image = avatars::kind(&bytes).is_some();
+    let stem = filename.rsplit_once('.').map_or(filename.as_str(), |(stem, _)| stem);
+    let alt = if is_image { stem.to_owned() } else { filename.clone() };
+    let url = format!("/uploads/{secret}/{filename}");
+    let upload = Upload { id: 0, project, user, secret, filename, bytes, created_at: call.now };
+    let id = call.world.uploads.add(upload);
+    let full_path = format!("/-/project/{project}{url}");
+    let markdown = format!("{}[{alt}]({url})", if is_image { "!" } else { "" });
+    ok(NewUpload { id, alt, url, full_path, markdown })
+}
+
+fn list(call: &ReadCall, input: ListUploads) -> Outcome<Vec<UploadBrief>> {
+    let project = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let rows = call.world.uploads.iter().rev().filter(|upload| upload.project == project).collect();
+    call.page(rows, |upload| UploadBrief {
+        id: upload.id,
+        size: upload.bytes.len() as u64,
+        filename: upload.filename.clone(),
+        created_at: Some(time(upload.created_at)),
+        uploaded_by: Some(call.user_summary(upload.user)),
+    })
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    fn upload(&self, project: u64, secret: &str, filename: &str) -> Result<&Upload, Rejection> {
+        let is_it =
+            |upload: &&Upload| upload.project == project && upload.secret == secret && upload.filename == filename;
+        self.world.uploads.iter().find(is_it).ok_or_else(Rejection::record_not_found)
+    }
+}
+
+fn get(call: &ReadCall, input: GetUpload) -> Outcome<Raw> {
+    let project = call.project(&input.id)?.id;
+    let upload = call.upload(project, &input.secret, &input.filename)?;
+    let content_type = avatars::kind(&upload.bytes).unwrap_or("application/octet-stream");
+    let raw = Raw { bytes: upload.bytes.clone(), content_type: Some(content_type.into()) };
+    Ok(Answer::new(raw).header("content-disposition", &format!("attachment; filename=\"{}\"", upload.filename)))
+}
+
+fn delete(call: &mut WriteCall, input: DeleteUpload) -> Outcome<NoContent> {
+    let project = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let id = call.upload(project, &input.secret, &input.filename)?.id;
+    call.world.uploads.remove(id);
+    ok(NoContent)
+}
+
+/// Adds the route of uploads. Images are for everyone who knows the address, other files for those who can see the
+/// project.
+pub fn mount_page(door: &mut Door) {
+    let checks = Checks { access: Access::of(Caller::Anyone), body: Purpose::Fields };
+    door.route(Method::GET, ROUTE, checks, Run::Read(Box::new(page)));
+}
+
+fn page(call: &mut ReadCall) -> Outcome<Rendered> {
+    let text = |name: &str| call.inputs.get(name).and_then(Value::as_str).unwrap_or_default();
+    let project = text("id").parse().unwrap_or_default();
+    let hidden = |_| Rejection::error(404, "404 Not Found");
+    let upload = call.upload(project, text("secret"), text("filename")).map_err(hidden)?;
+    let kind = avatars::kind(&upload.bytes);
+    if kind.is_none() && !call.can_see_project_with_id(project) {
+        return Err(Rejection::error(404, "404 Not Found"));
+    }
+    let disposition = if kind.is_some() { "inline" } else { "attachment" };
+    let answer = Answer::new(Some((kind.unwrap_or("application/octet-stream").to_owned(), upload.bytes.clone())));
+    Ok(answer.header("content-disposition", disposition))
+}
