@@ -4,6 +4,7 @@ use super::auth::Rights;
 use super::cache::Cache;
 use super::deliveries::Event;
 use super::git::Git;
+use super::modes::Version;
 use super::page::{ListSize, Pagination};
 use super::params::Inputs;
 use super::records::{Group, Project, Scope, User, level};
@@ -41,8 +42,8 @@ pub struct Call<W> {
     pub ref_updates: RefUpdates,
     /// The events of a write that are delivered to webhooks.
     pub events: Vec<Event>,
-    /// Whether the reply may contain only what the specification describes.
-    pub only_specified: bool,
+    /// The version that is emulated.
+    pub version: Version,
 }
 
 /// A read-only call.
@@ -105,6 +106,11 @@ pub fn ok<T>(body: T) -> Outcome<T> {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
+    /// Returns whether the reply may contain only what the specification describes.
+    pub fn only_specified(&self) -> bool {
+        self.version == Version::V10_6
+    }
+
     /// Returns the caller.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::commits::non_blank;
 use super::git::{Author, Git, GitRef, NewMerge};
 use super::merge_requests::{DiffEnds, is_draft};
+use super::modes::Version;
 use super::mount::Mount;
 use super::records::{
     MergeMethod, MergeParams, MergeRequest, Note, Noteable, Pipeline, Range, ReviewState, State, Status, level,
@@ -181,8 +182,11 @@ impl<W: Deref<Target = World>> Call<W> {
         let required = self.approvals_required(mr);
         let mut rows: Vec<(Timestamp, u64)> = mr.approvals.iter().map(|(user, at)| (*at, *user)).collect();
         rows.sort_unstable();
-        let show =
-            |(at, user): (Timestamp, u64)| Approval { user: self.user_summary(user), approved_at: Some(time(at)) };
+        let has_times = self.version >= Version::V18;
+        let show = |(at, user): (Timestamp, u64)| {
+            let approved_at = has_times.then(|| time(at));
+            Approval { user: self.user_summary(user), approved_at }
+        };
         Approvals {
             approved: Some(!rows.is_empty()),
             approved_by: Some(rows.into_iter().map(show).collect()),
@@ -273,6 +277,9 @@ fn approve(call: &mut WriteCall, input: Approve) -> Outcome<Approvals> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user, now) = (mr.id, call.require_user()?.id, call.now);
     check_sha(&input.sha, call.source_head(mr, Some(&git)))?;
+    if mr.approvals.contains_key(&user) && call.version >= Version::V19 {
+        return Err(Rejection::not_modified());
+    }
     if !call.can_approve(mr) {
         return Err(Rejection::unauthorized());
     }
@@ -290,7 +297,8 @@ fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<NoContent> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user) = (mr.id, call.require_user()?.id);
     if !mr.approvals.contains_key(&user) {
-        return Err(Rejection::message(404, "404 Not Found"));
+        let is_new = call.version >= Version::V19;
+        return Err(if is_new { Rejection::not_modified() } else { Rejection::message(404, "404 Not Found") });
     }
     let mr = call.change(id, user, |mr| {
         mr.approvals.remove(&user);

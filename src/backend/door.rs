@@ -7,6 +7,7 @@ use super::call::{Answer, Call, Outcome, ReadCall, WriteCall};
 use super::deliveries;
 use super::engine::Engine;
 use super::limits::Limits;
+use super::modes::{self, ModeState, Modes};
 use super::page::{self, Pagination};
 use super::params::{self, Inputs};
 use super::rejection::Rejection;
@@ -19,6 +20,7 @@ use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{OriginalUri, RawPathParams, Request, State};
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
+use axum::middleware;
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use hyper_util::service::TowerToHyperService;
@@ -177,7 +179,8 @@ impl Door {
         &self.routes
     }
 
-    pub fn into_service(self, engine: Arc<Engine>) -> Service {
+    pub fn into_service(self, engine: Arc<Engine>, modes: Modes) -> Service {
+        let clock = engine.clock.clone();
         let project_routes = Arc::new(self.project_routes);
         let below_projects = async move |State(engine): State<Arc<Engine>>, request: Request| {
             let project_routes = project_routes.clone();
@@ -196,7 +199,11 @@ impl Door {
                     .compress_when(SizeAbove::default().and(is_text)),
             )
             .with_state(engine);
-        Service(router)
+        if modes.is_transparent() {
+            return Service(router);
+        }
+        let state = ModeState::new(modes, move || clock.now().as_second());
+        Service(router.layer(middleware::from_fn_with_state(Arc::new(state), modes::apply)))
     }
 }
 
@@ -418,7 +425,7 @@ impl Incoming {
             cache: engine.cache.clone(),
             ref_updates: RefUpdates::default(),
             events: Vec::new(),
-            only_specified: engine.only_specified,
+            version: engine.version,
         })
     }
 

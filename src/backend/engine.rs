@@ -5,6 +5,7 @@ use super::cache::Cache;
 use super::call::{Call, WriteCall};
 use super::deliveries;
 use super::limits::Limits;
+use super::modes::Version;
 use super::page::Pagination;
 use super::params::Inputs;
 use super::records::{Intent, RefUpdate};
@@ -65,8 +66,8 @@ pub struct Engine {
     pub streams: Arc<Streams>,
     /// The timeouts and concurrency limits.
     pub limits: Limits,
-    /// Whether replies contain only what the specification describes.
-    pub only_specified: bool,
+    /// The version that is emulated.
+    pub version: Version,
     advance: Advance,
     /// The time before which [`Advance`] has nothing to do.
     quiet_until: Mutex<Option<Timestamp>>,
@@ -92,7 +93,7 @@ impl Engine {
             cache: Arc::default(),
             streams: Arc::new(Streams::new(limits.streams, limits.stall)),
             limits,
-            only_specified: false,
+            version: Version::default(),
             advance,
             quiet_until: Mutex::default(),
         }
@@ -141,7 +142,7 @@ impl Engine {
             cache: self.cache.clone(),
             ref_updates: RefUpdates::default(),
             events: Vec::new(),
-            only_specified: self.only_specified,
+            version: self.version,
         };
         let next = (self.advance)(&mut call).unwrap_or(Timestamp::MAX);
         let (ref_updates, events) = (call.ref_updates.take(), call.events);

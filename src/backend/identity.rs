@@ -5,18 +5,19 @@ use super::mount::Mount;
 use super::rejection::Rejection;
 use crate::api::identity::{AccessToken, GetMetadata, GetOwnToken, GetVersion, Version};
 
-/// The GitLab version whose operations the server follows, for clients that check it.
-const VERSION: &str = "18.9.0-labscope";
-
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read_signed_in::<GetMetadata>(|_, _| ok(version()))
-        .read_signed_in::<GetVersion>(|_, _| ok(Version { enterprise: None, ..version() }))
+        .read_signed_in::<GetMetadata>(|call, _| ok(version(call)))
+        .read_signed_in::<GetVersion>(|call, _| ok(Version { enterprise: None, ..version(call) }))
         .read_signed_in::<GetOwnToken>(own_token)
 }
 
-fn version() -> Version {
-    Version { version: VERSION.into(), revision: env!("CARGO_PKG_VERSION").into(), enterprise: Some(true) }
+fn version(call: &ReadCall) -> Version {
+    Version {
+        version: call.version.number().into(),
+        revision: env!("CARGO_PKG_VERSION").into(),
+        enterprise: Some(true),
+    }
 }
 
 fn own_token(call: &ReadCall, _: GetOwnToken) -> Outcome<AccessToken> {

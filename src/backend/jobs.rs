@@ -3,19 +3,21 @@
 use super::auth::Caller;
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::Git;
+use super::modes::Version;
 use super::mount::Mount;
 use super::pipelines::check_variable;
-use super::range;
 use super::records::{self, Project, Status, level};
 use super::rejection::Rejection;
 use super::runner;
 use super::stream::Stream;
 use super::world::World;
+use super::{params, range};
 use crate::api::Id;
 use crate::api::jobs::*;
 use crate::api::pipelines::resources;
 use crate::backend::presenters::{optional_time, time};
 use jiff::Timestamp;
+use serde::Deserialize;
 use std::io::{Cursor, Read, Write};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -169,13 +171,28 @@ fn get(call: &ReadCall, input: GetJob) -> Outcome<Job> {
     ok(call.show_job(job, call.git(project).ok().as_ref()))
 }
 
+/// The inputs of 19 that select a part of a trace, which is then sent as if it were whole: with 200, without a range.
+#[derive(Deserialize)]
+struct TracePart {
+    byte_offset: Option<u64>,
+    byte_limit: Option<u64>,
+}
+
 fn trace(call: &ReadCall, input: GetTrace) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     let job = call.job(project.id, input.job_id)?;
     let trace = runner::trace(call.world, job, call.now).ok_or_else(Rejection::record_not_found)?;
     let total = trace.length();
     let write = move |from: u64, out: &mut dyn Write| trace.write(from, out);
-    let stream = Stream::new("text/plain", Some(total), write);
+    let mut stream = Stream::new("text/plain", Some(total), write);
+    if call.version >= Version::V19 {
+        let part: TracePart = params::read(&call.inputs)?;
+        let from = part.byte_offset.unwrap_or(0).min(total);
+        let to = part.byte_limit.map_or(total, |limit| from.saturating_add(limit).min(total));
+        if (from, to) != (0, total) {
+            stream = range::part(stream, from, to);
+        }
+    }
     // Ranges let clients fetch only the tail. There is no entity tag, because the trace grows.
     let named = format!("infile; filename=\"{}.log\"", job.id);
     Ok(range::answer(stream, &call.headers, None).header("content-disposition", &named))

@@ -3,6 +3,7 @@
 use super::cache::Relation;
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::git::Git;
+use super::modes::Version;
 use super::mount::Mount;
 use super::params;
 use super::records::{self, MilestoneState, Noteable, Project, Range, Reviewer, State, TodoAction, level};
@@ -79,6 +80,8 @@ struct MoreFilters {
     assignee_username: Option<String>,
     /// The ID of a reviewer, `None` or `Any`.
     reviewer_id: Option<String>,
+    /// The filter of 19 that replaces `wip`.
+    draft: Option<bool>,
 }
 
 /// Returns the estimated and spent time, in seconds and as text.
@@ -249,7 +252,7 @@ impl<W: Deref<Target = World>> Call<W> {
             ..self.simple_merge_request(mr)
         };
         // Lists of the specification have no dates of the merge and of the closing.
-        if self.only_specified { view } else { self.with_end(mr, view) }
+        if self.only_specified() { view } else { self.with_end(mr, view) }
     }
 
     /// Adds when and by whom a merge request was merged or closed.
@@ -399,6 +402,7 @@ fn list_filtered(
     let words = [usual, "all", "created-by-me", "assigned-to-me", "reviews-for-me"];
     let scope = call.choice_or_first("scope", scope.as_deref(), &words)?.to_owned();
     let more: MoreFilters = params::read(&call.inputs)?;
+    let draft = more.draft.filter(|_| call.version >= Version::V19);
     let created = Bounds::new("created", &input.created_after, &input.created_before)?;
     let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
     let labels: Vec<&str> = input.labels.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
@@ -460,6 +464,7 @@ fn list_filtered(
                 .flatten()
                 .all(|name| mr.approvals.keys().any(|user| is_named(*user, name)))
             && input.wip.as_ref().is_none_or(|wip| (wip == "yes") == is_draft(&mr.title))
+            && draft.is_none_or(|draft| draft == is_draft(&mr.title))
             && !input.not.iter().flatten().any(|(name, value)| match name.as_str() {
                 "author_id" => mr.author.to_string() == *value,
                 "author_username" => is_named(mr.author, value),
@@ -658,7 +663,7 @@ pub const LABEL_CHANGE_INPUTS: [&str; 2] = ["add_labels", "remove_labels"];
 
 /// Returns the labels after an update: `labels`, or else `before`, with the changes in [`LABEL_CHANGE_INPUTS`] applied.
 pub fn updated_labels(call: &WriteCall, before: &[String], labels: Option<&str>) -> Option<Vec<String>> {
-    let given = |name: &str| call.inputs.get(name)?.as_str().filter(|_| !call.only_specified).map(split_labels);
+    let given = |name: &str| call.inputs.get(name)?.as_str().filter(|_| !call.only_specified()).map(split_labels);
     let [more, less] = LABEL_CHANGE_INPUTS.map(given);
     let all = labels.map(split_labels);
     if all.is_none() && more.is_none() && less.is_none() {

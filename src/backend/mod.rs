@@ -38,6 +38,7 @@ mod listener;
 mod members;
 mod merge_requests;
 mod milestones;
+mod modes;
 pub mod mount;
 mod notes;
 mod notifications;
@@ -81,6 +82,7 @@ pub use demo::WorldKind;
 pub use demo::usernames as demo_users;
 pub use engine::Clock;
 pub use limits::Limits;
+pub use modes::{Failures, Modes, Version};
 pub use routes::{all as routes, operations};
 pub use start::{
     GitIdentity, Options, RunningServer, StartError, listen, local_identity, local_project, start, start_on,

@@ -7,6 +7,7 @@ use super::call::{Answer, Outcome, ReadCall, WriteCall};
 use super::door::{Checks, Door, Rendered, Route, Run, Service};
 use super::engine::Engine;
 use super::git_http;
+use super::modes::Modes;
 use super::oauth;
 use super::page::Pagination;
 use super::params::{self, Inputs};
@@ -252,8 +253,8 @@ impl Mount {
         self.door.routes()
     }
 
-    pub fn into_service(self, engine: Arc<Engine>) -> Service {
-        self.door.into_service(engine)
+    pub fn into_service(self, engine: Arc<Engine>, modes: Modes) -> Service {
+        self.door.into_service(engine, modes)
     }
 }
 
@@ -282,7 +283,7 @@ where
     Run::Read(Box::new(move |call| {
         let inputs = inputs(&call.inputs, head)?;
         call.pagination = Pagination::from_inputs(&call.inputs)?;
-        render::<E>(handler(call, inputs)?, call.only_specified)
+        render::<E>(handler(call, inputs)?, call.only_specified())
     }))
 }
 
@@ -297,7 +298,7 @@ where
         if E::INPUTS.iter().any(|input| input.name == "code") {
             params::content_as_code(&mut call.inputs);
         }
-        render::<E>(handler(call, inputs(&call.inputs, head)?)?, call.only_specified)
+        render::<E>(handler(call, inputs(&call.inputs, head)?)?, call.only_specified())
     }))
 }
 

@@ -124,7 +124,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns the web URL of a page of a project, such as `issues/7`. Servers of the specification's version had no
     /// `-` before it.
     pub fn project_page(&self, project: &Project, page: &str) -> String {
-        let mark = if self.only_specified { "" } else { "-/" };
+        let mark = if self.only_specified() { "" } else { "-/" };
         format!("{}/{mark}{page}", self.project_url(project))
     }
 }

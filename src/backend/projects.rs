@@ -217,7 +217,7 @@ impl<W: Deref<Target = World>> Call<W> {
             Namespace::Group(_) => None,
         };
         let runs = rights.level(world, project) >= level::MAINTAINER;
-        let origin = project.forked_from.filter(|_| !self.only_specified).and_then(|id| world.projects.get(id));
+        let origin = project.forked_from.filter(|_| !self.only_specified()).and_then(|id| world.projects.get(id));
         let origin = origin.filter(|origin| rights.can_see_project(world, origin));
         let mut out = ProjectView {
             visibility: Some(project.visibility.as_str().into()),

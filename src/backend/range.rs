@@ -101,17 +101,22 @@ pub fn answer(stream: Stream, headers: &HeaderMap, tag: Option<&str>) -> Answer<
         let empty = Stream::new(stream.content_type, Some(0), |_, _| Ok(()));
         return Answer::new(empty).status(416).header("content-range", &format!("bytes */{total}"));
     }
+    let content_range = format!("bytes {from}-{}/{total}", to - 1);
+    with_etag(Answer::new(part(stream, from, to)).status(206), tag)
+        .header("content-range", &content_range)
+        .header("accept-ranges", "bytes")
+}
+
+/// Returns the bytes of a stream from `from` up to but not including `to`, which must exist.
+pub fn part(stream: Stream, from: u64, to: u64) -> Stream {
     let Stream { write, content_type, .. } = stream;
-    let part = Stream::new(content_type, Some(to - from), move |_, out| {
-        let mut part = LimitedWriter { out, left: to - from };
+    let length = to.saturating_sub(from);
+    Stream::new(content_type, Some(length), move |_, out| {
+        let mut part = LimitedWriter { out, left: length };
         let written = write(from, &mut part);
         // The failure only cut off what follows the requested part.
         if part.left == 0 { Ok(()) } else { written }
-    });
-    let content_range = format!("bytes {from}-{}/{total}", to - 1);
-    with_etag(Answer::new(part).status(206), tag)
-        .header("content-range", &content_range)
-        .header("accept-ranges", "bytes")
+    })
 }
 
 fn with_etag(answer: Answer<Stream>, tag: Option<&str>) -> Answer<Stream> {

@@ -5,6 +5,7 @@ use super::engine::{Clock, Engine};
 use super::git::{self, LocalError};
 use super::limits::Limits;
 use super::listener;
+use super::modes::{Modes, Version};
 use super::records::*;
 use super::store::{REPOSITORIES, Store, StoreError, repository_path};
 use super::temp_folder::TempFolder;
@@ -39,8 +40,7 @@ pub struct Options {
     pub limits: Limits,
     /// The name and email address to give to the user of a new world, instead of the generated ones.
     pub identity: Option<GitIdentity>,
-    /// Whether to behave like a 10.6 server, which has only what the specification describes.
-    pub only_specified: bool,
+    pub modes: Modes,
 }
 
 impl Default for Options {
@@ -53,7 +53,7 @@ impl Default for Options {
             clock: Clock::system(),
             limits: Limits::default(),
             identity: None,
-            only_specified: false,
+            modes: Modes::default(),
         }
     }
 }
@@ -152,7 +152,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
     let listener = TcpListener::from_std(listener).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     let base_url = format!("http://{bound}");
-    let (url, limits, only_specified) = (base_url.clone(), options.limits, options.only_specified);
+    let (url, limits, modes) = (base_url.clone(), options.limits, options.modes);
     let prepared = tokio::task::spawn_blocking(move || prepare(options, url));
     let Prepared { engine, temp_folder, project } =
         prepared.await.map_err(|panic| StartError::World(panic.to_string()))??;
@@ -166,7 +166,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
         .collect();
     let user = main_user(&world).map(|user| user.username.clone()).unwrap_or_default();
     let license = super::license::sample(engine.clock.now());
-    let service = routes::all(only_specified).into_service(Arc::new(engine));
+    let service = routes::all(modes.version == Version::V10_6).into_service(Arc::new(engine), modes);
     let (stop, stopped) = oneshot::channel::<()>();
     let served = tokio::spawn(listener::serve(listener, service, limits, async {
         let _ = stopped.await;
@@ -223,7 +223,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     world.take_changes();
     let mut engine =
         Engine::new(world, store, repositories, options.clock, base_url, options.limits, super::decisions::advance);
-    engine.only_specified = options.only_specified;
+    engine.version = options.modes.version;
     // Advance to the present before serving: otherwise only one of several concurrent first requests would see what has
     // become due since the world was built.
     engine.tick();

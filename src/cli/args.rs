@@ -1,6 +1,7 @@
 //! The command line: commands, options and their help.
 
-use clap::{Args, Parser, Subcommand};
+use crate::backend::Version;
+use clap::{ArgAction, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -149,9 +150,27 @@ pub struct Serve {
     /// Store all data in this folder and keep it across restarts
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Emulate a server of this version, without threads, approvals and other later features
-    #[arg(long, value_name = "VERSION", value_parser = ["10.6"])]
-    pub api: Option<String>,
+    /// Emulate a server of this version: 10.6 has no threads, approvals and other later features
+    #[arg(long, value_name = "VERSION", value_parser = parse_version, default_value = "19")]
+    pub api: Version,
+    /// Whether a request for a part of a file or trace gets only that part
+    #[arg(long, value_name = "on|off", value_parser = parse_switch, default_value = "on", action = ArgAction::Set)]
+    pub range: bool,
+    /// Do not tell how many entries and pages a list has
+    #[arg(long)]
+    pub no_totals: bool,
+    /// Refuse requests with the same token beyond this number in a minute, with 429
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub rate_limit: Option<u32>,
+    /// Wait this long before handling each request
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    pub latency: u32,
+    /// Make this share of the requests fail, such as 0.05: with 500, 502, 503 or half a reply
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    pub fail: Option<f64>,
+    /// Choose the requests that fail: the same number chooses the same ones
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "fail")]
+    pub seed: u64,
 }
 
 /// Options of `labscope api`.
@@ -194,6 +213,28 @@ pub enum AuthCommand {
     Status,
     /// Remove the stored token
     Logout,
+}
+
+fn parse_version(text: &str) -> Result<Version, String> {
+    let known = Version::NAMES.into_iter().find(|(name, _)| *name == text);
+    known.map(|(_, version)| version).ok_or_else(|| {
+        let names: Vec<&str> = Version::NAMES.iter().map(|(name, _)| *name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+fn parse_switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("expected on or off".to_owned()),
+    }
+}
+
+/// Parses a share from 0 to 1.
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| (0.0..=1.0).contains(rate));
+    rate.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
 /// Parses an address to listen on: an IP address or a host name, and a port, as in `localhost:8080`.

@@ -3,7 +3,7 @@
 use super::args::Serve;
 use super::failure::Failure;
 use super::{async_runtime, write_stdout};
-use crate::backend::{self, RunningServer, WorldKind};
+use crate::backend::{self, Failures, Modes, RunningServer, WorldKind};
 use crate::config::token::write_private;
 use crate::runtime::signals::{Signal, Signals};
 use crate::system::files;
@@ -22,7 +22,14 @@ pub fn run(serve: Serve) -> Result<(), Failure> {
         world: world(serve.world.as_deref(), !serve.repos.is_empty()),
         repos: serve.repos,
         data: serve.data,
-        only_specified: serve.api.is_some(),
+        modes: Modes {
+            version: serve.api,
+            has_ranges: serve.range,
+            has_totals: !serve.no_totals,
+            rate_limit: serve.rate_limit,
+            latency: Duration::from_millis(serve.latency.into()),
+            failures: serve.fail.map(|rate| Failures { rate, seed: serve.seed }),
+        },
         ..backend::Options::default()
     };
     let runtime = async_runtime()?;

@@ -1,17 +1,17 @@
 //! Environments of a project.
 
 use crate::{Server, each, json};
-use labscope::backend::{Options, WorldKind};
+use labscope::backend::{Modes, Options, Version, WorldKind};
 
 const AT: &str = "/projects/acme%2Frocket-ui/environments";
 
-async fn demo(only_specified: bool) -> Server {
-    Server::with(Options { world: WorldKind::Demo, only_specified, ..Options::default() }).await
+async fn demo(version: Version) -> Server {
+    Server::with(Options { world: WorldKind::Demo, modes: Modes::of(version), ..Options::default() }).await
 }
 
 #[tokio::test]
 async fn environments_can_be_listed_read_and_stopped() {
-    let server = demo(false).await;
+    let server = demo(Version::default()).await;
     let all = server.read("ada", AT).await;
     assert_eq!(each(&all, "name"), ["production", "staging"]);
     assert_eq!((&all[0]["tier"], &all[0]["state"]), (&"production".into(), &"available".into()));
@@ -32,13 +32,13 @@ async fn environments_can_be_listed_read_and_stopped() {
 
 #[tokio::test]
 async fn an_old_server_has_no_environments() {
-    let server = demo(true).await;
+    let server = demo(Version::V10_6).await;
     assert_eq!(json(server.get("ada", AT).await, 404).await["error"], "404 Not Found");
 }
 
 #[tokio::test]
 async fn an_environment_is_found_by_its_whole_name() {
-    let server = demo(false).await;
+    let server = demo(Version::default()).await;
     assert_eq!(each(&server.read("ada", &format!("{AT}?name=staging")).await, "name"), ["staging"]);
     assert_eq!(server.read("ada", &format!("{AT}?name=stag")).await, serde_json::json!([]));
     let both = json(server.get("ada", &format!("{AT}?name=staging&search=stag")).await, 400).await;

@@ -30,6 +30,7 @@ mod members;
 mod merge_requests;
 mod milestones;
 mod model;
+mod modes;
 mod oauth;
 mod pipelines;
 mod projects;
@@ -52,7 +53,7 @@ mod uploads;
 mod variables;
 mod watch;
 
-use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
+use labscope::backend::{Clock, Modes, Options, RunningServer, Version, WorldKind, start};
 use reqwest::{Method, Response, StatusCode};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -264,7 +265,8 @@ async fn an_old_server_has_exactly_the_specified_endpoints() {
     let (all, old) = (labscope::backend::routes(false), labscope::backend::routes(true));
     assert_eq!(old.mounted().len(), 142, "a newer endpoint is not marked as newer");
     assert!(all.mounted().len() > old.mounted().len());
-    let server = Server::with(Options { world: WorldKind::Demo, only_specified: true, ..Options::default() }).await;
+    let server =
+        Server::with(Options { world: WorldKind::Demo, modes: Modes::of(Version::V10_6), ..Options::default() }).await;
     for (endpoint, route) in labscope::backend::operations().filter(|(_, route)| route.is_unspecified) {
         let slot = |segment: &str| if segment.starts_with('{') { "1".to_owned() } else { segment.to_owned() };
         let path = route.path.split('/').map(slot).collect::<Vec<_>>().join("/");

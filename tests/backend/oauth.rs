@@ -1,7 +1,7 @@
 //! Signing in a device with OAuth: the code, the page, the token, and its refresh.
 
 use crate::{Server, json};
-use labscope::backend::Options;
+use labscope::backend::{Modes, Options, Version};
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json as value};
 use std::sync::Arc;
@@ -115,7 +115,7 @@ async fn invalid_clients_scopes_and_expired_codes_are_refused() {
 
 #[tokio::test]
 async fn an_old_server_has_no_device_authorization() {
-    let server = Server::with(Options { only_specified: true, ..Options::default() }).await;
+    let server = Server::with(Options { modes: Modes::of(Version::V10_6), ..Options::default() }).await;
     let form = [("client_id", "labscope"), ("scope", "api")];
     assert_eq!(post(&server, "/oauth/authorize_device", &form).await.status(), 404);
 }

@@ -1,17 +1,17 @@
 //! Releases of a project, which belong to its tags.
 
 use crate::{Server, each, json};
-use labscope::backend::{Options, WorldKind};
+use labscope::backend::{Modes, Options, Version, WorldKind};
 
 const AT: &str = "/projects/acme%2Frocket-ui/releases";
 
-async fn demo(only_specified: bool) -> Server {
-    Server::with(Options { world: WorldKind::Demo, only_specified, ..Options::default() }).await
+async fn demo(version: Version) -> Server {
+    Server::with(Options { world: WorldKind::Demo, modes: Modes::of(version), ..Options::default() }).await
 }
 
 #[tokio::test]
 async fn a_release_can_be_created_changed_and_deleted_without_its_tag() {
-    let server = demo(false).await;
+    let server = demo(Version::default()).await;
     let all = server.read("ada", AT).await;
     assert_eq!(each(&all, "tag_name")[..2], ["v0.3.2", "v0.3.0"], "newest first");
     assert_eq!((&all[1]["name"], &all[1]["author"]["username"]), (&"Layouts by weight".into(), &"bo".into()));
@@ -37,7 +37,7 @@ async fn a_release_can_be_created_changed_and_deleted_without_its_tag() {
 
 #[tokio::test]
 async fn asset_links_can_be_added_changed_and_removed() {
-    let server = demo(false).await;
+    let server = demo(Version::default()).await;
     let links = format!("{AT}/v0.3.0/assets/links");
     let known = server.read("ada", &links).await;
     assert_eq!(each(&known, "name"), ["Guide to layouts", "rocket-ui 0.3.0 for Linux"]);
@@ -60,13 +60,13 @@ async fn asset_links_can_be_added_changed_and_removed() {
 
 #[tokio::test]
 async fn an_old_server_has_no_releases_endpoint() {
-    let server = demo(true).await;
+    let server = demo(Version::V10_6).await;
     assert_eq!(json(server.get("ada", AT).await, 404).await["error"], "404 Not Found");
 }
 
 #[tokio::test]
 async fn a_release_is_read_by_its_tag_and_the_latest_by_a_permalink() {
-    let server = demo(false).await;
+    let server = demo(Version::default()).await;
     let one = server.read("", &format!("{AT}/v0.3.0")).await;
     assert_eq!(one["name"], "Layouts by weight");
     assert_eq!(json(server.get("ada", &format!("{AT}/v9")).await, 404).await["message"], "404 Not Found");
@@ -84,7 +84,7 @@ async fn a_release_is_read_by_its_tag_and_the_latest_by_a_permalink() {
 
 #[tokio::test]
 async fn a_release_is_created_with_its_links_its_date_and_the_message_of_its_tag() {
-    let server = demo(false).await;
+    let server = demo(Version::default()).await;
     let link = serde_json::json!({"name": "Guide", "url": "https://acme.example/g", "link_type": "runbook"});
     let body = serde_json::json!({"tag_name": "v9", "ref": "main", "tag_message": "Nine",
         "released_at": "2020-01-02T03:04:05Z", "assets": {"links": [link]}});

@@ -8,7 +8,7 @@
 //! `+` are sent by servers of today, and left out if only the specification is served.
 
 use crate::{Server, json};
-use labscope::backend::{Clock, Options, WorldKind};
+use labscope::backend::{Clock, Modes, Options, Version, WorldKind};
 use reqwest::Method;
 use serde_json::{Value, json as value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -333,10 +333,10 @@ fn shapes_reject_values_of_the_wrong_type() {
     }
 }
 
-async fn demo(only_specified: bool) -> Server {
+async fn demo(version: Version) -> Server {
     let now: jiff::Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
     let clock = Clock::new(move || now);
-    Server::with(Options { world: WorldKind::Demo, clock, only_specified, ..Options::default() }).await
+    Server::with(Options { world: WorldKind::Demo, clock, modes: Modes::of(version), ..Options::default() }).await
 }
 
 /// Returns whether a reply says that there is no such operation.
@@ -355,7 +355,7 @@ async fn reads_of_the_specification_return_exactly_its_fields() {
 }
 
 async fn check_reads(today: bool) {
-    let server = demo(!today).await;
+    let server = demo(if today { Version::default() } else { Version::V10_6 }).await;
     let rocket = "/projects/acme%2Frocket-ui";
     let at = |path: &str| format!("{rocket}{path}");
     let first = |path: String, key: &'static str| {
@@ -512,7 +512,7 @@ async fn check_reads(today: bool) {
 
 #[tokio::test]
 async fn absent_and_restricted_fields_are_omitted() {
-    let server = demo(true).await;
+    let server = demo(Version::V10_6).await;
     let rocket = "/projects/acme%2Frocket-ui";
     let own = "/projects/ada%2Fdotfiles";
     let guarded = ["owner", "permissions", "runners_token", "repository_storage"];
@@ -546,7 +546,7 @@ async fn writes_of_the_specification_return_exactly_its_fields() {
 }
 
 async fn check_writes(today: bool) {
-    let server = demo(!today).await;
+    let server = demo(if today { Version::default() } else { Version::V10_6 }).await;
     let rocket = "/projects/acme%2Frocket-ui";
     let send = |who: &'static str, method: Method, path: String, body: Value| {
         let call = server.call(who, method, &path).json(&body);

@@ -107,6 +107,11 @@ fn arguments_that_do_not_exist_are_reported() {
         (&["serve", "--ready-file", "/dev/null"], 2, "/dev/null exists and is not a regular file"),
         (&["https://git.example.org/a/b"], 2, "labscope --host https://git.example.org https://git.example.org/a/b"),
         (&["serve", "--repo", "nowhere"], 1, "nowhere does not exist"),
+        (&["serve", "--api", "12"], 2, "expected one of 10.6, 17, 18, 19"),
+        (&["serve", "--fail", "5"], 2, "expected a number from 0 to 1"),
+        (&["serve", "--range", "no"], 2, "expected on or off"),
+        (&["serve", "--rate-limit", "0"], 2, "0 is not in 1.."),
+        (&["serve", "--seed", "3"], 2, "--fail <RATE>"),
     ] {
         let ended = home.run(arguments);
         assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");

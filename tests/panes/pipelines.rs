@@ -320,8 +320,11 @@ async fn the_demo_opens_a_child_pipeline_and_returns_to_its_parent() {
 
 #[tokio::test]
 async fn a_specification_only_server_has_jobs_but_no_pipelines_list() {
-    let server =
-        crate::served::demo_with(labscope::backend::Options { only_specified: true, ..Default::default() }).await;
+    let server = crate::served::demo_with(labscope::backend::Options {
+        modes: labscope::backend::Modes::of(labscope::backend::Version::V10_6),
+        ..Default::default()
+    })
+    .await;
     let mut app = Begin::at(place()).size(120, 30).server(&server.base_url, server.token()).open();
     app.settle().await;
     app.expect("This server has no list of pipelines.").press("g j").settle().await;

@@ -308,6 +308,19 @@ mod tests {
     }
 
     #[test]
+    fn the_world_of_users_has_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users.toml");
+        std::fs::write(&path, include_str!("../../../assets/world/users.toml")).unwrap();
+        let world = build(&WorldKind::File(path), folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let named = |secret: &str| world.tokens.iter().find(|token| token.secret == secret).map(|token| token.user);
+        let ada = world.users.iter().find(|user| user.username == "ada").unwrap();
+        assert_eq!(named("glpat-ada-0123456789abcde"), Some(ada.id));
+        assert_eq!(world.users.iter().count(), 6);
+        assert_eq!((world.projects.iter().count(), world.groups.iter().count()), (0, 0));
+    }
+
+    #[test]
     fn world_file_can_define_history_and_jobs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.toml");

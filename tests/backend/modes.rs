@@ -1,0 +1,143 @@
+//! The modes for testing clients: emulated versions, simulated limits and faults.
+
+use crate::{Server, json};
+use labscope::backend::{Failures, Modes, Options, Version, WorldKind};
+use reqwest::{Method, Response, StatusCode};
+use serde_json::json as value;
+use std::time::{Duration, Instant};
+
+async fn demo(modes: Modes) -> Server {
+    Server::with(Options { world: WorldKind::Demo, modes, ..Options::default() }).await
+}
+
+fn header(reply: &Response, name: &str) -> Option<String> {
+    Some(reply.headers().get(name)?.to_str().expect("text").to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_version_has_the_replies_of_its_time() {
+    for (version, number) in
+        [(Version::V17, "17.11.0-labscope"), (Version::V18, "18.11.0-labscope"), (Version::V19, "19.5.0-labscope")]
+    {
+        let server = demo(Modes::of(version)).await;
+        assert_eq!(server.read("ada", "/version").await["version"], number);
+        let mr = "/projects/acme%2Frocket-ui/merge_requests/42";
+        server.post("bo", &format!("{mr}/approve"), &[]).await;
+        let known = server.read("bo", &format!("{mr}/approvals")).await;
+        assert_eq!(known["approved_by"][0].get("approved_at").is_some(), version >= Version::V18, "{known}");
+        let again = server.post("bo", &format!("{mr}/approve"), &[]).await;
+        let (status, length) = (again.status().as_u16(), again.bytes().await.expect("a reply").len());
+        assert_eq!((status, length > 0), if version >= Version::V19 { (304, false) } else { (401, true) });
+
+        let all = server.read("ada", "/merge_requests?scope=all&per_page=100").await.as_array().unwrap().len();
+        let drafts = server.read("ada", "/merge_requests?scope=all&draft=true&per_page=100").await;
+        let drafts = drafts.as_array().unwrap();
+        assert_eq!(drafts.len() < all, version >= Version::V19);
+        assert!(!drafts.is_empty());
+        assert_eq!(drafts.iter().all(|mr| mr["work_in_progress"] == true), version >= Version::V19);
+
+        let trace = "/projects/acme%2Frocket-ui/jobs/1/trace";
+        let jobs = server.read("ada", "/projects/acme%2Frocket-ui/jobs?scope[]=success").await;
+        let trace = trace.replace("/1/", &format!("/{}/", jobs[0]["id"]));
+        let text = server.get("ada", &trace).await.text().await.expect("a trace");
+        let part = server.get("ada", &format!("{trace}?byte_offset=5&byte_limit=7")).await;
+        assert_eq!((part.status(), header(&part, "content-range")), (StatusCode::OK, None));
+        let part = part.text().await.expect("a part");
+        assert_eq!(part, if version >= Version::V19 { &text[5..12] } else { &text }, "{version:?}");
+        let past = server.get("ada", &format!("{trace}?byte_offset=99999999")).await.text().await.expect("a part");
+        assert_eq!(past.is_empty(), version >= Version::V19);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_ranges_sends_the_whole_file() {
+    for (has_ranges, status) in [(true, 206), (false, 200)] {
+        let server = demo(Modes { has_ranges, ..Modes::default() }).await;
+        let jobs = server.read("ada", "/projects/acme%2Frocket-ui/jobs?scope[]=success").await;
+        let path = format!("/projects/acme%2Frocket-ui/jobs/{}/trace", jobs[0]["id"]);
+        let request = server.call("ada", Method::GET, &path).header("range", "bytes=5-");
+        let reply = request.send().await.expect("a reply");
+        assert_eq!((reply.status().as_u16(), header(&reply, "accept-ranges").is_some()), (status, has_ranges));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_totals_names_only_the_next_page() {
+    let server = demo(Modes { has_totals: false, ..Modes::default() }).await;
+    let reply = server.get("ada", "/projects?per_page=1").await;
+    assert_eq!((header(&reply, "x-total"), header(&reply, "x-total-pages")), (None, None));
+    assert_eq!(header(&reply, "x-next-page").as_deref(), Some("2"));
+    let links = header(&reply, "link").expect("links");
+    assert!(links.contains("rel=\"next\"") && !links.contains("rel=\"last\""), "{links}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_beyond_the_limit_of_a_minute_are_refused_as_rack_attack_does() {
+    let server = demo(Modes { rate_limit: Some(3), ..Modes::default() }).await;
+    for left in ["2", "1", "0"] {
+        let reply = server.get("ada", "/version").await;
+        assert_eq!(reply.status(), StatusCode::OK);
+        assert_eq!(header(&reply, "ratelimit-remaining").as_deref(), Some(left));
+    }
+    let refused = server.get("ada", "/version").await;
+    assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(header(&refused, "ratelimit-observed").as_deref(), Some("4"));
+    let wait: u64 = header(&refused, "retry-after").expect("a pause").parse().expect("seconds");
+    assert!((1..=60).contains(&wait), "{wait}");
+    assert_eq!(refused.text().await.expect("a body"), "Retry later\n");
+    assert_eq!(server.get("bo", "/version").await.status(), StatusCode::OK, "another token has its own limit");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_fail_in_all_ways_and_the_same_ones_with_the_same_seed() {
+    let mut series = Vec::new();
+    for _ in 0..2 {
+        let failures = Some(Failures { rate: 0.5, seed: 3 });
+        let server = demo(Modes { failures, ..Modes::default() }).await;
+        let mut outcomes = Vec::new();
+        for _ in 0..40 {
+            let reply = server.get("ada", "/projects").await;
+            let status = reply.status().as_u16();
+            outcomes.push((status, reply.bytes().await.is_ok()));
+        }
+        series.push(outcomes);
+    }
+    assert_eq!(series[0], series[1]);
+    for wanted in [(200, true), (200, false), (500, true), (502, true), (503, true)] {
+        assert!(series[0].contains(&wanted), "{wanted:?} is not in {:?}", series[0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_whose_reply_is_lost_may_have_happened() {
+    let server = demo(Modes { failures: Some(Failures { rate: 1.0, seed: 1 }), ..Modes::default() }).await;
+    let honest = demo(Modes::default()).await;
+    let path = "/projects/acme%2Frocket-ui/labels";
+    let before = honest.read("ada", &format!("{path}?per_page=100")).await.as_array().unwrap().len();
+    let (mut lost, mut refused) = (0, 0);
+    for n in 0..12 {
+        let reply = server.post("ada", path, &[("name", &format!("lost {n}")), ("color", "#112233")]).await;
+        match reply.status().as_u16() {
+            500 | 503 => refused += 1,
+            201 | 502 => lost += 1,
+            other => panic!("{other}"),
+        }
+    }
+    assert!(lost > 0 && refused > 0, "{lost} {refused}");
+    // Half of the list is enough to count: the requests of this server all fail, so its data is compared by size.
+    let mut after = None;
+    for _ in 0..20 {
+        let reply = server.get("ada", &format!("{path}?per_page=100")).await;
+        after = after.or(header(&reply, "x-total"));
+    }
+    assert_eq!(after, Some((before + lost).to_string()), "half a reply has its headers");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn latency_delays_each_reply() {
+    let server = demo(Modes { latency: Duration::from_millis(120), ..Modes::default() }).await;
+    let began = Instant::now();
+    let known = json(server.get("ada", "/version").await, 200).await;
+    assert!(began.elapsed() >= Duration::from_millis(120));
+    assert_ne!(known, value!(null));
+}
