@@ -1,10 +1,12 @@
 //! Changes of a merge request since the user last viewed it; its head and number of notes at that time are kept on
 //! disk.
 
+use crate::api::Time;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::action::Action;
 use crate::app::state::{SeenChange, SeenMergeRequest};
 use crate::app::view::View;
+use jiff::Timestamp;
 
 /// The most important change since the last view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,10 @@ fn current_state(merge_request: &MergeRequest) -> SeenMergeRequest {
     }
 }
 
+fn instant(seen: &SeenMergeRequest) -> Option<Timestamp> {
+    Time(seen.at.clone()).instant()
+}
+
 /// Returns the change since the last view; `None` if there is none or the user has not viewed it yet.
 pub fn changes_since_seen(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
     let then = view.seen.merge_requests.get(&merge_request.id)?;
@@ -44,7 +50,8 @@ pub fn changes_since_seen(view: &View, merge_request: &MergeRequest) -> Option<C
     match () {
         () if !now.sha.is_empty() && !then.sha.is_empty() && now.sha != then.sha => Some(ChangesSince::Commits),
         () if now.notes > then.notes => Some(ChangesSince::Notes(now.notes - then.notes)),
-        () if now.at > then.at => Some(ChangesSince::Changed),
+        // Texts do not compare: the server may have changed its offset.
+        () if instant(&now) > instant(then) => Some(ChangesSince::Changed),
         () => None,
     }
 }

@@ -162,6 +162,24 @@ async fn updates_since_the_last_visit_are_marked() {
 }
 
 #[tokio::test]
+async fn updates_since_the_last_visit_are_found_by_their_instant() {
+    // 11:00 at an offset of two hours is the same instant as 09:00 in UTC, and 11:30 is after it.
+    for (at, is_new) in [("11:00:00.000+02:00", false), ("11:30:00.000+02:00", true), ("04:30:00.000-05:00", true)] {
+        let mut begin = Begin::at(place()).size(120, 30);
+        let seen = SeenMergeRequest { sha: String::new(), notes: 3, at: "2026-06-15T09:00:00Z".into() };
+        let mut state = State::default();
+        state.apply(&Change::Seen(SeenChange::MergeRequest(1042, seen)));
+        begin.states.insert("ada".into(), state);
+        let mut harness = begin.open();
+        harness.reply("GET /user", json!({"id": 5, "username": "ada"}));
+        let mut changed = merge_request(42, "Draw only visible rows", "opened");
+        changed["updated_at"] = format!("2026-06-15T{at}").into();
+        harness.reply(LIST, [changed]).settle().await;
+        assert_eq!(harness.shows("● changed"), is_new, "{at}: {}", harness.picture());
+    }
+}
+
+#[tokio::test]
 async fn marked_merge_requests_change_together_and_report_each_result() {
     let mut harness = open().await;
     harness.press("Space Space").expect("2 marked").press("e").expect("Change 2 merge requests");
