@@ -7,6 +7,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use labscope::api::Raw;
 use labscope::api::endpoint::{Endpoint, Reply};
+use labscope::api::page::NextPage;
 use labscope::api::repository::{EntryKind, ListTree, TreeEntry};
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
@@ -103,7 +104,7 @@ fn tree(entries: usize) -> App {
             ..TreeEntry::default()
         };
         let rows: Vec<TreeEntry> = ((page - 1) * 100..page * 100).map(file).collect();
-        let next = (page < pages).then_some(page as u32 + 1);
+        let next = (page < pages).then_some(NextPage::Number(page as u32 + 1));
         let reply = ParsedReply { len: rows.len(), value: Arc::new(rows), next, total: None, digest: 0, size: 0 };
         app.store.record_reply(&listing, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
     }

@@ -4,6 +4,7 @@ mod support;
 
 use jiff::Timestamp;
 use labscope::api::endpoint::Endpoint;
+use labscope::api::page::NextPage;
 use labscope::api::projects::{ListProjects, Project};
 use labscope::api::{Error, Fault};
 use labscope::app::App;
@@ -37,7 +38,7 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
                 }
             })
             .collect();
-        let next = (page < pages).then_some(page as u32 + 1);
+        let next = (page < pages).then_some(NextPage::Number(page as u32 + 1));
         let reply = ParsedReply {
             len: values.len(),
             value: Arc::new(values),

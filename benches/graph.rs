@@ -6,6 +6,7 @@ mod support;
 use jiff::Timestamp;
 use labscope::api::commits::{Commit, ListCommits};
 use labscope::api::endpoint::Endpoint;
+use labscope::api::page::NextPage;
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
@@ -64,7 +65,7 @@ fn log(all: usize, size: (u16, u16)) -> App {
     let pages = all.div_ceil(PAGE);
     for number in 0..pages {
         let values = page(number, all);
-        let next = (number + 1 < pages).then_some(number as u32 + 2);
+        let next = (number + 1 < pages).then_some(NextPage::Number(number as u32 + 2));
         let reply = ParsedReply { len: values.len(), value: Arc::new(values), next, total: None, digest: 0, size: 0 };
         app.store.record_reply(&request, number as u32 + 1, Ok(reply), Timestamp::UNIX_EPOCH);
     }

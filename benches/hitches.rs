@@ -3,6 +3,7 @@
 
 mod support;
 
+use labscope::api::page::NextPage;
 use labscope::api::{Error, Fault};
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
@@ -87,7 +88,7 @@ impl Driver<'_> {
                     let (body, more) = (self.server)(load.request.route, *page as usize);
                     (load.read)(&body, Some("application/json"))
                         .map(|(value, len)| {
-                            let next = more.then_some(page + 1);
+                            let next = more.then_some(NextPage::Number(page + 1));
                             let digest = labscope::store::digest(&body);
                             Outcome::Reply(ParsedReply { value, len, next, total: None, digest, size: body.len() })
                         })

@@ -1,6 +1,7 @@
 //! Endpoints as values: a struct defines the method, route, inputs and output of an operation in one place.
 
 use crate::api::error::{Unreadable, error_message};
+use crate::api::page::cursor_inputs;
 use crate::api::views::Views;
 use crate::api::{Host, Topic};
 use crate::api::{error_path, json};
@@ -334,6 +335,16 @@ impl Request {
     /// Requests one page of the list.
     pub fn at_page(mut self, page: u32, per_page: u32) -> Request {
         self.page = Some((page, per_page));
+        self
+    }
+
+    /// Requests one page of the list by the query of a server's link to it, with up to `per_page` rows. The link itself
+    /// is not followed: behind a proxy, it may name a host that cannot be reached, and that must not get the token.
+    pub fn at_link(mut self, query: &str, per_page: u32) -> Request {
+        let inputs: Vec<(String, String)> = cursor_inputs(query).collect();
+        self.fields.retain(|(name, _)| inputs.iter().all(|(other, _)| other != name));
+        self.fields.extend(inputs);
+        self.fields.push(("per_page".to_owned(), per_page.to_string()));
         self
     }
 

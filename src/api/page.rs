@@ -1,7 +1,27 @@
 //! Pages of lists: parses the pagination headers of replies.
 
 use reqwest::header::{HeaderMap, LINK};
+use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
+
+/// The name of the next page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum NextPage {
+    Number(u32),
+    /// The query of the server's link, for keyset pagination.
+    Query(String),
+}
+
+/// The inputs that name the position in a list and the order in which it is read, for keyset pagination.
+const CURSOR_INPUTS: [&str; 7] = ["page_token", "cursor", "id_after", "id_before", "pagination", "order_by", "sort"];
+
+/// Returns the inputs of a link's query that name its page. A server repeats the other inputs as it read them, and they
+/// may be secret.
+pub fn cursor_inputs(query: &str) -> impl Iterator<Item = (String, String)> {
+    let inputs = form_urlencoded::parse(query.as_bytes()).into_owned();
+    inputs.filter(|(key, _)| CURSOR_INPUTS.contains(&key.as_str()))
+}
 
 /// The position of a page in its list. Servers omit numbers that they do not compute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,10 +30,8 @@ pub struct PageInfo {
     pub page: Option<u32>,
     /// The number of entries on a full page.
     pub per_page: Option<u32>,
-    /// The number of the next page; `None` on the last page. The next page may turn out to be empty.
-    pub next: Option<u32>,
-    /// The query of the next page, for keyset pagination instead of page numbers.
-    pub cursor: Option<String>,
+    /// The next page; `None` on the last page. The next page may turn out to be empty.
+    pub next: Option<NextPage>,
     /// The total number of entries.
     pub total: Option<u64>,
     /// The total number of pages.
@@ -35,18 +53,17 @@ impl PageInfo {
     pub fn from_headers(headers: &HeaderMap) -> PageInfo {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         // After the last page, `X-Next-Page` is present but empty: then `Link` is ignored.
-        let (next, cursor) = match text("x-next-page") {
-            Some(number) => (number.trim().parse().ok(), None),
+        let next = match text("x-next-page") {
+            Some(number) => number.trim().parse().ok().map(NextPage::Number),
             None => {
                 let link = headers.get_all(LINK).iter().filter_map(|v| v.to_str().ok()).find_map(next_of_link);
-                link.map_or((None, None), by_number_or_not)
+                link.and_then(page_of_link)
             }
         };
         PageInfo {
             page: text("x-page").and_then(|n| n.trim().parse().ok()),
             per_page: text("x-per-page").and_then(|n| n.trim().parse().ok()),
             next,
-            cursor,
             total: text("x-total").and_then(|n| n.trim().parse().ok()),
             total_pages: text("x-total-pages").and_then(|n| n.trim().parse().ok()),
         }
@@ -74,19 +91,14 @@ fn next_of_link(link: &str) -> Option<&str> {
     None
 }
 
-/// Returns the page number or, for keyset pagination, the whole query of a link.
-fn by_number_or_not(query: &str) -> (Option<u32>, Option<String>) {
-    let from_entry = |key: &str| matches!(key, "page_token" | "cursor" | "id_after" | "id_before" | "pagination");
-    let mut number = None;
-    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
-        if from_entry(&key) {
-            return (None, Some(query.to_owned()));
-        }
-        if key == "page" {
-            number = value.parse().ok();
-        }
+/// Returns the page of a link with this query, if the query names one.
+fn page_of_link(query: &str) -> Option<NextPage> {
+    let names_position = |key: &str| !matches!(key, "order_by" | "sort");
+    if cursor_inputs(query).any(|(key, _)| names_position(&key)) {
+        return Some(NextPage::Query(query.to_owned()));
     }
-    (number, None)
+    let (_, number) = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "page")?;
+    number.parse().ok().map(NextPage::Number)
 }
 
 #[cfg(test)]
@@ -111,8 +123,7 @@ mod tests {
         let expected = PageInfo {
             page: Some(2),
             per_page: Some(20),
-            next: Some(3),
-            cursor: None,
+            next: Some(NextPage::Number(3)),
             total: Some(41),
             total_pages: Some(3),
         };
@@ -128,7 +139,7 @@ mod tests {
     fn without_the_header_the_link_names_the_next_page() {
         let link = "<http://other/a?labels=a,b&page=1&per_page=5>; rel=\"prev\", \
                     <http://other/a?labels=a,b&page=3&per_page=5>; rel=\"next\", <http://other/a?page=9>; rel=\"last\"";
-        assert_eq!(info(&[("link", link)]).next, Some(3));
+        assert_eq!(info(&[("link", link)]).next, Some(NextPage::Number(3)));
         assert_eq!(info(&[("link", "<http://h/a?page=3>; rel=\"last\"")]).next, None);
         assert_eq!(info(&[("link", "<http://h/a?page=3")]).next, None);
         assert_eq!(info(&[]).next, None);
@@ -138,6 +149,8 @@ mod tests {
     fn a_keyset_link_is_kept_unchanged() {
         let query = "pagination=keyset&page=1&per_page=5&page_token=abc%2Fd";
         let page = info(&[("link", &format!("<http://other/a?{query}>; rel=\"next\""))]);
-        assert_eq!((page.next, page.cursor.as_deref()), (None, Some(query)));
+        assert_eq!(page.next, Some(NextPage::Query(query.to_owned())));
+        let inputs = cursor_inputs("private_token=x&id_after=9&order_by=id&per_page=5").collect::<Vec<_>>();
+        assert_eq!(inputs, [("id_after".to_owned(), "9".to_owned()), ("order_by".to_owned(), "id".to_owned())]);
     }
 }

@@ -149,8 +149,9 @@ impl App {
                             self.dirty = true;
                             break;
                         }
+                        let link = self.store.link_to(&load.request, page).cloned();
                         let is_known = self.store.knows(&load.request, page);
-                        self.start(Task::Load { load: load.clone(), page, is_known }, &mut wanted, effects);
+                        self.start(Task::Load { load: load.clone(), page, link, is_known }, &mut wanted, effects);
                     }
                 }
                 Want::Follow(follow) => {

@@ -61,7 +61,7 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     if api.paginate || api.output.is_none() || !success {
         write_body(&response.body, api.output.as_deref().filter(|_| success))?;
     }
-    if success && api.paginate && (response.page.next.is_some() || response.page.cursor.is_some()) {
+    if success && api.paginate && response.page.next.is_some() {
         let why = "The list is incomplete: the server repeats a page or sends an empty one instead of the next page";
         return Err(Failure::failed(why));
     }

@@ -581,6 +581,7 @@ fn version_note(view: &View, error: &crate::api::Error) -> String {
 mod tests {
     use super::*;
     use crate::api::Endpoint;
+    use crate::api::page::NextPage;
     use crate::api::tags::{ListTags, Tag};
     use crate::store::{ParsedReply, Store};
     use jiff::Timestamp;
@@ -590,7 +591,7 @@ mod tests {
     fn with_rows<T>(len: usize, more: bool, total: Option<u64>, run: impl FnOnce(&Rows<'_, Tag>) -> T) -> T {
         let (mut store, list) = (Store::default(), ListTags { id: "7".into(), order_by: None, sort: None });
         let value = Arc::new(vec![Tag::default(); len]);
-        let page = ParsedReply { value, len, next: more.then_some(2), total, digest: 0, size: 0 };
+        let page = ParsedReply { value, len, next: more.then_some(NextPage::Number(2)), total, digest: 0, size: 0 };
         store.record_reply(&list.request(), 1, Ok(page), Timestamp::UNIX_EPOCH);
         run(&store.list(&list))
     }

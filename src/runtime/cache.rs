@@ -3,6 +3,7 @@
 
 use crate::api::client::Response;
 use crate::api::endpoint::Request;
+use crate::api::page::NextPage;
 use crate::system::files;
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -29,7 +30,7 @@ struct Head {
     request: String,
     at: Timestamp,
     content_type: Option<String>,
-    next: Option<u32>,
+    next: Option<NextPage>,
     total: Option<u64>,
 }
 
@@ -43,7 +44,7 @@ pub struct CachedReply {
     /// The `Content-Type`, if the server sent one.
     pub content_type: Option<String>,
     /// The next page, if any.
-    pub next: Option<u32>,
+    pub next: Option<NextPage>,
     /// The total number of rows in the list, if the server counts them.
     pub total: Option<u64>,
     /// The time at which the reply arrived.
@@ -84,7 +85,7 @@ impl Cache {
             request: request.line(),
             at: now,
             content_type: response.content_type.clone(),
-            next: response.page.next,
+            next: response.page.next.clone(),
             total: response.page.total,
         };
         let path = self.path(request);
@@ -199,7 +200,7 @@ mod tests {
             status: 200,
             body: Bytes::from(body.to_owned()),
             content_type: Some("application/json".into()),
-            page: PageInfo { next: Some(3), total: Some(250), ..PageInfo::default() },
+            page: PageInfo { next: Some(NextPage::Number(3)), total: Some(250), ..PageInfo::default() },
         }
     }
 
@@ -210,7 +211,10 @@ mod tests {
         cache.put(&request(), &response("[{\"name\":\"x\"}]\n"), Timestamp::UNIX_EPOCH);
         cache.finish();
         let kept = read(&cache.path(&request()), &request()).expect("kept");
-        assert_eq!((&kept.body[..], kept.next, kept.total), (&b"[{\"name\":\"x\"}]\n"[..], Some(3), Some(250)));
+        assert_eq!(
+            (&kept.body[..], kept.next, kept.total),
+            (&b"[{\"name\":\"x\"}]\n"[..], Some(NextPage::Number(3)), Some(250))
+        );
         assert_eq!(kept.at, Timestamp::UNIX_EPOCH);
         let other = request().at_page(3, 100);
         assert!(read(&cache.path(&other), &other).is_none());

@@ -22,7 +22,7 @@ use crate::runtime::connections::{self, Connect, Connection, Connections, Server
 use crate::runtime::download::{self, PartNames};
 use crate::runtime::range_reader;
 use crate::store;
-use crate::store::{Load, PER_PAGE, ParsedReply, Task, TaskKey, Work, Write};
+use crate::store::{Load, ParsedReply, Task, TaskKey, Work, Write};
 use futures::FutureExt;
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -292,8 +292,9 @@ impl Executor {
             let to = &sender;
             let outcome = async {
                 match task {
-                    Task::Load { load, page, is_known } => {
-                        let request = at_page(&load, page);
+                    Task::Load { load, page, link, is_known } => {
+                        // The connection determines the server.
+                        let request = load.page(page, link.as_deref()).at(None);
                         let cache = connection.cache().await;
                         // The store's data is newer than the disk cache.
                         if !is_known
@@ -388,12 +389,6 @@ impl Executor {
         let on_change = move |outcome| sender.try_send(Msg::DiskStatus(outcome)).is_ok();
         Some(self.journal.get_or_insert_with(|| JournalWriter::start(folder, on_change)))
     }
-}
-
-/// Returns the request for a page, without its host: the connection determines the server.
-fn at_page(load: &Load, page: u32) -> Request {
-    let request = load.request.clone().at(None);
-    if page == 0 { request } else { request.at_page(page, PER_PAGE) }
 }
 
 /// Returns the reply from the disk cache and the time at which it arrived, or `None` if it cannot be read.
@@ -547,13 +542,13 @@ mod tests {
         let body = bytes::Bytes::from_static(b"[{\"name\":\"main\"}]");
         let response = Response { status: 200, body, content_type: None, page: PageInfo::default() };
         let mut cache = Cache::new(folder.path().to_owned());
-        cache.put(&at_page(&load, 1), &response, Timestamp::UNIX_EPOCH);
+        cache.put(&load.page(1, None), &response, Timestamp::UNIX_EPOCH);
         cache.finish();
 
         let (sender, mut inbox) = mpsc::channel(8);
         let gone = || Err(Error { tried: "connect".into(), fault: Fault::Offline("gone".into()) });
         let mut executor = Executor::new(Box::new(gone), sender, None, Some(folder.path().to_owned()));
-        let task = |is_known| Task::Load { load: load.clone(), page: 1, is_known };
+        let task = |is_known| Task::Load { load: load.clone(), page: 1, link: None, is_known };
         executor.take(Effect::Start(task(false)));
         let Msg::Cached(about, arrival, at) = next_message(&mut inbox).await else { panic!("nothing was recalled") };
         assert_eq!((about, at), (task(false).key(), Timestamp::UNIX_EPOCH));

@@ -5,6 +5,7 @@ pub mod want;
 
 use crate::api::client::Progress;
 use crate::api::endpoint::Request;
+use crate::api::page::NextPage;
 use crate::api::{Endpoint, Error, Fault, Host};
 use jiff::Timestamp;
 pub use range_read::{AnyRangeRead, RangeRead};
@@ -105,8 +106,8 @@ pub struct ParsedReply {
     pub value: Value,
     /// The number of rows of a list.
     pub len: usize,
-    /// The number of the next page, if any.
-    pub next: Option<u32>,
+    /// The next page, if any.
+    pub next: Option<NextPage>,
     /// The number of rows of the whole list, if the server counts them.
     pub total: Option<u64>,
     /// A hash of the body, see [`digest`]; 0 if unknown.
@@ -134,9 +135,19 @@ pub fn digest(body: &[u8]) -> u64 {
 }
 
 impl ParsedReply {
-    /// Returns whether both replies have the same body and the same paging headers.
+    /// Returns whether both replies have the same rows, and the same say about how many follow. Links to the same page
+    /// may differ.
     fn is_same_reply(&self, other: &ParsedReply) -> bool {
-        self.digest != 0 && (self.digest, self.next, self.total) == (other.digest, other.next, other.total)
+        let facts = |reply: &ParsedReply| (reply.digest, reply.next.is_some(), reply.total);
+        self.digest != 0 && facts(self) == facts(other)
+    }
+
+    /// Returns the query of the link to the next page, if the server does not count pages.
+    fn link(&self) -> Option<&String> {
+        match &self.next {
+            Some(NextPage::Query(query)) => Some(query),
+            Some(NextPage::Number(_)) | None => None,
+        }
     }
 }
 
@@ -716,6 +727,9 @@ impl Store {
         let mut loading = 0;
         let known = resource.and_then(|r| r.entries.first()).and_then(|e| e.known.as_ref());
         let total = known.and_then(|(arrival, _)| arrival.total);
+        // Only the page before it has the link to a page.
+        let is_linked = known.is_some_and(|(arrival, _)| arrival.link().is_some());
+        let concurrency = if is_linked { 1 } else { load.concurrency };
         // A server may send fewer rows per page than requested.
         let rows =
             known.filter(|(a, _)| a.next.is_some() && a.len > 0).map_or(u64::from(PER_PAGE), |(a, _)| a.len as u64);
@@ -732,7 +746,7 @@ impl Store {
             let Some(entry) = entry else { return (Some(page), None) };
             if entry.is_loading {
                 loading += 1;
-                if loading >= load.concurrency {
+                if loading >= concurrency {
                     return (None, wake);
                 }
                 continue;
@@ -789,6 +803,12 @@ impl Store {
         self.streams.get(request).map(state).unwrap_or_default()
     }
 
+    /// Returns the query of the link to a page, if the server does not count pages: the page before it has the link.
+    pub fn link_to(&self, request: &Request, page: u32) -> Option<&String> {
+        let before = self.resources.get(request)?.entries.get(page.checked_sub(2)? as usize)?;
+        before.known.as_ref().and_then(|(reply, _)| reply.link())
+    }
+
     /// Returns whether the download of a stream should pause.
     pub fn is_full(&self, request: &Request) -> bool {
         self.streams.get(request).is_some_and(|s| s.sink.is_full())
@@ -828,7 +848,10 @@ impl Store {
                 entry.replies += 1;
                 match &mut entry.known {
                     // The body is identical, so derived values stay valid.
-                    Some((known, at)) if known.is_same_reply(&arrival) => *at = now,
+                    Some((known, at)) if known.is_same_reply(&arrival) => {
+                        known.next = arrival.next;
+                        *at = now;
+                    }
                     known => {
                         is_new_page = known.is_none();
                         *known = Some((arrival, now));
@@ -1194,7 +1217,7 @@ mod tests {
             digest: digest(names.join(" ").as_bytes()),
             size: names.len(),
             value: Arc::new(rows),
-            next,
+            next: next.map(NextPage::Number),
             total: None,
         }
     }
@@ -1252,6 +1275,31 @@ mod tests {
         store.refresh(&[load.clone().into()]);
         assert_eq!(answer_all(&mut store, &load, page), 2 * want::MAX_UNASKED_PAGES);
         assert_eq!(store.list(&list).pages(), 2 * want::MAX_UNASKED_PAGES);
+    }
+
+    #[test]
+    fn a_list_without_page_numbers_follows_the_links_in_order() {
+        let list = ListBranches { id: "1".into(), search: Some("x".into()) };
+        let load = Load::list(&list, u32::MAX).concurrency(4);
+        let link = |token: u32| Some(NextPage::Query(format!("search=other&page_token={token}&page=1&per_page=20")));
+        let page = |number: u32, next| ParsedReply { next, ..rows(&[&format!("branch-{number}")], None) };
+        let mut store = Store::default();
+        store.record_reply(&load.request, 1, Ok(page(1, link(1))), at(0));
+        assert_eq!((store.list(&list).has_more, store.due(&load, at(0)).0), (true, Some(2)));
+        let line = "GET /projects/1/repository/branches?search=x&page_token=1&per_page=100";
+        assert_eq!(load.page(2, store.link_to(&load.request, 2).map(String::as_str)).line(), line);
+        store.set_loading(&TaskKey::Load(load.request.clone(), 2), true);
+        assert_eq!(store.due(&load, at(0)).0, None, "the link to the third page is on the second");
+        store.record_reply(&load.request, 2, Ok(page(2, None)), at(0));
+        assert_eq!((store.list(&list).len(), store.list(&list).has_more), (2, false));
+        let revision = store.list(&list).revision;
+        store.record_reply(&load.request, 1, Ok(page(1, link(7))), at(1));
+        assert_eq!(store.list(&list).revision, revision, "another link to the same page is no change");
+        assert_eq!(store.link_to(&load.request, 2), Some(&"search=other&page_token=7&page=1&per_page=20".to_owned()));
+        // A server whose links lead back or nowhere is not followed for ever.
+        let mut store = Store::default();
+        assert_eq!(answer_all(&mut store, &load, |number| page(number % 3, link(number))), 4);
+        assert_eq!(store.list(&list).cut, Some(Cut::Repeats));
     }
 
     #[test]

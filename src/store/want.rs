@@ -58,6 +58,8 @@ pub enum Task {
     Load {
         load: Load,
         page: u32,
+        /// The query of the server's link to the page, if it does not count pages.
+        link: Option<String>,
         /// Whether the store has an earlier reply, so that it is not looked up on disk.
         is_known: bool,
     },
@@ -224,6 +226,17 @@ impl Load {
         let objects = if is_json { reply_limits::objects(body) } else { 0 };
         let estimate = || body.len().saturating_add(objects.saturating_mul(OBJECT_BYTES));
         self.weight.map_or_else(estimate, |weight| weight(value))
+    }
+
+    /// Returns the request for a page, by the query of the link to it if the server does not count pages. Page 0 is a
+    /// reply that is not a list.
+    pub fn page(&self, page: u32, link: Option<&str>) -> Request {
+        let request = self.request.clone();
+        match link {
+            _ if page == 0 => request,
+            Some(query) => request.at_link(query, PER_PAGE),
+            None => request.at_page(page, PER_PAGE),
+        }
     }
 
     /// Directs the request to another server, if `host` is set.

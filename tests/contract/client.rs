@@ -7,6 +7,7 @@ use labscope::api::commits::{CommitAction, CreateCommit};
 use labscope::api::decisions::Merge;
 use labscope::api::endpoint::Method;
 use labscope::api::jobs::GetTrace;
+use labscope::api::page::NextPage;
 use labscope::api::projects::GetProject;
 use labscope::api::{Endpoint, Fault};
 use std::time::Duration;
@@ -446,7 +447,7 @@ async fn a_raw_call_returns_the_reply_as_is() {
     let missing = client.raw(Method::GET, "projects/9?x=1", &field).await.expect("a reply");
     assert_eq!((missing.status, missing.body.as_ref()), (404, br#"{"message":"404 Not found"}"#.as_slice()));
     let list = client.raw(Method::GET, "/api/v4/projects", &[]).await.expect("a reply");
-    assert_eq!(list.page.next, Some(2));
+    assert_eq!(list.page.next, Some(NextPage::Number(2)));
     client.raw(Method::POST, "/projects", &field).await.expect("a reply");
     let asked = server.asked();
     assert_eq!(asked[0].line, "GET /api/v4/projects/9?x=1&name=a+b");

@@ -5,6 +5,7 @@ use crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEve
 use jiff::{SignedDuration, Timestamp};
 use labscope::api::client::{ByteRange, Client, Server};
 use labscope::api::endpoint::Request;
+use labscope::api::page::NextPage;
 use labscope::api::{Error, Fault, Host};
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::bindings::Bindings;
@@ -472,8 +473,8 @@ impl Harness {
             self.reached.extend(route_of(&effect));
             match effect {
                 Effect::Start(mut task) => {
-                    if let Task::Load { load, page, .. } = &mut task {
-                        self.asked.push(named(&paged(load, *page)));
+                    if let Task::Load { load, page, link, .. } = &mut task {
+                        self.asked.push(named(&load.page(*page, link.as_deref())));
                         // Tests do not pause while typing, so a debounce would only slow them down.
                         load.delay = Duration::ZERO;
                     }
@@ -750,8 +751,8 @@ impl Harness {
     /// Answers the [pending](Harness::waiting) effect at `index`, if it has a reply.
     pub fn answer(&mut self, index: usize) -> bool {
         let messages = match &self.pending[index] {
-            Effect::Start(task @ Task::Load { load, page, .. }) => {
-                let Some(outcome) = self.arrival(load, *page) else { return false };
+            Effect::Start(task @ Task::Load { load, page, link, .. }) => {
+                let Some(outcome) = self.arrival(load, &load.page(*page, link.as_deref())) else { return false };
                 vec![Msg::Arrived(task.key(), outcome.map(Outcome::Reply))]
             }
             Effect::Start(task @ Task::Work(work)) => {
@@ -869,15 +870,14 @@ impl Harness {
         replies.get(&line).or_else(|| replies.get(bare)).or_else(|| is_newer.then_some(&*NO_THREADS))
     }
 
-    fn arrival(&self, load: &Load, page: u32) -> Option<Result<ParsedReply, Error>> {
-        let request = paged(load, page);
+    fn arrival(&self, load: &Load, request: &Request) -> Option<Result<ParsedReply, Error>> {
         let mut arrival = ParsedReply { value: Arc::new(()), len: 1, next: None, total: None, digest: 0, size: 0 };
-        let body = match self.scripted(&request)? {
+        let body = match self.scripted(request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: request.line(), ..error.clone() })),
             Reply::Raw(bytes) | Reply::InParts(bytes) => bytes.clone(),
             Reply::Json(serde_json::Value::Array(rows)) if self.endless.is_some() && request.page.is_some() => {
                 let page = request.page.map_or(1, |(page, _)| page);
-                arrival.next = Some(page + 1);
+                arrival.next = Some(NextPage::Number(page + 1));
                 endless_page(rows, page, self.endless.unwrap_or(Endless::FullPages)).into_bytes()
             }
             Reply::Json(serde_json::Value::Array(rows)) if request.page.is_some() => {
@@ -885,7 +885,7 @@ impl Harness {
                 let skipped = (page as usize - 1) * size as usize;
                 let rows: Vec<_> = rows.iter().skip(skipped).collect();
                 arrival.total = Some((skipped + rows.len()) as u64);
-                arrival.next = (rows.len() > size as usize).then_some(page + 1);
+                arrival.next = (rows.len() > size as usize).then_some(NextPage::Number(page + 1));
                 serde_json::to_vec(&rows[..rows.len().min(size as usize)]).expect("a body")
             }
             Reply::Json(body) => body.to_string().into_bytes(),
@@ -925,7 +925,7 @@ impl Harness {
 
     /// Returns the new part of a stream, and whether it is complete; `None` if there is nothing new.
     fn grown(&mut self, follow: &Follow) -> Option<(Vec<Msg>, bool)> {
-        let status = self.arrival(&follow.status, 0)?;
+        let status = self.arrival(&follow.status, &follow.status.request)?;
         let over = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
         let status_read = |status| Msg::StreamStatus(follow.status.request.clone(), status);
         let broken = |error| Msg::Arrived(TaskKey::Follow(follow.request.clone()), Err(error));
@@ -1141,10 +1141,6 @@ fn endless_page(rows: &[serde_json::Value], page: u32, endless: Endless) -> Stri
 
 fn trimmed(line: String) -> String {
     line.trim_end().to_owned()
-}
-
-fn paged(load: &Load, page: u32) -> Request {
-    if page == 0 { load.request.clone() } else { load.request.clone().at_page(page, labscope::store::PER_PAGE) }
 }
 
 /// Returns the request line with the fields of the form: `POST /projects/7/notes body=hello`.

@@ -152,6 +152,30 @@ async fn a_recent_place_with_a_short_name_is_the_same_place() {
 }
 
 #[tokio::test]
+async fn a_list_without_page_numbers_follows_the_links_of_its_server() {
+    let server = Scripted::minded(|asked| {
+        let line = asked.line.trim_start_matches("GET /api/v4/projects/a%2Fb");
+        let branch = |name: &str| json!([{"name": name, "commit": {"id": "a".repeat(40)}}]).to_string();
+        let link =
+            "<http://elsewhere.invalid/api/v4/other?pagination=keyset&page_token=first&private_token=x>; rel=\"next\"";
+        match line {
+            "" => answer(200, json!({"id": 7, "path_with_namespace": "a/b", "default_branch": "first"}).to_string()),
+            _ if !line.starts_with("/repository/branches?") => answer(404, r#"{"message":"404 Not Found"}"#),
+            _ if line.contains("page_token=first") => answer(200, branch("second")),
+            _ => answer(200, branch("first")).with("link", link),
+        }
+    })
+    .await;
+    let mut app = Begin::at(Place::new("branches").project("a/b")).size(120, 30).server(server.url.as_str(), "").open();
+    app.settle().await;
+    app.expect("first").expect("second");
+    let asked = server.asked();
+    let lines: Vec<&str> = asked.iter().map(|asked| asked.line.as_str()).filter(|l| l.contains("page_token")).collect();
+    let path = "GET /api/v4/projects/a%2Fb/repository/branches";
+    assert_eq!(lines, [format!("{path}?pagination=keyset&page_token=first&per_page=100")]);
+}
+
+#[tokio::test]
 async fn a_server_that_knows_only_short_names_shows_tags() {
     let server = Scripted::minded(|asked| {
         let line = asked.line.as_str();

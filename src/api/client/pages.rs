@@ -4,7 +4,7 @@ use super::exchange::{Call, read};
 use super::{Client, Response};
 use crate::api::endpoint::{Endpoint, Method, mask};
 use crate::api::error::{Error, Fault};
-use crate::api::page::Page;
+use crate::api::page::{NextPage, Page};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesOrdered, Stream, StreamExt, TryStreamExt, try_unfold};
@@ -67,23 +67,15 @@ async fn page_of<E: Endpoint>(response: Response, line: String) -> Result<Page<E
     Ok(Page { items, info })
 }
 
-/// The page to request next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Next {
-    Page(u32),
-    /// A page by the query string that the server sent in its link.
-    Query(String),
-}
-
 /// The state of reading the pages of a list.
 struct PageWalk {
     client: Client,
     call: Call,
     /// Whether replies other than successes are returned instead of errors.
     raw: bool,
-    in_flight: FuturesOrdered<BoxFuture<'static, (Next, Result<Response, Error>)>>,
+    in_flight: FuturesOrdered<BoxFuture<'static, (NextPage, Result<Response, Error>)>>,
     /// The first page that has not been requested.
-    next: Option<Next>,
+    next: Option<NextPage>,
     /// The total number of pages, if the server sent it.
     pages: Option<u64>,
     /// Hashes of the bodies of the pages so far.
@@ -93,7 +85,7 @@ struct PageWalk {
 impl PageWalk {
     fn new(client: Client, call: Call, raw: bool) -> PageWalk {
         let first = in_query(&call.target, "page").and_then(|page| page.parse().ok()).unwrap_or(1);
-        let next = Some(Next::Page(first));
+        let next = Some(NextPage::Number(first));
         PageWalk { client, call, raw, in_flight: FuturesOrdered::new(), next, pages: None, seen: HashSet::new() }
     }
 
@@ -124,19 +116,18 @@ impl PageWalk {
     }
 
     /// Determines which page follows the page at `at`.
-    fn determine_next(&mut self, at: &Next, response: &Response, is_empty: bool) {
+    fn determine_next(&mut self, at: &NextPage, response: &Response, is_empty: bool) {
         let is_last = is_empty || !(200..300).contains(&response.status);
         let here = match at {
-            Next::Page(number) => Some(*number),
-            Next::Query(_) => None,
+            NextPage::Number(number) => Some(*number),
+            NextPage::Query(_) => None,
         };
-        let next = match (&response.page.cursor, response.page.next) {
-            _ if is_last => None,
-            (Some(query), _) => Some(Next::Query(query.clone())),
-            (None, Some(number)) => here.is_none_or(|here| number > here).then_some(Next::Page(number)),
-            (None, None) => None,
+        let advances = |next: &NextPage| match next {
+            NextPage::Number(number) => here.is_none_or(|here| *number > here),
+            NextPage::Query(_) => true,
         };
-        let expected = here.and_then(|here| here.checked_add(1)).map(Next::Page);
+        let next = response.page.next.clone().filter(|next| !is_last && advances(next));
+        let expected = here.and_then(|here| here.checked_add(1)).map(NextPage::Number);
         // As long as the server's page numbers are consecutive, the next page is already in flight or is requested
         // next.
         if next.is_none() || next != expected || (self.in_flight.is_empty() && self.next.is_none()) {
@@ -150,10 +141,10 @@ impl PageWalk {
         let max_in_flight = if self.pages.is_some() { MAX_IN_FLIGHT } else { 1 };
         while self.in_flight.len() < max_in_flight {
             let Some(next) = self.next.take() else { return };
-            if let (Next::Page(number), Some(pages)) = (&next, self.pages)
+            if let (NextPage::Number(number), Some(pages)) = (&next, self.pages)
                 && u64::from(*number) < pages
             {
-                self.next = number.checked_add(1).map(Next::Page);
+                self.next = number.checked_add(1).map(NextPage::Number);
             }
             let call = Call { target: target_of(&self.call.target, &next), ..self.call.clone() };
             let (client, raw) = (self.client.clone(), self.raw);
@@ -173,13 +164,13 @@ pub(super) fn in_query<'a>(target: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Returns the target of a page, derived from the target of the first page.
-fn target_of(target: &str, next: &Next) -> String {
+fn target_of(target: &str, next: &NextPage) -> String {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     match next {
-        Next::Query(query) => format!("{path}?{query}"),
+        NextPage::Query(query) => format!("{path}?{query}"),
         // The first page keeps the original query, because every server starts with it.
-        Next::Page(1) => target.to_owned(),
-        Next::Page(number) => {
+        NextPage::Number(1) => target.to_owned(),
+        NextPage::Number(number) => {
             let page = format!("page={number}");
             let mut pairs: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
             match pairs.iter_mut().find(|pair| pair.starts_with("page=")) {
@@ -198,10 +189,10 @@ mod tests {
     #[test]
     fn the_next_page_keeps_the_filters() {
         let target = "/projects?labels[]=a&page=1&per_page=5";
-        assert_eq!(target_of(target, &Next::Page(7)), "/projects?labels[]=a&page=7&per_page=5");
-        assert_eq!(target_of("/projects", &Next::Page(2)), "/projects?page=2");
-        assert_eq!(target_of("/projects", &Next::Page(1)), "/projects");
-        assert_eq!(target_of(target, &Next::Query("id_after=9".into())), "/projects?id_after=9");
+        assert_eq!(target_of(target, &NextPage::Number(7)), "/projects?labels[]=a&page=7&per_page=5");
+        assert_eq!(target_of("/projects", &NextPage::Number(2)), "/projects?page=2");
+        assert_eq!(target_of("/projects", &NextPage::Number(1)), "/projects");
+        assert_eq!(target_of(target, &NextPage::Query("id_after=9".into())), "/projects?id_after=9");
         assert_eq!(in_query(target, "per_page"), Some("5"));
     }
 }
