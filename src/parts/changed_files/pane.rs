@@ -1,6 +1,7 @@
 //! Changed files as a part that can have the focus.
 
 use super::Changes;
+use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Pane, SearchMode};
@@ -50,5 +51,9 @@ impl Pane for Changes {
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
         Changes::escape(self, &cx.view)
+    }
+
+    fn copies(&self, _view: &View) -> Vec<Clip> {
+        self.location().map(|location| Clip::line("path", location.path)).into_iter().collect()
     }
 }

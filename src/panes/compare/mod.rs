@@ -1,40 +1,40 @@
 //! A comparison of two refs: the commits that only one of them has, and the changes they made.
 
-use crate::api::commits::Commit;
+mod commits;
+
 use crate::api::repository::{CompareRefs, Comparison};
 use crate::api::{Endpoint, GitRef, Id, RefKind};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
-use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
-use crate::parts::commit_history::History;
-use crate::parts::dates::age;
 use crate::parts::list::{draw_error, draw_error_line};
 use crate::parts::ref_choices::Refs;
 use crate::parts::{ahead_behind, forms, project};
 use crate::store::{Load, Remote, Want};
-use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
-use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, state, text};
+use commits::CommitsTab;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-const COMMITS: usize = 0;
-const CHANGES: usize = 1;
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Tab {
+    #[default]
+    Commits,
+    Changes,
+}
+
+const TABS: &[Tab] = &[Tab::Commits, Tab::Changes];
 const TITLES: &[&str] = &["Commits", "Changes"];
-/// The maximum number of lanes of the graph.
-const MAX_LANES: usize = 8;
 
 /// The comparison of two refs.
 pub struct ComparePane {
@@ -43,13 +43,10 @@ pub struct ComparePane {
     from: Option<GitRef>,
     /// The compared ref; `None` until one is chosen.
     to: Option<GitRef>,
-    tab: usize,
-    list: ListState,
-    area: Drawn<Rect>,
-    /// The commits, newest first, with their graph. [`ComparePane::comparison`] is the reply that they come from.
-    commits: Arc<Vec<Commit>>,
-    history: History,
+    tab: Tab,
+    commits: CommitsTab,
     changes: Changes,
+    /// The reply that the commits and the changes come from.
     comparison: Option<Arc<Comparison>>,
 }
 
@@ -100,9 +97,7 @@ impl ComparePane {
     }
 
     fn reset(&mut self) {
-        self.list = ListState::new();
-        self.commits = Arc::default();
-        self.history = History::default();
+        self.commits = CommitsTab::new(&self.project, self.to.as_ref());
         self.changes = Changes::default();
         self.comparison = None;
     }
@@ -113,17 +108,10 @@ impl ComparePane {
         self.reset();
     }
 
-    fn current(&self) -> Option<&Commit> {
-        self.commits.get(self.list.selected())
-    }
-
     fn enter(&mut self, cx: &mut Cx) {
-        if self.tab == CHANGES {
-            return self.changes.enter();
-        }
-        if let Some(commit) = self.current() {
-            let place = Place::new("commit").project(self.project.clone()).item(&commit.id);
-            cx.go(Place { git_ref: self.to.clone(), ..place });
+        match self.tab {
+            Tab::Commits => self.commits.enter(cx),
+            Tab::Changes => self.changes.enter(),
         }
     }
 
@@ -178,24 +166,6 @@ impl ComparePane {
         let head = area.height.min(3);
         Rect { y: area.y + head, height: area.height - head, ..area }
     }
-
-    fn draw_commits(&self, view: &View, area: Rect, buf: &mut Buffer, comparison: &Comparison) {
-        self.area.set(area);
-        if self.commits.is_empty() {
-            let why = if comparison.compare_same_ref { "No differences." } else { "It has no commits." };
-            return view.draw_empty(buf, area, why, "‹compare.swap› swaps the sides, ‹compare.ref› chooses another");
-        }
-        table::draw(buf, area, view.theme, true, &self.list, COLUMNS, self.commits.len(), &|index| {
-            let Some(commit) = self.commits.get(index) else { return TableRow::default() };
-            TableRow::new(vec![
-                Line::new(text::head(commit.short(), 8), Role::Ref),
-                self.history.cell(index, MAX_LANES),
-                Line::new(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
-                Line::new(commit.author_name.clone(), Role::User),
-                Line::new(age(view, commit.date()), Role::Dim),
-            ])
-        });
-    }
 }
 
 /// Shortens a ref name for use within a sentence.
@@ -203,21 +173,13 @@ fn short(name: &str) -> String {
     text::fit_middle(name, 32)
 }
 
-const COLUMNS: &[TableColumn] = &[
-    TableColumn::new("", Size::Fixed(8)).drop_order(2),
-    TableColumn::new("", Size::Fit { min: 1, max: 2 * MAX_LANES as u16 + 1 }).drop_order(4),
-    TableColumn::new("", Size::Fill { min: 30, weight: 1 }),
-    TableColumn::new("", Size::Fit { min: 4, max: 16 }).drop_order(3),
-    TableColumn::new("", Size::Fixed(4)).right().drop_order(1),
-];
-
 impl ShowsChanges for ComparePane {
     fn changes(&mut self) -> &mut Changes {
         &mut self.changes
     }
 
     fn on_changes(&self, _view: &View) -> Result<(), Disabled> {
-        if self.tab == CHANGES { Ok(()) } else { Err("the changes are not shown".into()) }
+        if self.tab == Tab::Changes { Ok(()) } else { Err("the changes are not shown".into()) }
     }
 }
 
@@ -285,15 +247,13 @@ impl PaneKind for ComparePane {
 
     fn open(place: &Place, _view: &View) -> Self {
         let (from, to) = place.item.as_deref().map(sides).unwrap_or_default();
+        let (project, to) = (place.project.clone().unwrap_or_default(), to.or_else(|| place.git_ref.clone()));
         ComparePane {
-            project: place.project.clone().unwrap_or_default(),
+            tab: if place.tab.as_deref() == Some("changes") { Tab::Changes } else { Tab::Commits },
+            commits: CommitsTab::new(&project, to.as_ref()),
+            project,
             from,
-            to: to.or_else(|| place.git_ref.clone()),
-            tab: usize::from(place.tab.as_deref() == Some("changes")),
-            list: ListState::new(),
-            area: Drawn::default(),
-            commits: Arc::default(),
-            history: History::default(),
+            to,
             changes: Changes::default(),
             comparison: None,
         }
@@ -302,11 +262,17 @@ impl PaneKind for ComparePane {
 
 impl Pane for ComparePane {
     fn focused(&self) -> Option<&dyn Pane> {
-        if self.tab == CHANGES { Some(&self.changes) } else { None }
+        Some(match self.tab {
+            Tab::Commits => &self.commits,
+            Tab::Changes => &self.changes,
+        })
     }
 
     fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
-        if self.tab == CHANGES { Some(&mut self.changes) } else { None }
+        Some(match self.tab {
+            Tab::Commits => &mut self.commits,
+            Tab::Changes => &mut self.changes,
+        })
     }
 
     fn place(&self) -> Place {
@@ -314,7 +280,7 @@ impl Pane for ComparePane {
         if let Some(to) = &self.to {
             place = place.item(format!("{}...{}", self.from.as_ref().map_or("", GitRef::as_str), to.as_str()));
         }
-        if self.tab == CHANGES { place.tab("changes") } else { place }
+        if self.tab == Tab::Changes { place.tab("changes") } else { place }
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
@@ -332,13 +298,12 @@ impl Pane for ComparePane {
                 wants.extend(ahead_behind::want(view, &self.project, to.as_str(), from.as_str()));
             }
         }
-        wants.extend(self.history.wants());
-        wants.extend(self.focused().into_iter().flat_map(|changes| changes.wants(view)));
+        wants.extend(self.focused().map(|tab| tab.wants(view)).unwrap_or_default());
         wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.area.set(Rect::default());
+        self.commits.hide();
         let body = self.draw_head(view, area, buf);
         let Some(reply) = self.reply(view) else {
             let (why, hint) = match self.to {
@@ -350,16 +315,15 @@ impl Pane for ComparePane {
             };
             return view.draw_empty(buf, body, why, hint);
         };
-        let Some(comparison) = &self.comparison else {
+        if self.comparison.is_none() {
             return match reply.error {
                 Some(error) => draw_error(view, body, buf, error),
                 None => state::skeleton(buf, body, view.theme),
             };
-        };
+        }
         let body = draw_error_line(view, body, buf, reply.error);
-        match self.focused() {
-            Some(changes) => changes.view(view, body, buf),
-            None => self.draw_commits(view, body, buf, comparison),
+        if let Some(tab) = self.focused() {
+            tab.view(view, body, buf);
         }
     }
 
@@ -376,66 +340,34 @@ impl Pane for ComparePane {
             let (old, new) = (self.from(view).map(name), self.to.clone().map(name));
             let project = self.project.clone();
             self.changes.set_revisions(new.map(|new| Revisions { project, old, new }));
-            // Servers send the oldest commit first; a log shows the newest first.
-            self.commits = Arc::new(arc.commits.iter().rev().cloned().collect());
+            self.commits.show(&arc);
             self.comparison = Some(arc);
         }
-        self.history.sync_page(view, &self.commits);
-        let commits = self.commits.clone();
-        self.list.sync(commits.len(), |index| commits.get(index).map(|c| c.id.clone()).unwrap_or_default());
-        if self.tab == CHANGES {
+        if self.tab == Tab::Changes {
             if let (Some(from), Some(to)) = (self.from(view), &self.to) {
                 let key = format!("{} from {} to {}", self.project, from.short(), to.short());
                 self.changes.load_viewed_marks(view, &key);
             }
             self.changes.sync(view, None);
         }
-    }
-
-    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        if let Some(changes) = self.focused_mut() {
-            return changes.motion(motion, cx);
-        }
-        match motion {
-            Motion::Right => self.enter(cx),
-            Motion::Left => {}
-            other => other.apply(&mut self.list, self.commits.len()),
-        }
-    }
-
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if let Some(changes) = self.focused_mut() {
-            return changes.pointer(pointer, cx);
-        }
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
-            Pointer::Press { column, row, double } => {
-                let area = self.area.get();
-                if area.contains((column, row).into())
-                    && let Some(index) = self.list.row_at(row - area.y)
-                {
-                    self.list.select(index, self.commits.len());
-                    if double {
-                        self.enter(cx);
-                    }
-                }
-            }
-            Pointer::Drag { .. } | Pointer::Release => {}
-        }
+        self.commits.changed(cx);
     }
 
     fn tabs(&self) -> Tabs {
-        Tabs { titles: TITLES, selected: self.tab }
+        Tabs { titles: TITLES, selected: self.tab as usize }
     }
 
     fn tab_count(&self, index: usize, _view: &View) -> Option<String> {
         let comparison = self.comparison.as_ref()?;
-        let count = if index == COMMITS { comparison.commits.len() } else { comparison.diffs.len() };
+        let count = match TABS.get(index)? {
+            Tab::Commits => comparison.commits.len(),
+            Tab::Changes => comparison.diffs.len(),
+        };
         Some(format!("{}{}", text::count(count as u64), if comparison.compare_timeout { "+" } else { "" }))
     }
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
-        self.tab = index;
+        self.tab = TABS.get(index).copied().unwrap_or_default();
     }
 
     fn url(&self, view: &View) -> Option<String> {
@@ -453,11 +385,7 @@ impl Pane for ComparePane {
             };
             copies.push(Clip::line("range", format!("{}...{}", name(&from), name(&to))));
         }
-        match (self.tab, self.current(), self.changes.location()) {
-            (COMMITS, Some(commit), _) => copies.push(Clip::line("SHA", commit.id.clone())),
-            (CHANGES, _, Some(location)) => copies.push(Clip::line("path", location.path)),
-            _ => {}
-        }
+        copies.extend(self.focused().map(|tab| tab.copies(view)).unwrap_or_default());
         copies
     }
 }
