@@ -1,6 +1,6 @@
 //! The details of a commit, line by line, with the link target of each line.
 
-use super::commit_view::CommitView;
+use super::commit_view::CommitReads;
 use super::dates::{age, date, time_ago};
 use crate::api::commits::{Commit, CommitRef, CommitStatus};
 use crate::api::merge_requests::MergeRequest;
@@ -14,13 +14,13 @@ use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
-/// The maximum number of lines of a message that are shown.
+/// The maximum number of lines of a message that are reads.
 const MAX_MESSAGE_LINES: usize = 2_000;
 
 /// Writes the details in at most `width` columns; nothing while the commit is not loaded.
-pub fn fill_facts(details: &mut Details, shown: &CommitView, view: &View, width: usize) {
+pub fn fill_facts(details: &mut Details, reads: &CommitReads, view: &View, width: usize) {
     details.clear();
-    let Some(commit) = shown.commit(view).value else { return };
+    let Some(commit) = reads.commit(view).value else { return };
     let width = width.clamp(20, rendered_markdown::MAX_PROSE_WIDTH);
     details.prose(&commit.title, width, MAX_MESSAGE_LINES, Role::Title);
     if !commit.body().is_empty() {
@@ -31,7 +31,7 @@ pub fn fill_facts(details: &mut Details, shown: &CommitView, view: &View, width:
     details.field("commit", Line::new(commit.id.clone(), Role::Ref), None);
     people(view, commit, details);
     for (index, parent) in commit.parent_ids.iter().enumerate() {
-        let place = Place::new("commit").project(shown.project.clone()).item(parent);
+        let place = Place::new("commit").project(reads.project.clone()).item(parent);
         let name = if index == 0 { "parent" } else { "merged" };
         details.field(name, Line::new(parent.clone(), Role::Link), Some(LinkTarget::Place(place)));
     }
@@ -42,14 +42,14 @@ pub fn fill_facts(details: &mut Details, shown: &CommitView, view: &View, width:
     }
     if let Some(pipeline) = commit.last_pipeline.as_ref() {
         let status = glyph::labeled(pipeline.status.as_str());
-        let place = Place::new("jobs").project(shown.project.clone()).item(pipeline.id);
+        let place = Place::new("jobs").project(reads.project.clone()).item(pipeline.id);
         let pieces = Line::from(status).and(format!("  #{}", pipeline.id), Role::Link);
         details.field("pipeline", pieces, Some(LinkTarget::Place(place)));
     }
-    signature(shown, view, details);
-    merge_requests(shown, view, details);
-    refs(shown, view, details);
-    statuses(shown, view, details);
+    signature(reads, view, details);
+    merge_requests(reads, view, details);
+    refs(reads, view, details);
+    statuses(reads, view, details);
 }
 
 fn people(view: &View, commit: &Commit, details: &mut Details) {
@@ -66,8 +66,8 @@ fn people(view: &View, commit: &Commit, details: &mut Details) {
     }
 }
 
-fn signature(shown: &CommitView, view: &View, details: &mut Details) {
-    let reply = view.store.get(&shown.signature_query());
+fn signature(reads: &CommitReads, view: &View, details: &mut Details) {
+    let reply = view.store.get(&reads.signature_query());
     let Some(signature) = reply.value else {
         if reply.error.is_some_and(crate::api::Error::is_missing) {
             details.field("signature", Line::new("none", Role::Dim), None);
@@ -94,10 +94,10 @@ fn signature(shown: &CommitView, view: &View, details: &mut Details) {
     details.field("signature", pieces, None);
 }
 
-fn merge_requests(shown: &CommitView, view: &View, details: &mut Details) {
-    let rows: Rows<'_, MergeRequest> = view.store.list(&shown.merge_requests_query());
+fn merge_requests(reads: &CommitReads, view: &View, details: &mut Details) {
+    let rows: Rows<'_, MergeRequest> = view.store.list(&reads.merge_requests_query());
     for (index, request) in rows.iter().enumerate() {
-        let place = Place::new("mr").project(shown.project.clone()).item(request.iid);
+        let place = Place::new("mr").project(reads.project.clone()).item(request.iid);
         let state = request.state.as_str();
         let role = if state == "merged" { Role::Success } else { Role::Dim };
         let pieces = Line::new(format!("!{}", request.iid), Role::Link)
@@ -108,11 +108,11 @@ fn merge_requests(shown: &CommitView, view: &View, details: &mut Details) {
     }
 }
 
-fn refs(shown: &CommitView, view: &View, details: &mut Details) {
-    let rows: Rows<'_, CommitRef> = view.store.list(&shown.refs_query());
+fn refs(reads: &CommitReads, view: &View, details: &mut Details) {
+    let rows: Rows<'_, CommitRef> = view.store.list(&reads.refs_query());
     for (index, found) in rows.iter().enumerate() {
         let place =
-            Place::new("files").project(shown.project.clone()).at(GitRef::tag_if(found.r#type == "tag", &found.name));
+            Place::new("files").project(reads.project.clone()).at(GitRef::tag_if(found.r#type == "tag", &found.name));
         let sign = if found.r#type == "tag" { "tag" } else { glyph::branch() };
         let pieces = Line::new(format!("{sign} "), Role::Dim).and(found.name.clone(), Role::Ref);
         details.field(if index == 0 { "refs" } else { "" }, pieces, Some(LinkTarget::Place(place)));
@@ -122,8 +122,8 @@ fn refs(shown: &CommitView, view: &View, details: &mut Details) {
     }
 }
 
-fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
-    let rows: Rows<'_, CommitStatus> = view.store.list(&shown.statuses_query());
+fn statuses(reads: &CommitReads, view: &View, details: &mut Details) {
+    let rows: Rows<'_, CommitStatus> = view.store.list(&reads.statuses_query());
     let widest = rows.iter().map(|status| text::width(&status.name)).max().unwrap_or(0).min(24);
     for (index, status) in rows.iter().enumerate() {
         let (mark, role) = glyph::status_glyph(status.status.as_str());

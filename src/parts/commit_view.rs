@@ -3,11 +3,11 @@
 use super::dates::{age, compact_age};
 use super::project;
 use crate::api::commits::{
-    Commit, DiffEntry, GetCommit, GetCommitDiff, GetCommitSignature, ListCommitMergeRequests, ListCommitRefs,
-    ListCommitStatuses,
+    Commit, CommitComment, DiffEntry, GetCommit, GetCommitDiff, GetCommitSignature, ListCommitComments,
+    ListCommitMergeRequests, ListCommitRefs, ListCommitStatuses,
 };
 use crate::api::notes::path_hash;
-use crate::api::{Endpoint, Id};
+use crate::api::{Endpoint, Id, Noteable};
 use crate::app::clip::Clip;
 use crate::app::pane::Pane;
 use crate::app::view::View;
@@ -23,21 +23,19 @@ use std::time::Duration;
 /// The maximum number of pages of changed files that are requested: more files than anyone reads.
 const MAX_PAGES: u32 = 20;
 
-/// A commit, by its hash, a branch or a tag.
-pub struct CommitView {
+/// The requests for a commit, and what is loaded of it.
+#[derive(Clone)]
+pub struct CommitReads {
     pub project: Id,
+    /// The hash, or the name of a branch or a tag.
     pub sha: String,
-    pub changes: Changes,
-    /// The revision of the list that the files come from.
-    files: Option<Revision>,
     /// The delay before requests, so that none are sent while the selection moves.
     delay: Duration,
 }
 
-impl CommitView {
-    /// Creates the view without requesting anything.
-    pub fn new(project: &Id, sha: &str, delay: Duration) -> CommitView {
-        CommitView { project: project.clone(), sha: sha.to_owned(), changes: Changes::default(), files: None, delay }
+impl CommitReads {
+    pub fn new(project: &Id, sha: &str, delay: Duration) -> CommitReads {
+        CommitReads { project: project.clone(), sha: sha.to_owned(), delay }
     }
 
     fn query(&self) -> GetCommit {
@@ -72,20 +70,30 @@ impl CommitView {
         GetCommitSignature { id: self.project.clone(), sha: self.sha.clone() }
     }
 
+    /// Returns the request for the comments, which needs the full hash.
+    pub fn comments_query(&self, view: &View) -> Option<ListCommitComments> {
+        let commit = self.commit(view).value?;
+        Some(ListCommitComments { id: self.project.clone(), sha: commit.id.clone() })
+    }
+
     /// Returns the commit, as far as it is loaded.
     pub fn commit<'a>(&self, view: &View<'a>) -> Remote<'a, Commit> {
         view.store.get(&self.query())
     }
 
-    /// Returns the requests for the commit and its diff, and the computations on them.
-    pub fn wants(&self, view: &View) -> Vec<Want> {
-        let pages = self.diff_rows(view).pages_to_end(MAX_PAGES);
-        let mut wants = vec![
-            Load::single(&self.query()).after(self.delay).into(),
-            Load::list(&self.diff(), pages).after(self.delay).into(),
-        ];
-        wants.extend(self.changes.wants(view));
-        wants
+    /// Returns the loaded comments.
+    pub fn comments<'a>(&self, view: &View<'a>) -> Option<Rows<'a, CommitComment>> {
+        self.comments_query(view).map(|list| view.store.list(&list))
+    }
+
+    /// Returns the full hash, or the name of the commit until it is loaded.
+    pub fn full_sha(&self, view: &View) -> String {
+        self.commit(view).value.map_or_else(|| self.sha.clone(), |commit| commit.id.clone())
+    }
+
+    /// Returns the commit as the object of comments, by its full hash even if the place was opened with another name.
+    pub fn noteable(&self, view: &View) -> Noteable {
+        Noteable::Commit { project: self.project.clone(), sha: self.full_sha(view) }
     }
 
     /// Returns whether the server has more files than are loaded.
@@ -93,18 +101,51 @@ impl CommitView {
         self.diff_rows(view).is_cut(MAX_PAGES)
     }
 
+    /// Returns the URL of the commit.
+    pub fn url(&self, view: &View) -> String {
+        project::page(view, &self.project, &format!("/-/commit/{}", crate::api::endpoint::encode(&self.full_sha(view))))
+    }
+}
+
+/// A commit with its changes.
+pub struct CommitView {
+    pub reads: CommitReads,
+    pub changes: Changes,
+    /// The revision of the list that the files come from.
+    files: Option<Revision>,
+}
+
+impl CommitView {
+    /// Creates the view without requesting anything.
+    pub fn new(reads: CommitReads) -> CommitView {
+        CommitView { reads, changes: Changes::default(), files: None }
+    }
+
+    /// Returns the requests for the commit and its diff, and the computations on them.
+    pub fn wants(&self, view: &View) -> Vec<Want> {
+        let reads = &self.reads;
+        let pages = reads.diff_rows(view).pages_to_end(MAX_PAGES);
+        let mut wants = vec![
+            Load::single(&reads.query()).after(reads.delay).into(),
+            Load::list(&reads.diff(), pages).after(reads.delay).into(),
+        ];
+        wants.extend(self.changes.wants(view));
+        wants
+    }
+
     /// Updates the state after a store update: collects the pages, and updates the changes.
     pub fn sync(&mut self, view: &View) {
-        let rows = self.diff_rows(view);
+        let rows = self.reads.diff_rows(view);
         if rows.is_loaded && self.files != Some(rows.revision) {
             let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
             // A further page does not change the identity, so that the parsed files are kept.
-            let identity = format!("{} at {:?}", self.diff().request().line(), rows.since);
+            let identity = format!("{} at {:?}", self.reads.diff().request().line(), rows.since);
             self.changes.set_input(Some(Input { identity, entries: Entries::Pages(pages) }));
             self.files = Some(rows.revision);
         }
-        if let Some(commit) = self.commit(view).value {
-            let (project, old, new) = (self.project.clone(), commit.parent_ids.first().cloned(), commit.id.clone());
+        if let Some(commit) = self.reads.commit(view).value {
+            let (project, old, new) =
+                (self.reads.project.clone(), commit.parent_ids.first().cloned(), commit.id.clone());
             if !view.session.signed_in || view.me().is_some() {
                 self.changes.load_viewed_marks(view, &format!("{project}@{new}"));
             }
@@ -115,7 +156,7 @@ impl CommitView {
 
     /// Draws the title, the author and a part of the message; returns the area that is left for the changes.
     pub fn draw_head(&self, view: &View, area: Rect, buf: &mut Buffer, body: usize) -> Rect {
-        let Some(commit) = self.commit(view).value else {
+        let Some(commit) = self.reads.commit(view).value else {
             return Rect { y: area.y + area.height.min(2), height: area.height.saturating_sub(2), ..area };
         };
         let width = usize::from(area.width.saturating_sub(3));
@@ -154,21 +195,17 @@ impl CommitView {
         facts
     }
 
-    /// Returns the URL of the commit.
-    pub fn url(&self, view: &View) -> String {
-        let sha = self.commit(view).value.map_or(self.sha.as_str(), |c| &c.id);
-        project::page(view, &self.project, &format!("/-/commit/{}", crate::api::endpoint::encode(sha)))
-    }
-
     /// Returns the texts to copy: SHA, title, message, and the path and the URL of the file under the cursor.
     pub fn copies(&self, view: &View) -> Vec<Clip> {
-        let Some(commit) = self.commit(view).value else { return vec![Clip::line("SHA", self.sha.clone())] };
+        let Some(commit) = self.reads.commit(view).value else {
+            return vec![Clip::line("SHA", self.reads.sha.clone())];
+        };
         let mut copies = vec![Clip::line("SHA", commit.id.clone()), Clip::line("short SHA", commit.short().to_owned())];
         copies.push(Clip::line("title", commit.title.clone()));
         copies.push(Clip::lines("message", commit.message.clone()));
         if let Some(location) = self.changes.location() {
             // On the page of a commit, the anchor of a file is the hash of its path.
-            copies.push(Clip::line("file URL", format!("{}#{}", self.url(view), path_hash(&location.path))));
+            copies.push(Clip::line("file URL", format!("{}#{}", self.reads.url(view), path_hash(&location.path))));
             copies.push(Clip::line("path", location.path));
         }
         copies

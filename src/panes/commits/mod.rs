@@ -13,7 +13,7 @@ use crate::app::pointer::Pointer;
 use crate::app::query;
 use crate::app::tone::Tone;
 use crate::parts::commit_history::History;
-use crate::parts::commit_view::CommitView;
+use crate::parts::commit_view::{CommitReads, CommitView};
 use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
@@ -368,8 +368,11 @@ impl Detail<CommitSource> for CommitDetail {
         if context.width == 0 {
             return;
         }
-        if let Some(row) = context.row.filter(|row| self.commit.as_ref().is_none_or(|commit| commit.sha != row.id)) {
-            let commit = self.commit.insert(CommitView::new(&context.source.project, &row.id, FETCH_DELAY));
+        if let Some(row) =
+            context.row.filter(|row| self.commit.as_ref().is_none_or(|commit| commit.reads.sha != row.id))
+        {
+            let reads = CommitReads::new(&context.source.project, &row.id, FETCH_DELAY);
+            let commit = self.commit.insert(CommitView::new(reads));
             commit.changes.panels().set_focus(1);
         }
         if let Some(commit) = &mut self.commit {

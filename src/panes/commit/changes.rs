@@ -1,0 +1,174 @@
+//! The changes of a commit with the comments on their lines.
+
+use crate::api::Endpoint;
+use crate::app::command_info::Disabled;
+use crate::app::context::Cx;
+use crate::app::outbox::DiffPosition;
+use crate::app::overlay::composer::rows_on_lines;
+use crate::app::pane::Pane;
+use crate::app::view::View;
+use crate::parts::commit_view::CommitView;
+use crate::parts::review::diff_comments::{self, DiffComments, position_of, quoted_position_of};
+use crate::parts::review::drafts::Drafts;
+use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
+use crate::parts::review::threads::{Comment, CommitComments, Thread};
+use crate::parts::secondary::{self, SecondaryRead};
+use crate::store::{Revision, Want};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// The maximum number of pages of comments that are loaded.
+pub const MAX_COMMENT_PAGES: u32 = 20;
+/// The maximum number of lines of the message above the changes.
+const MAX_MESSAGE_LINES: usize = 5;
+
+/// The changes of a commit.
+pub struct ChangesTab {
+    pub shown: CommitView,
+    drafts: Drafts,
+    /// The comments shown within the changes.
+    diff_comments: DiffComments,
+}
+
+impl ChangesTab {
+    /// Creates the tab without comments.
+    pub fn new(shown: CommitView) -> ChangesTab {
+        ChangesTab { shown, drafts: Drafts::default(), diff_comments: DiffComments::default() }
+    }
+
+    /// Returns the comment under the cursor, with its thread.
+    pub fn comment(&self) -> Option<(&Thread, &Comment)> {
+        self.diff_comments.comment(&self.shown.changes)
+    }
+
+    /// Returns the key of the draft under the cursor.
+    pub fn draft(&self) -> Option<&str> {
+        self.diff_comments.draft(&self.shown.changes)
+    }
+
+    /// Opens the draft under the cursor, else folds or unfolds the comment or the file there.
+    pub fn enter(&mut self, cx: &mut Cx) {
+        if let Some(key) = self.draft() {
+            self.drafts.open(key, cx);
+        } else if !self.diff_comments.toggle(&self.shown.changes) {
+            self.shown.changes.enter();
+        }
+    }
+
+    /// Returns whether a comment can be added to the lines under the cursor, or why not.
+    pub fn can_comment_here(&self, view: &View) -> Result<(), Disabled> {
+        let changes = &self.shown.changes;
+        let anchor = changes.need(changes.anchor(), "there is nothing under the cursor")?;
+        let writable = position_of(&anchor, &self.shown.reads.full_sha(view)).note_header().is_some();
+        if writable { Ok(()) } else { Err("the file name contains characters that a comment cannot reference".into()) }
+    }
+
+    /// Opens the composer for a comment on the lines under the cursor.
+    pub fn comment_here(&mut self, cx: &mut Cx) {
+        let Some(anchor) = self.shown.changes.anchor() else { return };
+        let reads = &self.shown.reads;
+        let position = quoted_position_of(&self.shown.changes, &anchor, &reads.full_sha(&cx.view));
+        let on = reads.noteable(&cx.view);
+        self.shown.changes.clear_selection();
+        self.shown.changes.keep_cursor_above(rows_on_lines(cx.view.size.1));
+        self.drafts.comment(on, Some(position).into(), "", cx);
+    }
+
+    /// Returns the place of a reply to the comment under the cursor, and the comment.
+    pub fn reply_to(&self) -> Option<(DiffPosition, &Comment)> {
+        let (thread, comment) = self.comment()?;
+        Some((DiffPosition { quote: Vec::new(), ..thread.position.clone() }, comment))
+    }
+
+    /// Returns the requests for what is shown in the changes besides the first files.
+    fn secondary_reads<'a>(&self, view: &View<'a>) -> Vec<SecondaryRead<'a>> {
+        let comments = self.shown.reads.comments(view).map(|rows| SecondaryRead {
+            name: "Comments",
+            error: rows.error,
+            is_cut: rows.is_cut(MAX_COMMENT_PAGES),
+        });
+        let files = SecondaryRead { name: "Files", error: None, is_cut: self.shown.reads.has_more_files(view) };
+        comments.into_iter().chain([files]).collect()
+    }
+
+    /// Calls `run` with the data that the comment rows of the diff are built from.
+    fn with_source<T>(
+        &self,
+        view: &View,
+        drafted: &[LaidOutDraft],
+        shown: &Shown,
+        run: impl FnOnce(&Source) -> T,
+    ) -> T {
+        let rows = self.shown.reads.comments(view);
+        let sha = self.shown.reads.full_sha(view);
+        let comments = || -> Vec<CommitComments> {
+            let pages = rows.iter().flat_map(|rows| (0..rows.pages() as usize).filter_map(|page| rows.page(page)));
+            vec![(sha.clone(), pages.collect())]
+        };
+        let comment = self.shown.reads.comments_query(view).map(|list| list.request().line()).unwrap_or_default();
+        run(&Source {
+            comments_key: format!("{comment} {}", rows.as_ref().map_or_else(Revision::default, |rows| rows.revision)),
+            notes: &Vec::new,
+            comments: &comments,
+            drafts: drafted,
+            changes: self.shown.changes.all_files_name(),
+            files: self.shown.changes.files(),
+            head: &sha,
+            current: &sha,
+            whole: true,
+            complete: self.shown.changes.has_all(),
+            shown,
+            versions: Vec::new(),
+            width: diff_comments::width(view, &self.shown.changes),
+        })
+    }
+
+    fn sync_comments(&mut self, cx: &mut Cx) {
+        if self.shown.changes.files().is_empty() {
+            return;
+        }
+        let view = cx.view;
+        let drafted = self.drafts.drafted(&view);
+        let (mut diff_comments, mut drafts) =
+            (std::mem::take(&mut self.diff_comments), std::mem::take(&mut self.drafts));
+        let shown = diff_comments.shown.clone();
+        let insets = self.with_source(&view, &drafted, &shown, |source| diff_comments.sync(source, &mut drafts, cx));
+        (self.diff_comments, self.drafts) = (diff_comments, drafts);
+        if let Some((revision, rows)) = insets {
+            self.shown.changes.set_insets(revision, || rows);
+        }
+    }
+}
+
+impl Pane for ChangesTab {
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(&self.shown.changes)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.shown.changes)
+    }
+
+    /// Returns the layout of the comments. The commit and its changes are wanted on all tabs.
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let is_ready = self.shown.reads.comments(view).is_some() && !self.shown.changes.files().is_empty();
+        if !is_ready {
+            return Vec::new();
+        }
+        let drafted = self.drafts.drafted(view);
+        self.with_source(view, &drafted, &self.diff_comments.shown, |source| source.wants(view))
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let body = if area.height >= 30 { MAX_MESSAGE_LINES } else { 0 };
+        let rest = self.shown.draw_head(view, area, buf, body);
+        let rest = secondary::draw_line(view, rest, buf, &self.secondary_reads(view));
+        self.shown.changes.view(view, rest, buf);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        self.drafts.read(&self.shown.reads.noteable(&view), &view);
+        self.sync_comments(cx);
+    }
+}
