@@ -3,13 +3,18 @@
 use crate::api::test_reports::TestTotals;
 use crate::api::{Error, Fault, GitRef, Id};
 use crate::app::action::Action;
+use crate::app::clip::Clip;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::overlay::picker::{Item, Picker};
+use crate::app::pane::{Pane, SearchMode};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::junit::{Case, Report, SourceLocation, Verdict};
+use crate::parts::list;
+use crate::store::Want;
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
@@ -18,6 +23,7 @@ use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::sync::Arc;
 
 /// Returns the columns of the table. Names get more room than messages, which are shown in full below.
 fn columns(width: u16) -> [TableColumn; 5] {
@@ -30,9 +36,15 @@ fn columns(width: u16) -> [TableColumn; 5] {
     ]
 }
 
-/// The state of the table and of the details.
+/// A test report, as a part that can have the focus.
 #[derive(Default)]
-pub struct Table {
+pub struct TestReportView {
+    project: Id,
+    report: Option<Arc<Report>>,
+    /// The commit or ref at which the sources of tests are opened.
+    git_ref: Option<GitRef>,
+    /// The search text.
+    query: String,
     list: ListState,
     output_scroll: DocState,
     /// Whether the details of a test replace the table.
@@ -97,7 +109,7 @@ fn seconds(time: f64) -> String {
 }
 
 /// Opens the source location that a test names, or a picker for several; returns `false` if it names none.
-pub fn open_source(case: &Case, project: &Id, git_ref: Option<GitRef>, cx: &mut Cx) -> bool {
+fn open_source(case: &Case, project: &Id, git_ref: Option<GitRef>, cx: &mut Cx) -> bool {
     let place = |location: &SourceLocation| Place {
         git_ref: git_ref.clone(),
         line: location.line,
@@ -118,15 +130,42 @@ pub fn open_source(case: &Case, project: &Id, git_ref: Option<GitRef>, cx: &mut 
     true
 }
 
-impl Table {
-    /// Resets the table to its first row.
+impl TestReportView {
+    /// Creates the view without a report.
+    pub fn new(project: &Id) -> TestReportView {
+        TestReportView { project: project.clone(), ..TestReportView::default() }
+    }
+
+    /// Shows a report; the cursor stays on its row.
+    pub fn show(&mut self, report: Option<Arc<Report>>, git_ref: Option<GitRef>) {
+        (self.report, self.git_ref) = (report, git_ref);
+    }
+
+    /// Returns the shown report.
+    pub fn report(&self) -> Option<&Arc<Report>> {
+        self.report.as_ref()
+    }
+
+    /// Returns to the first row, for another report that is searched for the same text.
     pub fn restart(&mut self) {
-        *self = Table::default();
+        *self = TestReportView { query: std::mem::take(&mut self.query), ..TestReportView::new(&self.project) };
     }
 
     /// Returns the selected test.
-    pub fn case<'a>(&self, report: &'a Report) -> Option<&'a Case> {
-        report.cases.get(self.list.selected())
+    pub fn case(&self) -> Option<&Case> {
+        self.report.as_ref()?.cases.get(self.list.selected())
+    }
+
+    fn len(&self) -> usize {
+        self.report.as_ref().map_or(0, |report| report.cases.len())
+    }
+
+    /// Opens the source of the selected test. If it names none, toggles its full output.
+    pub fn open_case(&mut self, cx: &mut Cx) {
+        let Some(case) = self.case() else { return };
+        if !open_source(case, &self.project, self.git_ref.clone(), cx) {
+            self.toggle_full_output();
+        }
     }
 
     /// Toggles between the table and the details of the test.
@@ -135,35 +174,27 @@ impl Table {
         self.output_scroll = DocState::default();
     }
 
-    /// Returns to the table; returns whether the details were shown.
-    pub fn leave_full_output(&mut self) -> bool {
-        std::mem::take(&mut self.shows_full_output)
-    }
-
-    /// Moves to the next or the previous failed test; returns `false` if there is none.
-    pub fn next_failed(&mut self, report: &Report, forward: bool) -> bool {
+    /// Moves to the next or the previous failed test.
+    pub fn next_failed(&mut self, forward: bool, cx: &mut Cx) {
+        let Some(report) = &self.report else { return };
         let failed = report.cases.partition_point(|case| case.verdict.is_failure());
-        if failed == 0 {
-            return false;
-        }
+        let Some(last) = failed.checked_sub(1) else { return cx.say(Tone::Good, "No failed tests.") };
         let at = self.list.selected();
-        let next = match forward {
-            true if at + 1 < failed => at + 1,
+        self.select(match forward {
+            true if at < last => at + 1,
             true => 0,
-            false => at.checked_sub(1).map_or(failed - 1, |before| before.min(failed - 1)),
-        };
-        self.select(next, report);
-        true
+            false => at.checked_sub(1).map_or(last, |before| before.min(last)),
+        });
     }
 
-    /// Moves to the next or the previous test whose name, suite, class or message contains `words`; returns `false` if
-    /// there is none.
-    pub fn next_match(&mut self, report: &Report, words: &str, forward: bool, from_here: bool) -> bool {
-        let words = words.to_lowercase();
-        let len = report.cases.len();
+    /// Moves to the next or the previous test whose name, suite, class or message contains the search text; returns
+    /// `false` if there is none.
+    fn find(&mut self, forward: bool, from_here: bool) -> bool {
+        let words = self.query.to_lowercase();
+        let len = self.len();
         let at = self.list.selected().min(len);
         let fits = |index: &usize| {
-            report.cases.get(*index).is_some_and(|case| {
+            self.report.as_ref().and_then(|report| report.cases.get(*index)).is_some_and(|case| {
                 [&case.name, &case.suite, &case.class, &case.message]
                     .iter()
                     .any(|text| text.to_lowercase().contains(&words))
@@ -174,20 +205,21 @@ impl Table {
             false => (0..at).rev().chain((at..len).rev()).find(fits),
         };
         if let Some(index) = found {
-            self.select(index, report);
+            self.select(index);
         }
         found.is_some()
     }
 
-    fn select(&mut self, index: usize, report: &Report) {
-        self.list.select(index, report.cases.len());
+    fn select(&mut self, index: usize) {
+        let len = self.len();
+        self.list.select(index, len);
         self.output_scroll = DocState::default();
     }
 
     /// Moves the cursor, or scrolls the details; returns `false` if a motion to the left would leave the table.
-    pub fn motion(&mut self, motion: Motion, report: &Report) -> bool {
-        let len = report.cases.len();
-        let lines = self.case(report).map_or(0, |case| self.lines(case).len());
+    pub fn motion(&mut self, motion: Motion) -> bool {
+        let len = self.len();
+        let lines = self.case().map_or(0, |case| self.lines(case).len());
         match motion {
             Motion::Left if self.shows_full_output && self.output_scroll.left > 0 => {
                 self.output_scroll.scroll_columns_by(-(doc::SCROLL_COLUMNS as isize))
@@ -215,21 +247,6 @@ impl Table {
             }
         }
         true
-    }
-
-    /// Handles the wheel and clicks; returns `true` if a test is to be opened.
-    pub fn pointer(&mut self, pointer: Pointer, report: &Report) -> bool {
-        match pointer {
-            Pointer::Wheel { rows, .. } => _ = self.motion(Motion::Wheel(rows), report),
-            Pointer::Press { row, double, .. } if !self.shows_full_output => {
-                if let Some(index) = row.checked_sub(self.area.get().y).and_then(|y| self.list.row_at(y)) {
-                    self.select(index, report);
-                    return double;
-                }
-            }
-            _ => {}
-        }
-        false
     }
 
     /// Returns whether the table was last drawn at that cell.
@@ -260,15 +277,15 @@ impl Table {
     }
 
     /// Draws the table and the details of the selected test.
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, report: &Report) {
-        let theme = view.theme;
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+        let (Some(report), theme) = (&self.report, view.theme) else { return };
         let mut area = area;
         if let Some(why) = report.broken.as_ref().filter(|_| area.height > 3) {
             let words = format!(" {} Incomplete: {}", glyph::warning(), text::sanitize(why));
             Line::new(words, Role::Warning).draw(buf, Rect { height: 1, ..area }, theme);
             area = Rect { y: area.y + 1, height: area.height - 1, ..area };
         }
-        let lines = self.case(report).map(|case| self.lines(case)).unwrap_or_default();
+        let lines = self.case().map(|case| self.lines(case)).unwrap_or_default();
         if self.shows_full_output {
             self.area.set(area);
             return draw_lines(buf, area, theme, focused, &self.output_scroll, &lines);
@@ -286,11 +303,72 @@ impl Table {
         });
         if below > 0 {
             let area = Rect { y: top.bottom(), height: below, ..area };
-            let name = self.case(report).map_or("", |case| case.name.as_str());
+            let name = self.case().map_or("", |case| case.name.as_str());
             let body = crate::ui::panels::title(buf, area, theme, false, name, "");
             let still = DocState { cursor_line: false, ..DocState::default() };
             draw_lines(buf, body, theme, false, &still, &lines);
         }
+    }
+}
+
+impl Pane for TestReportView {
+    fn wants(&self, _view: &View) -> Vec<Want> {
+        Vec::new()
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.draw(view, area, buf, true);
+    }
+
+    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
+        TestReportView::motion(self, motion);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        match pointer {
+            Pointer::Wheel { rows, .. } => _ = TestReportView::motion(self, Motion::Wheel(rows)),
+            Pointer::Press { row, double, .. } if !self.shows_full_output => {
+                let index = row.checked_sub(self.area.get().y).and_then(|y| self.list.row_at(y));
+                let Some(index) = index.filter(|_| self.report.is_some()) else { return };
+                self.select(index);
+                if double {
+                    self.open_case(cx);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Search)
+    }
+
+    fn filter_text(&self) -> String {
+        self.query.clone()
+    }
+
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
+        self.query = text.to_owned();
+        if !text.is_empty() {
+            self.find(true, true);
+        }
+    }
+
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
+        if self.query.is_empty() {
+            return cx.say(Tone::Info, "No search yet: ‹seek› starts one.");
+        }
+        if !self.find(forward, false) {
+            cx.say(Tone::Info, list::not_found(&self.query, false));
+        }
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        std::mem::take(&mut self.shows_full_output) || !std::mem::take(&mut self.query).is_empty()
+    }
+
+    fn copies(&self, _view: &View) -> Vec<Clip> {
+        self.case().map(|case| Clip::line("the test's name", case.name.clone())).into_iter().collect()
     }
 }
 

@@ -434,6 +434,14 @@ impl PaneKind for Files {
 }
 
 impl Pane for Files {
+    fn focused(&self) -> Option<&dyn Pane> {
+        if self.panels.focus() == BLOB { Some(&self.blob) } else { None }
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        if self.panels.focus() == BLOB { Some(&mut self.blob) } else { None }
+    }
+
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.source.project.clone());
         place.git_ref = self.source.git_ref.clone();
@@ -581,12 +589,12 @@ impl Pane for Files {
     }
 
     fn filter_text(&self) -> String {
-        if self.panels.focus() == BLOB { self.blob.query().to_owned() } else { self.name.clone() }
+        self.focused().map_or_else(|| self.name.clone(), Pane::filter_text)
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        if self.panels.focus() == BLOB {
-            return self.blob.set_query(text, &cx.view);
+        if let Some(blob) = self.focused_mut() {
+            return blob.set_filter_text(text, cx);
         }
         self.name = text.to_owned();
         if !text.is_empty() && self.tree.select_named(text, true, true) {
@@ -595,34 +603,27 @@ impl Pane for Files {
     }
 
     fn next_match(&mut self, forward: bool, cx: &mut Cx) {
-        let blob = self.panels.focus() == BLOB;
-        let filter_text = Pane::filter_text(self);
-        let found = match blob {
-            _ if filter_text.is_empty() => return cx.say(Tone::Info, "No search yet: ‹seek› starts one."),
-            true => self.blob.next_match(forward, &cx.view),
-            false => self.tree.select_named(&filter_text, forward, false),
-        };
-        match (found, blob) {
-            (false, _) => cx.say(Tone::Info, list::not_found(&filter_text, blob && self.blob.is_searching(&cx.view))),
-            (true, false) => self.tree_moved(),
-            (true, true) => {}
+        if let Some(blob) = self.focused_mut() {
+            blob.next_match(forward, cx);
+        } else if self.name.is_empty() {
+            cx.say(Tone::Info, "No search yet: ‹seek› starts one.");
+        } else if self.tree.select_named(&self.name, forward, false) {
+            self.tree_moved();
+        } else {
+            cx.say(Tone::Info, list::not_found(&self.name, false));
         }
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if self.panels.focus() == BLOB && (self.blob.clear_mark() || self.blob.hide_blame()) {
+        let Some(blob) = self.focused_mut() else { return !std::mem::take(&mut self.name).is_empty() };
+        if blob.escape(cx) {
             return true;
         }
-        if !Pane::filter_text(self).is_empty() {
-            self.set_filter_text("", cx);
-            return true;
-        }
-        if self.panels.focus() == BLOB && self.entered {
-            self.entered = false;
+        let leaves = std::mem::take(&mut self.entered);
+        if leaves {
             self.panels.set_focus(TREE);
-            return true;
         }
-        false
+        leaves
     }
 
     fn url(&self, view: &View) -> Option<String> {

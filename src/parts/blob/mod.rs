@@ -5,6 +5,7 @@ pub mod blame;
 mod draw;
 pub mod file_type;
 mod lfs;
+mod pane;
 mod selection;
 pub mod source;
 pub mod work;
