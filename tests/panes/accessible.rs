@@ -1,9 +1,10 @@
 //! Accessible mode: the content of the cursor's line after a key press.
 
+use crate::fixtures::user;
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::Msg;
-use serde_json::{Value, json};
+use serde_json::json;
 
 async fn projects() -> Harness {
     let mut harness = Begin::at(Place::new("projects")).accessible().open();
@@ -14,10 +15,6 @@ async fn projects() -> Harness {
     harness.settle().await;
     harness.hears("acme/rocket");
     harness
-}
-
-fn user(id: u64, name: &str) -> Value {
-    json!({"id": id, "username": name, "name": name.to_uppercase(), "state": "active"})
 }
 
 /// Returns all lines reached by pressing Down, up to the last.

@@ -1,5 +1,6 @@
 //! Artifacts: the archive as a tree, its files, its test reports as tables, and malicious archives.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::Msg;
@@ -44,19 +45,18 @@ fn usual() -> Vec<u8> {
     ])
 }
 
-fn job(change: impl FnOnce(&mut Value)) -> Value {
-    let mut job = json!({"id": 1207, "name": "bench", "stage": "test", "status": "failed", "ref": "main",
+fn job() -> Value {
+    fixtures::job(1207, "bench", "failed").with(json!({
         "artifacts_file": {"filename": "artifacts.zip", "size": 1234},
         "artifacts_expire_at": "2026-06-16T12:00:00Z",
-        "commit": {"id": "0123456789abcdef0123456789abcdef01234567", "short_id": "01234567", "title": "t"}});
-    change(&mut job);
-    job
+        "commit": {"id": "0123456789abcdef0123456789abcdef01234567", "short_id": "01234567", "title": "t"},
+    }))
 }
 
 fn begin(width: u16, height: u16) -> Harness {
     let place = Place::new("artifacts").project("acme/rocket-ui").item(1207);
     let mut harness = Begin::at(place).size(width, height).open();
-    harness.reply(JOB, job(|_| {}));
+    harness.reply(JOB, job());
     harness
 }
 
@@ -202,7 +202,7 @@ async fn artifacts_can_be_kept_except_in_read_only_mode() {
     assert!(harness.asked.iter().any(|line| line.starts_with("POST") && line.ends_with("/artifacts/keep")));
     let place = Place::new("artifacts").project("acme/rocket-ui").item(1207);
     let mut harness = Begin::at(place).read_only().open();
-    harness.reply(JOB, job(|_| {})).reply_raw(ARCHIVE, usual()).settle().await;
+    harness.reply(JOB, job()).reply_raw(ARCHIVE, usual()).settle().await;
     harness.press("K");
     harness.expect("read-only");
     assert!(!harness.asked.iter().any(|line| line.starts_with("POST")));
@@ -214,11 +214,7 @@ async fn a_branch_and_a_job_name_open_the_last_successful_job() {
     let mut harness = Begin::at(place).size(140, 30).open();
     let by_ref = "GET /projects/acme%2Frocket-ui/jobs/artifacts/feature%2Fx/download";
     harness.reply_in_parts(by_ref, usual());
-    let row = job(|job| {
-        job["status"] = json!("success");
-        job["name"] = json!("unit");
-        job["ref"] = json!("feature/x");
-    });
+    let row = job().with(json!({"status": "success", "name": "unit", "ref": "feature/x"}));
     harness.reply("GET /projects/acme%2Frocket-ui/jobs", [row]);
     harness.reply_raw(&format!("{ARCHIVE}/summary.txt"), "of the job\n").settle().await;
     assert!(harness.asked.iter().any(|line| line == &format!("{by_ref}?job=unit")), "{:?}", harness.asked);
@@ -255,10 +251,7 @@ async fn missing_denied_and_unreachable_artifacts_look_different() {
         ("artifacts_expire_at", "2026-06-10T12:00:00Z", "expired 5d ago"),
     ] {
         let mut harness = begin(100, 24);
-        let gone = job(|job| {
-            job[field] = json!(value);
-            job.as_object_mut().expect("an object").remove("artifacts_file");
-        });
+        let gone = job().with(json!({field: value, "artifacts_file": null}));
         harness.reply(JOB, gone).fail(ARCHIVE, 404, "404 Not found").settle().await;
         harness.expect(words);
     }
@@ -268,13 +261,10 @@ async fn missing_denied_and_unreachable_artifacts_look_different() {
 async fn artifacts_of_a_running_job_appear_when_it_ends() {
     let place = Place::new("artifacts").project("acme/rocket-ui").item(1207);
     let mut harness = Begin::at(place).size(100, 24).open();
-    let running = job(|job| {
-        job["status"] = json!("running");
-        job.as_object_mut().expect("an object").remove("artifacts_file");
-    });
+    let running = job().with(json!({"status": "running", "artifacts_file": null}));
     harness.reply(JOB, running).fail(ARCHIVE, 404, "404 Not found").settle().await;
     harness.expect("no artifacts yet");
-    harness.reply(JOB, job(|_| {})).reply_raw(ARCHIVE, usual()).pass(3).settle().await;
+    harness.reply(JOB, job()).reply_raw(ARCHIVE, usual()).pass(3).settle().await;
     harness.expect("summary.txt");
 }
 
@@ -356,11 +346,11 @@ async fn hostile_names_are_sanitized_at_any_size() {
 async fn a_path_in_the_archive_can_be_opened_and_a_missing_one_is_reported() {
     let place = Place::new("artifacts").project("acme/rocket-ui").item(1207).path("screens/deep/code.rs");
     let mut harness = Begin::at(place).open();
-    harness.reply(JOB, job(|_| {})).reply_raw(ARCHIVE, usual()).settle().await;
+    harness.reply(JOB, job()).reply_raw(ARCHIVE, usual()).settle().await;
     harness.expect("fn main() {}");
     let place = Place::new("artifacts").project("acme/rocket-ui").item(1207).path("screens/none");
     let mut harness = Begin::at(place).open();
-    harness.reply(JOB, job(|_| {})).reply_raw(ARCHIVE, usual()).settle().await;
+    harness.reply(JOB, job()).reply_raw(ARCHIVE, usual()).settle().await;
     harness.expect("screens/none not found in these artifacts");
 }
 

@@ -1,5 +1,6 @@
 //! Browsing a repository: the tree and its files, branches, tags, commits, and a single commit.
 
+use crate::fixtures::{self, With, blob_id, file, folder, tree_entry, user};
 use crate::harness::{Begin, Harness};
 use labscope::api::GitRef;
 use labscope::app::place::Place;
@@ -7,36 +8,23 @@ use serde_json::{Value, json};
 
 const TREE: &str = "GET /projects/acme%2Frocket/repository/tree";
 
-fn entry(path: &str, kind: &str, mode: &str) -> Value {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    json!({"id": format!("sha-of-{}", path.replace('/', "-")), "name": name, "path": path, "type": kind, "mode": mode})
-}
-
-fn folder(path: &str) -> Value {
-    entry(path, "tree", "040000")
-}
-
-fn file(path: &str) -> Value {
-    entry(path, "blob", "100644")
-}
-
 fn blob(path: &str) -> String {
-    format!("GET /projects/acme%2Frocket/repository/blobs/sha-of-{}/raw", path.replace('/', "-"))
+    format!("GET /projects/acme%2Frocket/repository/blobs/{}/raw", blob_id(path))
 }
 
+/// Returns a commit that Bo committed an hour after Ada wrote it.
 fn commit(sha: &str, title: &str, day: u32) -> Value {
-    json!({
-        "id": sha.repeat(5), "short_id": sha, "title": title, "message": format!("{title}\n\nWhy it was done.\n"),
-        "author_name": "Ada", "author_email": "ada@acme.test", "authored_date": format!("2026-06-{day:02}T10:00:00Z"),
-        "committer_name": "Bo", "committer_email": "bo@acme.test", "committed_date": format!("2026-06-{day:02}T11:00:00Z"),
-        "created_at": format!("2026-06-{day:02}T10:00:00Z"), "parent_ids": ["b".repeat(40)],
-    })
+    fixtures::commit(&sha.repeat(5), title, &format!("2026-06-{day:02}T10:00:00Z")).with(json!({
+        "message": format!("{title}\n\nWhy it was done.\n"), "parent_ids": ["b".repeat(40)],
+        "committer_name": "Bo", "committer_email": "bo@acme.test",
+        "committed_date": format!("2026-06-{day:02}T11:00:00Z"),
+    }))
 }
 
 /// Opens a project with a few files of every kind.
 fn files(place: Place, width: u16, height: u16) -> Harness {
     let mut app = Begin::at(place).size(width, height).open();
-    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
+    app.reply("GET /user", user(1, "ada"))
         .reply(
             "GET /projects/acme%2Frocket",
             json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
@@ -49,10 +37,10 @@ fn files(place: Place, width: u16, height: u16) -> Harness {
                 folder("src"),
                 file("README.md"),
                 file("bad\u{1b}[31mname"),
-                entry("current", "blob", "120000"),
+                tree_entry("current", "120000"),
                 file("logo.png"),
-                entry("run.sh", "blob", "100755"),
-                entry("vendor", "commit", "160000"),
+                tree_entry("run.sh", "100755"),
+                tree_entry("vendor", "160000"),
             ]),
         )
         .reply(&format!("{TREE}?path=src"), json!([folder("src/render"), file("src/main.rs")]))
@@ -187,7 +175,7 @@ async fn switching_the_ref_keeps_the_path() {
 #[tokio::test]
 async fn an_empty_repository_shows_instructions() {
     let mut app = Begin::at(at()).size(120, 30).open();
-    app.reply("GET /user", json!({"id": 1, "username": "ada"})).fail(TREE, 404, "404 Tree Not Found").settle().await;
+    app.reply("GET /user", user(1, "ada")).fail(TREE, 404, "404 Tree Not Found").settle().await;
     let url = "https://demo.test/acme/rocket.git";
     let project =
         json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": null, "http_url_to_repo": url});
@@ -202,7 +190,7 @@ async fn an_empty_repository_shows_instructions() {
 async fn a_tag_of_a_repository_without_branches_shows_its_files() {
     let mut app = Begin::at(at().at("v1")).size(120, 30).open();
     let project = json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": null, "empty_repo": true});
-    app.reply("GET /user", json!({"id": 1, "username": "ada"}));
+    app.reply("GET /user", user(1, "ada"));
     app.reply("GET /projects/acme%2Frocket", project).reply(&format!("{TREE}?ref=v1"), json!([folder("src")]));
     app.settle().await;
     app.expect("▸ src").expect_no("has no");
@@ -305,8 +293,7 @@ fn diff() -> Value {
 fn log(place: Place, width: u16, height: u16) -> Harness {
     let mut app = files(place, width, height);
     let sha = "aaaaaaaa".repeat(5);
-    let mut one = commit("aaaaaaaa", "Draw rows", 14);
-    one["stats"] = json!({"additions": 2, "deletions": 1, "total": 3});
+    let one = commit("aaaaaaaa", "Draw rows", 14).with(json!({"stats": {"additions": 2, "deletions": 1, "total": 3}}));
     let all = json!([commit("aaaaaaaa", "Draw rows", 14), commit("dddddddd", "Begin", 2)]);
     app.reply("GET /projects/acme%2Frocket/repository/commits", all)
         .reply(&format!("GET /projects/acme%2Frocket/repository/commits/{sha}"), one)
@@ -369,7 +356,7 @@ async fn a_folder_that_contains_itself_opens_only_as_far_as_requested() {
 #[tokio::test]
 async fn results_that_are_still_loading_are_not_reported_as_missing() {
     let mut app = Begin::at(Place::new("files").project("acme/rocket").at("main")).size(100, 24).open();
-    app.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+    app.reply("GET /user", user(1, "ada")).settle().await;
     app.reply("GET /projects", json!([])).reply("GET /groups", json!([]));
     app.press("C-p").type_text("zzzz").pass(1).settle().await;
     app.expect_no("No results.");
@@ -384,7 +371,7 @@ async fn results_that_are_still_loading_are_not_reported_as_missing() {
 #[tokio::test]
 async fn an_unknown_default_branch_is_not_blamed_on_the_account() {
     let mut app = Begin::at(Place::new("files").project("acme/rocket")).size(100, 24).open();
-    app.reply("GET /user", json!({"id": 1, "username": "ada"}));
+    app.reply("GET /user", user(1, "ada"));
     app.reply("GET /projects/acme%2Frocket", json!({"id": 7, "path_with_namespace": "acme/rocket"}));
     app.reply(TREE, json!([file("README.md")])).settle().await;
     app.press("+").expect_no("your account").expect("the default branch has not loaded yet");

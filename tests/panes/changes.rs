@@ -1,8 +1,8 @@
 //! The changes of a merge request: side by side, hidden lines, whitespace, viewed files, and changes since the last
 //! review.
 
+use crate::fixtures::{With, changed_file, merge_request, user};
 use crate::harness::{Begin, Harness};
-use crate::mrs::merge_request;
 use labscope::app::Place;
 use labscope::app::state::{Change, SeenChange, SeenHead, State};
 use serde_json::{Value, json};
@@ -31,17 +31,19 @@ fn begin(width: u16, height: u16) -> Begin {
     Begin::at(Place::new("mr").project("acme/rocket-ui").item(42).tab("changes")).size(width, height)
 }
 
+fn whole() -> Value {
+    let refs = json!({"base_sha": "ba5e", "head_sha": HEAD, "start_sha": "ba5e"});
+    merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": HEAD, "diff_refs": refs}))
+}
+
 async fn answered(begin: Begin) -> Harness {
     let mut harness = begin.open();
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["sha"] = json!(HEAD);
-    whole["diff_refs"] = json!({"base_sha": "ba5e", "head_sha": HEAD, "start_sha": "ba5e"});
-    let mut changed = whole.clone();
-    changed["changes"] = files();
+    let whole = whole();
+    let changed = whole.clone().with(json!({"changes": files()}));
     let project = "GET /projects/acme%2Frocket-ui/repository";
     let entry = |id: &str, name: &str, path: &str| json!({"id": id, "name": name, "type": "blob", "path": path, "mode": "100644"});
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply(MR, whole)
         .reply(&format!("{MR}/changes"), changed)
         .reply(
@@ -164,12 +166,9 @@ async fn hidden_lines_can_be_expanded_stepwise_or_all_at_once() {
 #[tokio::test]
 async fn expanded_lines_after_an_uneven_hunk_have_correct_line_numbers() {
     let mut harness = open(100, 60).await;
-    let mut changed = merge_request(42, "Draw only visible rows", "opened");
-    changed["sha"] = json!(HEAD);
-    changed["diff_refs"] = json!({"base_sha": "ba5e", "head_sha": HEAD, "start_sha": "ba5e"});
     let uneven = "@@ -9,2 +9,4 @@\n line 9\n+line 10\n+line 11\n line 12\n\
         @@ -48,3 +50,3 @@\n line 50\n-let old = 1;\n+let new = 2;\n line 52\n";
-    changed["changes"] = json!([{"old_path": "src/ui/rows.rs", "new_path": "src/ui/rows.rs", "diff": uneven}]);
+    let changed = whole().with(json!({"changes": [changed_file("src/ui/rows.rs", uneven)]}));
     harness.reply(&format!("{MR}/changes"), changed).pass(5).press("r").settle().await;
     harness.press("Enter");
     let is_at_gap =
@@ -207,8 +206,8 @@ async fn a_withheld_diff_is_computed_from_both_versions() {
 #[tokio::test]
 async fn a_binary_file_shows_its_sizes() {
     let mut harness = open(100, 40).await;
-    let mut changed = merge_request(42, "A picture", "opened");
-    changed["changes"] = json!([{"old_path": "big.txt", "new_path": "big.txt", "diff": "Binary files differ\n"}]);
+    let files = [changed_file("big.txt", "Binary files differ\n")];
+    let changed = merge_request(42, "A picture", "opened").with(json!({"changes": files}));
     let blobs = "GET /projects/acme%2Frocket-ui/repository/blobs";
     harness
         .reply_raw(&format!("{blobs}/b160/raw"), b"\x89PNG\0".repeat(20))
@@ -337,13 +336,9 @@ async fn a_tiny_terminal_and_a_huge_line_can_be_drawn() {
 #[tokio::test]
 async fn all_of_many_files_are_loaded_and_the_cursor_stays_in_its_file() {
     let mut harness = begin(160, 40).open();
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["sha"] = json!(HEAD);
-    let file = |n: usize| {
-        let path = format!("file_{n:03}.rs");
-        json!({"old_path": path, "new_path": path, "diff": format!("@@ -1 +1 @@\n-old {n}\n+new {n}\n")})
-    };
-    whole["changes"] = (0..120).map(file).collect();
+    let file = |n: usize| changed_file(&format!("file_{n:03}.rs"), &format!("@@ -1 +1 @@\n-old {n}\n+new {n}\n"));
+    let files: Vec<Value> = (0..120).map(file).collect();
+    let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": HEAD, "changes": files}));
     harness.reply(MR, whole.clone()).reply(&format!("{MR}/changes"), whole).settle().await;
     harness.expect("new 0").press("Tab").press("G").expect("new 119");
     // After a refresh, the changes arrive page by page again.

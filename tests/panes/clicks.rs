@@ -1,14 +1,13 @@
 //! Mouse clicks on key hints, breadcrumbs, tabs, column titles, and the keys of a pending chord.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use crossterm::event::{MouseButton, MouseEventKind};
 use labscope::app::Place;
 use serde_json::{Value, json};
 
 fn project(id: u64, path: &str, stars: u64, active: &str) -> Value {
-    let name = path.rsplit('/').next();
-    json!({"id": id, "name": name, "path": name, "path_with_namespace": path, "web_url": "", "visibility": "public",
-        "star_count": stars, "last_activity_at": active, "default_branch": "main"})
+    fixtures::project(id, path).with(json!({"star_count": stars, "last_activity_at": active}))
 }
 
 async fn branches() -> Harness {

@@ -1,5 +1,6 @@
 //! Servers whose clock differs from the local one: ages are correct, and live clocks tick.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use jiff::{SignedDuration, Timestamp};
 use labscope::app::Place;
@@ -17,15 +18,14 @@ fn before(seconds: i64, off: i64) -> String {
 }
 
 fn job(off: i64) -> Value {
-    json!({
-        "id": 7, "name": "bench", "stage": "test", "status": "running", "ref": "main",
+    fixtures::job(7, "bench", "running").with(json!({
         "created_at": before(600, off), "started_at": before(91, off), "duration": 91.4, "queued_duration": 509.0,
         "pipeline": {"id": 318, "ref": "main", "sha": "9f3c2ab0d1e2", "status": "running"},
         "commit": {"id": "9f3c2ab0d1e2", "short_id": "9f3c2ab0", "title": "Rows", "author_name": "Bo",
             "created_at": before(7200, off)},
         "artifacts_file": {"filename": "bench.zip", "size": 120000},
         "artifacts_expire_at": before(-3 * 86_400 - 60, off),
-    })
+    }))
 }
 
 /// Opens a running job on a wide screen, by a clock that is `off` seconds ahead; `known` tells whether the offset is

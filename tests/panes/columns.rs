@@ -1,5 +1,6 @@
 //! Columns chosen by the user, and sorting.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::state::ColumnChoice;
@@ -7,9 +8,7 @@ use labscope::app::state::{Change, SettingsChange, State};
 use serde_json::{Value, json};
 
 fn project(id: u64, path: &str, stars: u64) -> Value {
-    json!({"id": id, "name": path, "name_with_namespace": path, "path": path, "path_with_namespace": path,
-        "web_url": "http://demo.test/x", "description": "Words of it", "star_count": stars, "forks_count": 3,
-        "visibility": "public", "default_branch": "main", "last_activity_at": "2026-06-15T09:00:00Z"})
+    fixtures::project(id, path).with(json!({"description": "Words of it", "star_count": stars, "forks_count": 3}))
 }
 
 async fn open(width: u16) -> Harness {

@@ -1,5 +1,6 @@
 //! The core shared by all panes: keys, help, requests in flight, read-only mode, small screens, and hostile text.
 
+use crate::fixtures::{self, With, project, user};
 use crate::harness::{Begin, Harness};
 use labscope::api::branches::ProtectBranch;
 use labscope::api::groups::TransferProject;
@@ -90,10 +91,6 @@ async fn a_message_about_a_place_disappears_when_it_is_left() {
 
 fn projects() -> Place {
     Place::new("projects")
-}
-
-fn project(id: u64, path: &str) -> serde_json::Value {
-    json!({"id": id, "name": path, "path_with_namespace": path, "default_branch": "main", "visibility": "public"})
 }
 
 fn tables() -> Vec<(&'static str, Vec<Info>)> {
@@ -199,8 +196,8 @@ fn every_key() -> Vec<String> {
 async fn merge_request() -> Harness {
     let mut harness = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42)).size(100, 30).open();
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
-        .reply(MR, crate::mrs::merge_request(42, "Rows", "opened"))
+        .reply("GET /user", user(1, "ada"))
+        .reply(MR, fixtures::merge_request(42, "Rows", "opened"))
         .reply(&format!("{MR}/notes"), json!([]))
         .settle()
         .await;
@@ -296,7 +293,7 @@ async fn the_hint_about_the_first_keys_is_shown_until_a_key_is_pressed() {
     let hint = "? lists the keys here, : runs any command, q goes back";
     let mut harness = begin(&HashMap::new()).open();
     harness.expect(hint).pass(60).expect(hint);
-    harness.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+    harness.reply("GET /user", user(1, "ada")).settle().await;
     harness.press("j").expect_no(hint);
     let states = harness.states.clone();
     begin(&states).open().expect_no(hint);
@@ -318,15 +315,10 @@ async fn control_o_and_control_i_go_back_and_forward() {
 
 #[tokio::test]
 async fn a_project_place_uses_the_selected_or_last_project_or_asks() {
-    let rocket = project(7, "acme/rocket-ui");
-    let tools = project(8, "acme/tools");
-    let web = |mut project: serde_json::Value| {
-        project["web_url"] = format!("http://demo.test/{}", project["path_with_namespace"].as_str().unwrap()).into();
-        project
-    };
+    let web = |id: u64, path: &str| project(id, path).with(json!({"web_url": format!("http://demo.test/{path}")}));
     let mut harness = Begin::at(projects()).size(100, 30).open();
     harness.press("g j").expect("select a project").press("Esc");
-    harness.reply("GET /projects", json!([web(rocket), web(tools)])).settle().await;
+    harness.reply("GET /projects", json!([web(7, "acme/rocket-ui"), web(8, "acme/tools")])).settle().await;
     harness.press("j").press("g j");
     assert_eq!(harness.app.place(), Place::new("jobs").project("acme/tools"));
     harness.press("g h").press("g b");
@@ -494,8 +486,7 @@ async fn keys_do_nothing_while_the_terminal_is_too_small() {
 #[tokio::test]
 async fn hostile_text_is_sanitized() {
     let mut harness = Begin::at(projects()).size(120, 30).open();
-    let mut evil = project(1, "acme/\u{1b}[31mred\u{202e}live");
-    evil["description"] = json!("a\u{7}b\u{9b}2Jc\r\nd");
+    let evil = project(1, "acme/\u{1b}[31mred\u{202e}live").with(json!({"description": "a\u{7}b\u{9b}2Jc\r\nd"}));
     harness.reply("GET /projects", [evil]).settle().await;
     harness.expect("acme/␛[31mred<U+202E>live").expect("a␇b<U+009B>2Jc");
     let picture = harness.picture();

@@ -1,5 +1,6 @@
 //! Custom commands: where they are offered, their placeholders, and their output.
 
+use crate::fixtures::{self, With, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::action::Msg;
 use labscope::app::clone::{CloneFolder, CloneRemote};
@@ -37,11 +38,11 @@ async fn merge_request(commands: Vec<CustomCommand>) -> Harness {
     let remotes = vec![origin()];
     begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });
     let mut harness = begin.open();
-    let mut request = crate::mrs::merge_request(42, "Rows $(id)", "opened");
-    request["source_branch"] = "feature/rows; id".into();
-    request["web_url"] = "http://demo.test/acme/rocket-ui/-/merge_requests/42".into();
+    let request = fixtures::merge_request(42, "Rows $(id)", "opened").with(json!({
+        "source_branch": "feature/rows; id", "web_url": "http://demo.test/acme/rocket-ui/-/merge_requests/42",
+    }));
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply(&format!("{PROJECT}/merge_requests/42"), request)
         .reply(&format!("{PROJECT}/merge_requests/42/notes"), json!([]))
         .settle()

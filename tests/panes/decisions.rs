@@ -1,7 +1,7 @@
 //! Approving, merging and rebasing a merge request, on servers with and without support for it.
 
+use crate::fixtures::{With, merge_request, user};
 use crate::harness::{Begin, Harness};
-use crate::mrs::merge_request;
 use labscope::app::Place;
 use labscope::app::action::Msg;
 use labscope::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, CloneFolder, CloneRemote};
@@ -12,12 +12,9 @@ const PATH: &str = "/projects/acme%2Frocket-ui/merge_requests/42";
 const HEAD: &str = "9f3c2abd001100112233445566778899aabbccdd";
 
 fn request() -> Value {
-    let mut request = merge_request(42, "Draw only visible rows", "opened");
-    request["sha"] = json!(HEAD);
-    request["draft"] = json!(false);
-    request["detailed_merge_status"] = json!("mergeable");
-    request["user"] = json!({"can_merge": true});
-    request
+    merge_request(42, "Draw only visible rows", "opened").with(json!({
+        "sha": HEAD, "draft": false, "detailed_merge_status": "mergeable", "user": {"can_merge": true},
+    }))
 }
 
 fn approvals(mine: bool, names: &[&str]) -> Value {
@@ -35,7 +32,7 @@ async fn open_in(clone: Option<CloneFolder>, request: Value) -> Harness {
     begin.clone = clone;
     let mut harness = begin.open();
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply(MR, request)
         .reply(&format!("{MR}/approvals"), approvals(false, &["bo"]))
         .reply(&format!("{MR}/notes"), json!([]))
@@ -87,8 +84,7 @@ async fn approvals_are_requested_once_from_a_server_without_them() {
 #[tokio::test]
 async fn the_merge_form_names_the_target_and_sends_the_visible_head() {
     let mut harness = open(request()).await;
-    let mut merged = request();
-    merged["state"] = json!("merged");
+    let merged = request().with(json!({"state": "merged"}));
     harness.reply(&format!("PUT {PATH}/merge"), merged.clone()).reply(MR, merged);
     harness.press("M").expect("Merge !42 into main").expect("squash commits").expect("delete source branch");
     harness.expect_no("auto-merge").press("C-s").settle().await.expect("Merged !42").expect("merged");
@@ -99,10 +95,10 @@ async fn the_merge_form_names_the_target_and_sends_the_visible_head() {
 
 #[tokio::test]
 async fn auto_merge_is_offered_while_the_pipeline_runs_and_can_be_canceled() {
-    let mut running = request();
-    running["head_pipeline"] = json!({"id": 318, "sha": HEAD, "ref": "feature/42", "status": "running"});
+    let pipeline = json!({"id": 318, "sha": HEAD, "ref": "feature/42", "status": "running"});
+    let running = request().with(json!({"head_pipeline": pipeline}));
     let mut harness = open(running.clone()).await;
-    running["merge_when_pipeline_succeeds"] = json!(true);
+    let running = running.with(json!({"merge_when_pipeline_succeeds": true}));
     harness.reply(&format!("PUT {PATH}/merge"), running.clone()).reply(MR, running);
     harness.press("M").expect("auto-merge").press("C-s").settle().await.expect("Auto-merge is set");
     let line = sent(&harness).join(" ");
@@ -117,13 +113,9 @@ async fn auto_merge_is_offered_while_the_pipeline_runs_and_can_be_canceled() {
 #[tokio::test]
 async fn the_merge_key_explains_what_blocks_the_merge() {
     for (status, words) in [("conflict", "it conflicts with its target branch"), ("draft_status", "it is a draft")] {
-        let mut request = request();
-        request["detailed_merge_status"] = json!(status);
-        open(request).await.press("M").expect(words);
+        open(request().with(json!({"detailed_merge_status": status}))).await.press("M").expect(words);
     }
-    let mut request = request();
-    request["user"] = json!({"can_merge": false});
-    open(request).await.press("M").expect("you may not merge into main");
+    open(request().with(json!({"user": {"can_merge": false}}))).await.press("M").expect("you may not merge into main");
 }
 
 #[tokio::test]
@@ -137,15 +129,12 @@ async fn a_refused_merge_keeps_the_form_open() {
 #[tokio::test]
 async fn a_rebase_is_confirmed_and_polled_until_it_ends() {
     let mut harness = open(request()).await;
-    let mut rebasing = request();
-    rebasing["rebase_in_progress"] = json!(true);
-    harness.reply(&format!("PUT {PATH}/rebase"), json!({"rebase_in_progress": true})).reply(MR, rebasing);
+    let rebasing = json!({"rebase_in_progress": true});
+    harness.reply(&format!("PUT {PATH}/rebase"), &rebasing).reply(MR, request().with(rebasing));
     harness.press("B").expect("Rebase feature/42 onto main?").press("y").settle().await;
     harness.expect("is being rebased").press("B").expect("it is being rebased");
-    let mut failed = request();
-    failed["rebase_in_progress"] = json!(false);
-    failed["merge_error"] = json!("Rebase failed: Rebase locally, resolve all conflicts, then push the branch.");
-    harness.reply(MR, failed);
+    let error = "Rebase failed: Rebase locally, resolve all conflicts, then push the branch.";
+    harness.reply(MR, request().with(json!({"rebase_in_progress": false, "merge_error": error})));
     harness.pass(3).settle().await.expect("Rebase failed: Rebase locally");
 }
 
@@ -208,9 +197,7 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
 async fn approval_rules_are_shown_if_there_are_any() {
     let mut harness = open(request()).await;
     assert!(!harness.asked.iter().any(|line| line.ends_with("/approval_state")), "{:?}", harness.asked);
-    let mut more = approvals(false, &["bo"]);
-    more["approvals_required"] = json!(3);
-    more["approvals_left"] = json!(2);
+    let more = approvals(false, &["bo"]).with(json!({"approvals_required": 3, "approvals_left": 2}));
     let rule = |name: &str, section: &str, required: u32, by: &[&str]| {
         let by: Vec<Value> = by.iter().map(|name| json!({"id": 7, "username": name})).collect();
         json!({"id": 1, "name": name, "rule_type": "regular", "section": section, "approvals_required": required,
@@ -232,13 +219,14 @@ async fn approval_rules_are_shown_if_there_are_any() {
 
 #[tokio::test]
 async fn conflicting_files_are_listed() {
-    let mut conflicting = request();
-    conflicting["detailed_merge_status"] = json!("conflict");
-    conflicting["target_branch"] = json!("main");
-    conflicting["diff_refs"] = json!({"base_sha": "b0", "start_sha": "b1", "head_sha": HEAD});
+    let conflicting = request().with(json!({
+        "detailed_merge_status": "conflict", "target_branch": "main",
+        "diff_refs": {"base_sha": "b0", "start_sha": "b1", "head_sha": HEAD},
+    }));
     let mut harness = open(conflicting.clone()).await;
     let entry = |old: &str, new: &str| json!({"old_path": old, "new_path": new, "diff": "@@ -1 +1 @@\n-a\n+b\n"});
-    conflicting["changes"] = json!([entry("a.rs", "a.rs"), entry("old.rs", "new.rs"), entry("only.rs", "only.rs")]);
+    let files = [entry("a.rs", "a.rs"), entry("old.rs", "new.rs"), entry("only.rs", "only.rs")];
+    let conflicting = conflicting.with(json!({"changes": files}));
     harness.reply(&format!("{MR}/changes"), conflicting).reply(
         "GET /projects/acme%2Frocket-ui/repository/compare?from=b0&straight=true&to=main",
         json!({"commits": [], "diffs": [entry("a.rs", "a.rs"), entry("old.rs", "old.rs"), entry("else.rs", "else.rs")]}),

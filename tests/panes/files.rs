@@ -1,5 +1,6 @@
 //! Files of a project beyond browsing: saving, the pager, finding files, and blame.
 
+use crate::fixtures::{self, With, blob_id, file, folder, user};
 use crate::harness::{Begin, Harness};
 use labscope::api::GitRef;
 use labscope::app::action::Msg;
@@ -9,22 +10,8 @@ use serde_json::{Value, json};
 
 const PROJECT: &str = "/projects/acme%2Frocket";
 
-fn entry(path: &str, mode: &str) -> Value {
-    let kind = match mode {
-        "040000" => "tree",
-        "160000" => "commit",
-        _ => "blob",
-    };
-    let name = path.rsplit('/').next().unwrap_or(path);
-    json!({"id": format!("sha-of-{}", path.replace('/', "-")), "name": name, "path": path, "type": kind, "mode": mode})
-}
-
-fn file(path: &str) -> Value {
-    entry(path, "100644")
-}
-
 fn blob(path: &str) -> String {
-    format!("GET {PROJECT}/repository/blobs/sha-of-{}/raw", path.replace('/', "-"))
+    format!("GET {PROJECT}/repository/blobs/{}/raw", blob_id(path))
 }
 
 /// Returns a red picture of the given size.
@@ -49,12 +36,7 @@ fn bomb() -> Vec<u8> {
 }
 
 fn commit(sha: &str) -> Value {
-    json!({
-        "id": sha.repeat(5), "short_id": sha, "title": "Draw rows", "message": "Draw rows", "author_name": "Ada",
-        "author_email": "ada@acme.test", "authored_date": "2026-06-14T10:00:00Z", "committer_name": "Ada",
-        "committer_email": "ada@acme.test", "committed_date": "2026-06-14T10:00:00Z",
-        "created_at": "2026-06-14T10:00:00Z", "parent_ids": [],
-    })
+    fixtures::commit(&sha.repeat(5), "Draw rows", "2026-06-14T10:00:00Z")
 }
 
 /// Returns a Git LFS pointer to a file of `size` bytes.
@@ -70,7 +52,7 @@ fn stored(sha: &str) -> String {
 /// Opens a project with text files, binary files, and pictures.
 fn rocket(place: Place, width: u16, height: u16) -> Harness {
     let mut app = Begin::at(place).size(width, height).open();
-    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
+    app.reply("GET /user", user(1, "ada"))
         .reply(
             &format!("GET {PROJECT}"),
             json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
@@ -79,7 +61,7 @@ fn rocket(place: Place, width: u16, height: u16) -> Harness {
         .reply(
             &format!("GET {PROJECT}/repository/tree"),
             json!([
-                entry("src", "040000"),
+                folder("src"),
                 file("a.rs"),
                 file("big.png"),
                 file("latin.txt"),
@@ -264,9 +246,8 @@ async fn a_git_lfs_file_belongs_to_its_commit_and_opens_at_its_line() {
     app.settle().await;
     app.expect("▌ 60  line 60");
     // Another version is pushed.
-    let mut entry = file("pointer.bin");
-    entry["id"] = "sha-of-newer".into();
-    app.reply(&format!("GET {PROJECT}/repository/tree"), json!([entry]));
+    let newer = file("pointer.bin").with(json!({"id": "sha-of-newer"}));
+    app.reply(&format!("GET {PROJECT}/repository/tree"), json!([newer]));
     app.reply(&format!("GET {PROJECT}/repository/commits/main"), commit("bbbbbbbb"));
     app.reply_raw(&format!("GET {PROJECT}/repository/blobs/sha-of-newer/raw"), pointer("cd34", 99));
     app.reply_raw(&stored("bbbbbbbb"), "the newer file\n");
@@ -277,8 +258,7 @@ async fn a_git_lfs_file_belongs_to_its_commit_and_opens_at_its_line() {
 #[tokio::test]
 async fn highlighting_follows_the_name_of_the_file_not_its_content() {
     let mut app = rocket(at("a.rs"), 140, 24);
-    let mut copy = file("a.txt");
-    copy["id"] = "sha-of-a.rs".into();
+    let copy = file("a.txt").with(json!({"id": blob_id("a.rs")}));
     app.reply(&format!("GET {PROJECT}/repository/tree"), json!([file("a.rs"), copy]));
     app.settle().await;
     app.expect("Rust");
@@ -356,7 +336,7 @@ async fn open_folders_are_remembered() {
 /// `rows/src/main.rs`.
 fn address(rest: &str, branches: &[&str], tags: &[&str]) -> Harness {
     let mut app = Begin::at(Place::new("projects")).size(120, 24).open();
-    app.reply("GET /user", json!({"id": 1, "username": "ada"})).reply(
+    app.reply("GET /user", user(1, "ada")).reply(
         &format!("GET {PROJECT}"),
         json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
     );
@@ -445,12 +425,10 @@ async fn blame_is_computed_from_the_history_and_opens_commits() {
     let mut app = rocket(at("a.rs"), 140, 24);
     app.unsupported(&format!("GET {PROJECT}/repository/files/a.rs/blame?ref=HEAD"));
     let log = format!("GET {PROJECT}/repository/commits");
-    let mut newer = commit("11111111");
-    newer["title"] = json!("Color it");
-    newer["author_name"] = json!("Bo");
-    newer["parent_ids"] = json!(["2".repeat(40)]);
+    let newer = json!({"title": "Color it", "author_name": "Bo", "parent_ids": ["2".repeat(40)]});
+    let newer = commit("11111111").with(newer);
     let tree = format!("GET {PROJECT}/repository/tree");
-    let old = json!([{"id": "sha-of-old", "name": "a.rs", "path": "a.rs", "type": "blob", "mode": "100644"}]);
+    let old = json!([file("a.rs").with(json!({"id": blob_id("old")}))]);
     app.reply(&log, json!([newer, commit("22222222")]))
         .reply(&format!("{tree}?ref={}", "1".repeat(40)), json!([file("a.rs")]))
         .reply(&format!("{tree}?ref={}", "2".repeat(40)), old)
@@ -468,8 +446,7 @@ async fn blame_is_computed_from_the_history_and_opens_commits() {
 #[tokio::test]
 async fn a_large_folder_is_loaded_page_by_page_and_keeps_its_order() {
     let mut app = rocket(Place::new("files").project("acme/rocket"), 100, 24);
-    let many: Vec<Value> =
-        [entry("dir", "040000")].into_iter().chain((0..1030).map(|i| file(&format!("f{i:04}")))).collect();
+    let many: Vec<Value> = [folder("dir")].into_iter().chain((0..1030).map(|i| file(&format!("f{i:04}")))).collect();
     app.reply(&format!("GET {PROJECT}/repository/tree"), many)
         .reply(&format!("GET {PROJECT}/repository/tree?path=dir"), json!([file("dir/inner")]))
         .settle()

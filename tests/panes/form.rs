@@ -1,15 +1,15 @@
 //! Forms: filling in, completions, drafts, sending once, and errors at their fields.
 
+use crate::fixtures::{self, With, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
 
 fn project(name: &str) -> Value {
-    json!({
-        "id": 7, "name": name, "path": "rocket-ui", "path_with_namespace": "acme/rocket-ui", "default_branch": "main",
-        "description": "Draws.", "visibility": "private", "issues_enabled": true, "tag_list": ["tui", "rust"],
-        "web_url": "http://demo.test/acme/rocket-ui",
-    })
+    fixtures::project(7, "acme/rocket-ui").with(json!({
+        "name": name, "description": "Draws.", "visibility": "private", "issues_enabled": true,
+        "tag_list": ["tui", "rust"], "web_url": "http://demo.test/acme/rocket-ui",
+    }))
 }
 
 async fn projects() -> Harness {
@@ -123,7 +123,7 @@ async fn a_draft_typed_before_the_user_is_known_survives_a_kill() {
         let again = started_again(&[("account demo", last), (key, text)]);
         assert!(again.app.draft(key.trim_start_matches("@ ")).is_some());
         let mut again = started_again(&[("account demo", last), (key, text)]);
-        again.reply("GET /projects", json!([])).reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+        again.reply("GET /projects", json!([])).reply("GET /user", user(1, "ada")).settle().await;
         assert_eq!(again.kept.keys().collect::<Vec<_>>(), [&key.replacen("@ ", "@ada ", 1)], "{last:?}");
         again.press("+").expect("Moon");
     }
@@ -141,12 +141,12 @@ async fn a_draft_discarded_before_the_user_is_known_is_that_of_the_last_user() {
     let left = [("account demo", "ada"), (of_ada.as_str(), text.as_str()), (key.as_str(), "")];
     let mut again = started_again(&left);
     assert!(again.app.draft(key.trim_start_matches("@ ")).is_none());
-    again.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+    again.reply("GET /user", user(1, "ada")).settle().await;
     again.press("+").expect_no("Moon").press("Esc");
     // A draft of another user is not discarded.
     let of_bo = key.replacen("@ ", "@bo ", 1);
     let mut again = started_again(&[left[0], left[1], left[2], (&of_bo, &text.replace("Moon", "Mars"))]);
-    again.reply("GET /user", json!({"id": 2, "username": "bo"})).settle().await;
+    again.reply("GET /user", user(2, "bo")).settle().await;
     again.press("+").expect("Mars");
 }
 
@@ -190,8 +190,7 @@ async fn concurrent_changes_are_shown_before_they_are_replaced() {
 
 #[tokio::test]
 async fn taking_their_version_only_affects_fields_that_both_changed() {
-    let mut theirs = project("theirs");
-    theirs["description"] = json!("Draws quickly.\nAnd well.");
+    let theirs = project("theirs").with(json!({"description": "Draws quickly.\nAnd well."}));
     let mut harness = clashing(theirs.clone()).await;
     harness.expect("not changed").expect("Draws quickly. (").press("j").expect("And well.");
     harness.press("t").expect("nothing left to send").expect("theirs").expect("Draws quickly.");
@@ -226,9 +225,7 @@ async fn reopened() -> Harness {
 }
 
 fn described(text: &str) -> Value {
-    let mut theirs = project("rocket-ui");
-    theirs["description"] = json!(text);
-    theirs
+    project("rocket-ui").with(json!({"description": text}))
 }
 
 /// Asserts that somebody else's text is shown beside `mine`, and that nothing was sent yet.

@@ -1,5 +1,6 @@
 //! Groups: a tree whose groups load when opened, and the actions on a group.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
@@ -11,8 +12,9 @@ fn group(id: u64, path: &str, parent: Option<u64>) -> Value {
 }
 
 fn project(id: u64, path: &str) -> Value {
-    json!({"id": id, "name": path, "path": path.rsplit('/').next(), "path_with_namespace": path,
-        "visibility": "private", "description": "Draws.", "last_activity_at": "2026-06-15T09:00:00Z"})
+    fixtures::project(id, path).with(json!({
+        "name": path, "visibility": "private", "description": "Draws.", "last_activity_at": "2026-06-15T09:00:00Z",
+    }))
 }
 
 async fn at(place: Place, admin: bool, width: u16, height: u16) -> Harness {

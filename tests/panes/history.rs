@@ -1,5 +1,6 @@
 //! History: the graph of the log, branches, tags, and comparisons.
 
+use crate::fixtures::{self, With, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::place::Place;
 use serde_json::{Value, json};
@@ -13,11 +14,9 @@ fn sha(name: &str) -> String {
 
 fn commit(name: &str, title: &str, day: u32, parents: &[&str]) -> Value {
     let parents: Vec<String> = parents.iter().map(|name| sha(name)).collect();
-    json!({
-        "id": sha(name), "short_id": &sha(name)[..8], "title": title, "message": format!("{title}\n\nWhy it was done.\n"),
-        "author_name": "Ada", "author_email": "ada@acme.test", "authored_date": format!("2026-06-{day:02}T10:00:00Z"),
-        "committer_name": "Ada", "committer_email": "ada@acme.test", "parent_ids": parents,
-    })
+    let message = format!("{title}\n\nWhy it was done.\n");
+    fixtures::commit(&sha(name), title, &format!("2026-06-{day:02}T10:00:00Z"))
+        .with(json!({"message": message, "parent_ids": parents}))
 }
 
 /// Returns a merge of a branch with one commit.
@@ -36,7 +35,7 @@ fn branch(name: &str, tip: &str, merged: bool, protected: bool) -> Value {
 
 fn project(place: Place, width: u16, height: u16) -> Harness {
     let mut app = Begin::at(place).size(width, height).open();
-    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
+    app.reply("GET /user", user(1, "ada"))
         .reply(
             "GET /projects/acme%2Frocket",
             json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),

@@ -1,5 +1,6 @@
 //! Home: one list of everything that needs the user's attention.
 
+use crate::fixtures::{With, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::state::{Change, RecentsChange, SettingsChange, State};
@@ -10,8 +11,9 @@ const MINE: &str = "GET /merge_requests?order_by=updated_at&scope=created-by-me&
 const RUNNING: &str = "GET /projects/acme%2Frocket-ui/jobs";
 
 fn request(id: u64, title: &str, author: &str) -> Value {
-    json!({"id": id, "iid": id, "project_id": 7, "title": title, "state": "opened",
-        "author": {"id": id, "username": author}, "updated_at": "2026-06-15T10:00:00Z"})
+    merge_request(id, title, "opened").with(json!({
+        "author": user(id, author), "description": "", "updated_at": "2026-06-15T10:00:00Z",
+    }))
 }
 
 async fn open(assigned: &[Value], jobs: &[Value]) -> Harness {
@@ -46,8 +48,8 @@ async fn home_lists_work_in_sections_and_opens_it() {
 
 #[tokio::test]
 async fn a_wide_screen_shows_details_of_the_selection() {
-    let mut described = request(42, "Draw only visible rows", "bo");
-    described["description"] = json!("It draws **all** rows.\n\n\u{1b}[2J");
+    let described = json!({"description": "It draws **all** rows.\n\n\u{1b}[2J"});
+    let described = request(42, "Draw only visible rows", "bo").with(described);
     let job = json!({"id": 1207, "name": "bench", "status": "running", "ref": "main",
         "commit": {"id": "abc", "message": "Count frames", "author_name": "Cem"}});
     let mut harness = open(&[described], &[job]).await;
@@ -95,7 +97,7 @@ async fn running_jobs_come_from_pinned_projects_if_there_are_any() {
 #[tokio::test]
 async fn recently_visited_places_are_listed_and_can_be_filtered() {
     let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[]).await;
-    harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
+    harness.reply("GET /user", user(5, "ada")).settle().await;
     harness.expect_no("Recently visited").press("Enter");
     assert_eq!(harness.app.place().pane, "mr");
     harness.press("g h").expect("Recently visited").press("/").type_text("rocket-ui!42").press("Enter Enter");
@@ -125,7 +127,7 @@ async fn recents_and_pins_follow_a_project_that_was_moved() {
         state.apply(&Change::Recents(RecentsChange::Visit(place)));
     }
     let mut harness = begin.open();
-    harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
+    harness.reply("GET /user", user(5, "ada")).settle().await;
     harness.expect("a/old");
     harness.reply("GET /projects/a%2Fold", json!({"id": 7, "path_with_namespace": "new/name"}));
     harness.press("C-p").type_text("a/old@main").press("Enter").settle().await;
@@ -155,7 +157,7 @@ async fn recently_visited_places_get_their_titles_once_known() {
 #[tokio::test]
 async fn missing_places_are_not_added_to_recently_visited() {
     let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[]).await;
-    harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
+    harness.reply("GET /user", user(5, "ada")).settle().await;
     harness.fail("GET /projects/acme%2Fx/merge_requests/999", 404, "404 Not found");
     harness.press("C-p").type_text("acme/x!999").press("Enter").settle().await;
     harness.expect("Showing the nearest existing");

@@ -1,6 +1,7 @@
 //! Malformed traces: shrinking, erased while viewed, binary, misnested, or full of escapes; and servers that ignore
 //! ranges.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use crate::scripted::{Scripted, answer};
 use labscope::app::Place;
@@ -12,10 +13,7 @@ const JOB: &str = "GET /projects/acme%2Frocket-ui/jobs/7";
 const TRACE: &str = "GET /projects/acme%2Frocket-ui/jobs/7/trace";
 
 fn job(status: &str) -> Value {
-    json!({
-        "id": 7, "name": "unit", "stage": "test", "status": status, "ref": "main",
-        "created_at": "2026-06-15T11:50:00Z", "started_at": "2026-06-15T11:58:29Z",
-    })
+    fixtures::job(7, "unit", status).with(json!({"started_at": "2026-06-15T11:58:29Z"}))
 }
 
 fn begin() -> Begin {
@@ -69,8 +67,7 @@ async fn lines_are_shown_once_without_ranges_and_a_rewritten_trace_restarts() {
 async fn a_trace_erased_while_viewed_is_reported_and_every_key_is_safe() {
     let mut harness = open("running", "one\ntwo\n").await;
     harness.press("k Space");
-    let mut erased = job("failed");
-    erased["erased_at"] = json!("2026-06-15T11:59:30Z");
+    let erased = job("failed").with(json!({"erased_at": "2026-06-15T11:59:30Z"}));
     harness.reply(JOB, erased).reply_raw(TRACE, "").settle().await;
     harness.expect("The trace was erased");
     harness.press("j k g g G e E ( ) f T W Z & Esc L 3 Enter Space Enter n N y Esc V s Esc").settle().await;
@@ -107,8 +104,7 @@ async fn megabytes_of_escapes_do_not_affect_other_lines() {
 
 #[tokio::test]
 async fn a_job_that_starts_in_the_future_has_run_for_zero_seconds() {
-    let mut ahead = job("running");
-    ahead["started_at"] = json!("2026-06-15T12:05:00Z");
+    let ahead = job("running").with(json!({"started_at": "2026-06-15T12:05:00Z"}));
     let mut harness = begin().open();
     harness.reply(JOB, ahead).reply_raw(TRACE, "x\n").settle().await;
     harness.expect("running 0s");

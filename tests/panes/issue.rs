@@ -1,5 +1,6 @@
 //! Issues and epics: their text and their notes.
 
+use crate::fixtures::{self, With, user};
 use crate::harness::{Begin, Harness};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use labscope::app::Place;
@@ -8,15 +9,16 @@ use labscope::backend::RunningServer;
 use serde_json::{Value, json};
 
 fn note(id: u64, who: u64, body: &str) -> Value {
-    json!({"id": id, "body": body, "system": false, "noteable_type": "Issue", "noteable_iid": 7,
-        "author": {"id": who, "username": format!("user{who}"), "name": format!("User {who}")},
-        "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"})
+    let author = json!({"id": who, "username": format!("user{who}"), "name": format!("User {who}")});
+    fixtures::note(id, "", body).with(json!({"noteable_type": "Issue", "noteable_iid": 7, "author": author}))
 }
 
 fn issue() -> Value {
-    json!({"id": 70, "iid": 7, "project_id": 3, "title": "It is slow", "description": "Very **slow**.", "state": "opened",
-        "labels": ["bug"], "confidential": false, "author": {"id": 5, "username": "ada", "name": "Ada"},
-        "created_at": "2026-06-14T09:00:00Z", "updated_at": "2026-06-14T09:00:00Z", "web_url": ""})
+    fixtures::issue(7, "It is slow", "opened").with(json!({
+        "project_id": 3, "description": "Very **slow**.", "labels": ["bug"], "confidential": false,
+        "author": {"id": 5, "username": "ada", "name": "Ada"}, "web_url": "",
+        "created_at": "2026-06-14T09:00:00Z", "updated_at": "2026-06-14T09:00:00Z",
+    }))
 }
 
 async fn open(width: u16) -> Harness {
@@ -82,10 +84,8 @@ async fn the_text_of_an_issue_follows_the_clock_the_width_and_the_server() {
     // Nothing was loaded, but the age is updated.
     harness.pass(3 * 86_400).settle().await;
     assert!(harness.line_with("Opened").contains("4d ago"), "{}", harness.picture());
-    let mut changed = issue();
-    changed["title"] = json!("It is fast");
-    changed["description"] = json!("Very *fast*.");
-    changed["updated_at"] = json!("2026-06-18T09:00:00Z");
+    let changed = json!({"title": "It is fast", "description": "Very *fast*.", "updated_at": "2026-06-18T09:00:00Z"});
+    let changed = issue().with(changed);
     harness.reply("GET /projects/a%2Fb/issues/7", changed);
     harness.press("r").settle().await;
     harness.expect("It is fast").expect("Very fast.").expect_no("slow");
@@ -163,10 +163,8 @@ async fn an_issue_not_found_by_search_still_shows_its_notes() {
 async fn an_issue_can_be_edited_closed_and_commented_on() {
     let mut harness = open(100).await;
     let url = "PUT /projects/a%2Fb/issues/7";
-    let mut closed = issue();
-    closed["state"] = json!("closed");
-    closed["closed_at"] = json!("2026-06-15T11:00:00Z");
-    closed["closed_by"] = json!({"id": 5, "username": "ada"});
+    let closed = json!({"state": "closed", "closed_at": "2026-06-15T11:00:00Z", "closed_by": user(5, "ada")});
+    let closed = issue().with(closed);
     harness
         .reply(url, closed.clone())
         .reply("GET /projects/a%2Fb/issues/7", closed)
@@ -220,7 +218,7 @@ async fn an_epic_can_be_commented_on_with_a_real_server() {
 }
 
 fn request(iid: u64, title: &str, state: &str) -> Value {
-    json!({"id": 100 + iid, "iid": iid, "project_id": 3, "title": title, "state": state})
+    fixtures::merge_request(iid, title, state).with(json!({"project_id": 3}))
 }
 
 #[tokio::test]
@@ -232,10 +230,7 @@ async fn related_merge_requests_and_participants_are_listed_and_open() {
         [request(4, "Make it fast", "opened"), request(5, "Old", "closed")],
     );
     harness.reply(&format!("{at}/closed_by"), [request(4, "Make it fast", "opened")]);
-    harness.reply(
-        &format!("{at}/participants"),
-        [json!({"id": 5, "username": "ada"}), json!({"id": 6, "username": "bo"})],
-    );
+    harness.reply(&format!("{at}/participants"), [user(5, "ada"), user(6, "bo")]);
     harness.press("r").settle().await;
     assert!(harness.line_with("!4 Make it fast").contains("closes it"), "{}", harness.picture());
     harness.expect("!5 Old");
@@ -355,14 +350,11 @@ async fn text_that_arrives_at_once_is_pasted_where_text_is_typed() {
 #[tokio::test]
 async fn an_incident_shows_its_severity_and_a_locked_discussion() {
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(120, 30).open();
-    let mut incident = issue();
-    (incident["issue_type"], incident["severity"]) = (json!("incident"), json!("CRITICAL"));
-    incident["discussion_locked"] = json!(true);
-    harness.reply("GET /projects/a%2Fb/issues/7", incident);
+    let incident = json!({"issue_type": "incident", "severity": "CRITICAL", "discussion_locked": true});
+    harness.reply("GET /projects/a%2Fb/issues/7", issue().with(incident));
     harness.reply("GET /projects/a%2Fb/issues/7/notes", json!([])).settle().await;
     harness.expect("severity critical").expect("locked: only members can comment");
-    let mut plain = issue();
-    plain["severity"] = json!("UNKNOWN");
+    let plain = issue().with(json!({"severity": "UNKNOWN"}));
     harness.reply("GET /projects/a%2Fb/issues/7", plain).press("r").settle().await;
     harness.expect_no("severity").expect_no("locked");
 }
@@ -371,8 +363,7 @@ async fn an_incident_shows_its_severity_and_a_locked_discussion() {
 async fn the_composer_says_who_may_comment_on_a_locked_issue() {
     for (is_locked, key) in [(true, "c"), (false, "c")] {
         let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(100, 30).open();
-        let mut locked = issue();
-        locked["discussion_locked"] = json!(is_locked);
+        let locked = issue().with(json!({"discussion_locked": is_locked}));
         harness
             .reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}))
             .reply("GET /projects/a%2Fb/issues/7", locked)

@@ -1,5 +1,6 @@
 //! The list of issues of a project, a group, or the user.
 
+use crate::fixtures::{self, With, user};
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
@@ -8,19 +9,17 @@ use serde_json::{Value, json};
 const LIST: &str = "GET /projects/acme%2Frocket-ui/issues";
 
 fn issue(iid: u64, title: &str, state: &str) -> Value {
-    json!({"id": 1000 + iid, "iid": iid, "project_id": 7, "title": title, "state": state,
-        "description": format!("Why **{title}** matters."), "user_notes_count": 3, "due_date": "2026-06-01",
-        "created_at": "2026-06-13T12:00:00Z", "updated_at": "2026-06-15T09:00:00Z",
+    fixtures::issue(iid, title, state).with(json!({
+        "user_notes_count": 3, "due_date": "2026-06-01", "milestone": {"id": 3, "title": "0.4"},
         "labels": ["plain", {"id": 1, "name": "bug", "color": "#d9534f"}],
-        "milestone": {"id": 3, "title": "0.4"}, "author": {"id": 2, "username": "bo"},
         "assignees": [{"id": 4, "username": "eli"}, {"id": 5, "username": "ada"}],
-        "web_url": format!("http://demo.test/acme/rocket-ui/-/issues/{iid}"),
-        "references": {"short": format!("#{iid}"), "relative": "", "full": format!("acme/rocket-ui#{iid}")}})
+        "references": {"short": format!("#{iid}"), "relative": "", "full": format!("acme/rocket-ui#{iid}")},
+    }))
 }
 
 async fn open() -> Harness {
     let mut harness = Begin::at(Place::new("issues").project("acme/rocket-ui")).size(160, 30).open();
-    harness.reply("GET /user", json!({"id": 5, "username": "ada"}));
+    harness.reply("GET /user", user(5, "ada"));
     let list = |state: &str| format!("{LIST}?order_by=updated_at&{state}with_labels_details=true");
     let rows = [issue(42, "Widths that remember", "opened"), issue(41, "Gauge shows too much", "opened")];
     harness.reply(&list("state=opened&"), rows);
@@ -48,7 +47,7 @@ async fn rows_show_the_important_fields_and_open_the_issue() {
 #[tokio::test]
 async fn a_query_is_sent_to_the_server_and_a_minus_excludes() {
     let mut harness = open().await;
-    harness.reply("GET /users", [json!({"id": 9, "username": "cem"})]);
+    harness.reply("GET /users", [user(9, "cem")]);
     harness.press("/").type_text("label:bug -label:ui -author:cem due:overdue sort:due-asc slow").press("Enter");
     harness.settle().await;
     let line = harness.asked.last().expect("a request").clone();
@@ -77,7 +76,7 @@ async fn issues_can_be_closed_one_by_one_or_marked_and_created_with_a_form() {
     assert_eq!(sent(&harness), [format!("{url}/42 state_event=close")]);
     harness.expect("Closed acme/rocket-ui#42").press("Space Space X").expect("Close or reopen").press("Esc");
     let mut harness = open().await;
-    harness.reply("GET /projects/acme%2Frocket-ui/users", [json!({"id": 4, "username": "eli"})]);
+    harness.reply("GET /projects/acme%2Frocket-ui/users", [user(4, "eli")]);
     harness.press("+").expect("New issue in acme/rocket-ui").type_text("Rows flicker").press("Tab Tab");
     harness.type_text("bug").press("Tab").type_text("eli, @me").settle().await;
     harness.reply("POST /projects/acme%2Frocket-ui/issues", issue(44, "Rows flicker", "opened"));
@@ -123,9 +122,9 @@ async fn issues_without_a_project_are_the_users_and_a_group_lists_its_own() {
 
 #[tokio::test]
 async fn hostile_texts_are_sanitized_at_any_size() {
-    let mut evil = issue(42, "E\u{1b}[31mvil\u{7}\u{202e}x", "odd\u{1b}state");
-    evil["labels"] = json!([{"name": "a\u{1b}[2Jb", "color": "#zzzzzz"}, {"color": "x"}, 7, null]);
-    evil["due_date"] = json!("soon\u{7}");
+    let labels = json!([{"name": "a\u{1b}[2Jb", "color": "#zzzzzz"}, {"color": "x"}, 7, null]);
+    let evil = issue(42, "E\u{1b}[31mvil\u{7}\u{202e}x", "odd\u{1b}state");
+    let evil = evil.with(json!({"labels": labels, "due_date": "soon\u{7}"}));
     let mut harness = Begin::at(Place::new("issues").project("a/b")).size(160, 30).open();
     harness.reply("GET /projects/a%2Fb/issues", [evil]).settle().await;
     let drawn = harness.picture();

@@ -1,29 +1,25 @@
 //! The trace of a job: following, folding, searching, and the messages shown without a trace.
 
+use crate::fixtures::{self, With, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
 
 fn job(status: &str) -> Value {
-    let mut job = json!({
-        "id": 1207, "name": "bench", "stage": "test", "status": status, "ref": "feature/rows",
-        "created_at": "2026-06-15T11:50:00Z",
+    let job = fixtures::job(1207, "bench", status).with(json!({
+        "ref": "feature/rows", "user": {"id": 1, "username": "ada"}, "runner": {"id": 3, "description": "mill-3"},
         "pipeline": {"id": 318, "ref": "feature/rows", "sha": "9f3c2ab0d1e2", "status": "running"},
         "commit": {"id": "9f3c2ab0d1e2", "short_id": "9f3c2ab0", "title": "Draw only visible rows", "author_name": "Bo"},
-        "user": {"id": 1, "username": "ada"},
-        "runner": {"id": 3, "description": "mill-3"},
-    });
-    if status != "pending" && status != "manual" && status != "created" {
-        job["started_at"] = json!("2026-06-15T11:58:29Z");
+    }));
+    let started = json!({"started_at": "2026-06-15T11:58:29Z"});
+    let artifacts = json!({"filename": "bench.zip", "size": 120000});
+    let finished = json!({"finished_at": "2026-06-15T11:59:29Z", "artifacts_file": artifacts});
+    match status {
+        "pending" | "manual" | "created" => job,
+        "success" => job.with(started).with(finished),
+        "failed" => job.with(started).with(finished).with(json!({"failure_reason": "script_failure"})),
+        _ => job.with(started),
     }
-    if status == "failed" || status == "success" {
-        job["finished_at"] = json!("2026-06-15T11:59:29Z");
-        job["artifacts_file"] = json!({"filename": "bench.zip", "size": 120000});
-    }
-    if status == "failed" {
-        job["failure_reason"] = json!("script_failure");
-    }
-    job
 }
 
 const JOB: &str = "GET /projects/acme%2Frocket-ui/jobs/1207";
@@ -43,7 +39,7 @@ fn trace(lines: usize) -> String {
 
 async fn open(status: &str, trace: &str, width: u16, height: u16) -> Harness {
     let mut harness = Begin::at(Place::new("job").project("acme/rocket-ui").item(1207)).size(width, height).open();
-    let other = json!({"id": 1206, "name": "unit", "stage": "test", "status": "success", "duration": 48.0});
+    let other = fixtures::job(1206, "unit", "success").with(json!({"duration": 48.0}));
     harness.reply(JOB, job(status)).reply(JOBS, [job(status), other]).reply_raw(TRACE, trace);
     harness.settle().await;
     harness
@@ -147,7 +143,7 @@ async fn a_job_without_a_trace_says_why() {
 #[tokio::test]
 async fn a_deleted_job_is_reported_and_no_longer_polled() {
     let mut harness = open("running", &trace(3), 120, 24).await;
-    harness.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+    harness.reply("GET /user", user(1, "ada")).settle().await;
     harness.press("k G").expect("following").expect("✓ ");
     harness.fail(JOB, 404, "404 Not Found").fail(TRACE, 404, "404 Not Found").settle().await;
     harness.expect("✗ gone").expect(" gone · 6 lines").expect("frame/2").expect("Not found: 404 Not Found");
@@ -176,8 +172,7 @@ async fn a_refused_trace_is_not_reported_as_followed() {
 
 #[tokio::test]
 async fn an_erased_trace_is_reported_and_a_missing_job_opens_the_list() {
-    let mut erased = job("success");
-    erased["erased_at"] = json!("2026-06-15T11:00:00Z");
+    let erased = job("success").with(json!({"erased_at": "2026-06-15T11:00:00Z"}));
     let mut harness = Begin::at(Place::new("job").project("acme/rocket-ui").item(1207)).open();
     harness.reply(JOB, erased).settle().await;
     harness.expect("The trace was erased 1h ago.");
@@ -230,8 +225,7 @@ async fn a_key_opens_the_next_job_of_the_pipeline() {
 #[tokio::test]
 async fn a_retried_job_opens_as_soon_as_it_exists() {
     let mut harness = open("failed", &trace(3), 80, 24).await;
-    let mut newer = job("pending");
-    newer["id"] = json!(1300);
+    let newer = job("pending").with(json!({"id": 1300}));
     harness.reply("POST /projects/acme%2Frocket-ui/jobs/1207/retry", &newer);
     harness.reply(JOBS, [newer, job("failed")]).press("R").settle().await;
     assert_eq!(harness.app.place().item.as_deref(), Some("1300"));
@@ -266,7 +260,7 @@ async fn the_job_screen_matches_its_snapshots() {
 #[tokio::test]
 async fn retrying_an_old_run_only_opens_the_newest_run() {
     let mut harness = open("failed", &trace(3), 80, 24).await;
-    let run = |id: u64| json!({"id": id, "name": "bench", "stage": "test", "status": "success"});
+    let run = |id: u64| fixtures::job(id, "bench", "success");
     harness.reply(JOBS, [job("failed"), run(1300)]).press("r").settle().await;
     harness.expect("retried as #1300");
     harness.press("R").pass(1);
@@ -278,7 +272,7 @@ async fn retrying_an_old_run_only_opens_the_newest_run() {
 #[tokio::test]
 async fn another_action_after_a_retry_keeps_the_old_run_open() {
     let mut harness = open("failed", &trace(3), 80, 24).await;
-    let run = |id: u64| json!({"id": id, "name": "bench", "stage": "test", "status": "success"});
+    let run = |id: u64| fixtures::job(id, "bench", "success");
     harness.reply("POST /projects/acme%2Frocket-ui/jobs/1207/artifacts/keep", job("failed"));
     harness.press("R K").settle().await;
     harness.reply(JOBS, [job("failed"), run(1300)]).press("r").settle().await;

@@ -1,5 +1,6 @@
 //! Jobs by pipeline and stage, the board, and actions on jobs.
 
+use crate::fixtures::{With, job};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::Msg;
@@ -7,25 +8,16 @@ use serde_json::{Value, json};
 
 fn one(id: u64, pipeline: u64, stage: &str, name: &str, status: &str) -> Value {
     let at = |minute: u64| format!("2026-06-15T11:{minute:02}:00Z");
-    let mut job = json!({
-        "id": id, "name": name, "stage": stage, "status": status, "ref": "main", "created_at": at(10),
+    let job = job(id, name, status).with(json!({
+        "stage": stage, "created_at": at(10), "user": {"id": 1, "username": "ada"},
         "pipeline": {"id": pipeline, "ref": "main", "sha": "9f3c2ab0d1e2", "status": "running"},
         "commit": {"id": "9f3c2ab0d1e2", "short_id": "9f3c2ab0", "title": "Draw only visible rows"},
-        "user": {"id": 1, "username": "ada"},
-    });
+    }));
     match status {
-        "running" => {
-            job["started_at"] = json!("2026-06-15T11:59:00Z");
-            job["runner"] = json!({"id": 3, "description": "mill-3"});
-        }
-        "success" | "failed" => {
-            job["started_at"] = json!(at(20));
-            job["finished_at"] = json!(at(22));
-            job["duration"] = json!(120.0);
-        }
-        _ => {}
+        "running" => job.with(json!({"started_at": at(59), "runner": {"id": 3, "description": "mill-3"}})),
+        "success" | "failed" => job.with(json!({"started_at": at(20), "finished_at": at(22), "duration": 120.0})),
+        _ => job,
     }
-    job
 }
 
 fn world() -> Vec<Value> {

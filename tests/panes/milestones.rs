@@ -1,5 +1,6 @@
 //! Milestones of a project and of a group.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
@@ -13,14 +14,12 @@ fn milestone(id: u64, title: &str, due: &str) -> Value {
 }
 
 fn issue(iid: u64, title: &str, state: &str) -> Value {
-    json!({"id": iid, "iid": iid, "project_id": 7, "title": title, "state": state,
-        "references": {"full": format!("a/b#{iid}")}})
+    fixtures::issue(iid, title, state).with(json!({"references": {"full": format!("a/b#{iid}")}}))
 }
 
 async fn open() -> Harness {
     let mut harness = Begin::at(Place::new("milestones").project("a/b")).size(140, 30).open();
-    let mut group = milestone(9, "Winter break", "2027-01-04");
-    group["group_id"] = json!(3);
+    let group = milestone(9, "Winter break", "2027-01-04").with(json!({"group_id": 3}));
     let list = format!("GET {AT}?include_ancestors=true&state=active");
     harness.reply(&list, [milestone(4, "0.4", "2026-06-10"), group]);
     harness.reply(&format!("GET {AT}/4/issues"), [issue(38, "Columns", "opened"), issue(31, "Odd heights", "closed")]);

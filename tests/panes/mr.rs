@@ -1,23 +1,20 @@
 //! A merge request: overview, notes, and changes.
 
-use crate::fixtures::note;
+use crate::fixtures::{With, merge_request, note, pipeline, user};
 use crate::harness::{Begin, Harness};
-use crate::mrs::merge_request;
 use labscope::app::Place;
 use serde_json::{Value, json};
 
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
 
 fn system(id: u64, body: &str) -> Value {
-    let mut note = note(id, "bo", body);
-    note["system"] = json!(true);
-    note
+    note(id, "bo", body).with(json!({"system": true}))
 }
 
 fn notes() -> Vec<Value> {
-    let mut placed = note(503, "bo", "Does this hold when the window is **empty**?");
-    placed["type"] = json!("DiffNote");
-    placed["position"] = json!({"new_path": "src/table.rs", "new_line": 2, "position_type": "text"});
+    let position = json!({"new_path": "src/table.rs", "new_line": 2, "position_type": "text"});
+    let placed = note(503, "bo", "Does this hold when the window is **empty**?");
+    let placed = placed.with(json!({"type": "DiffNote", "position": position}));
     vec![
         note(501, "ada", "First of all:\n\n- one\n- two"),
         system(502, "added 2 commits"),
@@ -45,14 +42,13 @@ fn diff() -> Value {
 
 async fn open_at(place: Place, width: u16, height: u16) -> Harness {
     let mut harness = Begin::at(place).size(width, height).open();
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["changes_count"] = json!("8");
-    whole["milestone"] = json!({"id": 1, "iid": 1, "title": "Version 1"});
-    whole["head_pipeline"] = json!({"id": 318, "sha": "9f3c2abd", "ref": "feature/42", "status": "failed"});
-    let mut changed = whole.clone();
-    changed["changes"] = diff();
+    let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({
+        "changes_count": "8", "milestone": {"id": 1, "iid": 1, "title": "Version 1"},
+        "head_pipeline": {"id": 318, "sha": "9f3c2abd", "ref": "feature/42", "status": "failed"},
+    }));
+    let changed = whole.clone().with(json!({"changes": diff()}));
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply(MR, whole)
         .reply(&format!("{MR}/changes"), changed)
         .reply(&format!("{MR}/notes"), notes())
@@ -88,8 +84,7 @@ async fn open() -> Harness {
 #[tokio::test]
 async fn text_is_there_before_the_colors_of_its_code() {
     let text = "Try this:\n\n```rust\nfn main() {}\n```\n";
-    let mut merge_request = merge_request(42, "Draw only visible rows", "opened");
-    merge_request["description"] = json!(text);
+    let merge_request = merge_request(42, "Draw only visible rows", "opened").with(json!({"description": text}));
     let place = Place::new("mr").project("acme/rocket-ui").item(42);
     let mut harness = Begin::at(place).size(120, 44).open();
     harness.previews_only = true;
@@ -331,10 +326,9 @@ async fn marked_lines_are_highlighted_until_escape() {
 async fn the_pipeline_of_a_fork_is_requested_from_the_fork_and_may_be_hidden() {
     let place = || Place::new("mr").project("acme/rocket-ui").item(42);
     let with_fork = |harness: &mut Harness| {
-        let mut whole = merge_request(42, "From a fork", "opened");
-        whole["source_project_id"] = json!(99);
-        whole["head_pipeline"] =
-            json!({"id": 9, "project_id": 99, "sha": "aa", "ref": "x", "status": "success", "web_url": ""});
+        let pipeline = pipeline(9, "x", "success").with(json!({"project_id": 99}));
+        let of_fork = json!({"source_project_id": 99, "head_pipeline": pipeline});
+        let whole = merge_request(42, "From a fork", "opened").with(of_fork);
         harness.reply(MR, whole).reply(&format!("{MR}/notes"), json!([]));
     };
     let mut harness = Begin::at(place()).size(120, 40).open();

@@ -1,21 +1,10 @@
 //! The list of merge requests.
 
+use crate::fixtures::{With, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::state::{Change, SeenChange, SeenMergeRequest, State};
 use serde_json::{Value, json};
-
-pub fn merge_request(iid: u64, title: &str, state: &str) -> Value {
-    json!({
-        "id": 1000 + iid, "iid": iid, "project_id": 7, "title": title, "state": state,
-        "description": format!("Why **{title}** matters."),
-        "created_at": "2026-06-13T12:00:00Z", "updated_at": "2026-06-15T09:00:00Z",
-        "web_url": format!("http://demo.test/acme/rocket-ui/merge_requests/{iid}"),
-        "source_branch": format!("feature/{iid}"), "target_branch": "main",
-        "author": {"id": 2, "username": "bo"}, "labels": ["ui", "speed"], "user_notes_count": 3,
-        "merge_status": "can_be_merged", "source_project_id": 7, "target_project_id": 7,
-    })
-}
 
 const LIST: &str = "GET /projects/acme%2Frocket-ui/merge_requests";
 
@@ -102,7 +91,7 @@ async fn a_double_click_opens_a_merge_request() {
 #[tokio::test]
 async fn a_query_offers_completions_and_is_sent_to_the_server() {
     let mut harness = open().await;
-    harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
+    harness.reply("GET /user", user(5, "ada")).settle().await;
     harness.press("/").expect("author:").type_text("auth").press("Tab").expect("@me");
     harness.type_text("@me label:b").settle().await;
     harness.press("C-u").type_text("author:@me label:ui updated:>2w rows").press("Enter").settle().await;
@@ -150,7 +139,7 @@ async fn updates_since_the_last_visit_are_marked() {
     state.apply(&Change::Seen(SeenChange::MergeRequest(1042, seen)));
     begin.states.insert("ada".into(), state);
     let mut harness = begin.open();
-    harness.reply("GET /user", json!({"id": 5, "username": "ada"}));
+    harness.reply("GET /user", user(5, "ada"));
     harness.reply(LIST, [merge_request(42, "Draw only visible rows", "opened"), merge_request(9, "Retry", "opened")]);
     harness.settle().await;
     assert!(harness.line_with("●  !42").contains("● 2 new notes"), "{}", harness.picture());
@@ -171,10 +160,9 @@ async fn updates_since_the_last_visit_are_found_by_their_instant() {
         state.apply(&Change::Seen(SeenChange::MergeRequest(1042, seen)));
         begin.states.insert("ada".into(), state);
         let mut harness = begin.open();
-        harness.reply("GET /user", json!({"id": 5, "username": "ada"}));
-        let mut changed = merge_request(42, "Draw only visible rows", "opened");
-        changed["updated_at"] = format!("2026-06-15T{at}").into();
-        harness.reply(LIST, [changed]).settle().await;
+        harness.reply("GET /user", user(5, "ada"));
+        let updated = json!({"updated_at": format!("2026-06-15T{at}")});
+        harness.reply(LIST, [merge_request(42, "Draw only visible rows", "opened").with(updated)]).settle().await;
         assert_eq!(harness.shows("● changed"), is_new, "{at}: {}", harness.picture());
     }
 }

@@ -1,5 +1,6 @@
 //! Users, your own profile, and keys: what is shown to whom, what is sent, and what never is.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
@@ -9,13 +10,14 @@ const ED25519: &str =
 const PRINT: &str = "SHA256:";
 
 fn user(id: u64, name: &str, state: &str) -> Value {
-    json!({"id": id, "username": name, "name": name.to_uppercase(), "state": state, "email": format!("{name}@x.test"),
-        "web_url": format!("http://demo.test/{name}"), "is_admin": id == 1, "last_activity_on": "2026-06-14",
-        "two_factor_enabled": false, "bio": "Draws rows."})
+    fixtures::user(id, name).with(json!({
+        "state": state, "email": format!("{name}@x.test"), "web_url": format!("http://demo.test/{name}"),
+        "is_admin": id == 1, "last_activity_on": "2026-06-14", "two_factor_enabled": false, "bio": "Draws rows.",
+    }))
 }
 
 fn me(admin: bool) -> Value {
-    json!({"id": 1, "username": "root", "name": "Root", "state": "active", "is_admin": admin, "email": "root@x.test"})
+    fixtures::user(1, "root").with(json!({"name": "Root", "is_admin": admin, "email": "root@x.test"}))
 }
 
 async fn at(place: Place, admin: bool, width: u16, height: u16) -> Harness {
@@ -156,8 +158,7 @@ async fn keys_of_others_need_an_administrator_and_gpg_keys_their_owner() {
 #[tokio::test]
 async fn acting_as_a_user_shows_what_the_user_sees() {
     let mut harness = at(Place::new("user").item("bo"), true, 120, 30).await;
-    let mut told = user(2, "bo", "active");
-    told["name"] = json!("As Bo is told");
+    let told = user(2, "bo", "active").with(json!({"name": "As Bo is told"}));
     harness.reply("GET /user?sudo=2", told).press("S").settle().await;
     harness.expect("As Bo is told").expect("viewed as this user");
     assert!(harness.asked.iter().any(|line| line == "GET /user?sudo=2"), "{:?}", harness.asked);
@@ -184,9 +185,8 @@ async fn an_ssh_key_id_opens_its_owner() {
 #[tokio::test]
 async fn hostile_names_are_sanitized_at_any_size() {
     let mut harness = at(Place::new("users"), true, 120, 30).await;
-    let mut evil = user(5, "eve", "active");
-    evil["name"] = json!("E\u{1b}[31mve\u{7}\n\u{202e}x");
-    evil["bio"] = json!("a\r\nb\u{0}");
+    let evil = json!({"name": "E\u{1b}[31mve\u{7}\n\u{202e}x", "bio": "a\r\nb\u{0}"});
+    let evil = user(5, "eve", "active").with(evil);
     harness.reply("GET /users", [evil.clone()]).reply("GET /users/5", evil.clone()).press("r").settle().await;
     let drawn = harness.picture();
     assert!(!drawn.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{drawn:?}");
@@ -204,11 +204,8 @@ async fn hostile_names_are_sanitized_at_any_size() {
 #[tokio::test]
 async fn members_show_their_roles_and_open_as_users() {
     let member = |id: u64, name: &str, level: u64, ends: Option<&str>| {
-        let mut member = user(id, name, "active");
-        member["access_level"] = level.into();
-        member["created_at"] = "2026-06-01T00:00:00Z".into();
-        member["expires_at"] = ends.into();
-        member
+        let membership = json!({"access_level": level, "created_at": "2026-06-01T00:00:00Z", "expires_at": ends});
+        user(id, name, "active").with(membership)
     };
     let mut harness = Begin::at(Place::new("members").project("a/b")).size(100, 20).open();
     harness
@@ -234,11 +231,7 @@ async fn members_show_their_roles_and_open_as_users() {
 
 #[tokio::test]
 async fn a_member_can_be_added_changed_and_removed() {
-    let member = |id: u64, name: &str, level: u64| {
-        let mut member = user(id, name, "active");
-        member["access_level"] = level.into();
-        member
-    };
+    let member = |id: u64, name: &str, level: u64| user(id, name, "active").with(json!({"access_level": level}));
     let mut harness = Begin::at(Place::new("members").group("acme")).size(100, 30).open();
     harness
         .reply("GET /groups/acme/members/all", [member(2, "bo", 40), member(3, "gus", 30)])

@@ -1,5 +1,6 @@
 //! Pipelines: the list and its filters, actions, and values that must never be stored.
 
+use crate::fixtures::{self, With, pipeline, user};
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
@@ -7,17 +8,15 @@ use serde_json::{Value, json};
 
 const LIST: &str = "GET /projects/acme%2Frocket-ui/pipelines";
 
-fn pipeline(id: u64, git_ref: &str, status: &str) -> Value {
-    json!({"id": id, "project_id": 7, "ref": git_ref, "sha": format!("{id:0>40}"), "status": status, "source": "web",
-        "created_at": "2026-06-15T11:58:00Z", "updated_at": "2026-06-15T11:59:30Z"})
+fn whole(id: u64, git_ref: &str, status: &str) -> Value {
+    let details = json!({"user": user(4, "cem"), "started_at": "2026-06-15T11:58:10Z", "duration": 72});
+    pipeline(id, git_ref, status).with(details)
 }
 
-fn whole(id: u64, git_ref: &str, status: &str) -> Value {
-    let mut whole = pipeline(id, git_ref, status);
-    whole["user"] = json!({"id": 4, "username": "cem"});
-    whole["started_at"] = json!("2026-06-15T11:58:10Z");
-    whole["duration"] = json!(72);
-    whole
+/// Returns a job of the pipeline 319.
+fn job(id: u64, name: &str, status: &str) -> Value {
+    let pipeline = json!({"id": 319, "ref": "feature/rows", "sha": "9f3c2ab0", "status": status});
+    fixtures::job(id, name, status).with(json!({"ref": "feature/rows", "pipeline": pipeline}))
 }
 
 fn world() -> Vec<Value> {
@@ -162,10 +161,8 @@ async fn a_server_without_the_pipelines_list_suggests_the_jobs() {
 
 #[tokio::test]
 async fn hostile_values_are_sanitized_at_any_size() {
-    let mut evil = pipeline(9, "re\u{1b}[31mf\u{7}\u{202e}", "quite_new");
-    evil["source"] = json!("ondemand\u{1b}_scan");
-    evil["name"] = json!("Na\u{7}me");
-    evil["created_at"] = json!("soon");
+    let evil = pipeline(9, "re\u{1b}[31mf\u{7}\u{202e}", "quite_new");
+    let evil = evil.with(json!({"source": "ondemand\u{1b}_scan", "name": "Na\u{7}me", "created_at": "soon"}));
     let mut harness = Begin::at(place()).size(160, 30).open();
     harness.reply(LIST, [evil, json!({"id": 8, "ref": "refs/merge-requests/42/head"})]).settle().await;
     harness.expect("quite new").expect("!42");
@@ -195,12 +192,10 @@ async fn a_pipeline_can_be_run_and_canceled_on_a_real_server() {
 
 #[tokio::test]
 async fn a_pipeline_place_shows_its_details_and_actions() {
-    let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "failed", "ref": "feature/rows",
-        "pipeline": {"id": 319, "ref": "feature/rows", "sha": "9f3c2ab0", "status": "failed"}});
+    let job = job(21, "unit", "failed");
     let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(120, 30).open();
-    let mut known = whole(319, "feature/rows", "failed");
-    known["coverage"] = json!("84.20");
-    known["yaml_errors"] = json!("jobs:unit config is\u{1b} odd");
+    let found = json!({"coverage": "84.20", "yaml_errors": "jobs:unit config is\u{1b} odd"});
+    let known = whole(319, "feature/rows", "failed").with(found);
     harness.reply(&format!("{LIST}/319/jobs"), [job]).reply(&format!("{LIST}/319"), known).settle().await;
     harness.expect("feature/rows · web · by cem · 1m 12s · coverage 84.20 %").expect("jobs:unit config is");
     harness.reply(&format!("{LIST}/319/variables"), json!([])).press("v").settle().await;
@@ -214,21 +209,18 @@ async fn a_pipeline_place_shows_its_details_and_actions() {
 
 #[tokio::test]
 async fn jobs_are_shown_even_if_the_pipeline_cannot_be_read() {
-    let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "success",
-        "pipeline": {"id": 319, "ref": "main", "sha": "9f3c2ab0", "status": "success"}});
+    let job = job(21, "unit", "success");
     let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(80, 24).open();
     harness.reply(&format!("{LIST}/319/jobs"), [job]).unsupported(&format!("{LIST}/319")).settle().await;
     harness.expect("unit").expect_no("Not supported");
 }
 
 fn trigger(child: &Value) -> Value {
-    json!({"id": 22, "name": "docs", "stage": "test", "status": "success", "ref": "main", "downstream_pipeline": child,
-        "pipeline": {"id": 319, "ref": "feature/rows", "sha": "9f3c2ab0", "status": "success"}})
+    job(22, "docs", "success").with(json!({"downstream_pipeline": child}))
 }
 
 async fn with_bridges(bridges: Vec<Value>) -> Harness {
-    let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "success", "ref": "feature/rows",
-        "pipeline": {"id": 319, "ref": "feature/rows", "sha": "9f3c2ab0", "status": "success"}});
+    let job = job(21, "unit", "success");
     let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(140, 30).open();
     harness
         .reply(&format!("{LIST}/319/jobs"), [job])
@@ -260,8 +252,7 @@ async fn a_trigger_job_shows_its_child_pipeline_and_opens_it() {
         ("failed", None, "It failed before it started a pipeline."),
         ("canceled", None, "It was canceled before it started a pipeline."),
     ] {
-        let mut job = trigger(&Value::Null);
-        (job["status"], job["failure_reason"]) = (json!(status), json!(reason));
+        let job = trigger(&Value::Null).with(json!({"status": status, "failure_reason": reason}));
         let mut harness = with_bridges(vec![job]).await;
         harness.press("j Enter").expect(words);
         assert_eq!(harness.app.place().item.as_deref(), Some("319"));
@@ -271,8 +262,7 @@ async fn a_trigger_job_shows_its_child_pipeline_and_opens_it() {
 #[tokio::test]
 async fn jobs_are_shown_even_if_trigger_jobs_cannot_be_read() {
     for status in [403, 404] {
-        let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "success",
-            "pipeline": {"id": 319, "ref": "main", "sha": "9f3c2ab0", "status": "success"}});
+        let job = job(21, "unit", "success");
         let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(140, 30).open();
         harness.reply(&format!("{LIST}/319/jobs"), [job]).reply(&format!("{LIST}/319"), whole(319, "main", "success"));
         match status {
@@ -291,8 +281,7 @@ async fn jobs_are_shown_even_if_trigger_jobs_cannot_be_read() {
 
 #[tokio::test]
 async fn the_parent_of_a_child_pipeline_is_found_by_its_commit() {
-    let mut child = whole(331, "main", "success");
-    child["source"] = json!("parent_pipeline");
+    let child = whole(331, "main", "success").with(json!({"source": "parent_pipeline"}));
     let sha = child["sha"].as_str().unwrap().to_owned();
     let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(331)).size(140, 30).open();
     harness.reply(&format!("{LIST}/331/jobs"), json!([])).reply(&format!("{LIST}/331"), child);

@@ -1,7 +1,7 @@
 //! Reactions: counted below notes and descriptions, added and removed with a picker.
 
+use crate::fixtures::{self, With, merge_request, user};
 use crate::harness::{Begin, Harness};
-use crate::mrs::merge_request;
 use labscope::app::Place;
 use serde_json::{Value, json};
 
@@ -9,8 +9,7 @@ const MR: &str = "/projects/acme%2Frocket-ui/merge_requests/42";
 const ISSUE: &str = "/projects/a%2Fb/issues/7";
 
 fn note(id: u64, who: u64, body: &str) -> Value {
-    json!({"id": id, "body": body, "system": false, "author": {"id": who, "username": format!("user{who}")},
-        "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"})
+    fixtures::note(id, "", body).with(json!({"author": user(who, &format!("user{who}"))}))
 }
 
 fn award(id: u64, name: &str, who: u64) -> Value {
@@ -89,17 +88,13 @@ async fn reactions_are_shown_below_notes_in_the_changes() {
     let place = Place::new("mr").project("acme/rocket-ui").item(42).tab("changes");
     let mut harness = Begin::at(place).size(120, 40).open();
     let (base, head) = ("b".repeat(40), "e".repeat(40));
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["sha"] = json!(head);
-    whole["diff_refs"] = json!({"base_sha": base, "head_sha": head, "start_sha": base});
-    let mut changed = whole.clone();
-    let diff = "@@ -1 +1 @@\n-was\n+is\n";
-    changed["changes"] = json!([{"old_path": "a.rs", "new_path": "a.rs", "diff": diff}]);
-    let mut said = note(1, 6, "Which one?");
-    said["resolvable"] = json!(true);
-    said["resolved"] = json!(false);
-    said["position"] = json!({"base_sha": base, "start_sha": base, "head_sha": head, "position_type": "text",
-        "old_path": "a.rs", "new_path": "a.rs", "new_line": 1});
+    let refs = json!({"base_sha": base, "head_sha": head, "start_sha": base});
+    let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": head, "diff_refs": refs}));
+    let file = json!({"old_path": "a.rs", "new_path": "a.rs", "diff": "@@ -1 +1 @@\n-was\n+is\n"});
+    let changed = whole.clone().with(json!({"changes": [file]}));
+    let position = refs.with(json!({"position_type": "text", "old_path": "a.rs", "new_path": "a.rs", "new_line": 1}));
+    let said = json!({"resolvable": true, "resolved": false, "position": position});
+    let said = note(1, 6, "Which one?").with(said);
     harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
     harness.reply(&format!("GET {MR}"), whole);
     harness.reply(&format!("GET {MR}/changes"), changed);
@@ -148,9 +143,7 @@ async fn reactions_are_requested_once_from_a_server_without_them() {
 async fn system_notes_cannot_be_reacted_to() {
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 30).open();
     harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
-    let mut system = note(1, 6, "closed");
-    system["system"] = json!(true);
-    harness.reply(&format!("GET {ISSUE}/notes"), [system]);
+    harness.reply(&format!("GET {ISSUE}/notes"), [note(1, 6, "closed").with(json!({"system": true}))]);
     harness.settle().await;
     harness.press("G *").settle().await;
     harness.expect("system notes cannot have reactions");

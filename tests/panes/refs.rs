@@ -1,5 +1,6 @@
 //! Tags and branches of one name, and servers that know only short names of refs.
 
+use crate::fixtures::user;
 use crate::harness::{Begin, Harness};
 use crate::scripted::{Scripted, answer};
 use crate::served::demo;
@@ -181,7 +182,7 @@ async fn a_server_that_knows_only_short_names_shows_tags() {
         let line = asked.line.as_str();
         let commit = json!({"id": "a".repeat(40), "short_id": "aaaaaaaa", "title": "First"});
         let body = match line.trim_start_matches("GET /api/v4") {
-            "/user" => json!({"id": 1, "username": "ada"}),
+            "/user" => user(1, "ada"),
             "/projects/a%2Fb" => json!({"id": 7, "path_with_namespace": "a/b", "default_branch": "main"}),
             rest if rest.contains("refs%2F") => return answer(404, r#"{"message":"404 Tree Not Found"}"#),
             rest if rest.starts_with("/projects/a%2Fb/repository/tags/v1") => json!({"name": "v1", "commit": commit}),

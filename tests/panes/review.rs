@@ -1,8 +1,7 @@
 //! Reviews: comments on lines, drafts, threads, suggestions, and submitting.
 
-use crate::fixtures::note;
+use crate::fixtures::{With, changed_file, merge_request, note, user};
 use crate::harness::{Begin, Harness};
-use crate::mrs::merge_request;
 use labscope::app::Place;
 use labscope::app::action::Msg;
 use serde_json::{Value, json};
@@ -17,17 +16,19 @@ fn placed(id: u64, author: &str, sha: &str, line: u32, quote: &str, words: &str)
     note(id, author, &format!("`src/table.rs:{line}` at {sha}\n> ```\n> {quote}\n> ```\n\n{words}"))
 }
 
+/// Returns the changes of the merge request at a head, with one file.
+fn changed_at(head: &str, diff: &str) -> Value {
+    let files = [changed_file("src/table.rs", diff)];
+    merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": head, "changes": files}))
+}
+
 async fn open_with(notes: Vec<Value>, place: Place, width: u16, height: u16) -> Harness {
     let mut harness = Begin::at(place).size(width, height).open();
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["sha"] = json!(HEAD);
-    let mut changed = whole.clone();
-    changed["changes"] = json!([
-        {"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": DIFF},
-        {"old_path": "src/other.rs", "new_path": "src/other.rs", "diff": "@@ -1 +1 @@\n-a\n+b\n"},
-    ]);
+    let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": HEAD}));
+    let files = [changed_file("src/table.rs", DIFF), changed_file("src/other.rs", "@@ -1 +1 @@\n-a\n+b\n")];
+    let changed = whole.clone().with(json!({"changes": files}));
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply(MR, whole)
         .reply(&format!("{MR}/changes"), changed)
         .reply(&format!("{MR}/participants"), [json!({"id": 3, "username": "cem", "name": "Cem Kaya"})])
@@ -197,11 +198,8 @@ async fn drafts_move_with_their_lines_after_a_push() {
     harness.press("C").type_text("Stays with it.").press("M-s").settle().await;
     to_line(&mut harness, "fn c() {}");
     harness.press("C").type_text("Loses its line.").press("M-s").settle().await;
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["sha"] = json!(BEFORE);
     let diff = "@@ -1,3 +1,4 @@ fn rows\n fn a() {}\n-let old = 1;\n+// said why\n+let new = 2;\n fn b() {}\n";
-    whole["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff}]);
-    harness.reply(&format!("{MR}/changes"), whole).pass(1).press("r").settle().await;
+    harness.reply(&format!("{MR}/changes"), changed_at(BEFORE, diff)).pass(1).press("r").settle().await;
     harness.expect("1 draft moved with their lines").expect("src/table.rs:4 no longer exists");
     let kept = harness.kept.values().find(|kept| kept.contains("Stays with it.")).expect("kept");
     assert!(kept.contains(BEFORE) && kept.contains("\"lines\":[3,3]"), "{kept}");
@@ -281,7 +279,7 @@ async fn comments_of_a_commit_are_shown_at_their_lines() {
     let commit = format!("GET /projects/acme%2Frocket-ui/repository/commits/{HEAD}");
     let mut harness = Begin::at(Place::new("commit").project("acme/rocket-ui").item(HEAD)).size(120, 40).open();
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply(&commit, json!({"id": HEAD, "short_id": "9f3c2abd", "title": "Rows", "author_name": "Bo"}))
         .reply(&format!("{commit}/diff"), [json!({"old_path": "a.rs", "new_path": "a.rs", "diff": DIFF})])
         .reply(
@@ -323,7 +321,7 @@ async fn accounts_never_see_each_others_drafts() {
     begin.drafts.insert("@bo draft acme/rocket-ui!42 1".into(), draft("of bo"));
     let mut harness = begin.open();
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply(MR, merge_request(42, "Rows", "opened"))
         .reply(&format!("{MR}/notes"), json!([]))
         .settle()
@@ -345,7 +343,7 @@ async fn drafts_of_the_last_account_are_shown_before_the_user_is_known() {
     harness.reply(MR, merge_request(42, "Rows", "opened")).reply(&format!("{MR}/notes"), json!([])).settle().await;
     harness.press("G").expect("of ada").expect_no("of bo");
     // Another user is signed in now: ada's drafts disappear from the screen, but stay on disk.
-    harness.reply("GET /user", json!({"id": 2, "username": "bo"})).settle().await;
+    harness.reply("GET /user", user(2, "bo")).settle().await;
     harness.press("G").expect("of bo").expect_no("of ada");
 }
 
@@ -403,12 +401,9 @@ async fn a_push_during_the_review_is_noticed_automatically() {
     assert_eq!(asked(&harness), 1);
     harness.pass(31).settle().await;
     assert_eq!(asked(&harness), 1, "nothing was pushed");
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["sha"] = json!(BEFORE);
-    harness.reply(MR, whole.clone());
-    whole["changes"] =
-        json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": "@@ -1 +1 @@\n-a\n+pushed\n"}]);
-    harness.reply(&format!("{MR}/changes"), whole).pass(31).settle().await;
+    harness.reply(MR, merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": BEFORE})));
+    let changed = changed_at(BEFORE, "@@ -1 +1 @@\n-a\n+pushed\n");
+    harness.reply(&format!("{MR}/changes"), changed).pass(31).settle().await;
     assert_eq!(asked(&harness), 2);
     harness.expect("The branch has moved to 11111111").expect("pushed");
     harness.pass(31).settle().await;
@@ -418,22 +413,22 @@ async fn a_push_during_the_review_is_noticed_automatically() {
 #[tokio::test]
 async fn new_notes_appear_automatically() {
     let mut harness = open_with(vec![], place(), 120, 40).await;
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    let told = |whole: &mut Value, count: u64| whole["user_notes_count"] = json!(count);
-    told(&mut whole, 0);
-    harness.reply(MR, whole.clone()).pass(31).settle().await;
-    told(&mut whole, 1);
-    harness.reply(MR, whole).reply(&format!("{MR}/notes"), [note(501, "bo", "Meanwhile.")]).pass(31).settle().await;
+    let counted =
+        |notes: u64| merge_request(42, "Draw only visible rows", "opened").with(json!({"user_notes_count": notes}));
+    harness.reply(MR, counted(0)).pass(31).settle().await;
+    harness
+        .reply(MR, counted(1))
+        .reply(&format!("{MR}/notes"), [note(501, "bo", "Meanwhile.")])
+        .pass(31)
+        .settle()
+        .await;
     harness.expect("Meanwhile.");
 }
 
 /// Opens the changes of one file with `diff`; the diff has the focus.
 async fn changes_of(diff: &str) -> Harness {
     let mut harness = open_with(vec![], place().tab("changes"), 120, 40).await;
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["sha"] = json!(HEAD);
-    whole["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff}]);
-    harness.reply(&format!("{MR}/changes"), whole).pass(5).press("r Tab").settle().await;
+    harness.reply(&format!("{MR}/changes"), changed_at(HEAD, diff)).pass(5).press("r Tab").settle().await;
     harness
 }
 
@@ -608,7 +603,7 @@ async fn uncertain_drafts_are_resolved_at_startup_in_any_place() {
     // Equal texts from an earlier time or by another user are other comments.
     let notes = [note(650, "ada", "There."), note(651, "bo", "Not there."), note(500, "ada", "Not there.")];
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply("GET /projects", json!([]))
         .reply(&format!("{MR}/notes"), notes)
         .settle()
@@ -633,7 +628,7 @@ fn started(on: &Value, drafts: &[(&str, Value)]) -> Harness {
     }
     begin.account = "ada".into();
     let mut harness = begin.open();
-    harness.reply("GET /user", json!({"id": 1, "username": "ada"})).reply("GET /projects", json!([]));
+    harness.reply("GET /user", user(1, "ada")).reply("GET /projects", json!([]));
     harness
 }
 
@@ -728,7 +723,7 @@ async fn a_discarded_draft_is_not_reported_as_sent() {
     begin.account = "ada".into();
     let mut harness = begin.open();
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply(MR, merge_request(42, "Rows", "opened"))
         .unreachable(&format!("{MR}/notes"))
         .settle()
@@ -749,7 +744,7 @@ async fn drafts_of_a_deleted_target_can_be_found_and_opened() {
     begin.drafts.insert("@ada draft acme/gone!7 1".into(), draft);
     begin.account = "ada".into();
     let mut harness = begin.open();
-    harness.reply("GET /user", json!({"id": 1, "username": "ada"})).reply("GET /projects", json!([])).settle().await;
+    harness.reply("GET /user", user(1, "ada")).reply("GET /projects", json!([])).settle().await;
     harness.press("g k").expect("acme/gone!7").expect("Ten hours of work.").press("Enter");
     harness.expect("Comment on acme/gone!7").expect("Ten hours of work.").press("Esc");
     assert!(harness.app.draft("draft acme/gone!7 1").is_some());
@@ -760,8 +755,7 @@ async fn a_note_changed_meanwhile_is_not_overwritten_silently() {
     let mut harness = open_with(vec![note(501, "ada", "Mine.")], place(), 120, 40).await;
     harness.press("] e").expect("Edit a note on !42").type_text(" Indeed.");
     let put = "PUT /projects/acme%2Frocket-ui/merge_requests/42/notes/501";
-    let mut theirs = note(501, "ada", "Mine, from another machine.");
-    theirs["updated_at"] = json!("2026-06-15T11:00:00Z");
+    let theirs = note(501, "ada", "Mine, from another machine.").with(json!({"updated_at": "2026-06-15T11:00:00Z"}));
     harness
         .reply(&format!("{MR}/notes/501"), theirs)
         .reply(put, note(501, "ada", "Mine. Indeed."))

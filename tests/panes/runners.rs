@@ -1,5 +1,6 @@
 //! Runners, their jobs, and who may see them.
 
+use crate::fixtures::{With, job, project};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
@@ -10,12 +11,10 @@ fn runner(id: u64, name: &str, status: &str, active: bool) -> Value {
 
 async fn open(width: u16, height: u16) -> Harness {
     let mut harness = Begin::at(Place::new("runners")).size(width, height).open();
-    let mut detail = runner(3, "mill-3", "online", true);
-    detail["tag_list"] = json!(["rust", "linux"]);
-    detail["version"] = json!("15.8.0");
-    detail["contacted_at"] = json!("2026-06-15T11:57:00Z");
-    let job = json!({"id": 1207, "name": "bench", "status": "running", "started_at": "2026-06-15T11:59:00Z",
-        "project": {"id": 7, "path_with_namespace": "acme/rocket-ui"}});
+    let facts = json!({"tag_list": ["rust", "linux"], "version": "15.8.0", "contacted_at": "2026-06-15T11:57:00Z"});
+    let detail = runner(3, "mill-3", "online", true).with(facts);
+    let started = json!({"started_at": "2026-06-15T11:59:00Z", "project": project(7, "acme/rocket-ui")});
+    let job = job(1207, "bench", "running").with(started);
     harness
         .reply("GET /runners", [runner(3, "mill-3", "online", true), runner(4, "attic", "offline", false)])
         .reply("GET /runners/3", detail)

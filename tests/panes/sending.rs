@@ -1,7 +1,7 @@
 //! A review sent over HTTP to a server that misbehaves halfway: nothing is sent twice, and nothing is lost.
 
+use crate::fixtures::{merge_request, user};
 use crate::harness::{Begin, Harness};
-use crate::mrs::merge_request;
 use crate::scripted::{Answer, Asked, Scripted, answer};
 use labscope::app::Place;
 use serde_json::json;
@@ -45,7 +45,7 @@ fn mind(asked: &Asked, notes: &Notes) -> Answer {
             "created_at": "2026-06-15T10:00:00Z", "updated_at": "2026-06-15T10:00:00Z"})
     };
     match (method, rest) {
-        ("GET", "/user") => json_of(200, &json!({"id": 1, "username": "ada"})),
+        ("GET", "/user") => json_of(200, &user(1, "ada")),
         ("GET", path) if path.ends_with("/notes") => {
             let mut all: Vec<_> = notes.0.iter().enumerate().map(|(at, body)| note(at, body)).collect();
             if query.contains("sort=desc") {

@@ -1,5 +1,6 @@
 //! Changing files without a clone, on a real server: the editor, staged changes, the commit, and conflicts.
 
+use crate::fixtures::user;
 use crate::harness::{Begin, Harness, NOW};
 use jiff::Timestamp;
 use labscope::api::Endpoint;
@@ -449,7 +450,7 @@ async fn editing_a_file_at_a_tag_explains_that_a_branch_is_needed() {
     let mut app = Begin::at(Place::new("tags").project("acme/rocket-ui")).size(120, 34).open();
     let project = "GET /projects/acme%2Frocket-ui";
     let file = json!({"id": "b10b", "name": "a.rs", "type": "blob", "path": "a.rs", "mode": "100644"});
-    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
+    app.reply("GET /user", user(1, "ada"))
         .reply(project, json!({"id": 7, "path_with_namespace": "acme/rocket-ui", "default_branch": "main"}))
         .reply(&format!("{project}/repository/tags"), [json!({"name": "v1.0", "commit": {"id": "aa", "title": "x"}})])
         .reply(&format!("{project}/repository/tree"), [file])

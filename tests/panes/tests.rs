@@ -1,5 +1,6 @@
 //! The test report of a pipeline: failures first, their source, and servers without reports.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
@@ -24,7 +25,7 @@ fn report() -> Value {
 }
 
 fn pipeline(status: &str) -> Value {
-    json!({"id": 319, "ref": "feature/rows", "sha": format!("{:0>40}", 9), "status": status})
+    fixtures::pipeline(319, "feature/rows", status).with(json!({"sha": format!("{:0>40}", 9)}))
 }
 
 fn place() -> Place {
@@ -76,8 +77,8 @@ async fn missing_test_reports_are_explained() {
 }
 
 async fn jobs(summary: impl Fn(&mut Harness)) -> Harness {
-    let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "failed",
-        "pipeline": {"id": 319, "ref": "feature/rows", "sha": "9f3c2ab0", "status": "failed"}});
+    let pipeline_of_job = json!({"id": 319, "ref": "feature/rows", "sha": "9f3c2ab0", "status": "failed"});
+    let job = fixtures::job(21, "unit", "failed").with(json!({"pipeline": pipeline_of_job}));
     let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(120, 30).open();
     harness.reply(&format!("{PIPELINE}/jobs"), [job]).reply(PIPELINE, pipeline("failed"));
     summary(&mut harness);

@@ -1,8 +1,7 @@
 //! Threads on current servers: shown, started on lines, replied to, and resolved; and reviews kept on the server.
 
-use crate::fixtures;
+use crate::fixtures::{self, With, changed_file, file, merge_request, user};
 use crate::harness::{Begin, Harness};
-use crate::mrs::merge_request;
 use labscope::app::Place;
 use serde_json::{Value, json};
 
@@ -16,18 +15,26 @@ const DIFF: &str =
 
 /// Returns a note in a thread, optionally on a line of the new file.
 fn note(id: u64, author: &str, body: &str, line: Option<(u32, &str)>, resolved: Option<bool>) -> Value {
-    let mut note = fixtures::note(id, author, body);
-    if let Some(resolved) = resolved {
-        note["resolvable"] = json!(true);
-        note["resolved"] = json!(resolved);
-        note["type"] = json!("DiscussionNote");
-    }
-    if let Some((line, sha)) = line {
-        note["type"] = json!("DiffNote");
-        note["position"] = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": sha, "position_type": "text",
-            "old_path": "src/table.rs", "new_path": "src/table.rs", "old_line": null, "new_line": line});
-    }
-    note
+    let note = fixtures::note(id, author, body);
+    let note = match resolved {
+        Some(resolved) => note.with(json!({"resolvable": true, "resolved": resolved, "type": "DiscussionNote"})),
+        None => note,
+    };
+    let Some((line, sha)) = line else { return note };
+    let position = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": sha, "position_type": "text",
+        "old_path": "src/table.rs", "new_path": "src/table.rs", "old_line": null, "new_line": line});
+    note.with(json!({"type": "DiffNote", "position": position}))
+}
+
+/// Returns a script that became executable.
+fn executable() -> Value {
+    changed_file("run.sh", "").with(json!({"a_mode": "100644", "b_mode": "100755"}))
+}
+
+/// Returns the merge request at a head.
+fn whole(head: &str) -> Value {
+    let refs = json!({"base_sha": BASE, "head_sha": head, "start_sha": BASE});
+    merge_request(42, "Draw only visible rows", "opened").with(json!({"sha": head, "diff_refs": refs}))
 }
 
 fn thread(id: &str, notes: Vec<Value>) -> Value {
@@ -56,13 +63,10 @@ async fn open(discussions: Vec<Value>, drafts: Option<Vec<Value>>, tab: Option<&
         None => place,
     };
     let mut harness = Begin::at(place).size(120, 44).open();
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["sha"] = json!(HEAD);
-    whole["diff_refs"] = json!({"base_sha": BASE, "head_sha": HEAD, "start_sha": BASE});
-    let mut changed = whole.clone();
-    changed["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": DIFF}]);
+    let whole = whole(HEAD);
+    let changed = whole.clone().with(json!({"changes": [changed_file("src/table.rs", DIFF)]}));
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply(MR, whole)
         .reply(&format!("{MR}/changes"), changed)
         .reply(&format!("{MR}/participants"), json!([]))
@@ -428,11 +432,7 @@ async fn a_comment_on_one_commit_starts_a_thread_on_that_commit() {
 
 #[tokio::test]
 async fn a_thread_on_one_commit_is_not_outdated() {
-    let mut on_commit = note(801, "bo", "Why so?", None, Some(false));
-    on_commit["type"] = json!("DiffNote");
-    on_commit["commit_id"] = json!(OLD);
-    on_commit["position"] = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": OLD, "position_type": "text",
-        "old_path": "src/table.rs", "new_path": "src/table.rs", "new_line": 900});
+    let on_commit = note(801, "bo", "Why so?", Some((900, OLD)), Some(false)).with(json!({"commit_id": OLD}));
     let mut harness = open(vec![thread("one", vec![on_commit])], None, None).await;
     harness.expect(&format!("src/table.rs:900  at {}", &OLD[..8])).expect_no("outdated");
     harness.press("3").settle().await;
@@ -441,10 +441,10 @@ async fn a_thread_on_one_commit_is_not_outdated() {
 
 #[tokio::test]
 async fn a_thread_on_an_image_is_shown_at_its_file_with_coordinates() {
-    let mut on_image = note(801, "bo", "This corner.", None, Some(false));
-    on_image["type"] = json!("DiffNote");
-    on_image["position"] = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": HEAD, "position_type": "image",
+    let position = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": HEAD, "position_type": "image",
         "old_path": "src/table.rs", "new_path": "src/table.rs", "width": 64, "height": 48, "x": 12, "y": 30});
+    let on_image = note(801, "bo", "This corner.", None, Some(false));
+    let on_image = on_image.with(json!({"type": "DiffNote", "position": position}));
     let mut harness = open(vec![thread("img", vec![on_image])], None, None).await;
     harness.expect("src/table.rs  at 12, 30");
     harness.press("3").settle().await;
@@ -467,14 +467,12 @@ fn bitmap(width: u32, height: u32) -> Vec<u8> {
 /// Opens the changes of a merge request that adds a picture.
 async fn with_picture() -> Harness {
     let mut harness = open(vec![], None, Some("changes")).await;
-    let mut changed = merge_request(42, "Draw only visible rows", "opened");
-    changed["sha"] = json!(OLD);
-    changed["diff_refs"] = json!({"base_sha": BASE, "head_sha": OLD, "start_sha": BASE});
+    let changed = whole(OLD);
     harness.reply(MR, &changed);
-    let diff = "Binary files /dev/null and b/logo.bmp differ\n";
-    changed["changes"] = json!([{"old_path": "logo.bmp", "new_path": "logo.bmp", "diff": diff, "new_file": true}]);
+    let picture = changed_file("logo.bmp", "Binary files /dev/null and b/logo.bmp differ\n");
+    let changed = changed.with(json!({"changes": [picture.with(json!({"new_file": true}))]}));
     let project = "GET /projects/acme%2Frocket-ui/repository";
-    let entry = json!({"id": "b1", "name": "logo.bmp", "type": "blob", "path": "logo.bmp", "mode": "100644"});
+    let entry = file("logo.bmp").with(json!({"id": "b1"}));
     harness
         .reply(&format!("{project}/tree?ref={OLD}"), [entry])
         .reply(&format!("{project}/tree?ref={BASE}"), json!([]))
@@ -525,14 +523,11 @@ async fn a_comment_on_a_row_of_an_image_applies_to_a_point() {
 async fn opening_the_changes_needs_at_most_six_requests() {
     let place = Place::new("mr").project("acme/rocket-ui").item(42).tab("changes");
     let mut harness = Begin::at(place).size(120, 44).open();
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["sha"] = json!(HEAD);
-    whole["diff_refs"] = json!({"base_sha": BASE, "head_sha": HEAD, "start_sha": BASE});
-    let mut changed = whole.clone();
-    changed["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": DIFF}]);
+    let whole = whole(HEAD);
+    let changed = whole.clone().with(json!({"changes": [changed_file("src/table.rs", DIFF)]}));
     let commit = |id: &str| json!({"id": id, "short_id": &id[..8], "title": "A commit", "parent_ids": [BASE]});
     harness
-        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /user", user(1, "ada"))
         .reply(MR, whole)
         .reply(&format!("{MR}/changes"), changed)
         .reply(&format!("{MR}/commits"), [commit(HEAD), commit(OLD)])
@@ -553,14 +548,13 @@ async fn opening_the_changes_needs_at_most_six_requests() {
 /// compute pixels send fractions, and API users send numbers as text.
 #[tokio::test]
 async fn odd_notes_leave_the_others_readable() {
-    let mut on_image = note(601, "bo", "Too dark here.", Some((2, HEAD)), Some(false));
-    on_image["position"] = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": HEAD, "position_type": "image",
+    let position = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": HEAD, "position_type": "image",
         "old_path": "logo.png", "new_path": "logo.png", "width": "640", "height": "480.0", "x": "62.14", "y": "2910.89"});
+    let on_image = note(601, "bo", "Too dark here.", Some((2, HEAD)), Some(false)).with(json!({"position": position}));
     let mut on_range = note(602, "bo", "These two lines.", Some((3, HEAD)), Some(false));
     on_range["position"]["line_range"] = json!({"start": {"line_code": "a_2_2", "type": "new", "new_line": "2"},
         "end": {"line_code": "a_3_3", "type": "new", "new_line": "3", "old_line": {}}});
-    let mut unreadable = note(603, "cem", "", None, Some(false));
-    unreadable["body"] = json!({"html": "<p>x</p>"});
+    let unreadable = note(603, "cem", "", None, Some(false)).with(json!({"body": {"html": "<p>x</p>"}}));
     let discussions = vec![
         thread("aaa", vec![on_image]),
         thread("bbb", vec![on_range, json!("half")]),
@@ -602,7 +596,7 @@ fn suggestion(id: u64, from: &str, to: &str) -> Value {
 async fn open_suggestions(notes: Vec<Value>, content: &[u8]) -> Harness {
     let threads = notes.into_iter().enumerate().map(|(at, note)| thread(&format!("a{at}"), vec![note])).collect();
     let mut harness = open(threads, None, None).await;
-    let tree = [json!({"id": "aaaa", "name": "table.rs", "type": "blob", "path": "src/table.rs", "mode": "100644"})];
+    let tree = [file("src/table.rs").with(json!({"id": "aaaa"}))];
     harness
         .reply("GET /projects/acme%2Frocket-ui/repository/tree", tree)
         .reply("GET /projects/acme%2Frocket-ui/repository/commits", [json!({"id": HEAD, "title": "x"})])
@@ -674,15 +668,16 @@ async fn a_suggestion_for_a_file_that_is_not_utf_8_is_refused() {
 #[tokio::test]
 async fn the_facts_name_the_merge_commit_the_scheduled_time_and_a_locked_discussion() {
     let mut harness = open(Vec::new(), None, None).await;
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["merge_after"] = json!("2026-06-20T08:30:00Z");
-    whole["detailed_merge_status"] = json!("merge_time");
-    whole["discussion_locked"] = json!(true);
+    let whole = merge_request(42, "Draw only visible rows", "opened").with(json!({
+        "merge_after": "2026-06-20T08:30:00Z", "detailed_merge_status": "merge_time", "discussion_locked": true,
+    }));
     harness.reply(MR, whole.clone()).press("r").settle().await;
     harness.expect("not before 2026-06-20 08:30 UTC").expect("locked: only members can comment");
-    (whole["state"], whole["merged_at"]) = (json!("merged"), json!("2026-06-15T10:00:00Z"));
-    whole["merge_commit_sha"] = json!("abcdef0123456789abcdef0123456789abcdef01");
-    harness.reply(MR, whole).press("r").settle().await;
+    let merged = whole.with(json!({
+        "state": "merged", "merged_at": "2026-06-15T10:00:00Z",
+        "merge_commit_sha": "abcdef0123456789abcdef0123456789abcdef01",
+    }));
+    harness.reply(MR, merged).press("r").settle().await;
     harness.expect("as abcdef01").expect_no("not before");
 }
 
@@ -693,14 +688,9 @@ async fn a_renamed_file_with_a_thread_is_marked() {
     on_line["position"]["old_path"] = json!("src/grid.rs");
     for (threads, mark) in [(vec![thread("aaa", vec![on_line])], "●"), (Vec::new(), "○")] {
         let mut harness = open(threads, None, Some("changes")).await;
-        let mut changed = merge_request(42, "Draw only visible rows", "opened");
-        changed["sha"] = json!(HEAD);
-        changed["diff_refs"] = json!({"base_sha": BASE, "head_sha": HEAD, "start_sha": OLD});
-        changed["changes"] = json!([
-            {"old_path": "src/grid.rs", "new_path": "src/table.rs", "renamed_file": true,
-                "diff": "@@ -1,2 +1,2 @@\n-fn a() {}\n+fn b() {}\n fn c() {}\n"},
-            {"old_path": "run.sh", "new_path": "run.sh", "diff": "", "a_mode": "100644", "b_mode": "100755"},
-        ]);
+        let renamed = changed_file("src/table.rs", "@@ -1,2 +1,2 @@\n-fn a() {}\n+fn b() {}\n fn c() {}\n")
+            .with(json!({"old_path": "src/grid.rs", "renamed_file": true}));
+        let changed = whole(HEAD).with(json!({"changes": [renamed, executable()]}));
         harness.reply(&format!("{MR}/changes"), changed).press("r").settle().await;
         let row = harness.line_with("R ");
         assert!(row.contains(&format!("{mark} R ")) && row.contains("table.rs"), "{row}");
@@ -719,18 +709,16 @@ async fn a_thread_on_a_file_that_becomes_a_link_is_shown_once() {
         thread("bbb", vec![path(note(502, "bo", "Of the link.", Some((1, HEAD)), Some(false)), None, Some(1))]),
     ];
     let mut harness = open(threads, None, Some("changes")).await;
-    let mut changed = merge_request(42, "Draw only visible rows", "opened");
-    changed["sha"] = json!(HEAD);
-    changed["diff_refs"] = json!({"base_sha": BASE, "head_sha": HEAD, "start_sha": OLD});
     let entry = |new: bool, diff: &str| {
-        json!({"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff,
-        "new_file": new, "deleted_file": !new, "a_mode": "100644", "b_mode": "120000"})
+        let facts = json!({"new_file": new, "deleted_file": !new, "a_mode": "100644", "b_mode": "120000"});
+        changed_file("src/table.rs", diff).with(facts)
     };
-    changed["changes"] = json!([
+    let files = [
         entry(false, "@@ -1,2 +0,0 @@\n-fn a() {}\n-fn b() {}\n"),
         entry(true, "@@ -0,0 +1 @@\n+../other.rs\n\\ No newline at end of file\n"),
-        {"old_path": "run.sh", "new_path": "run.sh", "diff": "", "a_mode": "100644", "b_mode": "100755"},
-    ]);
+        executable(),
+    ];
+    let changed = whole(HEAD).with(json!({"changes": files}));
     harness.reply(&format!("{MR}/changes"), changed).press("r").settle().await;
     harness.expect("Files 3").expect("mode").expect_no("outside the diff").expect_no("bin ");
     for words in ["Of the file.", "Of the link."] {

@@ -1,5 +1,6 @@
 //! The to-do list: pending items with their reasons and targets, and marking them as done.
 
+use crate::fixtures::With;
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
@@ -16,11 +17,10 @@ fn todo(id: u64, action: &str, iid: u64, title: &str) -> Value {
 }
 
 fn mention() -> Value {
-    let mut mention = todo(2, "directly_addressed", 7, "It is slow");
-    mention["target_type"] = json!("Issue");
-    mention["body"] = json!("@ada is it **still** slow?");
-    mention["target_url"] = json!("http://demo.test/acme/rocket-ui/-/issues/7#note_12");
-    mention
+    todo(2, "directly_addressed", 7, "It is slow").with(json!({
+        "target_type": "Issue", "body": "@ada is it **still** slow?",
+        "target_url": "http://demo.test/acme/rocket-ui/-/issues/7#note_12",
+    }))
 }
 
 async fn open() -> Harness {

@@ -1,5 +1,6 @@
 //! The trace viewer: filtering, marking, copying, saving, spilling to disk, links in lines, and several traces at once.
 
+use crate::fixtures::{self, With};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::{Msg, Outcome};
@@ -13,12 +14,11 @@ const PROJECT: &str = "acme/rocket-ui";
 const SHA: &str = "9f3c2abd00112233445566778899aabbccddeeff";
 
 fn job(id: u64, name: &str, status: &str) -> Value {
-    json!({
-        "id": id, "name": name, "stage": "test", "status": status, "ref": "feature/rows",
-        "created_at": "2026-06-15T11:50:00Z", "started_at": "2026-06-15T11:58:29Z",
+    fixtures::job(id, name, status).with(json!({
+        "ref": "feature/rows", "started_at": "2026-06-15T11:58:29Z",
         "pipeline": {"id": 318, "ref": "feature/rows", "sha": SHA, "status": "running"},
         "commit": {"id": SHA, "short_id": "9f3c2abd", "title": "Draw only visible rows", "author_name": "Bo"},
-    })
+    }))
 }
 
 fn path(id: u64) -> String {
@@ -265,9 +265,7 @@ async fn a_watched_job_notifies_in_any_place_when_it_finishes() {
     harness.press("w").expect("Watching #7 unit").expect("watching 1");
     harness.press("g h").settle().await;
     assert!(harness.app.wake_at().is_some(), "it is polled");
-    let mut ended = job(7, "unit", "failed");
-    ended["duration"] = json!(61.0);
-    harness.reply(&path(7), ended).pass(4).settle().await;
+    harness.reply(&path(7), job(7, "unit", "failed").with(json!({"duration": 61.0}))).pass(4).settle().await;
     harness.expect("#7 unit failed after 1m 01s.").expect_no("watching 1");
     assert_eq!(harness.notified(), ["#7 unit failed after 1m 01s"]);
 }
