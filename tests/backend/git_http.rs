@@ -213,6 +213,12 @@ async fn a_push_does_what_a_commit_does() {
     assert_eq!(server.read("", "/projects/ada%2Fhello/repository/tags/v1").await["message"], "One");
     folder.git(&["push", "-q", "--delete", "origin", "feature/ä", "v1"]).await;
     assert_eq!(server.get("", "/projects/ada%2Fhello/repository/tags/v1").await.status(), 404);
+    // Notes are neither branches nor tags.
+    folder.git(&["notes", "add", "-m", "Noted", "HEAD"]).await;
+    folder.git(&["push", "-q", "origin", "refs/notes/commits"]).await;
+    folder.git(&["fetch", "-q", "origin", "refs/notes/*:refs/other/*"]).await;
+    assert_eq!(folder.id("refs/other/commits").await, folder.id("refs/notes/commits").await);
+    folder.git(&["push", "-q", "--delete", "origin", "refs/notes/commits"]).await;
     // History is rewritten, and what the API commits is fetched.
     folder.git(&["checkout", "-q", "louder"]).await;
     folder.git(&["reset", "-q", "--hard", "HEAD~1"]).await;
@@ -451,13 +457,9 @@ async fn protected_branches_and_other_refs_are_refused_in_words() {
         (&ada, ":release/1", "You can only delete protected branches using the web interface."),
         (&ada, ":main", "The default branch of a project cannot be deleted."),
         (&ada, "+HEAD:main", "You are not allowed to force push code to a protected branch on this project."),
-        (&ada, "HEAD:refs/for/main", "You can only push branches and tags, not refs/for/main."),
-        (
-            &ada,
-            "HEAD:refs/merge-requests/1/head",
-            "You can only push branches and tags, not refs/merge-requests/1/head.",
-        ),
-        (&ada, "HEAD:refs/labscope/x", "You can only push branches and tags"),
+        (&ada, "HEAD:refs/for/main", "You cannot push to refs/for/main."),
+        (&ada, "HEAD:refs/merge-requests/1/head", "You cannot push to refs/merge-requests/1/head."),
+        (&ada, "HEAD:refs/labscope/x", "You cannot push to refs/labscope/x."),
         (&ada, &hash, "You cannot create a branch with a SHA-1 or SHA-256 branch name."),
         (&ada, "HEAD:refs/tags/main", "You cannot use default branch name to create a tag"),
     ] {
@@ -573,7 +575,7 @@ async fn hostile_pushes_are_refused_and_leave_nothing() {
         (pack(&empty_pack()), 200, "missing necessary objects"),
         ([head("refs/heads/../x").as_bytes(), &empty_pack()].concat(), 200, "not a valid name"),
         ([head("refs/heads/x\u{1}").as_bytes(), &empty_pack()].concat(), 200, "not a valid name"),
-        ([head("HEAD").as_bytes(), &empty_pack()].concat(), 200, "You can only push branches and tags"),
+        ([head("HEAD").as_bytes(), &empty_pack()].concat(), 200, "You cannot push to HEAD."),
     ] {
         let reply = push(&server, "bo", body.clone()).await;
         assert_eq!(header(&reply, "cache-control"), "no-cache");

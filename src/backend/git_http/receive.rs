@@ -7,7 +7,7 @@ use crate::api::merge_requests::CreateMergeRequest;
 use crate::backend::branches;
 use crate::backend::call::{Call, Outcome, WriteCall};
 use crate::backend::door::GitRequest;
-use crate::backend::git::{Git, GitRef, is_ref_name};
+use crate::backend::git::{Git, GitRef, is_ref_name, lossy};
 use crate::backend::merge_requests;
 use crate::backend::records::{MergeRequest, Project, State, level};
 use crate::backend::ref_updates::QUARANTINE;
@@ -30,10 +30,19 @@ use tempfile::TempDir;
 /// The maximum number of branches for which a message names the address of a merge request.
 const MAX_MESSAGES: usize = 10;
 
+/// The refusal for callers below the developer level.
+const NO_PUSH: &str = "You are not allowed to push code to this project.";
+
 /// The reason of a ref that is not updated because the push is refused.
 const DECLINED: &str = "pre-receive hook declined";
 
-/// Lists the branches and tags of a repository for a client that is about to push, and the capabilities of the server.
+/// Returns whether clients may push to a ref: the server has some for itself.
+fn is_open(name: &str) -> bool {
+    let mut own = server::INTERNAL_REFS.into_iter().chain(["refs/merge-requests", "refs/for"]);
+    !own.any(|folder| name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// Lists the refs of a repository for a client that is about to push, and the capabilities of the server.
 pub fn list(git: &Git) -> Result<Vec<u8>, Rejection> {
     let agent = concat!("agent=labscope/", env!("CARGO_PKG_VERSION"));
     let capabilities =
@@ -44,13 +53,12 @@ pub fn list(git: &Git) -> Result<Vec<u8>, Rejection> {
         packets::push(&mut out, &[id.to_string().as_bytes(), b" ", name, capabilities.as_bytes(), b"\n"].concat());
     };
     let mut is_empty = true;
-    for folder in ["refs/heads/*", "refs/tags/*"] {
-        for reference in git.repo().references_glob(folder)? {
-            let reference = reference?;
-            if let Some(id) = reference.target() {
-                add(id, reference.name_bytes());
-                is_empty = false;
-            }
+    for reference in git.repo().references()? {
+        let reference = reference?;
+        let name = reference.name_bytes();
+        if let Some(id) = reference.target().filter(|_| name.starts_with(b"refs/") && is_open(&lossy(name))) {
+            add(id, name);
+            is_empty = false;
         }
     }
     if is_empty {
@@ -248,7 +256,7 @@ fn accept(call: &mut WriteCall, push: &Push, quarantine: Option<&Quarantine>) ->
         set_default_branch(call, &git, project.id, &kept)?;
     }
     branches::record_project_activity(call.world, project.id, call.now)?;
-    for pushed in &updated {
+    for pushed in updated.iter().filter(|pushed| pushed.branch().is_some() || pushed.tag().is_some()) {
         call.record_push(project.id, &git, &pushed.name, pushed.before, pushed.after);
     }
     let messages = messages(call, &project, &kept, push);
@@ -263,7 +271,7 @@ fn remove(call: &mut WriteCall, git: &Git, project: &Project, pushed: &PushedRef
             branches::remove(call.world, git, &call.repositories, project.id, &head)
         }
         (_, Some(name), Some(_)) => tags::remove(call.world, git, project.id, name),
-        _ => Ok(()),
+        (_, _, before) => git.set_ref(&pushed.name, before, None),
     }
 }
 
@@ -311,15 +319,17 @@ fn refusal<W>(call: &Call<W>, project: &Project, git: Option<&Git>, pushed: &Pus
 where
     W: Deref<Target = World>,
 {
-    if pushed.branch().is_none() && pushed.tag().is_none() {
-        return Some(format!("You can only push branches and tags, not {}.", pushed.name));
+    if !pushed.name.starts_with("refs/") || !is_open(&pushed.name) {
+        return Some(format!("You cannot push to {}.", pushed.name));
     }
-    if !is_ref_name(&pushed.name) || pushed.name.split('/').nth(2).is_some_and(|name| name.starts_with('-')) {
+    if !is_ref_name(&pushed.name) || pushed.name.split('/').nth(2).is_none_or(|name| name.starts_with('-')) {
         return Some(format!("{} is not a valid name.", pushed.name));
     }
     let refusal = match (pushed.branch(), pushed.tag()) {
         (Some(branch), _) => refusal_of_branch(call, project, git, branch, pushed),
         (_, Some(tag)) => refusal_of_tag(call, project, tag, pushed),
+        // Others, such as notes.
+        _ if call.rights.level(&call.world, project) < level::DEVELOPER => Some(NO_PUSH),
         _ => None,
     };
     refusal.map(str::to_owned)
@@ -346,7 +356,7 @@ where
     let may_push = rights.can_push_to(world, project, branch);
     if !project.is_protected(branch) {
         let may_push = may_push || is_invited(call, project, Some(branch));
-        return (!may_push).then_some("You are not allowed to push code to this project.");
+        return (!may_push).then_some(NO_PUSH);
     }
     let is_forced = pushed.before.zip(pushed.after).zip(git);
     let is_forced = is_forced.is_some_and(|((before, after), git)| !git.history_contains(after, before));
@@ -380,7 +390,7 @@ where
     W: Deref<Target = World>,
 {
     if call.rights.level(&call.world, project) < level::DEVELOPER {
-        return Some("You are not allowed to push code to this project.");
+        return Some(NO_PUSH);
     }
     if pushed.before.is_none() && project.default_branch.as_deref() == Some(tag) {
         return Some("You cannot use default branch name to create a tag");

@@ -4,16 +4,12 @@
 use crate::system::programs::{self, Command};
 use std::path::Path;
 
-/// The settings of `git upload-pack`: clients see branches, tags and the heads of merge requests, but no internal refs, and
-/// can fetch any commit by its hash, and parts of a repository.
-const FETCH: [&str; 6] = [
-    "transfer.hideRefs=refs",
-    "transfer.hideRefs=!refs/heads",
-    "transfer.hideRefs=!refs/tags",
-    "transfer.hideRefs=!refs/merge-requests",
-    "uploadpack.allowAnySHA1InWant=true",
-    "uploadpack.allowFilter=true",
-];
+/// The folders of refs that belong to the server itself. Clients neither see nor push them.
+pub const INTERNAL_REFS: [&str; 6] =
+    ["refs/labscope", "refs/keep-around", "refs/pipelines", "refs/environments", "refs/remotes", "refs/tmp"];
+
+/// The settings of `git upload-pack`: clients can fetch any commit by its hash, and parts of a repository.
+const FETCH: [&str; 2] = ["uploadpack.allowAnySHA1InWant=true", "uploadpack.allowFilter=true"];
 
 /// The settings for incoming objects: mistakes that the history of many projects has are accepted.
 const STRICT: &str = "--strict=badTimezone=ignore,missingSpaceBeforeDate=ignore,zeroPaddedFilemode=ignore";
@@ -46,7 +42,9 @@ fn git(path: &Path, settings: &[&str]) -> Command {
 /// Returns the command that lists the refs of a repository for a client, or answers its request. `protocol` is the
 /// version that the client asks for, as in `version=2`.
 pub fn upload_pack(path: &Path, lists_refs: bool, protocol: Option<&str>) -> Command {
-    let mut command = git(path, &FETCH);
+    let hidden = INTERNAL_REFS.map(|folder| format!("transfer.hideRefs={folder}"));
+    let settings: Vec<&str> = FETCH.into_iter().chain(hidden.iter().map(String::as_str)).collect();
+    let mut command = git(path, &settings);
     command.args(["upload-pack", "--stateless-rpc", "--strict"]);
     if lists_refs {
         command.arg("--advertise-refs");
