@@ -1096,6 +1096,12 @@ record! {
         /// The side of the diff: `new` or `old`.
         line_type: Option<String>,
         created_at: Timestamp,
+        updated_at: Option<Timestamp>,
+        /// The first comment of the thread that this one replies to; it may have been deleted.
+        thread: Option<u64>,
+        /// Whether it is part of a thread; plain comments cannot be replied to.
+        is_thread: bool,
+        position: Option<Position>,
     }
 }
 

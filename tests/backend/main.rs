@@ -3,6 +3,7 @@
 mod access;
 mod admin;
 mod award_emoji;
+mod commit_discussions;
 mod damaged;
 mod decisions;
 mod demo;

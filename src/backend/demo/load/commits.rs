@@ -22,17 +22,9 @@ impl Load {
         let created_at = self.parse_time(&form.created).map_err(|e| format!("created: {e}"))?;
         let line_type = form.line.map(|_| form.line_type.clone().unwrap_or_else(|| "new".into()));
         let (note, path, line) = (form.note.trim_end().to_owned(), form.path.clone(), form.line);
-        self.world.commit_comments.add(CommitComment {
-            id: 0,
-            project,
-            sha,
-            note,
-            author,
-            path,
-            line,
-            line_type,
-            created_at,
-        });
+        let comment =
+            CommitComment { project, sha, note, author, path, line, line_type, created_at, ..Default::default() };
+        self.world.commit_comments.add(comment);
         Ok(())
     }
 
