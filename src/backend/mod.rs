@@ -7,6 +7,7 @@ pub mod body;
 mod branches;
 mod cache;
 pub mod call;
+mod changelog;
 mod commit_discussions;
 mod commits;
 mod decisions;

@@ -2,10 +2,10 @@
 
 use super::mount::Mount;
 use super::{
-    award_emoji, branches, commit_discussions, commits, decisions, deployments, discussions, draft_notes, environments,
-    events, files, forks, groups, hooks, identity, issues, jobs, keys, labels, license, members, merge_requests,
-    milestones, notes, notifications, pipelines, projects, protected_branches, releases, repository, runners, search,
-    snippets, subscriptions, tags, test_reports, todos, uploads, users, variables, versions,
+    award_emoji, branches, changelog, commit_discussions, commits, decisions, deployments, discussions, draft_notes,
+    environments, events, files, forks, groups, hooks, identity, issues, jobs, keys, labels, license, members,
+    merge_requests, milestones, notes, notifications, pipelines, projects, protected_branches, releases, repository,
+    runners, search, snippets, subscriptions, tags, test_reports, todos, uploads, users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -13,6 +13,7 @@ use crate::api::{self, Description, Route};
 const AREAS: &[fn(Mount) -> Mount] = &[
     award_emoji::mount,
     branches::mount,
+    changelog::mount,
     commit_discussions::mount,
     commits::mount,
     decisions::mount,
@@ -56,6 +57,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
 
 /// The endpoints that only the server has, by area: clients use them, but the interface does not.
 const SERVER_ONLY: &[&[Description]] = &[
+    changelog::ALL,
     commit_discussions::ALL,
     commits::ALL,
     decisions::ALL,

@@ -3,6 +3,7 @@
 mod access;
 mod admin;
 mod award_emoji;
+mod changelog;
 mod commit_discussions;
 mod damaged;
 mod decisions;

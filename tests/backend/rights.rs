@@ -119,6 +119,8 @@ const CALLS: &[(&str, &str)] = &[
     ("POST variables key=A&value=x", "maintainer"),
     ("PUT variables/A value=y", "maintainer"),
     ("DELETE variables/A", "maintainer"),
+    ("GET repository/changelog?version=1.0.0&from=main", "reporter"),
+    ("POST repository/changelog version=1.0.0&from=main&branch=louder", "developer"),
     ("GET repository/commits/main/discussions", "reporter"),
     ("POST repository/commits/main/discussions body=x", "reporter"),
     ("POST archive", "owner"),
