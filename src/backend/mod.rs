@@ -1,5 +1,6 @@
 //! An embedded server that implements the REST API v4 over in-memory records and real git repositories.
 
+mod access_tokens;
 pub mod auth;
 mod avatars;
 mod award_emoji;

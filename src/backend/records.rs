@@ -217,6 +217,10 @@ record! {
         refresh_until: Option<Timestamp>,
         /// When the token was used to authorize a device with a wrong user code; only recent times are kept.
         wrong_codes: Vec<Timestamp>,
+        /// The project whose token it is; its user exists only for it.
+        project: Option<u64>,
+        created_at: Timestamp,
+        description: Option<String>,
     }
 }
 

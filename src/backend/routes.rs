@@ -2,15 +2,17 @@
 
 use super::mount::Mount;
 use super::{
-    award_emoji, branches, changelog, commit_discussions, commits, decisions, deployments, discussions, draft_notes,
-    environments, events, files, forks, groups, hooks, identity, issues, jobs, keys, labels, license, members,
-    merge_requests, milestones, notes, notifications, pipelines, projects, protected_branches, releases, repository,
-    runners, search, snippets, subscriptions, tags, test_reports, todos, uploads, users, variables, versions,
+    access_tokens, award_emoji, branches, changelog, commit_discussions, commits, decisions, deployments, discussions,
+    draft_notes, environments, events, files, forks, groups, hooks, identity, issues, jobs, keys, labels, license,
+    members, merge_requests, milestones, notes, notifications, pipelines, projects, protected_branches, releases,
+    repository, runners, search, snippets, subscriptions, tags, test_reports, todos, uploads, users, variables,
+    versions,
 };
 use crate::api::{self, Description, Route};
 
 /// The mount functions of all areas, in alphabetical order.
 const AREAS: &[fn(Mount) -> Mount] = &[
+    access_tokens::mount,
     award_emoji::mount,
     branches::mount,
     changelog::mount,
@@ -57,6 +59,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
 
 /// The endpoints that only the server has, by area: clients use them, but the interface does not.
 const SERVER_ONLY: &[&[Description]] = &[
+    access_tokens::ALL,
     changelog::ALL,
     commit_discussions::ALL,
     commits::ALL,

@@ -1,6 +1,7 @@
 //! The local server over loopback, as any client sees it, with literal requests and replies.
 
 mod access;
+mod access_tokens;
 mod admin;
 mod award_emoji;
 mod changelog;

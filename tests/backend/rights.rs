@@ -119,6 +119,8 @@ const CALLS: &[(&str, &str)] = &[
     ("POST variables key=A&value=x", "maintainer"),
     ("PUT variables/A value=y", "maintainer"),
     ("DELETE variables/A", "maintainer"),
+    ("GET access_tokens", "maintainer"),
+    ("POST access_tokens name=x&scopes[]=api", "maintainer"),
     ("GET repository/changelog?version=1.0.0&from=main", "reporter"),
     ("POST repository/changelog version=1.0.0&from=main&branch=louder", "developer"),
     ("GET repository/commits/main/discussions", "reporter"),

@@ -1,0 +1,81 @@
+//! Access tokens of projects, and the users that they act as.
+
+use crate::{Server, WORLD, each, json};
+use reqwest::Method;
+use serde_json::{Value, json as value};
+
+const AT: &str = "/projects/1/access_tokens";
+
+async fn server() -> Server {
+    Server::of(WORLD, &Default::default()).await
+}
+
+async fn create(server: &Server, user: &str, body: Value) -> reqwest::Response {
+    server.call(user, Method::POST, AT).json(&body).send().await.unwrap()
+}
+
+/// Sends a request with a token.
+async fn with(server: &Server, token: &Value, method: Method, path: &str) -> reqwest::Response {
+    server.call("", method, path).header("private-token", token.as_str().unwrap()).send().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_token_acts_as_a_member_of_its_project_alone() {
+    let server = server().await;
+    json(server.post("bo", "/projects", &[("name", "Other"), ("visibility", "private")]).await, 201).await;
+    let body = value!({"name": "Bot", "scopes": ["api"], "access_level": 30, "expires_at": "2026-12-24"});
+    let made = json(create(&server, "ada", body).await, 201).await;
+    let token = &made["token"];
+    assert!(token.as_str().unwrap().starts_with("glpat-"), "{made}");
+    assert_eq!((&made["access_level"], &made["expires_at"]), (&value!(30), &value!("2026-12-24")));
+    assert_eq!((&made["active"], &made["revoked"], &made["scopes"]), (&value!(true), &value!(false), &value!(["api"])));
+
+    let user = json(with(&server, token, Method::GET, "/user").await, 200).await;
+    assert!(user["username"].as_str().unwrap().starts_with("project_1_bot_"), "{user}");
+    assert_eq!((&user["id"], &user["name"]), (&made["user_id"], &value!("Bot")));
+    let branch = "/projects/1/repository/branches?branch=by-bot&ref=main";
+    json(with(&server, token, Method::POST, branch).await, 201).await;
+    json(with(&server, token, Method::GET, AT).await, 403).await;
+    json(with(&server, token, Method::GET, "/projects/bo%2Fother").await, 404).await;
+
+    let listed = server.read("ada", AT).await;
+    assert_eq!(each(&listed, "name"), ["Bot"]);
+    assert!(listed[0].get("token").is_none(), "{listed}");
+    let one = format!("{AT}/{}", made["id"]);
+    assert_eq!(server.read("ada", &one).await["id"], made["id"]);
+    let rotated = json(server.post("ada", &format!("{one}/rotate"), &[]).await, 200).await;
+    assert_eq!(rotated["expires_at"], "2026-11-27");
+    json(with(&server, token, Method::GET, "/user").await, 401).await;
+    json(with(&server, &rotated["token"], Method::GET, "/user").await, 200).await;
+    assert_eq!(server.delete("ada", &format!("{AT}/{}", rotated["id"])).await.status(), 204);
+    json(with(&server, &rotated["token"], Method::GET, "/user").await, 401).await;
+    json(server.get("ada", &one).await, 404).await;
+}
+
+#[tokio::test]
+async fn tokens_are_for_maintainers_and_not_above_their_own_level() {
+    let server = server().await;
+    for user in ["bo", "eve"] {
+        json(server.get(user, AT).await, 403).await;
+        json(create(&server, user, value!({"name": "Bot", "scopes": ["api"]})).await, 403).await;
+    }
+    json(server.get("", AT).await, 401).await;
+    let bo = server.read("root", "/users?username=bo").await[0]["id"].to_string();
+    json(server.put("ada", &format!("/projects/1/members/{bo}"), &[("access_level", "40")]).await, 200).await;
+    json(create(&server, "bo", value!({"name": "Bot", "scopes": ["api"], "access_level": 50})).await, 400).await;
+    let owner =
+        json(create(&server, "ada", value!({"name": "Bot", "scopes": ["api"], "access_level": 50})).await, 201).await;
+    json(server.post("bo", &format!("{AT}/{}/rotate", owner["id"]), &[]).await, 403).await;
+    for (body, why) in [
+        (value!({"name": "Bot", "scopes": ["sudo"]}), "scopes does not have a valid value"),
+        (value!({"name": "Bot", "scopes": []}), "scopes does not have a valid value"),
+        (value!({"name": "Bot", "scopes": ["api"], "access_level": 33}), "access_level does not have a valid value"),
+        (value!({"scopes": ["api"]}), "name is missing"),
+    ] {
+        assert_eq!(json(create(&server, "ada", body).await, 400).await["error"], why);
+    }
+    let past =
+        json(create(&server, "ada", value!({"name": "Bot", "scopes": ["api"], "expires_at": "2026-11-20"})).await, 400)
+            .await;
+    assert_eq!(past["message"]["expires_at"][0], "must be in the future");
+}
