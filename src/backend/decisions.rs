@@ -12,7 +12,7 @@ use super::records::{
 };
 use super::rejection::Rejection;
 use super::world::World;
-use super::{members, runner};
+use super::{members, runner, schedules};
 use crate::api::decisions::*;
 use crate::api::json;
 use crate::api::merge_requests::MergeRequest as View;
@@ -88,7 +88,8 @@ fn merge_ref(call: &ReadCall, input: GetMergeRef) -> Outcome<MergeRef> {
 pub fn advance(call: &mut WriteCall) -> Option<Timestamp> {
     let active = call.world.top_level_pipelines().filter(|pipeline| is_active(pipeline.status));
     let active: Vec<u64> = active.map(|pipeline| pipeline.id).collect();
-    let next = [runner::advance(call.world, call.now), members::remove_expired(call.world, call.now)]
+    let scheduled = schedules::advance(call);
+    let next = [runner::advance(call.world, call.now), members::remove_expired(call.world, call.now), scheduled]
         .into_iter()
         .flatten()
         .min();

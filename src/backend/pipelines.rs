@@ -180,7 +180,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Finds a branch or tag by short or full name. Returns its short name, its commit, and whether it is a tag.
-    fn ref_of(&self, git: &Git, name: &str) -> Result<(String, Oid, bool), Rejection> {
+    pub fn ref_of(&self, git: &Git, name: &str) -> Result<(String, Oid, bool), Rejection> {
         let branch = |name: &str| Some((name.to_owned(), git.branch_head(name)?, false));
         let tag = |name: &str| Some((name.to_owned(), git.tag(name)?.commit, true));
         let found = match (name.strip_prefix("refs/heads/"), name.strip_prefix("refs/tags/")) {
@@ -283,7 +283,7 @@ fn get(call: &ReadCall, input: GetPipeline) -> Outcome<Pipeline> {
 }
 
 /// Returns the project if the caller may run jobs in it.
-fn authorize(call: &WriteCall, id: &Id) -> Result<Project, Rejection> {
+pub fn authorize(call: &WriteCall, id: &Id) -> Result<Project, Rejection> {
     let project = call.project_as(id, level::DEVELOPER)?;
     if project.archived || project.jobs_disabled { Err(Rejection::forbidden()) } else { Ok(project.clone()) }
 }
@@ -346,17 +346,33 @@ fn create(call: &mut WriteCall, input: CreatePipeline) -> Outcome<Pipeline> {
         let is_file = variable.variable_type.as_deref() == Some("file");
         variables.push(records::Variable { key: variable.key, value: variable.value, is_file });
     }
+    let id = run(call, &project, (ref_name, commit, tag), (user, "api"), variables)?;
+    show_by_id(call, id)
+}
+
+/// Runs a pipeline on a branch or tag: its short name, its commit, and whether it is a tag. `user` and `source` start it.
+/// Returns its ID.
+///
+/// # Errors
+/// Fails with 400 if there are no jobs to run.
+pub fn run(
+    call: &mut WriteCall,
+    project: &Project,
+    (ref_name, commit, tag): (String, Oid, bool),
+    (user, source): (u64, &str),
+    variables: Vec<records::Variable>,
+) -> Result<u64, Rejection> {
     let jobs = planned(call.world, project.id, &ref_name);
     if jobs.is_empty() {
         return Err(pipeline_error("Missing CI config file"));
     }
-    let (sha, at, source) = (commit.to_string(), call.now, "api".to_owned());
+    let (sha, at, source) = (commit.to_string(), call.now, source.to_owned());
     let plan = PipelinePlan { project: project.id, user, ref_name, sha, tag, at, source };
     let id = runner::start(call.world, &plan, &jobs);
     if let Some(pipeline) = call.world.pipelines.get_mut(id) {
         pipeline.variables = variables;
     }
-    show_by_id(call, id)
+    Ok(id)
 }
 
 fn latest(call: &ReadCall, input: GetLatestPipeline) -> Outcome<Pipeline> {
@@ -390,14 +406,11 @@ fn create_for_merge_request(call: &mut WriteCall, input: CreateMergeRequestPipel
     let (source, ref_name, is_open) = (mr.source_project, mr.source_branch.clone(), mr.state == State::Opened);
     let project = authorize(call, &source.into())?;
     let head = call.git(&project)?.branch_head(&ref_name);
-    let jobs = planned(call.world, project.id, &ref_name);
-    let Some(commit) = head.filter(|_| is_open && !jobs.is_empty()) else {
+    let Some(commit) = head.filter(|_| is_open) else {
         return Err(Rejection::message(405, "405 Method Not Allowed"));
     };
-    let (user, sha, at) = (call.require_user()?.id, commit.to_string(), call.now);
-    let source = "merge_request_event".to_owned();
-    let plan = PipelinePlan { project: project.id, user, ref_name, sha, tag: false, at, source };
-    let id = runner::start(call.world, &plan, &jobs);
+    let user = call.require_user()?.id;
+    let id = run(call, &project, (ref_name, commit, false), (user, "merge_request_event"), Vec::new())?;
     Ok(show_by_id(call, id)?.status(200))
 }
 
@@ -436,13 +449,16 @@ fn variables(call: &ReadCall, input: ListPipelineVariables) -> Outcome<Vec<Varia
     if level < level::DEVELOPER || level < level::MAINTAINER && !is_own {
         return Err(Rejection::forbidden());
     }
-    let show = |variable: &records::Variable| Variable {
+    ok(pipeline.variables.iter().map(show_variable).collect())
+}
+
+pub fn show_variable(variable: &records::Variable) -> Variable {
+    Variable {
         key: variable.key.clone(),
         value: variable.value.clone(),
         variable_type: if variable.is_file { "file" } else { "env_var" }.into(),
         raw: Some(false),
-    };
-    ok(pipeline.variables.iter().map(show).collect())
+    }
 }
 
 fn bridges(call: &ReadCall, input: ListPipelineBridges) -> Outcome<Vec<crate::api::jobs::Job>> {

@@ -798,6 +798,29 @@ record! {
 }
 
 record! {
+    /// A schedule of pipelines, as people create it.
+    PipelineSchedule {
+        project: u64,
+        description: String,
+        /// The full name of a branch or tag.
+        ref_name: String,
+        /// The times, in the format of cron.
+        cron: String,
+        /// The name of a time zone.
+        cron_timezone: String,
+        active: bool,
+        owner: u64,
+        variables: Vec<Variable>,
+        /// The time of the next pipeline; `None` while it is inactive.
+        next_run_at: Option<Timestamp>,
+        /// The IDs of its pipelines, oldest first.
+        pipelines: Vec<u64>,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+    }
+}
+
+record! {
     /// A pipeline: the jobs of one commit on one ref.
     Pipeline {
         project: u64,

@@ -5,8 +5,8 @@ use super::{
     access_tokens, award_emoji, branches, changelog, commit_discussions, commits, decisions, deployments, discussions,
     draft_notes, environments, events, files, forks, groups, hooks, identity, issues, jobs, keys, labels, license,
     members, merge_requests, milestones, notes, notifications, pipelines, projects, protected_branches, releases,
-    repository, runners, search, snippets, subscriptions, tags, test_reports, todos, uploads, users, variables,
-    versions,
+    repository, runners, schedules, search, snippets, subscriptions, tags, test_reports, todos, uploads, users,
+    variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -45,6 +45,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     releases::mount,
     repository::mount,
     runners::mount,
+    schedules::mount,
     search::mount,
     snippets::mount,
     subscriptions::mount,
@@ -76,6 +77,7 @@ const SERVER_ONLY: &[&[Description]] = &[
     protected_branches::ALL,
     releases::ALL,
     repository::ALL,
+    schedules::ALL,
     snippets::ALL,
     subscriptions::ALL,
     todos::ALL,

@@ -253,6 +253,7 @@ tables! {
     device_grants: DeviceGrant,
     uploads: Upload,
     ci_variables: CiVariable,
+    pipeline_schedules: PipelineSchedule,
 }
 
 impl World {

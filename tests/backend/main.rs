@@ -44,6 +44,7 @@ mod resume;
 mod review;
 mod rights;
 mod routes;
+mod schedules;
 mod scripts;
 mod search;
 mod shapes;
