@@ -24,7 +24,7 @@ use std::ops::Deref;
 use std::time::Duration;
 
 /// The time to look for the last commit of a file whose content is all that most callers want.
-const MAX_SEARCH: Duration = Duration::from_millis(200);
+const MAX_SEARCH: Duration = Duration::from_millis(50);
 
 pub fn mount(mount: Mount) -> Mount {
     mount

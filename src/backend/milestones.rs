@@ -19,11 +19,20 @@ use std::ops::Deref;
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListMilestones>(list)
+        .read_signed_in::<GetMilestone>(get)
         .write::<CreateMilestone>(create)
         .write::<UpdateMilestone>(update)
         .write::<DeleteMilestone>(delete)
         .read_signed_in::<ListMilestoneIssues>(issues)
         .read_signed_in::<ListMilestoneMergeRequests>(requests)
+}
+
+crate::endpoints! {
+    unspecified section "Milestones";
+
+    /// Gets a milestone.
+    GET "/milestones/{milestone_id}" of scope: Scope [project, group] => Milestone;
+    struct GetMilestone { milestone_id: u64 }
 }
 
 impl Scope {
@@ -90,6 +99,11 @@ fn list(call: &ReadCall, wanted: ListMilestones) -> Outcome<Vec<Milestone>> {
 fn find<W: Deref<Target = World>>(call: &Call<W>, owner: Scope, id: u64) -> Result<&records::Milestone, Rejection> {
     let found = call.world.milestones.get(id).filter(|milestone| owner.has_milestone(milestone));
     found.ok_or_else(|| Rejection::not_found("Milestone"))
+}
+
+fn get(call: &ReadCall, input: GetMilestone) -> Outcome<Milestone> {
+    let owner = call.scope(&input.scope)?;
+    ok(call.show_milestone(find(call, owner, input.milestone_id)?))
 }
 
 /// Parses the date of an input; `None` if it is empty.

@@ -44,6 +44,7 @@ mod merge_requests;
 mod milestones;
 mod modes;
 pub mod mount;
+mod namespaces;
 mod notes;
 mod notifications;
 mod oauth;

@@ -282,7 +282,8 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    fn show_namespace(&self, namespace: Namespace) -> crate::api::projects::Namespace {
+    /// Returns the representation of the place of a project.
+    pub fn show_namespace(&self, namespace: Namespace) -> crate::api::projects::Namespace {
         let full_path = self.world.namespace_path(namespace);
         let (id, name, kind) = match namespace {
             Namespace::User(id) => {

@@ -4,9 +4,9 @@ use super::mount::Mount;
 use super::{
     access_tokens, award_emoji, branches, changelog, commit_discussions, commits, decisions, deployments, discussions,
     draft_notes, environments, events, files, forks, groups, hooks, identity, issues, jobs, keys, labels, license,
-    members, merge_requests, milestones, notes, notifications, pipelines, projects, protected_branches, releases,
-    repository, runners, schedules, search, snippets, subscriptions, tags, test_reports, todos, uploads, users,
-    variables, versions,
+    members, merge_requests, milestones, namespaces, notes, notifications, pipelines, projects, protected_branches,
+    releases, repository, runners, schedules, search, snippets, subscriptions, tags, test_reports, todos, uploads,
+    users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -37,6 +37,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     members::mount,
     merge_requests::mount,
     milestones::mount,
+    namespaces::mount,
     notes::mount,
     notifications::mount,
     pipelines::mount,
@@ -72,6 +73,8 @@ const SERVER_ONLY: &[&[Description]] = &[
     labels::ALL,
     members::ALL,
     merge_requests::ALL,
+    milestones::ALL,
+    namespaces::ALL,
     pipelines::ALL,
     projects::ALL,
     protected_branches::ALL,

@@ -11,7 +11,6 @@ use super::records::{Upload, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::types::File;
-use crate::api::users::User;
 use crate::api::{Id, NoContent, Raw, Time};
 use axum::http::Method;
 use base64::Engine as _;
@@ -53,7 +52,16 @@ crate::resource! {
         size: u64,
         filename: String,
         created_at: Option<Time>,
-        uploaded_by: Option<User>,
+        uploaded_by: Option<Uploader>,
+    }
+}
+
+crate::resource! {
+    /// The user who uploaded a file.
+    pub struct Uploader {
+        id: u64,
+        name: String,
+        username: String,
     }
 }
 
@@ -65,7 +73,7 @@ crate::endpoints! {
     struct CreateUpload { id: Id, file: File }
 
     /// Lists the uploads of a project, newest first (since 17.2).
-    GET "/projects/{id}/uploads" => Vec<UploadBrief>, views ["uploaded_by": UPLOADER];
+    GET "/projects/{id}/uploads" => Vec<UploadBrief>;
     struct ListUploads { id: Id }
 
     /// Downloads an upload (since 17.4).
@@ -76,9 +84,6 @@ crate::endpoints! {
     DELETE "/projects/{id}/uploads/{secret}/{filename}" => NoContent;
     struct DeleteUpload { id: Id, secret: String, filename: String }
 }
-
-/// The fields of the user who uploaded a file.
-const UPLOADER: &[&str] = &["id", "name", "username"];
 
 fn create(call: &mut WriteCall, input: CreateUpload) -> Outcome<NewUpload> {
     let (project, user) = (call.project(&input.id)?.id, call.require_user()?.id);
@@ -104,12 +109,16 @@ fn create(call: &mut WriteCall, input: CreateUpload) -> Outcome<NewUpload> {
 fn list(call: &ReadCall, input: ListUploads) -> Outcome<Vec<UploadBrief>> {
     let project = call.project_as(&input.id, level::MAINTAINER)?.id;
     let rows = call.world.uploads.iter().rev().filter(|upload| upload.project == project).collect();
+    let uploader = |id: u64| {
+        let user = call.user_summary(id);
+        Uploader { id: user.id, name: user.name, username: user.username }
+    };
     call.page(rows, |upload| UploadBrief {
         id: upload.id,
         size: upload.bytes.len() as u64,
         filename: upload.filename.clone(),
         created_at: Some(time(upload.created_at)),
-        uploaded_by: Some(call.user_summary(upload.user)),
+        uploaded_by: Some(uploader(upload.user)),
     })
 }
 

@@ -16,7 +16,6 @@ use crate::api::merge_requests::DiffRefs;
 use crate::api::notes::Position;
 use crate::api::types::Specified;
 use crate::api::versions::{ListMergeRequestVersions, Version};
-use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::backend::presenters::time;
 use git2::Oid;
 use jiff::Timestamp;
@@ -44,8 +43,7 @@ crate::endpoints! {
     unspecified section "Versions";
 
     /// Gets a version with its commits and changes.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/versions/{version_id}" => VersionDetail,
-    views ["commits": COMMIT_WITH_MESSAGE];
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/versions/{version_id}" => VersionDetail;
     struct GetMergeRequestVersion { id: Id, merge_request_iid: u64, version_id: u64 }
 }
 

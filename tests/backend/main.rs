@@ -34,6 +34,7 @@ mod merge_requests;
 mod milestones;
 mod model;
 mod modes;
+mod namespaces;
 mod oauth;
 mod pipelines;
 mod projects;

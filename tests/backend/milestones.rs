@@ -100,3 +100,19 @@ async fn the_iid_of_a_deleted_milestone_is_not_given_again() {
         assert_eq!(iid(&made), iid(last) + 2, "{at}");
     }
 }
+
+#[tokio::test]
+async fn a_milestone_is_read_by_its_number_where_it_belongs() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let made = json(server.post("ada", "/projects/1/milestones", &[("title", "Next")]).await, 201).await;
+    let path = format!("/projects/1/milestones/{}", made["id"]);
+    assert_eq!(server.read("eve", &path).await, made);
+    let missing = json(server.get("eve", "/projects/1/milestones/77").await, 404).await;
+    assert_eq!(missing["message"], "404 Milestone Not Found");
+    let group = json(server.post("root", "/groups", &[("name", "Acme"), ("path", "acme")]).await, 201).await;
+    let path = format!("/groups/{}/milestones", group["id"]);
+    let of_group = json(server.post("root", &path, &[("title", "Next")]).await, 201).await;
+    assert_eq!(server.read("root", &format!("{path}/{}", of_group["id"])).await, of_group);
+    json(server.get("root", &format!("/projects/1/milestones/{}", of_group["id"])).await, 404).await;
+    json(server.get("eve", &format!("{path}/{}", of_group["id"])).await, 404).await;
+}

@@ -109,6 +109,7 @@ const CALLS: &[(&str, &str)] = &[
     ("GET members/all/2", "guest"),
     ("GET members/2", "guest"),
     ("GET labels/bug", "guest"),
+    ("GET milestones/1", "guest"),
     ("GET releases/v1", "guest"),
     ("GET releases/permalink/latest", "guest"),
     ("GET releases/v1/assets/links/1", "guest"),
@@ -158,6 +159,7 @@ async fn operations_of_the_server_alone_require_what_gitlab_requires() {
     let project = "/projects/owner%2Fshut";
     json(server.post("owner", &format!("{project}/labels"), &[("name", "bug"), ("color", "red")]).await, 201).await;
     json(server.post("owner", &format!("{project}/protected_branches"), &[("name", "main")]).await, 201).await;
+    json(server.post("owner", &format!("{project}/milestones"), &[("title", "Next")]).await, 201).await;
     let form = [("tag_name", "v1"), ("ref", "main")];
     json(server.post("owner", &format!("{project}/releases"), &form).await, 201).await;
     let form = [("name", "a"), ("url", "https://acme.example/a")];
