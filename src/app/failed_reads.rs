@@ -41,8 +41,7 @@ fn name(route: &str) -> String {
         (_, Some(stem)) => format!("{stem}ch"),
         _ => word.trim_end_matches('s').to_owned(),
     };
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    text::capitalize(&word)
 }
 
 /// Returns whether the data of a failed read is missing: nothing is known of it, and it is not something that the server

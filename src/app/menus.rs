@@ -11,7 +11,7 @@ use super::overlay::query::QueryLine;
 use super::pane::SearchMode;
 use super::place_info::{self, Needs};
 use super::tone::Tone;
-use super::{App, global, quick_open, synonyms};
+use super::{App, global, quick_open, synonyms, target};
 use crate::app::clip::Clip;
 
 impl App {
@@ -143,16 +143,34 @@ impl App {
             }
         }
         let free = |text: &str| Action::GoToTarget(text.to_owned());
+        let exact = self.exact_target();
         let picker = Picker::new("Command", items)
             .of_commands()
+            .exact(move |typed: &str| match typed.parse::<u32>() {
+                Ok(_) => exact(&format!(":{typed}")),
+                Err(_) => exact(typed),
+            })
             .free(free, "a place, a command, or a target such as group/project!12");
         self.overlays.push(Box::new(picker));
+    }
+
+    /// Returns the item of the place that a typed text names exactly.
+    fn exact_target(&self) -> impl Fn(&str) -> Option<Item> + 'static {
+        let (places, here, web_url) = (self.places.clone(), self.place(), self.session.web_url.clone());
+        move |typed: &str| {
+            let place = target::typed_at(&places, &here, typed, &web_url)?;
+            let line = place.line.filter(|_| place.path == here.path).map(|line| format!("Line {line}"));
+            let label = line.unwrap_or_else(|| place_info::label(&places, &place));
+            let title = places.iter().find(|info| info.id == place.pane).map_or("", |info| info.title);
+            Some(Item::act(label, Action::GoToPlace(place)).note(title))
+        }
     }
 
     pub(super) fn quick_open(&mut self) {
         let source = Box::new(quick_open::QuickOpen::new(&self.place()));
         let free = |text: &str| Action::GoToTarget(text.to_owned());
         let picker = Picker::of("Go to anything", source, &self.view_of())
+            .exact(self.exact_target())
             .free(free, "project, group, merge request, job, ref, file, user");
         self.overlays.push(Box::new(picker));
     }

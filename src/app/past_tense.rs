@@ -1,5 +1,7 @@
 //! Past tense of the descriptions of writes: `close !42` becomes `Closed !42`.
 
+use crate::ui::text;
+
 /// Verbs whose past tense does not follow the rules below.
 const IRREGULAR: &[(&str, &str)] = &[
     ("commit", "committed"),
@@ -29,9 +31,7 @@ pub fn past_tense(what: &str) -> String {
             None => format!("{verb}ed"),
         },
     };
-    let mut letters = past.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}{rest}", letters.as_str())
+    format!("{}{rest}", text::capitalize(&past))
 }
 
 #[cfg(test)]

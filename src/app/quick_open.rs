@@ -108,20 +108,6 @@ impl QuickOpen {
         id.as_str().parse().ok().and_then(|number: u64| paths.get(&number)).unwrap_or(id).clone()
     }
 
-    /// Suggests the item of the current project for a number with its sign, whether the item is cached or not.
-    fn numbered(&self, view: &View, typed: &str, offers: &mut Suggestions) {
-        let Some(project) = &self.here.project else { return };
-        for info in view.places {
-            let (Some(sign), Some(subject)) = (info.sign.filter(|sign| !sign.in_group), info.subject) else {
-                continue;
-            };
-            if let Some(number) = typed.trim().strip_prefix(sign.mark).filter(|rest| rest.parse::<u64>().is_ok()) {
-                let place = Place::new(info.id).project(project.clone()).item(number);
-                offers.add(place_info::label(view.places, &place), "", subject.word(), place);
-            }
-        }
-    }
-
     fn known(&self, view: &View, offers: &mut Suggestions) {
         let path = |project: &Project| (project.id, Id::from(&*view.full_path(project)));
         let paths: HashMap<u64, Id> = view.known_projects().map(path).collect();
@@ -203,9 +189,8 @@ impl Source for QuickOpen {
         wants
     }
 
-    fn items(&self, view: &View, typed: &str) -> Vec<Item> {
+    fn items(&self, view: &View, _: &str) -> Vec<Item> {
         let mut offers = Suggestions::default();
-        self.numbered(view, typed, &mut offers);
         for place in view.recents.places.iter().cloned() {
             offers.add_labeled(view, "recent", Some(place));
         }

@@ -82,6 +82,37 @@ pub fn parse(places: &[PlaceInfo], text: &str, web_url: &str) -> Result<Place, T
     place.map(|place| place.project(decode(project))).ok_or_else(|| TargetError::NoPlace(path.to_owned()))
 }
 
+/// Parses what is typed at the place `here`: a target, or a part of one that the place completes, such as `!42`, a SHA or
+/// `:20` for a line of the file. A bare name is not a target: it may be the name of anything.
+pub fn typed_at(places: &[PlaceInfo], here: &Place, text: &str, web_url: &str) -> Option<Place> {
+    let text = text.trim();
+    if let Some(line) = text.strip_prefix(':').and_then(|line| line.parse().ok())
+        && here.path.is_some()
+    {
+        return Some(here.clone().line(line));
+    }
+    let is_sha = (7..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && text.bytes().any(|byte| byte.is_ascii_digit());
+    let within = here.project.as_ref().map(|project| format!("{project}{text}"));
+    let in_group = here.group.as_ref().map(|group| format!("{group}{text}"));
+    let completed = [within, in_group].into_iter().flatten().find_map(|whole| {
+        let is_sign =
+            text.starts_with(|sign: char| places.iter().any(|info| info.sign.is_some_and(|s| s.mark == sign)));
+        if is_sign { signed(places, &whole) } else { None }
+    });
+    match &here.project {
+        Some(project) if is_sha => {
+            Some(place_info::place_of(places, Subject::Commit).project(project.clone()).item(text))
+        }
+        _ if completed.is_some() => completed,
+        _ => parse(places, text, web_url).ok().filter(|place| {
+            // Two names with a slash are a project, but also the start of a path.
+            text.contains("://") || text.contains("/-/") || place.item.is_some() || place.git_ref.is_some()
+        }),
+    }
+}
+
 /// Returns the project of the web address of an issue or a merge request. It matches no routes, so that it costs
 /// little for each row of a list.
 pub fn project_of(places: &[PlaceInfo], text: &str, web_url: &str) -> Option<String> {
@@ -150,6 +181,42 @@ mod tests {
     use crate::api::GitRef;
     use crate::app::registry::places;
     use crate::panes::PANES;
+
+    #[test]
+    fn what_is_typed_at_a_place_is_completed_by_it() {
+        let places = places(PANES);
+        let file = Place::new("files").project("a/b").path("src/x.rs");
+        let group = Place::new("groups").group("a");
+        let typed = |here: &Place, text: &str| {
+            typed_at(&places, here, text, "http://h:1").map(|place| {
+                let of = place.project.or(place.group).map(|of| of.to_string()).unwrap_or_default();
+                (place.pane, of, place.item.unwrap_or_default(), place.line)
+            })
+        };
+        let is = |here: &Place, text: &str, pane: &str, of: &str, item: &str, line: Option<u32>| {
+            assert_eq!(typed(here, text), Some((pane.into(), of.into(), item.into(), line)), "{text}");
+        };
+        is(&file, "!42", "mr", "a/b", "42", None);
+        is(&file, " #7 ", "issue", "a/b", "7", None);
+        is(&file, "$3", "snippets", "a/b", "3", None);
+        is(&file, "9f3c2ab", "commit", "a/b", "9f3c2ab", None);
+        is(&file, ":20", "files", "a/b", "", Some(20));
+        is(&file, "c/d!4", "mr", "c/d", "4", None);
+        is(&file, "http://h:1/c/d/-/issues/3", "issue", "c/d", "3", None);
+        is(&group, "&2", "epic", "a", "2", None);
+        // Bare names, words that could be hexadecimal, and what the place cannot complete.
+        for (here, text) in [
+            (&file, "a/b"),
+            (&file, "src/x"),
+            (&file, "decades"),
+            (&file, "42"),
+            (&group, "!42"),
+            (&group, ":20"),
+            (&file, ""),
+        ] {
+            assert_eq!(typed(here, text), None, "{text}");
+        }
+    }
 
     #[test]
     fn the_project_of_an_item_is_read_from_its_web_address() {

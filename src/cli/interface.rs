@@ -241,7 +241,7 @@ fn trace_settings(config: &Config) -> Result<TraceSettings, Failure> {
 /// Returns a failure for an unknown command or an invalid key in the configuration.
 pub fn bindings(config: &Config) -> Result<Bindings, Failure> {
     let custom: HashMap<String, Vec<String>> =
-        config.keys.iter().map(|(id, keys)| (id.clone(), keys.get_ref().clone())).collect();
+        config.keys.iter().map(|(id, keys)| (id.clone(), keys.get_ref().0.clone())).collect();
     Bindings::new(PANES, &custom).map_err(|error| {
         let (BindingError::Unknown(id) | BindingError::NotAKey(id, _)) = &error;
         let at = config.keys.get(id).map(toml::Spanned::span).unwrap_or_default();

@@ -15,7 +15,9 @@ pub mod token_source;
 use crate::api::client::TlsFiles;
 use crate::system::files;
 use host::KnownServer;
-use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -49,7 +51,7 @@ pub struct Config {
     /// The notification for a watched job that has finished: `off`, `bell`, `osc9`, `osc777` or `desktop`.
     pub notify: Option<Spanned<String>>,
     /// Keys by command; they replace the default keys.
-    pub keys: BTreeMap<String, Spanned<Vec<String>>>,
+    pub keys: BTreeMap<String, Spanned<KeyList>>,
     /// Named queries, listed on Home.
     pub sections: Vec<sections::Section>,
     /// Custom commands.
@@ -273,6 +275,28 @@ impl Source {
     }
 }
 
+/// The keys of a command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyList(pub Vec<String>);
+
+impl<'de> Deserialize<'de> for KeyList {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<KeyList, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = KeyList;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a list, such as [\"C-q\"]")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<KeyList, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(items)).map(KeyList)
+            }
+        }
+        from.deserialize_seq(List)
+    }
+}
+
 /// Returns whether `table` has a key or value at byte offset `at`, and pushes the keys that lead to it to `path`.
 fn find_key(table: &DeTable, at: usize, path: &mut Vec<String>) -> bool {
     for (key, value) in table {
@@ -352,7 +376,7 @@ mod tests {
                 "/c/config.toml, line 4, key hosts.work.token_file: ",
                 "string",
             ),
-            ("[keys]\nquit = \"q\"", "/c/config.toml, line 2, key keys.quit: ", "sequence"),
+            ("[keys]\nquit = \"q\"", "/c/config.toml, line 2, key keys.quit: ", "expected a list, such as [\"C-q\"]"),
         ] {
             let why = parse(text).expect_err(text);
             assert!(why.starts_with(begin) && why.contains(says), "{text:?}: {why}");

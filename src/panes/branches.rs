@@ -241,7 +241,7 @@ impl ListSource for BranchSource {
             .drop_order(1),
         Column::<Self>::fit("pipeline", "Pipeline", 0, 12, |source, branch, _| source.marks.labeled_cell(&branch.name))
             .drop_order(3),
-        Column::<Self>::fit("behind ahead", "Behind ahead", 0, 17, |source, branch, view| {
+        Column::<Self>::fit("behind ahead", "Behind · Ahead", 0, 17, |source, branch, view| {
             match (source.base(view), &branch.commit) {
                 (Some(base), Some(commit)) if !source.is_default(view, branch) => {
                     ahead_behind::cell(view, &source.project, base, &commit.id)

@@ -576,8 +576,10 @@ impl Pane for IssuePane {
         all.push(Breadcrumb::new(kind, if all.is_empty() { Role::Title } else { Role::Dim }));
         let mark = if self.epic { "&" } else { "#" };
         all.extend(self.number.map(|number| Breadcrumb::new(format!("{mark}{number}"), Role::Ref)));
-        let notes =
-            self.notes.count(view).map(|count| if count == "1" { "1 note".into() } else { format!("{count} notes") });
+        let notes = self
+            .notes
+            .count(view)
+            .map(|count| if count == "1" { "1 comment".into() } else { format!("{count} comments") });
         all.extend(notes.map(|words| Breadcrumb::new(words, Role::Dim)));
         all
     }

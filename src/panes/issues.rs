@@ -110,9 +110,9 @@ impl ListSource for IssueSource {
         Column::<Self>::fit("author", "Author", 3, 12, |_, issue, _| Line::new(author(issue), Role::User))
             .drop_order(7)
             .hidden(),
-        Column::<Self>::fit("comments", "Comments", 2, 11, |_, issue, _| {
+        Column::<Self>::fit("comments", "Comments", 2, 12, |_, issue, _| {
             let count = Some(issue.user_notes_count).filter(|count| *count > 0);
-            Line::new(count.map(|count| text::count_noun(count, "note")).unwrap_or_default(), Role::Dim)
+            Line::new(count.map(|count| text::count_noun(count, "comment")).unwrap_or_default(), Role::Dim)
         })
         .right()
         .sorted(|issue| issue.user_notes_count.into())

@@ -13,7 +13,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::public_key::{self, Family};
 use crate::parts::dates::time_ago;
-use crate::parts::facts::{Details, LinkTarget, WIDE_NAME_WIDTH};
+use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::list::draw_error;
 use crate::parts::{forms, profile};
 use crate::store::{Load, Want};
@@ -105,7 +105,7 @@ impl PaneKind for KeyLookup {
 
     fn open(place: &Place, _view: &View) -> Self {
         let number = place.item.as_deref().and_then(|item| item.trim_start_matches('#').parse().ok());
-        KeyLookup { number, facts: Details::default().names(WIDE_NAME_WIDTH), was_prompted: number.is_some() }
+        KeyLookup { number, facts: Details::default(), was_prompted: number.is_some() }
     }
 }
 

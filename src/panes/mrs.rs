@@ -216,9 +216,9 @@ impl ListSource for MergeRequestSource {
         })
         .drop_order(2),
         Column::<Self>::fit("merge", "Merge", 5, 16, |_, request, _| merge_state::brief(request).into()).drop_order(2),
-        Column::<Self>::fit("comments", "Comments", 2, 10, |_, request, _| {
+        Column::<Self>::fit("comments", "Comments", 2, 12, |_, request, _| {
             let count = request.user_notes_count.filter(|count| *count > 0);
-            Line::new(count.map(|count| text::count_noun(count, "note")).unwrap_or_default(), Role::Dim)
+            Line::new(count.map(|count| text::count_noun(count, "comment")).unwrap_or_default(), Role::Dim)
         })
         .right()
         .sorted(|request| request.user_notes_count.into())

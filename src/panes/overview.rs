@@ -155,7 +155,7 @@ impl Overview {
         if let Some(branch) = project.default_branch() {
             let place = Place::new("files").project(self.project.clone()).at(GitRef::branch(branch));
             let pieces = Line::new(format!("{} {branch}", glyph::branch()), Role::Ref);
-            self.facts.field("branch", pieces, Some(LinkTarget::Place(place)));
+            self.facts.field("default branch", pieces, Some(LinkTarget::Place(place)));
         }
         if !project.topics().is_empty() {
             self.facts.field("topics", Line::new(project.topics().join("  "), Role::Label), None);
@@ -251,7 +251,7 @@ impl Overview {
             self.facts.line(Line::empty());
             let place = Place::new("commit").project(self.project.clone()).item(&last.id);
             let pieces = Line::new(text::head(last.short(), 8), Role::Ref).and(format!(" {}", last.title), Role::Text);
-            self.facts.field("latest", pieces, Some(LinkTarget::Place(place)));
+            self.facts.field("latest commit", pieces, Some(LinkTarget::Place(place)));
             let who = Line::new(last.author_name.clone(), Role::User)
                 .and(format!("  {}", time_ago(view, last.date())), Role::Dim);
             self.facts.field("", who, None);
@@ -278,7 +278,7 @@ impl Overview {
                 pieces.push(format!("  +{}", text::count(person.additions)), Role::Added);
                 pieces.push(format!(" −{}", text::count(person.deletions)), Role::Removed);
             }
-            self.facts.field(if index == 0 { "people" } else { "" }, pieces, None);
+            self.facts.field(if index == 0 { "contributors" } else { "" }, pieces, None);
         }
         let rest = people.len().saturating_sub(MAX_CONTRIBUTORS);
         if rest > 0 || people.has_more {

@@ -210,9 +210,6 @@ impl TextSource for TodoSource {
     }
 
     fn without_text(&self, todo: &Todo) -> (String, &'static str) {
-        let reason = todos::reason(todo);
-        let mut letters = reason.chars();
-        let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-        (format!("{first}{}.", letters.as_str()), "‹todos.open› opens it")
+        (format!("{}.", text::capitalize(&todos::reason(todo))), "‹todos.open› opens it")
     }
 }

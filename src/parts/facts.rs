@@ -17,11 +17,8 @@ use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// The width of the names, in columns.
-const NAME_WIDTH: usize = 11;
-
-/// The width of longer names and the space after them, in columns.
-pub const WIDE_NAME_WIDTH: usize = 13;
+/// The smallest width of the column of names, in columns; it grows with the longest name.
+const NAME_WIDTH: usize = 13;
 
 /// The target of a line.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +41,8 @@ impl LinkTarget {
 /// A line and its target.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Detail {
+    /// The name of a field; empty if the line continues the one above. `None` for a line without a column of names.
+    name: Option<String>,
     line: Line<'static>,
     link: Option<LinkTarget>,
 }
@@ -54,20 +53,15 @@ pub struct Details {
     lines: Vec<Detail>,
     scroll: DocState,
     area: Drawn<Rect>,
-    /// The width of the names, if it is more than the default, in columns.
-    names: usize,
+    /// The width of the longest name, in columns.
+    longest: usize,
 }
 
 impl Details {
-    /// Sets the width of the names and the space after them, in columns.
-    pub fn names(mut self, columns: usize) -> Details {
-        self.names = columns;
-        self
-    }
-
     /// Removes all lines; the cursor stays.
     pub fn clear(&mut self) {
         self.lines.clear();
+        self.longest = 0;
     }
 
     /// Returns whether there are no lines.
@@ -77,7 +71,7 @@ impl Details {
 
     /// Appends a line without a name.
     pub fn line(&mut self, line: Line<'static>) {
-        self.lines.push(Detail { line, link: None });
+        self.lines.push(Detail { line, ..Detail::default() });
     }
 
     /// Appends lines of text, wrapped at `width`, at most `max_lines`.
@@ -89,9 +83,8 @@ impl Details {
 
     /// Appends a line with a name and a target.
     pub fn field(&mut self, name: &str, value: Line<'static>, link: Option<LinkTarget>) {
-        let mut line = Line::new(text::pad(name, self.names.max(NAME_WIDTH)), Role::Dim);
-        line.extend(value);
-        self.lines.push(Detail { line, link });
+        self.longest = self.longest.max(text::width(name));
+        self.lines.push(Detail { name: Some(text::capitalize(name)), line: value, link });
     }
 
     /// Opens the target of the line under the cursor; returns `false` if it has none.
@@ -144,7 +137,10 @@ impl Details {
         self.area.set(area);
         doc::draw(buf, area, view.theme, focused, &self.scroll, self.lines.len(), 1, &|index| {
             let Some(detail) = self.lines.get(index) else { return DocLine::default() };
-            let mut text = Line::empty();
+            let column = |name: &String| text::pad(name, NAME_WIDTH.max(self.longest + 1));
+            let mut text = Line::new(detail.name.as_ref().map(column).unwrap_or_default(), Role::Dim);
+            // The name is not part of the link.
+            let start = text.len();
             for span in &detail.line.spans {
                 // Underlining starts at the text, not at the space before it.
                 let rest = span.text.trim_start();
@@ -155,11 +151,7 @@ impl Details {
                 text.push(rest, span.paint);
             }
             let links = match &detail.link {
-                // The name is not part of the link.
-                Some(LinkTarget::Page(url)) => {
-                    let name = detail.line.spans.first().map_or(0, |name| name.text.len());
-                    vec![(name..detail.line.len(), url.as_str().into())]
-                }
+                Some(LinkTarget::Page(url)) => vec![(start..text.len(), url.as_str().into())],
                 _ => Vec::new(),
             };
             DocLine { text, links, ..DocLine::default() }

@@ -30,7 +30,8 @@ impl Page<'_, '_> {
         }
         let room = self.width.saturating_sub(LABEL_WIDTH).max(8);
         for (index, part) in text::wrap(words, room, 3).into_iter().enumerate() {
-            let label = text::pad(if index == 0 { label } else { "" }, LABEL_WIDTH);
+            let label = if index == 0 { text::capitalize(label) } else { String::new() };
+            let label = text::pad(&label, LABEL_WIDTH);
             self.line(Line::new(label, Role::Dim).and(part, role));
         }
     }
@@ -45,7 +46,7 @@ impl Page<'_, '_> {
 
     fn heading(&mut self, words: impl Into<Cow<'static, str>>) {
         self.gap();
-        self.line(Line::new(words, Role::TitleDim));
+        self.line(Line::new(text::capitalize(&words.into()), Role::TitleDim));
     }
 
     fn when(&mut self, label: &str, time: Option<&Time>) {
@@ -91,7 +92,7 @@ pub fn lines(
     page.fact("duration", ci::duration(job, view.now), Role::Text);
     if let Some((median, chart)) = ci::median_duration(before, width.saturating_sub(LABEL_WIDTH + 8).min(20)) {
         page.line(
-            Line::new(text::pad("median", LABEL_WIDTH), Role::Dim)
+            Line::new(text::pad("Median", LABEL_WIDTH), Role::Dim)
                 .and(format!("{median}  "), Role::Text)
                 .and(chart, Role::Chart),
         );

@@ -25,7 +25,7 @@ impl ChangesSince {
         match self {
             ChangesSince::Commits => "new commits".into(),
             ChangesSince::Notes(1) => "1 new note".into(),
-            ChangesSince::Notes(count) => format!("{count} new notes"),
+            ChangesSince::Notes(count) => format!("{count} new"),
             ChangesSince::Changed => "changed".into(),
         }
     }

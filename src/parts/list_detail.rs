@@ -1,6 +1,6 @@
 //! Detail panels beside a list: [`FactsDetail`] shows facts of the selected row, [`TextDetail`] a text of it.
 
-use super::facts::{Details, WIDE_NAME_WIDTH};
+use super::facts::Details;
 use super::list_source::{Detail, DetailContext, ListSource};
 use super::rendered_markdown::MAX_PROSE_WIDTH;
 use crate::app::context::Cx;
@@ -39,7 +39,7 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
     const PANELS: usize = 2;
 
     fn new() -> FactsDetail {
-        FactsDetail { facts: Details::default().names(WIDE_NAME_WIDTH) }
+        FactsDetail { facts: Details::default() }
     }
 
     fn wants(&self, context: &DetailContext<'_, S>, _view: &View) -> Vec<Want> {

@@ -291,7 +291,7 @@ impl Notes {
         self.can_comment(view)?;
         let rows = self.rows(view).ok_or("nothing is open here")?;
         let note = self.at_cursor(view).filter(|item| matches!(item, NoteOrDraft::Note(_)));
-        list::need(note, &rows, "there is no note under the cursor").map(|_| ())
+        list::need(note, &rows, "select a comment first").map(|_| ())
     }
 
     /// Returns an error unless the user's own note or a draft is under the cursor.

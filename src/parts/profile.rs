@@ -69,9 +69,9 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
         ("organization", words(&user.organization)),
         ("location", words(&user.location)),
         ("local time", (*user.local_time).clone().unwrap_or_default()),
-        ("messenger", words(&user.messenger_id)),
-        ("network", words(&user.network_profile)),
-        ("microblog", words(&user.microblog_account)),
+        ("Skype", words(&user.messenger_id)),
+        ("LinkedIn", words(&user.network_profile)),
+        ("X/Mastodon", words(&user.microblog_account)),
     ] {
         if !words.is_empty() {
             facts.field(name, Line::new(words, Role::Text), None);
@@ -97,7 +97,7 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
 /// administrators.
 fn write_account(facts: &mut Details, view: &View, user: &Profile) {
     for (name, time) in [
-        ("since", &user.created_at),
+        ("Member since", &user.created_at),
         ("confirmed", &user.confirmed_at),
         // The field `last_sign_in_at` is the one before.
         ("last sign-in", &user.current_sign_in_at),
@@ -113,15 +113,11 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
         let role = if on == "yes" { Role::Success } else { Role::Warning };
         facts.field("two-factor", Line::new(on.to_owned(), role), None);
     }
-    let mut may = Vec::new();
     if let Some(limit) = user.projects_limit.as_ref() {
-        may.push(format!("{} at most", text::count_noun(*limit, "project")));
+        facts.field("projects limit", Line::new(text::count(*limit), Role::Text), None);
     }
-    if user.can_create_group == Some(true) {
-        may.push("groups".into());
-    }
-    if !may.is_empty() {
-        facts.field("limits", Line::new(may.join(", "), Role::Text), None);
+    if let Some(on) = yes(&user.can_create_group) {
+        facts.field("create groups", Line::new(on.to_owned(), Role::Text), None);
     }
     if let Some(minutes) = user.shared_runners_minutes_limit.as_ref() {
         facts.field("minutes", Line::new(format!("{} on shared runners", text::count(*minutes)), Role::Text), None);

@@ -61,7 +61,7 @@ pub fn import_words(project: &Project) -> Option<(String, Role)> {
             let why = project.import_error.as_deref().unwrap_or("the server does not say why");
             Some((format!("The import failed: {}", text::sanitize(why)), Role::Failed))
         }
-        Some("scheduled" | "started") => Some(("The repository is being copied.".to_owned(), Role::Warning)),
+        Some("scheduled" | "started") => Some(("Still being copied.".to_owned(), Role::Warning)),
         _ => None,
     }
 }

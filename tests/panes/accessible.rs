@@ -46,7 +46,7 @@ async fn enter_on_a_heading_moves_to_the_first_command_below_it() {
     harness.press("a").hears("View").press("Enter").hears("Enter");
     harness.press("Up").hears("View").press("Down").hears("Enter");
     // The text is a search term: Enter runs the match directly.
-    harness.type_text("create").hears("Create project").press("Enter").expect("name *");
+    harness.type_text("create").hears("Create project").press("Enter").expect("Name *");
     harness.press("Esc a").type_text("nothing like it").hears("No results.");
 }
 
@@ -72,14 +72,14 @@ async fn completions_of_an_input_line_are_announced_one_by_one() {
 async fn a_field_is_announced_with_its_error() {
     let mut harness = projects().await;
     harness.fail("POST /projects", 400, "name has already been taken");
-    harness.press("+").hears("name *").press("C-s").settle().await;
-    harness.hears("name *").hears("error is required");
+    harness.press("+").hears("Name *").press("C-s").settle().await;
+    harness.hears("Name *").hears("error is required");
     harness.type_text("Moon").hears("Moon");
     assert!(!harness.heard().contains("error"), "{}", harness.heard());
     harness.press("Tab").type_text("no blanks").hears("error only letters, digits").hears("no blanks");
     harness.press("Tab").hears("namespace").press("S-Tab").hears("error only letters").press("C-u");
     harness.press("C-s").settle().await;
-    harness.hears("name *").hears("error has already been taken").hears("Moon");
+    harness.hears("Name *").hears("error has already been taken").hears("Moon");
 }
 
 #[tokio::test]

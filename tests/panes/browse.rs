@@ -333,7 +333,7 @@ async fn a_commit_shows_its_diff_and_details() {
     app.press("f").settle().await;
     assert_eq!(app.app.place().pane, "files");
     app.press("q").press("2").settle().await;
-    app.expect("ada@acme.test").expect("committer").expect("refs").expect("unit").expect("2026-06-14 10:00 UTC (1d)");
+    app.expect("ada@acme.test").expect("Committer").expect("Refs").expect("unit").expect("2026-06-14 10:00 UTC (1d)");
     for _ in 0..20 {
         if app.line_with("v2").contains('▌') {
             break;
@@ -375,4 +375,28 @@ async fn an_unknown_default_branch_is_not_blamed_on_the_account() {
     app.reply("GET /projects/acme%2Frocket", json!({"id": 7, "path_with_namespace": "acme/rocket"}));
     app.reply(TREE, json!([file("README.md")])).settle().await;
     app.press("+").expect_no("your account").expect("the default branch has not loaded yet");
+}
+
+#[tokio::test]
+async fn what_is_typed_exactly_is_the_first_choice() {
+    let here = || Place::new("files").project("acme/rocket").at("main").path("src/lib.rs");
+    for (keys, typed, pane, item) in [
+        ("C-p", "!42", "mr", Some("42")),
+        (":", "!42", "mr", Some("42")),
+        ("C-p", "#7", "issue", Some("7")),
+        ("C-p", "9f3c2abd", "commit", Some("9f3c2abd")),
+        (":", "other/project!3", "mr", Some("3")),
+    ] {
+        let mut app = Begin::at(here()).size(100, 24).open();
+        app.reply("GET /user", user(1, "ada")).settle().await;
+        app.press(keys).type_text(typed).press("Enter");
+        let place = app.app.place();
+        assert_eq!((place.pane.as_str(), place.item.as_deref()), (pane, item), "{keys} {typed}");
+    }
+    for (keys, typed) in [(":", "20"), ("C-p", ":20")] {
+        let mut app = Begin::at(here()).size(100, 24).open();
+        app.reply("GET /user", user(1, "ada")).settle().await;
+        app.press(keys).type_text(typed).expect("Line 20").press("Enter");
+        assert_eq!((app.app.place().path.as_deref(), app.app.place().line), (Some("src/lib.rs"), Some(20)), "{keys}");
+    }
 }

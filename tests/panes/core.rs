@@ -264,7 +264,7 @@ async fn available_commands_come_first_and_unavailable_ones_show_a_reason() {
     harness.press("Esc a").type_text("comment");
     order(&harness, ["Add comment…", "Unavailable ──"]);
     order(&harness, ["Unavailable ──", "Delete comment…"]);
-    harness.press("C-u").type_text("delete comment").press("Enter").expect("there is no note under the cursor");
+    harness.press("C-u").type_text("delete comment").press("Enter").expect("select a comment first");
     assert_eq!(harness.asked.len(), asked);
     harness.press("Esc ?").expect("Keys: Merge request").expect("Move ──").expect("Go to ──").expect("Everywhere ──");
 }

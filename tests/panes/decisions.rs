@@ -86,8 +86,8 @@ async fn the_merge_form_names_the_target_and_sends_the_visible_head() {
     let mut harness = open(request()).await;
     let merged = request().with(json!({"state": "merged"}));
     harness.reply(&format!("PUT {PATH}/merge"), merged.clone()).reply(MR, merged);
-    harness.press("M").expect("Merge !42 into main").expect("squash commits").expect("delete source branch");
-    harness.expect_no("auto-merge").press("C-s").settle().await.expect("Merged !42").expect("merged");
+    harness.press("M").expect("Merge !42 into main").expect("Squash commits").expect("Delete source branch");
+    harness.expect_no("Auto-merge").press("C-s").settle().await.expect("Merged !42").expect("merged");
     let lines = sent(&harness);
     assert!(lines[0].starts_with(&format!("PUT {PATH}/merge")) && lines[0].contains(HEAD), "{lines:?}");
     harness.press("M").expect("it is merged");
@@ -100,7 +100,7 @@ async fn auto_merge_is_offered_while_the_pipeline_runs_and_can_be_canceled() {
     let mut harness = open(running.clone()).await;
     let running = running.with(json!({"merge_when_pipeline_succeeds": true}));
     harness.reply(&format!("PUT {PATH}/merge"), running.clone()).reply(MR, running);
-    harness.press("M").expect("auto-merge").press("C-s").settle().await.expect("Auto-merge is set");
+    harness.press("M").expect("Auto-merge").press("C-s").settle().await.expect("Auto-merge on");
     let line = sent(&harness).join(" ");
     assert!(line.contains("auto_merge=true") && line.contains("merge_when_pipeline_succeeds=true"), "{line}");
     harness.expect("merges when its pipeline succeeds");

@@ -29,7 +29,7 @@ fn sent(harness: &Harness, verb: &str) -> Vec<String> {
 #[tokio::test]
 async fn only_filled_in_fields_are_sent_and_the_new_project_opens() {
     let mut harness = projects().await;
-    harness.press("+").expect("New project").expect("name *");
+    harness.press("+").expect("New project").expect("Name *");
     harness.type_text("Moon").press("Tab Tab").type_text("too").settle().await;
     harness.expect("acme/tools").press("Tab").settle().await;
     harness.press("Space").expect("private").press("Space").expect("internal");
@@ -178,7 +178,7 @@ async fn concurrent_changes_are_shown_before_they_are_replaced() {
     let mut harness = clashing(project("theirs")).await;
     harness.expect("Somebody else has changed it.");
     let row = harness.line_with("theirs");
-    assert!(["name", "rocket-ui", "theirs", "mine"].iter().all(|words| row.contains(words)), "{row}");
+    assert!(["Name", "rocket-ui", "theirs", "mine"].iter().all(|words| row.contains(words)), "{row}");
     assert!(sent(&harness, "PUT").is_empty());
     // Closing the comparison decides nothing: it is shown again.
     harness.press("Esc").expect("mine").expect_no("Somebody else has changed it").press("C-s").settle().await;
@@ -220,7 +220,7 @@ async fn reopened() -> Harness {
     let mut harness = projects().await;
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
     harness.press("e").settle().await;
-    harness.press("Esc e").expect("Draws.").click_on("description");
+    harness.press("Esc e").expect("Draws.").click_on("Description");
     harness
 }
 
@@ -237,7 +237,7 @@ fn clashes(harness: &mut Harness, mine: &str) {
 #[tokio::test]
 async fn a_change_during_editing_of_a_long_text_is_shown_before_saving() {
     let mut harness = reopened().await;
-    harness.press("Enter").expect("· description").reply("GET /projects/acme%2Frocket-ui", described("By Bo."));
+    harness.press("Enter").expect("· Description").reply("GET /projects/acme%2Frocket-ui", described("By Bo."));
     harness.settle().await;
     harness.type_text("x").expect("Draws.x").press("Esc C-s").settle().await;
     clashes(&mut harness, "Draws.x");
@@ -273,12 +273,12 @@ async fn a_text_opened_during_the_check_for_changes_is_not_sent_yet() {
 #[tokio::test]
 async fn a_long_text_opened_before_the_reply_is_filled_in_when_it_arrives() {
     let mut harness = projects().await;
-    harness.press("e").click_on("description").press("Enter").expect("· description").expect_no("Draws.");
+    harness.press("e").click_on("Description").press("Enter").expect("· Description").expect_no("Draws.");
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui")).settle().await;
     harness.expect("Draws.").type_text("x").expect("Draws.x");
     // A text written before the reply does not silently replace the server's.
     let mut harness = projects().await;
-    harness.press("e").click_on("description").press("Enter").type_text("Mine.").press("Esc");
+    harness.press("e").click_on("Description").press("Enter").type_text("Mine.").press("Esc");
     harness.reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).settle().await;
     harness.expect("Mine.").press("C-s").settle().await;
     clashes(&mut harness, "Mine.");
@@ -292,7 +292,7 @@ async fn the_check_for_changes_is_repeated_after_a_failure() {
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
     harness.press("e").settle().await;
     harness.press("Esc").fail("GET /projects/acme%2Frocket-ui", 500, "out of ink").press("e").settle().await;
-    harness.expect("Draws.").click_on("description").press("Enter").type_text("x").press("Esc");
+    harness.expect("Draws.").click_on("Description").press("Enter").type_text("x").press("Esc");
     harness.reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).press("C-s").settle().await;
     clashes(&mut harness, "Draws.x");
 }
@@ -341,9 +341,9 @@ async fn read_only_mode_refuses_to_open_a_form() {
 #[tokio::test]
 async fn a_long_text_can_be_typed_and_the_mouse_reaches_every_field() {
     let mut harness = projects().await;
-    harness.press("+").click_on("description").press("Enter").type_text("One").press("Enter").type_text("two");
-    harness.expect("New project · description").press("Esc").expect("One").expect("2 lines");
-    harness.click_on("visibility").click_on("visibility").expect("private");
+    harness.press("+").click_on("Description").press("Enter").type_text("One").press("Enter").type_text("two");
+    harness.expect("New project · Description").press("Esc").expect("One").expect("2 lines");
+    harness.click_on("Visibility").click_on("Visibility").expect("private");
     for _ in 0..30 {
         harness.wheel_on("New project", true);
     }
@@ -371,7 +371,7 @@ async fn an_avatar_file_is_validated_before_upload() {
     let mut harness = projects().await;
     harness.press("+").type_text("Moon");
     let picture = |harness: &mut Harness, path: &str| {
-        while !harness.line_with("avatar").contains('▌') {
+        while !harness.line_with("Avatar").contains('▌') {
             harness.press("Tab");
         }
         harness.press("C-u").send(labscope::app::action::Msg::Paste(path.to_owned()));

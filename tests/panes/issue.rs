@@ -33,7 +33,7 @@ async fn open(width: u16) -> Harness {
 #[tokio::test]
 async fn an_issue_shows_its_text_and_its_notes() {
     let mut harness = open(80).await;
-    for words in ["It is slow", "● open", "Very slow.", "bug", "User 6", "Which one?", "This one.", "2 notes"] {
+    for words in ["It is slow", "● open", "Very slow.", "bug", "User 6", "Which one?", "This one.", "2 comments"] {
         harness.expect(words);
     }
     for (width, height) in [(20, 8), (40, 10), (160, 45)] {
@@ -244,7 +244,7 @@ async fn missing_details_of_an_issue_do_not_hide_the_rest() {
     let mut harness = open(160).await;
     harness
         .expect("It is slow")
-        .expect("2 notes")
+        .expect("2 comments")
         .expect_no("Participants")
         .press("m")
         .expect("no merge request mentions it");
@@ -344,7 +344,7 @@ async fn text_that_arrives_at_once_is_pasted_where_text_is_typed() {
     harness.expect("nowhere nowhere").press("Esc");
     // Elsewhere it is keys.
     harness.send(Msg::Typed(format!("{}c", "k".repeat(80))));
-    harness.expect("Note on #7");
+    harness.expect("Comment on #7");
 }
 
 #[tokio::test]

@@ -184,8 +184,8 @@ async fn a_note_can_be_written_and_sent() {
 #[tokio::test]
 async fn reopening_the_composer_restores_the_draft() {
     let mut harness = open().await;
-    harness.press("c").type_text("Half a thought").press("Esc").expect("✎ draft saved").expect_no("Note on !42");
-    harness.press("c").expect("Note on !42").expect("Half a thought");
+    harness.press("c").type_text("Half a thought").press("Esc").expect("✎ draft saved").expect_no("Comment on !42");
+    harness.press("c").expect("Comment on !42").expect("Half a thought");
 }
 
 #[tokio::test]

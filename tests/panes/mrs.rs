@@ -142,7 +142,7 @@ async fn updates_since_the_last_visit_are_marked() {
     harness.reply("GET /user", user(5, "ada"));
     harness.reply(LIST, [merge_request(42, "Draw only visible rows", "opened"), merge_request(9, "Retry", "opened")]);
     harness.settle().await;
-    assert!(harness.line_with("●  !42").contains("● 2 new notes"), "{}", harness.picture());
+    assert!(harness.line_with("●  !42").contains("● 2 new"), "{}", harness.picture());
     assert!(!harness.line_with("!9").contains("new"), "{}", harness.picture());
     harness.reply("GET /projects/acme%2Frocket-ui/merge_requests/42", merge_request(42, "Draw", "opened"));
     harness.press("Enter").settle().await;

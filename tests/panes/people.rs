@@ -49,7 +49,7 @@ fn sent(harness: &Harness, verb: &str) -> Vec<String> {
 #[tokio::test]
 async fn users_can_be_queried_and_unknown_states_are_shown_verbatim() {
     let mut harness = at(Place::new("users"), true, 120, 30).await;
-    harness.expect("bo@x.test").expect("ldap blocked").expect("blocked").expect("two-factor");
+    harness.expect("bo@x.test").expect("ldap blocked").expect("blocked").expect("Two-factor");
     harness.press("4 /").type_text("created:>2w attribute:team=rows sort:name-asc bo").settle().await;
     let line = harness.asked.iter().rfind(|line| line.contains("search=bo")).expect("a query").clone();
     for part in ["created_after=2026-06-01", "team", "rows", "order_by=name", "sort=asc"] {

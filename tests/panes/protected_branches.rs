@@ -127,7 +127,7 @@ async fn creating_a_fork_shows_the_progress_of_its_import() {
     harness.reply("POST /projects/a%2Fb/fork", fork("scheduled")).reply("GET /projects/ada%2Fb", fork("started"));
     harness.settle().await;
     assert!(harness.asked.contains(&"POST /projects/a%2Fb/fork name=Mine".to_owned()), "{:?}", harness.asked);
-    harness.expect("The repository is being copied.");
+    harness.expect("Still being copied.");
     harness.reply("GET /projects/ada%2Fb", fork("failed"));
     harness.pass(3).settle().await;
     harness.expect("failed: no room");

@@ -98,7 +98,7 @@ async fn a_new_branch_starts_at_the_branch_or_tag_that_was_selected() {
     let server = served().await;
     let mut app = at_name(&server, "branches").await;
     app.press("+").settle().await;
-    assert!(app.line_with("create from").contains(NAME), "{}", app.picture());
+    assert!(app.line_with("Create from").contains(NAME), "{}", app.picture());
     app.type_text("copy").press("C-s").settle().await;
     let mut copy = open(&server, Place::new("files").at("copy")).await;
     copy.settle().await;

@@ -31,7 +31,7 @@ async fn a_release_shows_its_description_and_assets() {
     for words in ["One", "v1/rc", "bo", "3h"] {
         assert!(harness.line_with("▌ One").contains(words), "{words}\n{}", harness.picture());
     }
-    harness.expect("Rows, *documents*.").expect("milestones").expect("For Linux  package").expect("source code");
+    harness.expect("Rows, *documents*.").expect("Milestones").expect("For Linux  package").expect("Source code");
 }
 
 #[tokio::test]

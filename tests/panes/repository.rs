@@ -14,7 +14,7 @@ async fn the_overview_shows_languages_and_can_star_the_project() {
     harness.reply(PROJECT, project(3));
     let shares = json!({"Rust": 80.25, "Python": 9.0, "C": 4.0, "Go": 3.0, "Shell": 2.0, "HTML": 1.5, "Lua": 0.25});
     harness.reply(&format!("{PROJECT}/languages"), shares).settle().await;
-    harness.expect("languages").expect("80.2% Rust").expect("9.0% Python").expect("2 more").expect_no("HTML");
+    harness.expect("Languages").expect("80.2% Rust").expect("9.0% Python").expect("2 more").expect_no("HTML");
     harness.reply("POST /projects/a%2Fb/star", project(4)).reply(PROJECT, project(4));
     harness.press("*").settle().await;
     harness.expect("Starred a/b").expect("4 stars");
@@ -56,7 +56,7 @@ async fn a_commit_shows_its_signature_and_merge_requests() {
             json!({"signature_type": "X509", "verification_status": "odd", "x509_certificate": {"subject": "CN=bo"}}),
             "odd  X509  CN=bo",
         ),
-        (json!({}), "signature"),
+        (json!({}), "Signature"),
     ] {
         let mut harness = Begin::at(Place::new("commit").project("a/b").item("1a2b")).size(120, 40).open();
         let at = "GET /projects/a%2Fb/repository/commits/1a2b";
@@ -85,7 +85,7 @@ async fn languages_are_shown_from_a_real_server() {
     let place = Place::new("overview").project("acme/rocket-ui");
     let mut app = Begin::at(place).size(160, 45).server(&server.base_url, server.token()).open();
     app.settle().await;
-    app.expect("languages").expect("Rust");
+    app.expect("Languages").expect("Rust");
     server.stop().await;
 }
 
@@ -96,13 +96,13 @@ async fn a_project_says_that_it_is_to_be_deleted() {
         let mut project = json!({"id": 7, "name": "b", "path_with_namespace": "a/b", "visibility": "private"});
         project[field] = json!("2026-06-10");
         harness.reply(PROJECT, project).settle().await;
-        harness.expect("private").expect("deletion").expect("marked on 2026-06-10");
+        harness.expect("private").expect("Deletion").expect("marked on 2026-06-10");
     }
 }
 
 #[tokio::test]
 async fn a_project_that_is_being_imported_is_not_called_empty() {
-    for (status, words) in [("started", "The repository is being"), ("failed", "The import failed: no")] {
+    for (status, words) in [("started", "Still being"), ("failed", "The import failed: no")] {
         for place in ["files", "overview"] {
             let mut harness = Begin::at(Place::new(place).project("a/b")).size(120, 40).open();
             let project = json!({"id": 7, "name": "b", "path_with_namespace": "a/b", "empty_repo": true,

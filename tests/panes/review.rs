@@ -175,7 +175,7 @@ async fn refused_comments_keep_the_reason_and_uncertain_ones_are_looked_up() {
     harness.reply(&format!("{MR}/notes"), [note(650, "ada", "It does.")]).pass(4).settle().await;
     assert_eq!(posts(&harness).len(), 2);
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
-    harness.expect("Commented on !42").expect_no("Note on !42");
+    harness.expect("Commented on !42").expect_no("Comment on !42");
 }
 
 #[tokio::test]

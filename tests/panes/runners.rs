@@ -72,7 +72,7 @@ async fn the_list_of_all_runners_needs_an_administrator() {
 async fn a_runner_can_be_edited_and_only_changes_are_sent() {
     let mut harness = open(100, 30).await;
     harness.press("e").settle().await;
-    for words in ["description", "tags", "untagged jobs", "locked", "access", "active", "rust, linux"] {
+    for words in ["Description", "Tags", "Untagged jobs", "Locked", "Access", "Active", "rust, linux"] {
         harness.expect(words);
     }
     harness.type_text("!").press("C-s").settle().await;

@@ -50,7 +50,7 @@ async fn tabs_count_results_as_they_arrive_and_mark_unsupported_scopes() {
     harness.reply("GET /search?scope=issues&search=rows", [issue]);
     harness.fail("GET /search?scope=blobs&search=rows", 400, "Scope not supported without Elasticsearch!");
     harness.settle().await;
-    harness.expect("1 Projects 0").expect("2 Issues 1").expect("7 Code –").expect("3 Requests  4");
+    harness.expect("1 Projects 0").expect("2 Issues 1").expect("7 Code –").expect("3 Merge requests  4");
     harness.press("2").expect("Slow rows").settle().await;
     harness.expect("Many rows.").press("Enter");
     let place = harness.app.place();
@@ -75,7 +75,7 @@ async fn a_search_can_be_widened_to_the_group_and_to_everything() {
     let mut harness = Begin::at(Place::new("search").project("acme/tools/cli").item("x")).size(100, 24).open();
     harness.press("3 E");
     assert_eq!(harness.app.place().group.as_ref().map(|id| id.as_str()), Some("acme/tools"));
-    assert_eq!(harness.app.place().tab.as_deref(), Some("requests"));
+    assert_eq!(harness.app.place().tab.as_deref(), Some("merge requests"));
     harness.press("E");
     assert_eq!((harness.app.place().group, harness.app.place().project), (None, None));
     for (width, height) in [(20, 6), (40, 10), (300, 90)] {

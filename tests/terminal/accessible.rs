@@ -146,7 +146,7 @@ fn a_merge_request_can_be_commented_on_by_the_line_of_the_cursor() {
     screen.wait("it is posted", |screen| screen.contents().contains("Commented on !1"));
     screen.wait("it is among the notes", |screen| {
         let shown = screen.contents();
-        !shown.contains("Note on") && shown.contains("Notes 1") && shown.contains("Heard, not seen.")
+        !shown.contains("Comment on") && shown.contains("Notes 1") && shown.contains("Heard, not seen.")
     });
     // The cursor moves to the new note.
     hear(&mut screen, "ada, ");

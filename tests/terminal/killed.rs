@@ -155,7 +155,7 @@ fn a_kill_in_the_middle_of_a_sentence_loses_no_letter() {
     let world = World::start();
     let mut screen = world.open();
     screen.keys("c");
-    screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+    screen.wait("the composer is open", |screen| screen.contents().contains("Comment on !42"));
     screen.keys("A sentence that is cut off in the mid");
     world.wait_for_kept("the last letter", |text| text.contains("cut off in the mid"));
     world.kill(&screen);
@@ -163,7 +163,7 @@ fn a_kill_in_the_middle_of_a_sentence_loses_no_letter() {
     screen.keys("G");
     screen.wait("the draft is in the list", |screen| screen.contents().contains("draft saved"));
     screen.keys("c");
-    screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+    screen.wait("the composer is open", |screen| screen.contents().contains("Comment on !42"));
     screen.keys("dle.\x13");
     screen.wait("it is sent", |screen| screen.contents().contains("Commented on !42"));
     assert_eq!(world.notes("A sentence that is cut off in the middle."), 1);
@@ -175,7 +175,7 @@ fn a_kill_before_the_reply_does_not_send_the_note_twice() {
     let world = World::start();
     let mut screen = world.open();
     screen.keys("c");
-    screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+    screen.wait("the composer is open", |screen| screen.contents().contains("Comment on !42"));
     screen.keys("Sent once.");
     world.proxy.set(Line::LosesTheAnswer);
     screen.keys("\x13");
@@ -196,7 +196,7 @@ fn a_kill_with_an_unknown_outcome_is_resolved_after_the_restart() {
     let world = World::start();
     let mut screen = world.open();
     screen.keys("c");
-    screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+    screen.wait("the composer is open", |screen| screen.contents().contains("Comment on !42"));
     screen.keys("Arrived unheard.");
     world.proxy.set(Line::Breaks);
     screen.keys("\x13");
@@ -217,7 +217,7 @@ fn text_is_on_disk_as_soon_as_it_is_on_the_screen() {
     for round in 0..4 {
         let mut screen = world.open();
         screen.keys("c");
-        screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+        screen.wait("the composer is open", |screen| screen.contents().contains("Comment on !42"));
         let words = format!(" Seen in round {round}.");
         screen.keys(&words);
         screen.wait("the words are seen", |screen| screen.contents().contains(words.trim()));
@@ -232,7 +232,7 @@ fn a_kill_before_the_server_has_the_note_keeps_it_for_sending() {
     let world = World::start();
     let mut screen = world.open();
     screen.keys("c");
-    screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+    screen.wait("the composer is open", |screen| screen.contents().contains("Comment on !42"));
     screen.keys("Lost on the way.");
     world.proxy.set(Line::LosesTheNote);
     screen.keys("\x13");

@@ -12,7 +12,7 @@ use crate::ui::input::Input;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, table, text};
 use crossterm::event::KeyCode;
-use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -103,6 +103,9 @@ pub trait Source {
 /// A function that returns the action for a name.
 pub type NameAction = Rc<dyn Fn(&str) -> Action>;
 
+/// A function that returns the item that a typed text names exactly, if it does.
+type ExactItem = Box<dyn Fn(&str) -> Option<Item>>;
+
 /// A row of the list.
 enum Line {
     /// The heading of a group.
@@ -128,6 +131,9 @@ pub struct Picker {
     source: Option<Box<dyn Source>>,
     loading: bool,
     free: Option<NameAction>,
+    /// Returns the item that is listed first, whatever else matches; it is the first of the items.
+    exact: Option<ExactItem>,
+    has_exact: bool,
     /// The generation of the store and the text that the items were made from.
     made_of: Option<(u64, String)>,
     /// Whether a row was chosen with the keys since the last letter.
@@ -155,6 +161,8 @@ impl Picker {
             source: None,
             loading: false,
             free: None,
+            exact: None,
+            has_exact: false,
             made_of: None,
             moved: false,
             of_keys: false,
@@ -181,6 +189,12 @@ impl Picker {
         self
     }
 
+    /// Sets the function that returns the item that a typed text names exactly, which is then listed first.
+    pub fn exact(mut self, exact: impl Fn(&str) -> Option<Item> + 'static) -> Picker {
+        self.exact = Some(Box::new(exact));
+        self
+    }
+
     /// Sets up a picker of commands and places: grouped under headings, with unavailable ones folded at the end.
     pub fn of_commands(mut self) -> Picker {
         self.of_commands = true;
@@ -196,11 +210,19 @@ impl Picker {
 
     fn rank(&mut self) {
         let typed = self.input.text().trim();
+        if std::mem::take(&mut self.has_exact) {
+            self.items.remove(0);
+        }
+        if let Some(item) = self.exact.as_ref().and_then(|exact| exact(typed)) {
+            self.items.insert(0, item);
+            self.has_exact = true;
+        }
         if typed.is_empty() {
             let all = (0..self.items.len()).map(|index| (index, Vec::new())).collect();
             return self.arrange(all, false);
         }
-        let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
+        // Without the matcher's operators: a person who types `!42` looks for it, and not for all but it.
+        let pattern = Pattern::new(typed, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
         let words = typed.to_lowercase();
         let mut buffer = Vec::new();
         let mut scored: Vec<(u32, usize, Vec<u32>)> = Vec::new();
@@ -216,7 +238,8 @@ impl Picker {
             let score = score.or_else(|| pattern.score(letters_of(&item.detail, &mut buffer), &mut self.matcher));
             // A typed key comes first, whatever else contains that letter; so does a full name.
             let is_key = self.of_keys && item.note.split(" · ").any(|key| key == typed);
-            let score = if is_key || item.label == typed { Some(u32::MAX) } else { score };
+            let is_exact = self.has_exact && index == 0;
+            let score = if is_exact || is_key || item.label == typed { Some(u32::MAX) } else { score };
             if let Some(score) = score {
                 letters.sort_unstable();
                 letters.dedup();
@@ -309,6 +332,7 @@ impl Picker {
                 return;
             }
             self.items = source.items(view, self.input.text());
+            self.has_exact = false;
             self.made_of = made_of;
             self.rank();
             // Items that arrived in the meantime must not replace the one that the user has selected already.
@@ -411,7 +435,7 @@ impl Overlay for Picker {
                     buf,
                     body,
                     "No results.",
-                    if self.free.is_some() { "Enter opens it as a target" } else { "" },
+                    if self.free.is_some() { "Enter opens it as a path or URL" } else { "" },
                 );
             }
             return cursor.filter(|_| !glyph::is_accessible());

@@ -68,7 +68,7 @@ impl Report {
         let width = self.checks.iter().flat_map(|check| &check.facts).map(|fact| fact.name.len()).max().unwrap_or(0);
         for check in &self.checks {
             let state = if check.problems.is_empty() { "ok" } else { "problem" };
-            out += &format!("\n{}: {state}\n", capitalized(check.name));
+            out += &format!("\n{}: {state}\n", text::capitalize(check.name));
             for Fact { name, value } in &check.facts {
                 out += &format!("  {name:width$}  {}\n", sanitize(value));
             }
@@ -82,11 +82,6 @@ impl Report {
         };
         out + "\n" + &summary + "\n"
     }
-}
-
-fn capitalized(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

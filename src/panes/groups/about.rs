@@ -45,9 +45,10 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     if !created.is_empty() {
         facts.field("created", Line::new(created, Role::Text), None);
     }
-    let yes = |on: bool| if on { "yes" } else { "no" };
-    let may = format!("LFS {}, access by request {}", yes(group.lfs_enabled), yes(group.request_access_enabled));
-    facts.field("allows", Line::new(may, Role::Dim), None);
+    let state = |on: bool| if on { "on" } else { "off" };
+    for (name, on) in [("LFS", group.lfs_enabled), ("access requests", group.request_access_enabled)] {
+        facts.field(name, Line::new(state(on), Role::Dim), None);
+    }
     if let Some(minutes) = group.shared_runners_minutes_limit.as_ref() {
         facts.field("minutes", Line::new(format!("{} on shared runners", text::count(*minutes)), Role::Text), None);
     }

@@ -46,7 +46,7 @@ impl Home {
             TableColumn::new("", Size::Fit { min: 6, max: 22 }).right().drop_order(6),
             TableColumn::new("", Size::Fit { min: 3, max: 8 }).right().drop_order(4),
             TableColumn::new("", Size::Fit { min: 8, max: 12 }).right().drop_order(4),
-            TableColumn::new("", Size::Fit { min: 6, max: 16 }).right().drop_order(2),
+            TableColumn::new("", Size::Fit { min: 6, max: 18 }).right().drop_order(2),
             TableColumn::new("", Size::Fit { min: 1, max: 1 }),
             TableColumn::new("", Size::Fixed(4)).right().drop_order(2),
         ];
@@ -224,7 +224,7 @@ fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> 
             Some(changes_since) => {
                 line::Line::new(format!("{} {}", glyph::alive(), changes_since.words()), Role::Accent)
             }
-            None => line::Line::new(notes.map(|n| text::count_noun(n, "note")).unwrap_or_default(), Role::Dim),
+            None => line::Line::new(notes.map(|n| text::count_noun(n, "comment")).unwrap_or_default(), Role::Dim),
         },
         details.pipeline(),
         line::Line::new(age(&clock(view, at), request.updated_at.as_ref()), Role::Dim),

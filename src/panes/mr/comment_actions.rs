@@ -52,7 +52,7 @@ impl Mr {
     pub(super) fn has_note(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
         let note = self.target(view).filter(|target| matches!(target, Target::Comment { .. }));
-        list::need(note, &self.reads.notes(view), "there is no note under the cursor").map(|_| ())
+        list::need(note, &self.reads.notes(view), "select a comment first").map(|_| ())
     }
 
     pub(super) fn can_edit_note(&self, view: &View) -> Result<(), Disabled> {

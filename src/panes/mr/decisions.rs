@@ -109,7 +109,7 @@ impl Mr {
             .then(move |answer| {
                 let answer = answer.downcast_ref::<MergeRequest>()?;
                 let waits = answer.is_open() && is_auto_merged(answer);
-                let words = format!("Auto-merge is set: !{iid} is merged when its pipeline succeeds");
+                let words = format!("Auto-merge on: !{iid} will merge when its pipeline succeeds");
                 waits.then_some(Action::Say(Tone::Good, words))
             });
         form = match (*known.sha).clone() {

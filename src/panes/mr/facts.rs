@@ -60,7 +60,7 @@ impl Lines<'_> {
         if pieces.is_empty() {
             return;
         }
-        let mut line = Line::new(text::pad(label, LABEL_WIDTH), Role::Dim);
+        let mut line = Line::new(text::pad(&text::capitalize(label), LABEL_WIDTH), Role::Dim);
         let mut used = LABEL_WIDTH;
         for piece in pieces {
             let wide = piece.width();

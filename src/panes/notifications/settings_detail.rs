@@ -6,7 +6,7 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
-use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
+use crate::parts::facts::Details;
 use crate::parts::forms::notification as form;
 use crate::parts::list::draw_error;
 use crate::parts::list_source::{Detail, DetailContext};
@@ -86,7 +86,7 @@ impl Detail<NotificationSource> for SettingsDetail {
     const PANELS: usize = 2;
 
     fn new() -> SettingsDetail {
-        SettingsDetail { facts: Details::default().names(WIDE_NAME_WIDTH) }
+        SettingsDetail { facts: Details::default() }
     }
 
     fn wants(&self, _: &Context<'_>, _: &View) -> Vec<Want> {

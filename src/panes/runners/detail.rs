@@ -202,7 +202,8 @@ fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rec
             if y >= area.bottom() {
                 break;
             }
-            let label = text::pad(if index == 0 { label } else { "" }, LABEL_WIDTH);
+            let label = if index == 0 { text::capitalize(label) } else { String::new() };
+            let label = text::pad(&label, LABEL_WIDTH);
             let spans = Line::new(label, Role::Dim).and(part, *role);
             spans.draw(buf, Rect { x: area.x + 2, y, width: area.width.saturating_sub(2), height: 1 }, theme);
             y += 1;

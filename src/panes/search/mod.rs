@@ -26,7 +26,7 @@ type Scope = (&'static str, &'static str);
 const EVERYWHERE: &[Scope] = &[
     ("projects", "Projects"),
     ("issues", "Issues"),
-    ("merge_requests", "Requests"),
+    ("merge_requests", "Merge requests"),
     ("milestones", "Milestones"),
     ("snippet_titles", "Snippets"),
     ("snippet_blobs", "In snippets"),
@@ -38,7 +38,7 @@ const EVERYWHERE: &[Scope] = &[
 const IN_GROUP: &[Scope] = &[
     ("projects", "Projects"),
     ("issues", "Issues"),
-    ("merge_requests", "Requests"),
+    ("merge_requests", "Merge requests"),
     ("milestones", "Milestones"),
     ("blobs", "Code"),
     ("wiki_blobs", "Wikis"),
@@ -47,9 +47,9 @@ const IN_GROUP: &[Scope] = &[
 const IN_PROJECT: &[Scope] = &[
     ("blobs", "Code"),
     ("commits", "Commits"),
-    ("merge_requests", "Requests"),
+    ("merge_requests", "Merge requests"),
     ("issues", "Issues"),
-    ("notes", "Notes"),
+    ("notes", "Comments"),
     ("milestones", "Milestones"),
     ("wiki_blobs", "Wiki"),
 ];

@@ -11,7 +11,7 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::dates::time_ago;
-use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
+use crate::parts::facts::Details;
 use crate::parts::list;
 use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
 use crate::parts::notes::Notes;
@@ -96,12 +96,7 @@ impl Detail<SnippetSource> for SnippetDetail {
     const PANELS: usize = 2;
 
     fn new() -> SnippetDetail {
-        SnippetDetail {
-            tab: TEXT,
-            text: SnippetView::default(),
-            notes: Notes::default(),
-            details: Details::default().names(WIDE_NAME_WIDTH),
-        }
+        SnippetDetail { tab: TEXT, text: SnippetView::default(), notes: Notes::default(), details: Details::default() }
     }
 
     fn wants(&self, context: &DetailContext<'_, SnippetSource>, view: &View) -> Vec<Want> {

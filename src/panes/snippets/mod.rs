@@ -37,7 +37,7 @@ impl Snippets {
         self.has_row(view)?;
         match self.tab() {
             NOTES => self.detail.notes.has_note(view),
-            _ => Err("there is no note under the cursor".into()),
+            _ => Err("select a comment first".into()),
         }
     }
 

@@ -135,7 +135,7 @@ impl StagedChanges {
     fn ask_branch(&mut self, cx: &mut Cx) {
         let onto = self.staging.as_ref().ok().and_then(|staging| staging.onto.clone()).unwrap_or_default();
         let branch = self.branch(&cx.view).unwrap_or_default();
-        let label = format!("new branch from {} (empty: commit to it)", sanitize(&branch));
+        let label = format!("New branch from {0} (leave empty to commit to {0})", sanitize(&branch));
         cx.ask(label, onto, |pane: &mut Self, typed, cx| pane.set_branch(typed.trim(), cx));
     }
 

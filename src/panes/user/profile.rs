@@ -7,7 +7,7 @@ use crate::app::motion::Motion;
 use crate::app::pane::Breadcrumb;
 use crate::app::pointer::Pointer;
 use crate::app::query::{self, Grammar};
-use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
+use crate::parts::facts::Details;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::{Detail, DetailContext};
 use crate::parts::{list, profile, query_list};
@@ -124,7 +124,7 @@ impl Detail<ProjectSource> for Facts {
     const LIST: usize = 1;
 
     fn new() -> Facts {
-        Facts { facts: Details::default().names(WIDE_NAME_WIDTH) }
+        Facts { facts: Details::default() }
     }
 
     fn wants(&self, _: &DetailContext<'_, ProjectSource>, _: &View) -> Vec<Want> {

@@ -19,7 +19,7 @@ fn fields(form: Form, id: &Id) -> Form {
             field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("New names create labels.");
         })
         .field("assignee_ids", |field| {
-            field.label("assignees").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("nobody");
+            field.label("assignees").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("unassigned");
             field.help("Usernames, separated by commas; some servers take only one.");
         })
         .field("milestone_id", |field| {

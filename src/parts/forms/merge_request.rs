@@ -42,7 +42,7 @@ fn people(form: Form, id: &Id) -> Form {
             field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("Labels in use are suggested.");
         })
         .field("assignee_id", |field| {
-            field.widget(Widget::Named(Complete::Users(Some(id.clone())))).help("").default("nobody");
+            field.widget(Widget::Named(Complete::Users(Some(id.clone())))).help("").default("unassigned");
         })
         .field("milestone_id", |field| {
             field.widget(Widget::Named(Complete::Milestones(Some(id.clone())))).help("By its title.").default("none");
@@ -98,7 +98,7 @@ fn empty(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Fo
     })
     .without(&["assignee_ids"])
     .field("reviewer_ids", |field| {
-        field.label("reviewers").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("nobody").help("");
+        field.label("reviewers").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("none").help("");
     });
     people(form, id).then(|answer| {
         let created = answer.downcast_ref::<MergeRequest>()?;
@@ -159,8 +159,8 @@ fn usernames(users: &[User]) -> String {
 pub fn reviewers(id: &Id, iid: u64, view: &View) -> Form {
     let users = || Widget::Names(Complete::Users(Some(id.clone())));
     edit_some(id, iid, "Reviewers and assignees", &["reviewer_ids", "assignee_ids"])
-        .field("reviewer_ids", |field| _ = field.label("reviewers").widget(users()).default("nobody").help(""))
-        .field("assignee_ids", |field| _ = field.label("assignees").widget(users()).default("nobody").help(""))
+        .field("reviewer_ids", |field| _ = field.label("reviewers").widget(users()).default("none").help(""))
+        .field("assignee_ids", |field| _ = field.label("assignees").widget(users()).default("unassigned").help(""))
         .of_current(view, GetMergeRequest::new(id.clone(), iid), |known| {
             let reviewers = usernames(known.reviewers.as_deref().unwrap_or_default());
             vec![("reviewer_ids", reviewers), ("assignee_ids", usernames(known.assignees()))]
@@ -171,7 +171,7 @@ pub fn reviewers(id: &Id, iid: u64, view: &View) -> Form {
 pub fn assignee(id: &Id, iid: u64, view: &View) -> Form {
     let users = Widget::Named(Complete::Users(Some(id.clone())));
     edit_some(id, iid, "Assignee", &["assignee_id"])
-        .field("assignee_id", |field| _ = field.widget(users).default("nobody").help(""))
+        .field("assignee_id", |field| _ = field.widget(users).default("unassigned").help(""))
         .of_current(view, GetMergeRequest::new(id.clone(), iid), |known| {
             vec![("assignee_id", known.assignees().first().map(|user| user.username.clone()).unwrap_or_default())]
         })
@@ -233,7 +233,7 @@ fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
     let assignee = of
         .assignees()
         .first()
-        .map_or((Value::from(0), "nobody".to_owned()), |user| (user.id.into(), user.username.clone()));
+        .map_or((Value::from(0), "unassigned".to_owned()), |user| (user.id.into(), user.username.clone()));
     let milestone = of
         .milestone
         .as_ref()

@@ -22,7 +22,7 @@ pub fn run(id: &Id, on: &GitRef) -> Form {
         })
         .field("variables", |field| {
             field.widget(Widget::Long).parsed(variables).not_saved();
-            field.help("KEY=value, one a line. Not stored on this machine.").default("none");
+            field.help("One KEY=value per line. Not stored on this machine.").default("none");
         })
         .then(move |answer| {
             let created = answer.downcast_ref::<Pipeline>()?;
@@ -39,7 +39,7 @@ pub fn play(id: &Id, job: &Job) -> Form {
         .fixed("job_id", job_id)
         .field("job_variables_attributes", |field| {
             field.label("variables").widget(Widget::Long).parsed(variables).not_saved();
-            field.help("KEY=value, one a line. Not stored on this machine; needs GitLab 14.9.").default("none");
+            field.help("One KEY=value per line. Not stored on this machine; needs GitLab 14.9.").default("none");
         })
         .then(move |_| Some(Action::GoToPlace(Place::new("job").project(project.clone()).item(job_id))))
 }

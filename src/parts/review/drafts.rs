@@ -354,7 +354,7 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
         (None, Some(position), _) => format!("Comment on {}", position.label()),
         (None, None, Some(DraftThread::Reply { .. })) => format!("Reply on {name}"),
         (None, None, Some(DraftThread::New { .. })) => format!("Start a thread on {name}"),
-        (None, None, None) => format!("Note on {name}"),
+        (None, None, None) => format!("Comment on {name}"),
     };
     let title = match is_locked(&draft.on, &cx.view) {
         true => format!("{title}{}locked: only members can comment", glyph::separator()),

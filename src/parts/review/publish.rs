@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 const INPUTS: &[Input] = &[
     Input { name: "summary", kind: InputKind::Text, required: false, help: "A comment on the merge request." },
-    Input { name: "approve", kind: InputKind::Bool, required: false, help: "Approves the commits that you have seen." },
+    Input { name: "approve", kind: InputKind::Bool, required: false, help: "Refused if new commits arrive." },
 ];
 
 /// The request that approves the merge request, if the user may.

@@ -290,6 +290,12 @@ pub fn columns(text: &str, bytes: Range<usize>) -> Range<usize> {
     from.unwrap_or(to)..to
 }
 
+/// Returns `text` with its first letter in upper case.
+pub fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Returns at most `width` columns of the start of `text`, without a mark at the cut.
 pub fn head(text: &str, width: usize) -> String {
     let mut out = String::new();

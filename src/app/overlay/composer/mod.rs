@@ -33,7 +33,7 @@ use tui_textarea::{CursorMove, TextArea, WrapMode};
 /// The maximum number of lines for the reason why a text was not sent.
 const MAX_ERROR_LINES: usize = 4;
 /// The message for M-s if the text is not a comment on changes.
-const NO_REVIEW: &str = "This is not part of a review: C-s sends it.";
+const NO_REVIEW: &str = "This is not part of a review: C-s posts it.";
 
 /// A function that creates the write for the text, given the current text on the server if that is checked.
 pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
@@ -169,7 +169,7 @@ impl Composer {
     fn set(&mut self, text: &str) {
         let mut area = TextArea::from(text.split('\n'));
         area.set_wrap_mode(WrapMode::WordOrGlyph);
-        area.set_placeholder_text("Markdown. C-s sends, Esc closes and saves the draft.");
+        area.set_placeholder_text("Markdown. C-s posts, Esc closes and saves the draft.");
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         self.area = RefCell::new(area);

@@ -7,6 +7,7 @@ use crate::app::dates;
 use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::input::Input;
+use crate::ui::text;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -97,7 +98,7 @@ impl Field {
         };
         Field {
             name: input.name,
-            label: input.name.trim_end_matches("_id").replace('_', " "),
+            label: text::capitalize(&input.name.trim_end_matches("_id").replace('_', " ")),
             help: help_text(input.help),
             default: String::new(),
             widget,
@@ -124,7 +125,7 @@ impl Field {
 
     /// Sets the label.
     pub fn label(&mut self, label: &str) -> &mut Field {
-        self.label = label.to_owned();
+        self.label = text::capitalize(label);
         self
     }
 
@@ -199,8 +200,9 @@ impl Field {
     pub fn calls(&self, at: usize) -> Vec<(usize, String)> {
         let mut all = vec![(at, self.name.to_owned())];
         all.extend(self.twin.map(|twin| (at, twin.to_owned())));
-        if self.label != self.name {
-            all.push((at, self.label.clone()));
+        let label = self.label.to_lowercase();
+        if label != self.name {
+            all.push((at, label));
         }
         all
     }
