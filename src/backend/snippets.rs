@@ -27,6 +27,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<GetPersonalSnippet>(|call, e| ok(call.show_snippet(call.personal_snippet(e.snippet_id)?)))
         .read::<GetPersonalSnippetText>(|call, e| ok(raw(call.personal_snippet(e.snippet_id)?)))
         .write_files::<CreatePersonalSnippet>(create_personal)
+        .write_files::<UpdatePersonalSnippet>(update_personal)
         .write::<DeletePersonalSnippet>(delete_personal)
 }
 
@@ -54,6 +55,17 @@ crate::endpoints! {
         files: Option<Vec<SnippetFile>>,
         description: Option<String>,
         /// `private` (default), `internal` or `public`.
+        visibility: Option<String>,
+    }
+
+    /// Changes a snippet that belongs to no project.
+    PUT "/snippets/{snippet_id}" => Snippet;
+    struct UpdatePersonalSnippet {
+        snippet_id: u64,
+        title: Option<String>,
+        file_name: Option<String>,
+        content: Option<String>,
+        description: Option<String>,
         visibility: Option<String>,
     }
 
@@ -238,13 +250,30 @@ fn create_personal(call: &mut WriteCall, input: CreatePersonalSnippet) -> Outcom
     ok(call.show_snippet(call.world.snippets.get(id).ok_or_else(Rejection::record_not_found)?))
 }
 
-fn delete_personal(call: &mut WriteCall, input: DeletePersonalSnippet) -> Outcome<NoContent> {
+/// Returns a snippet that belongs to no project, if the caller may change it.
+fn personal_to_change(call: &WriteCall, id: u64) -> Result<records::Snippet, Rejection> {
     let caller = call.require_user()?.id;
-    let snippet = call.personal_snippet(input.snippet_id)?;
-    let (id, at) = (snippet.id, snippet.updated_at);
-    if snippet.author != caller && !call.rights.admin {
-        return Err(Rejection::forbidden());
+    let snippet = call.personal_snippet(id)?;
+    if snippet.author == caller || call.rights.admin { Ok(snippet.clone()) } else { Err(Rejection::forbidden()) }
+}
+
+fn update_personal(call: &mut WriteCall, input: UpdatePersonalSnippet) -> Outcome<Snippet> {
+    let mut snippet = personal_to_change(call, input.snippet_id)?;
+    snippet.title = input.title.unwrap_or(snippet.title);
+    snippet.file_name = input.file_name.unwrap_or(snippet.file_name);
+    snippet.content = input.content.unwrap_or(snippet.content);
+    snippet.description = input.description.unwrap_or(snippet.description);
+    if let Some(word) = &input.visibility {
+        snippet.visibility = visibility(word)?;
     }
+    snippet.updated_at = call.now;
+    check(&snippet)?;
+    call.world.snippets.add(snippet.clone());
+    ok(call.show_snippet(&snippet))
+}
+
+fn delete_personal(call: &mut WriteCall, input: DeletePersonalSnippet) -> Outcome<NoContent> {
+    let records::Snippet { id, updated_at: at, .. } = personal_to_change(call, input.snippet_id)?;
     call.check_unmodified(at)?;
     call.world.snippets.remove(id);
     ok(NoContent)

@@ -34,6 +34,10 @@ async fn a_snippet_without_a_project_is_created_from_its_content_or_its_files() 
         assert_eq!(server.get(user, &format!("/snippets/{}", other["id"])).await.status(), private, "{user}");
     }
     assert_eq!(server.read("bo", "/projects/1/snippets").await, value!([]));
+    let path = format!("/snippets/{}", made["id"]);
+    json(server.put("eve", &path, &[("content", "x")]).await, 403).await;
+    assert_eq!(json(server.put("bo", &path, &[("content", "new"), ("title", "Z")]).await, 200).await["title"], "Z");
+    assert_eq!(server.get("bo", &raw(&made["id"])).await.text().await.unwrap(), "new");
     json(server.delete("eve", &format!("/snippets/{}", made["id"])).await, 403).await;
     assert_eq!(server.delete("bo", &format!("/snippets/{}", made["id"])).await.status(), 204);
     json(server.get("bo", &format!("/snippets/{}", made["id"])).await, 404).await;
