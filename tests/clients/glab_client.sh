@@ -52,7 +52,7 @@ says '' release list
 says '' repo list --group acme
 says '19.5' api version
 says '' mr note 42 --message "From glab"
-says '' mr create --source-branch frame-cost --target-branch main --title "From glab" --description "" --draft --yes
+says '' mr create --source-branch feature/rows --target-branch main --title "From glab" --description "" --draft --yes
 says '' mr approve 42
 echo "glab: $((count - failed)) of $count commands"
 [ "$failed" -eq 0 ]
