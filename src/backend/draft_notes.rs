@@ -4,6 +4,7 @@ use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::discussions;
 use super::mount::Mount;
 use super::notes::{self, NoteTarget};
+use super::params;
 use super::positions;
 use super::records::{self, Noteable, ReviewState};
 use super::rejection::Rejection;
@@ -11,6 +12,7 @@ use super::world::World;
 use crate::api::draft_notes::*;
 use crate::api::notes::{NewPosition, Position};
 use crate::api::{Id, NoContent};
+use serde::Deserialize;
 use serde_json::json;
 use std::ops::Deref;
 
@@ -192,12 +194,34 @@ fn publish_one(call: &mut WriteCall, input: PublishDraftNote) -> Outcome<NoConte
     ok(NoContent)
 }
 
+/// The inputs of a review that the interface does not use.
+#[derive(Deserialize)]
+struct ReviewOptions {
+    /// The summary, which becomes a plain note.
+    note: Option<String>,
+    /// The state of the review: `reviewed` or `requested_changes`.
+    reviewer_state: Option<String>,
+}
+
 fn publish_all(call: &mut WriteCall, input: PublishReview) -> Outcome<NoContent> {
     let (target, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
+    let options: ReviewOptions = params::read(&call.inputs)?;
+    let states = ["", "reviewed", "requested_changes"];
+    let state = call.choice_or_first("reviewer_state", options.reviewer_state.as_deref(), &states)?;
+    let state = ReviewState::from_name(state);
     let ids: Vec<u64> = call.world.draft_notes_of(mr, user).map(|draft_note| draft_note.id).collect();
-    if !ids.is_empty() {
+    let is_empty = ids.is_empty();
+    if !is_empty {
         publish(call, &target, &ids)?;
-        set_review(call, mr, user, ReviewState::Reviewed);
+    }
+    if let Some(summary) = options.note.filter(|text| !text.trim().is_empty()) {
+        let author = notes::authorize_write(call, &target)?;
+        let (on, at) = (target.noteable, call.now);
+        let note = records::Note { on, body: summary, author, created_at: at, updated_at: at, ..Default::default() };
+        notes::add(call, note);
+    }
+    if let Some(state) = state.or((!is_empty).then_some(ReviewState::Reviewed)) {
+        set_review(call, mr, user, state);
     }
     ok(NoContent)
 }

@@ -166,3 +166,19 @@ async fn a_single_draft_note_is_read_by_its_author_only() {
         assert_eq!(json(server.get(user, &path).await, 404).await["message"], "404 Not found");
     }
 }
+
+#[tokio::test]
+async fn the_summary_of_a_review_is_a_plain_note_and_its_state_is_kept() {
+    let server = server().await;
+    let id = server.read("root", "/users?username=cem").await[0]["id"].to_string();
+    json(server.put("ada", REQUEST, &[("reviewer_ids[]", &id)]).await, 200).await;
+    let all = format!("{REQUEST}/draft_notes/bulk_publish");
+    let odd = json(server.post("cem", &all, &[("reviewer_state", "amazed")]).await, 400).await;
+    assert_eq!(odd["error"], "reviewer_state does not have a valid value");
+    let form = [("note", "Not yet."), ("reviewer_state", "requested_changes")];
+    assert_eq!(server.post("cem", &all, &form).await.status(), 204);
+    let summary = threads(&server).await.pop().unwrap();
+    assert_eq!((&summary["individual_note"], &summary["notes"][0]["body"]), (&value!(true), &value!("Not yet.")));
+    assert_eq!(summary["notes"][0]["resolvable"], false);
+    assert_eq!(server.read("cem", &format!("{REQUEST}/reviewers")).await[0]["state"], "requested_changes");
+}

@@ -231,10 +231,17 @@ async fn a_review_on_the_server_is_submitted_with_a_summary_and_an_approval() {
     harness.press("S").expect("Submit review of !42").expect("1 on the server");
     harness.press("Enter").type_text("All fine.").press("Esc").press("Tab").type_text("yes");
     let (publish, approve) = (format!("POST {WRITE}/draft_notes/bulk_publish"), format!("POST {WRITE}/approve"));
-    harness.reply(&publish, json!({})).reply(&approve, json!({})).press("C-s").settle().await;
+    let notes = format!("POST {WRITE}/notes");
+    harness
+        .reply(&notes, json!({"id": 10, "body": "All fine."}))
+        .reply(&publish, json!({}))
+        .reply(&approve, json!({}))
+        .press("C-s")
+        .settle()
+        .await;
     let sent: Vec<String> = writes(&harness).into_iter().skip(1).cloned().collect();
     assert_eq!(sent.len(), 3, "{sent:?}");
-    assert!(sent[0].starts_with(&drafts) && sent[0].contains("All fine."), "{sent:?}");
+    assert!(sent[0].starts_with(&notes) && sent[0].contains("All fine."), "a plain note: {sent:?}");
     assert_eq!(sent[1..], [publish, format!("{approve} sha={HEAD}")]);
 }
 
@@ -332,16 +339,16 @@ async fn versions_have_numbers_only_if_all_of_them_are_known() {
 #[tokio::test]
 async fn a_review_is_not_submitted_if_one_of_its_drafts_fails() {
     let mut harness = open(threads(), Some(vec![draft(9, "First.", None)]), None).await;
-    let (drafts, publish) = (format!("POST {WRITE}/draft_notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));
-    harness.fail(&drafts, 422, "too long").press("S").press("Enter").type_text("A summary.").press("Esc");
+    let (notes, publish) = (format!("POST {WRITE}/notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));
+    harness.fail(&notes, 422, "too long").press("S").press("Enter").type_text("A summary.").press("Esc");
     harness.press("Tab").type_text("yes").press("C-s").settle().await;
     harness.expect("Review not submitted").expect("too long");
     assert!(!harness.asked.contains(&publish), "{:?}", harness.asked);
     assert_eq!(harness.kept.values().filter(|kept| kept.contains("A summary.")).count(), 1, "{:?}", harness.kept);
     // Submitted again, the same summary is sent once, and the approval waits until the review is published.
-    harness.reply(&drafts, json!({"id": 10})).fail(&publish, 500, "out of ink");
+    harness.reply(&notes, json!({"id": 10})).fail(&publish, 500, "out of ink");
     harness.press("Esc").press("S").press("Tab").type_text("yes").press("C-s").settle().await;
-    assert_eq!(harness.asked.iter().filter(|line| line.starts_with(&format!("{drafts} "))).count(), 2);
+    assert_eq!(harness.asked.iter().filter(|line| line.starts_with(&format!("{notes} "))).count(), 2);
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
     harness.expect("Could not submit your review of !42");
     assert!(!harness.asked.iter().any(|line| line.contains("/approve ")), "{:?}", harness.asked);

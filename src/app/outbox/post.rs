@@ -169,14 +169,17 @@ impl App {
             waits.then(|| (key.clone(), draft.clone()))
         };
         let mut drafts: Vec<(String, Draft)> = keys.iter().filter_map(unsent).collect();
+        for (_, draft) in &mut drafts {
+            if as_draft_notes && draft.edits.is_none() && draft.draft_note.is_none() {
+                draft.draft_note = Some(DraftNoteChange::Create);
+            }
+        }
+        // The summary is a plain note: as a draft note, it would become a thread that has to be resolved.
         if let Some((key, draft)) = summary {
             keys.push(key.clone());
             drafts.push((key, draft));
         }
         for (key, mut draft) in drafts {
-            if as_draft_notes && draft.edits.is_none() && draft.draft_note.is_none() {
-                draft.draft_note = Some(DraftNoteChange::Create);
-            }
             draft.state = State::Kept;
             self.act(Action::SaveComment(key, Box::new(draft)), effects);
         }

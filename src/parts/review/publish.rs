@@ -45,7 +45,7 @@ pub fn submit(on: &Noteable, drafts: &Drafts, approval: Approval, cx: &mut Cx) {
         let summary = summary.map(|text| (key.clone(), Draft { text, ..Draft::new(on.clone()) }));
         let count = here.len() + usize::from(summary.is_some());
         let approval = approval.clone().filter(|_| approves);
-        let publishes = has_draft_notes && pending + count > 0;
+        let publishes = has_draft_notes && pending + here.len() > 0;
         let then = match (publishes, approval) {
             (false, approval) => approval.map(|approve| Action::Send(approving(&approve))),
             (true, approval) => {
