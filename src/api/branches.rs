@@ -17,8 +17,11 @@ crate::resource! {
     }
     unspecified {
         default: Option<bool>,
-        can_push: Option<bool>,
         web_url: Option<String>,
+    }
+    served {
+        /// Whether the caller may push to it.
+        can_push: Option<bool>,
     }
 }
 

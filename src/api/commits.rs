@@ -8,6 +8,7 @@ use crate::api::users::User;
 use crate::api::views::COMMENT_AUTHOR_FIELDS;
 use crate::api::{Id, Nullable, Time};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 crate::resource! {
     /// A commit. The specification's short commit is the same with fewer fields.
@@ -38,6 +39,11 @@ crate::resource! {
     }
     unspecified {
         web_url: Option<String>,
+    }
+    served {
+        /// The trailers of the message, each with its last value.
+        trailers: Option<BTreeMap<String, String>>,
+        extended_trailers: Option<BTreeMap<String, Vec<String>>>,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Groups, their subgroups and projects, and their LDAP links (specification, "Groups").
 
-use crate::api::projects::{Project, Visibility};
+use crate::api::projects::{Project, SharedGroup, Visibility};
 use crate::api::users::CustomAttribute;
 use crate::api::views::OWNER;
 use crate::api::{Id, NoContent, Nullable, Scope, Time};
@@ -43,10 +43,28 @@ crate::resource! {
     unspecified {
         archived: Option<bool>,
         created_at: Option<Time>,
-        ldap_cn: Option<String>,
         /// Links to LDAP groups, visible to owners on servers with LDAP.
         ldap_group_links: Option<Vec<LdapGroupLink>>,
-        marked_for_deletion_on: Option<Time>,
+        marked_for_deletion_on: Nullable<Time>,
+    }
+    served {
+        ldap_cn: Nullable<String>,
+        share_with_group_lock: Option<bool>,
+        require_two_factor_authentication: Option<bool>,
+        /// In hours.
+        two_factor_grace_period: Option<u64>,
+        project_creation_level: Option<String>,
+        subgroup_creation_level: Option<String>,
+        auto_devops_enabled: Nullable<bool>,
+        emails_disabled: Option<bool>,
+        emails_enabled: Option<bool>,
+        mentions_disabled: Nullable<bool>,
+        default_branch: Nullable<String>,
+        default_branch_protection: Option<u64>,
+        shared_runners_setting: Option<String>,
+        organization_id: Option<u64>,
+        membership_lock: Option<bool>,
+        shared_with_groups: Option<Vec<SharedGroup>>,
     }
 }
 

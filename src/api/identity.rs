@@ -1,7 +1,7 @@
 //! The version of the server, and the details of the token. Not in the specification; each operation names the first
 //! version that supports it.
 
-use crate::api::Time;
+use crate::api::{Nullable, Time};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -15,6 +15,21 @@ crate::resource! {
     unspecified {
         /// Whether the server runs the enterprise edition, with or without a license.
         enterprise: Option<bool>,
+    }
+    served {
+        kas: Option<AgentServer>,
+    }
+}
+
+crate::resource! {
+    /// The server for agents in Kubernetes clusters.
+    pub struct AgentServer {
+        enabled: bool,
+    }
+    served {
+        #[serde(rename = "externalUrl")]
+        external_url: Nullable<String>,
+        version: Nullable<String>,
     }
 }
 
@@ -34,8 +49,8 @@ crate::resource! {
         expires_at: Option<Time>,
     }
     unspecified {
-        description: Option<String>,
-        last_used_at: Option<Time>,
+        description: Nullable<String>,
+        last_used_at: Nullable<Time>,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::api::labels::Label;
 use crate::api::merge_requests::{MergeRequest, Milestone, References, TaskStatus, TimeStats};
 use crate::api::types::Specified;
 use crate::api::users::User;
-use crate::api::{Id, NoContent, Time};
+use crate::api::{Id, NoContent, Nullable, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -38,16 +38,42 @@ crate::resource! {
         time_stats: Option<TimeStats>,
     }
     unspecified {
-        closed_by: Option<User>,
+        closed_by: Nullable<User>,
         /// `issue`, `incident`, `task`, …; later versions send it in uppercase as `type`.
         issue_type: Option<String>,
-        merge_requests_count: Option<u64>,
         references: Option<References>,
         task_completion_status: Option<TaskStatus>,
         severity: Option<String>,
         subscribed: Option<bool>,
         weight: Option<u64>,
-        start_date: Option<Time>,
+        start_date: Nullable<Time>,
+    }
+    served {
+        /// The number of merge requests that close it when they are merged.
+        merge_requests_count: Option<u64>,
+        /// The issue type in capitals.
+        r#type: Option<String>,
+        has_tasks: Option<bool>,
+        /// The completed tasks in words; absent without tasks.
+        task_status: Option<String>,
+        moved_to_id: Nullable<u64>,
+        imported: Option<bool>,
+        imported_from: Option<String>,
+        service_desk_reply_to: Nullable<String>,
+        #[serde(rename = "_links")]
+        links: Option<IssueLinks>,
+    }
+}
+
+crate::resource! {
+    /// The API URLs of the parts of an issue.
+    pub struct IssueLinks {
+        #[serde(rename = "self")]
+        this: String,
+        notes: String,
+        award_emoji: String,
+        project: String,
+        closed_as_duplicate_of: Option<String>,
     }
 }
 

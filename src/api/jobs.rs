@@ -36,13 +36,14 @@ crate::resource! {
         /// The duration in seconds; the elapsed time while the job runs.
         #[serde(serialize_with = "crate::api::types::whole_seconds")]
         duration: Option<f64>,
-        artifacts_file: Option<ArtifactsFile>,
         runner: Option<Runner>,
         user: Option<Box<Profile>>,
         commit: Option<Commit>,
         pipeline: Option<Pipeline>,
     }
     views {
+        /// The archive of the artifacts; null or absent without artifacts.
+        artifacts_file: Nullable<ArtifactsFile>,
         /// The download URL of the artifacts; returned when a job is erased or its artifacts are kept.
         download_url: Nullable<String>,
         /// The project; only in the list of a runner's jobs.
@@ -57,11 +58,15 @@ crate::resource! {
         /// The reason why the job failed: `script_failure`, `runner_system_failure`, ….
         failure_reason: Option<String>,
         /// The time in the queue, in seconds.
-        queued_duration: Option<f64>,
-        erased_at: Option<Time>,
-        artifacts_expire_at: Option<Time>,
+        #[serde(serialize_with = "crate::api::types::whole_seconds")]
+        queued_duration: Nullable<f64>,
+        erased_at: Nullable<Time>,
+        artifacts_expire_at: Nullable<Time>,
         artifacts: Option<Vec<Artifact>>,
         tag_list: Option<Vec<String>>,
+    }
+    served {
+        archived: Option<bool>,
     }
 }
 
@@ -103,7 +108,9 @@ crate::resource! {
         file_type: String,
         size: u64,
         filename: String,
-        file_format: Option<String>,
+    }
+    served {
+        file_format: Nullable<String>,
     }
 }
 

@@ -3,9 +3,11 @@
 use crate::api::endpoint::{InputKind, InputType};
 use crate::api::types::Specified;
 use crate::api::users::User;
-use crate::api::{NoContent, Time};
+use crate::api::{NoContent, Nullable, Time};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use sha1::{Digest, Sha1};
+use std::collections::BTreeMap;
 
 crate::resource! {
     /// A comment of a user, or a system note.
@@ -27,20 +29,27 @@ crate::resource! {
     }
     unspecified {
         /// `DiffNote`, `DiscussionNote`, or nothing for a plain note.
-        r#type: Option<String>,
+        r#type: Nullable<String>,
         /// The position in the diff, for a `DiffNote`.
         position: Option<Position>,
         resolvable: Option<bool>,
         resolved: Option<bool>,
-        resolved_by: Option<User>,
-        resolved_at: Option<Time>,
+        resolved_by: Nullable<User>,
+        resolved_at: Nullable<Time>,
         /// The suggested changes, for notes on lines of a diff.
         suggestions: Option<Vec<Suggestion>>,
         /// The ID of the thread that contained the note; set by the client, because servers do not send it with notes.
         discussion_id: Option<String>,
-        project_id: Option<u64>,
+        project_id: Nullable<u64>,
         commit_id: Option<String>,
         confidential: Option<bool>,
+    }
+    served {
+        internal: Option<bool>,
+        imported: Option<bool>,
+        imported_from: Option<String>,
+        /// The changes that quick actions in the note made; always empty, since notes with them are not kept.
+        commands_changes: Option<BTreeMap<String, Value>>,
     }
 }
 

@@ -42,8 +42,11 @@ crate::resource! {
         full_path: String,
     }
     unspecified {
-        parent_id: Option<u64>,
+        parent_id: Nullable<u64>,
         web_url: Option<String>,
+    }
+    served {
+        avatar_url: Nullable<String>,
     }
 }
 
@@ -149,7 +152,6 @@ crate::resource! {
         runners_token: Option<String>,
         shared_with_groups: Option<Vec<SharedGroup>>,
         repository_storage: Option<String>,
-        ci_config_path: Option<String>,
         statistics: Option<ProjectStatistics>,
         #[serde(rename = "_links")]
         links: Option<Links>,
@@ -159,12 +161,67 @@ crate::resource! {
         /// The new name of `tag_list`.
         topics: Option<Vec<String>>,
         empty_repo: Option<bool>,
-        readme_url: Option<String>,
         forked_from_project: Option<ProjectBrief>,
         merge_method: Option<String>,
         /// The day on which the project was scheduled for deletion; the old name of `marked_for_deletion_on`.
-        marked_for_deletion_at: Option<Time>,
-        marked_for_deletion_on: Option<Time>,
+        marked_for_deletion_at: Nullable<Time>,
+        marked_for_deletion_on: Nullable<Time>,
+    }
+    served {
+        readme_url: Nullable<String>,
+        updated_at: Option<Time>,
+        ci_config_path: Nullable<String>,
+        squash_option: Option<String>,
+        can_create_merge_request_in: Option<bool>,
+        remove_source_branch_after_merge: Option<bool>,
+        allow_merge_on_skipped_pipeline: Option<bool>,
+        autoclose_referenced_issues: Option<bool>,
+        suggestion_commit_message: Nullable<String>,
+        merge_commit_template: Nullable<String>,
+        squash_commit_template: Nullable<String>,
+        issue_branch_template: Nullable<String>,
+        packages_enabled: Option<bool>,
+        emails_disabled: Option<bool>,
+        emails_enabled: Option<bool>,
+        service_desk_enabled: Option<bool>,
+        service_desk_address: Nullable<String>,
+        import_url: Nullable<String>,
+        import_type: Nullable<String>,
+        ci_default_git_depth: Nullable<u64>,
+        ci_forward_deployment_enabled: Option<bool>,
+        ci_job_token_scope_enabled: Option<bool>,
+        ci_separated_caches: Option<bool>,
+        ci_allow_fork_pipelines_to_run_in_parent_project: Option<bool>,
+        build_git_strategy: Option<String>,
+        /// The longest time of a job, in seconds.
+        build_timeout: Option<u64>,
+        auto_cancel_pending_pipelines: Option<String>,
+        auto_devops_enabled: Option<bool>,
+        auto_devops_deploy_strategy: Option<String>,
+        keep_latest_artifact: Option<bool>,
+        restrict_user_defined_variables: Option<bool>,
+        runner_token_expiration_interval: Nullable<u64>,
+        external_authorization_classification_label: Nullable<String>,
+        repository_object_format: Option<String>,
+        // Who may use a feature: `disabled`, `private` (members) or `enabled`.
+        issues_access_level: Option<String>,
+        repository_access_level: Option<String>,
+        merge_requests_access_level: Option<String>,
+        forking_access_level: Option<String>,
+        wiki_access_level: Option<String>,
+        builds_access_level: Option<String>,
+        snippets_access_level: Option<String>,
+        pages_access_level: Option<String>,
+        analytics_access_level: Option<String>,
+        container_registry_access_level: Option<String>,
+        security_and_compliance_access_level: Option<String>,
+        releases_access_level: Option<String>,
+        environments_access_level: Option<String>,
+        feature_flags_access_level: Option<String>,
+        infrastructure_access_level: Option<String>,
+        monitor_access_level: Option<String>,
+        model_experiments_access_level: Option<String>,
+        model_registry_access_level: Option<String>,
     }
 }
 

@@ -1,9 +1,11 @@
 //! Releases of a project. Not in the specification; available since 11.7. Older servers have only a release description
 //! per tag.
 
+use crate::api::commits::Commit;
 use crate::api::merge_requests::Milestone;
 use crate::api::users::User;
 use crate::api::{Id, Time};
+use serde_json::Value;
 
 crate::resource! {
     /// A release of a project.
@@ -22,6 +24,29 @@ crate::resource! {
         upcoming_release: Option<bool>,
         assets: Option<Assets>,
     }
+    served {
+        // Absent if the caller may not read the code.
+        commit: Option<Commit>,
+        commit_path: Option<String>,
+        tag_path: Option<String>,
+        evidences: Option<Vec<Value>>,
+        #[serde(rename = "_links")]
+        links: Option<ReleaseLinks>,
+    }
+}
+
+crate::resource! {
+    /// The pages of a release; lists of issues and merge requests are those of its milestones.
+    pub struct ReleaseLinks {
+        #[serde(rename = "self")]
+        this: String,
+        edit_url: String,
+        closed_issues_url: String,
+        closed_merge_requests_url: String,
+        merged_merge_requests_url: String,
+        opened_issues_url: String,
+        opened_merge_requests_url: String,
+    }
 }
 
 crate::resource! {
@@ -30,6 +55,10 @@ crate::resource! {
         /// The source archives; absent if the caller may not read the code.
         sources: Vec<AssetSource>,
         links: Vec<AssetLink>,
+    }
+    served {
+        /// The number of sources and links.
+        count: Option<u64>,
     }
 }
 
@@ -49,6 +78,9 @@ crate::resource! {
         url: String,
         /// The type: `other`, `runbook`, `image` or `package`.
         link_type: String,
+    }
+    served {
+        direct_asset_url: Option<String>,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tags and their releases (specification, "Tags and releases").
 
 use crate::api::commits::Commit;
-use crate::api::{Id, NoContent, Time};
+use crate::api::{Id, NoContent, Nullable, Time};
 
 crate::resource! {
     /// A tag, with its message and its release.
@@ -16,7 +16,8 @@ crate::resource! {
         /// The SHA of the tag object, or of the commit for a lightweight tag.
         target: Option<String>,
         protected: Option<bool>,
-        created_at: Option<Time>,
+        /// The date of an annotated tag.
+        created_at: Nullable<Time>,
     }
 }
 

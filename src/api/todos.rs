@@ -1,7 +1,10 @@
 //! To-do items of the user. Not in the specification, although servers of that version support them.
 
+use crate::api::types::Specified;
 use crate::api::users::User;
 use crate::api::{NoContent, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 crate::resource! {
     /// The project of a to-do item.
@@ -26,19 +29,29 @@ crate::resource! {
     }
 }
 
-crate::resource! {
-    /// The target of a to-do item: the fields that the different kinds of targets have in common.
-    pub struct TodoTarget {
-        title: Option<String>,
-    }
-    unspecified {
-        /// The number, for issues, merge requests and epics.
-        iid: Option<u64>,
-        /// The state, for issues and merge requests.
-        state: Option<String>,
-        web_url: Option<String>,
+/// The target of a to-do item: the fields that the different kinds of targets have in common.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, into = "Value")]
+pub struct TodoTarget {
+    pub title: Option<String>,
+    /// The number, for issues, merge requests and epics.
+    pub iid: Option<u64>,
+    /// The state, for issues and merge requests.
+    pub state: Option<String>,
+    pub web_url: Option<String>,
+    /// The whole object, as the local server sends it.
+    #[serde(skip)]
+    pub whole: Value,
+}
+
+impl From<TodoTarget> for Value {
+    fn from(target: TodoTarget) -> Value {
+        let TodoTarget { title, iid, state, web_url, whole } = target;
+        if whole.is_null() { json!({ "title": title, "iid": iid, "state": state, "web_url": web_url }) } else { whole }
     }
 }
+
+impl Specified for TodoTarget {}
 
 crate::resource! {
     /// A to-do item.

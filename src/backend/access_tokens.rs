@@ -118,7 +118,7 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, token: &Token, secret: Option<
             user_id: token.user,
             active: token.expires_at.is_none_or(|at| at > call.now),
             expires_at: token.expires_at.map(|at| at.strftime("%Y-%m-%d").to_string().as_str().into()),
-            description: token.description.clone(),
+            description: token.description.clone().into(),
             ..AccessToken::default()
         },
         access_level: member.map_or(0, |member| member.level.into()),

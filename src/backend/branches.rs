@@ -1,7 +1,7 @@
 //! Branches.
 
 use super::cache::Cache;
-use super::call::{Answer, Outcome, ReadCall, WriteCall, ok};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::{Git, GitRef};
 use super::mount::Mount;
 use super::page::ListSize;
@@ -12,12 +12,14 @@ use super::store::repository_path;
 use super::world::World;
 use crate::api::NoContent;
 use crate::api::branches::*;
+use crate::backend::presenters::path;
 use git2::Oid;
 use jiff::Timestamp;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::HashSet;
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,9 +38,32 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteMergedBranches>(delete_merged)
 }
 
-fn show(git: &Git, cache: &Cache, project: &Project, head: &GitRef) -> Result<Branch, Rejection> {
-    let merged = merged(git, cache, std::slice::from_ref(head))?;
-    show_among(git, cache, project, head, &merged)
+impl<W: Deref<Target = World>> Call<W> {
+    fn show_branch(&self, git: &Git, project: &Project, head: &GitRef) -> Result<Branch, Rejection> {
+        let merged = merged(git, &self.cache, std::slice::from_ref(head))?;
+        self.show_branch_among(git, project, head, &merged)
+    }
+
+    fn show_branch_among(
+        &self,
+        git: &Git,
+        project: &Project,
+        head: &GitRef,
+        merged: &HashSet<Oid>,
+    ) -> Result<Branch, Rejection> {
+        let name = &head.name;
+        Ok(Branch {
+            name: name.clone(),
+            merged: merged.contains(&head.commit),
+            protected: project.is_protected(name),
+            developers_can_push: project.protection(name).any(|rule| rule.developers_can_push),
+            developers_can_merge: project.protection(name).any(|rule| rule.developers_can_merge),
+            commit: Some(git.show_cached(head.commit, &self.cache)?),
+            default: Some(project.default_branch.as_ref() == Some(name)),
+            can_push: Some(self.rights.can_push_to(&self.world, project, name)),
+            web_url: Some(self.project_page(project, &format!("tree/{}", path(name)))),
+        })
+    }
 }
 
 /// Returns the heads that have been merged into the default branch.
@@ -46,24 +71,6 @@ fn merged(git: &Git, cache: &Cache, heads: &[GitRef]) -> Result<Arc<HashSet<Oid>
     let Some(root) = git.default_head() else { return Ok(Arc::default()) };
     // A branch that is at the head of the default branch has no changes that could have been merged.
     git.ancestors_among(root, heads.iter().map(|head| head.commit).filter(|commit| *commit != root).collect(), cache)
-}
-
-fn show_among(
-    git: &Git,
-    cache: &Cache,
-    project: &Project,
-    head: &GitRef,
-    merged: &HashSet<Oid>,
-) -> Result<Branch, Rejection> {
-    Ok(Branch {
-        name: head.name.clone(),
-        merged: merged.contains(&head.commit),
-        protected: project.is_protected(&head.name),
-        developers_can_push: project.protection(&head.name).any(|rule| rule.developers_can_push),
-        developers_can_merge: project.protection(&head.name).any(|rule| rule.developers_can_merge),
-        commit: Some(git.show_cached(head.commit, cache)?),
-        ..Branch::default()
-    })
 }
 
 fn head(git: &Git, name: &str) -> Result<GitRef, Rejection> {
@@ -124,14 +131,14 @@ fn list(call: &ReadCall, input: ListBranches) -> Outcome<Vec<Branch>> {
     // A single walk for the whole page.
     let page = call.pagination.cut(&heads);
     let merged = merged(&git, &call.cache, page)?;
-    let show = |head| show_among(&git, &call.cache, project, head, &merged);
+    let show = |head| call.show_branch_among(&git, project, head, &merged);
     let rows: Result<_, Rejection> = page.iter().map(show).collect();
     call.page_of(rows?, ListSize::Known(heads.len()))
 }
 
 fn get(call: &ReadCall, input: GetBranch) -> Outcome<Branch> {
     let (project, git) = call.repository(&input.id)?;
-    ok(show(&git, &call.cache, project, &head(&git, &input.branch)?)?)
+    ok(call.show_branch(&git, project, &head(&git, &input.branch)?)?)
 }
 
 fn protect(call: &mut WriteCall, input: ProtectBranch) -> Outcome<Branch> {
@@ -139,16 +146,19 @@ fn protect(call: &mut WriteCall, input: ProtectBranch) -> Outcome<Branch> {
     let git = call.repository_to_write(&input.id)?.1;
     let head = head(&git, &input.branch)?;
     let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
-    let known = project.protected_branches.iter().position(|protected| protected.name == input.branch);
-    if known.is_none() {
-        project.protected_branches.push(ProtectedBranch { name: input.branch, ..ProtectedBranch::default() });
+    if !project.protected_branches.iter().any(|protected| protected.name == input.branch) {
+        project.protect(ProtectedBranch { name: input.branch.clone(), ..ProtectedBranch::default() });
     }
-    let at = known.unwrap_or(project.protected_branches.len() - 1);
-    if let Some(protected) = project.protected_branches.get_mut(at) {
+    if let Some(protected) = project.protected_branches.iter_mut().find(|protected| protected.name == input.branch) {
         protected.developers_can_push = input.developers_can_push.unwrap_or(protected.developers_can_push);
         protected.developers_can_merge = input.developers_can_merge.unwrap_or(protected.developers_can_merge);
     }
-    ok(show(&git, &call.cache, project, &head)?)
+    show_by_id(call, id, &git, &head)
+}
+
+fn show_by_id(call: &WriteCall, project: u64, git: &Git, head: &GitRef) -> Outcome<Branch> {
+    let project = call.world.projects.get(project).ok_or_else(Rejection::record_not_found)?;
+    ok(call.show_branch(git, project, head)?)
 }
 
 fn unprotect(call: &mut WriteCall, input: UnprotectBranch) -> Outcome<Branch> {
@@ -157,7 +167,7 @@ fn unprotect(call: &mut WriteCall, input: UnprotectBranch) -> Outcome<Branch> {
     let head = head(&git, &input.branch)?;
     let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
     project.protected_branches.retain(|protected| protected.name != input.branch);
-    ok(show(&git, &call.cache, project, &head)?)
+    show_by_id(call, id, &git, &head)
 }
 
 fn create(call: &mut WriteCall, input: CreateBranch) -> Outcome<Branch> {
@@ -165,11 +175,10 @@ fn create(call: &mut WriteCall, input: CreateBranch) -> Outcome<Branch> {
     let id = project.id;
     let commit = git.create_branch(&input.branch, &input.r#ref)?;
     let now = call.now;
-    let project = record_project_activity(call.world, id, now)?;
+    record_project_activity(call.world, id, now)?;
     let head = GitRef { name: input.branch, commit };
-    let branch = show(&git, &call.cache, project, &head)?;
     call.record_push(id, &git, &format!("refs/heads/{}", head.name), None, Some(commit));
-    ok(branch)
+    show_by_id(call, id, &git, &head)
 }
 
 /// Updates the time of the last activity in a project.

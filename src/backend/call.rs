@@ -213,7 +213,10 @@ impl<W: Deref<Target = World>> Call<W> {
             Err(_) if !path.exists() => return Err(Rejection::not_found("Project")),
             git => git?,
         };
-        Ok(git.with_stop(&self.stop).with_deferred_updates(&self.ref_updates, project.id))
+        Ok(git
+            .with_stop(&self.stop)
+            .with_deferred_updates(&self.ref_updates, project.id)
+            .with_commit_pages(self.project_page(project, "commit/")))
     }
 
     /// Returns the group with an ID or full path.

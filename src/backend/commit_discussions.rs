@@ -108,11 +108,11 @@ fn show_note<W: Deref<Target = World>>(call: &Call<W>, comment: &CommitComment) 
         created_at: Some(time(comment.created_at)),
         updated_at: Some(time(comment.updated_at.unwrap_or(comment.created_at))),
         noteable_type: "Commit".into(),
-        r#type: comment.note_type().map(str::to_owned),
+        r#type: comment.note_type().map(str::to_owned).into(),
         position: comment.position.clone(),
         resolvable: Some(false),
         commit_id: Some(comment.sha.clone()),
-        project_id: Some(comment.project),
+        project_id: Some(comment.project).into(),
         ..Note::default()
     }
 }

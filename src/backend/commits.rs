@@ -201,6 +201,8 @@ fn get(call: &ReadCall, input: GetCommit) -> Outcome<Commit> {
     let mut commit = if input.stats == Some(false) { git.show(id)? } else { git.show_with_stats(id)? };
     let last = call.world.top_level_pipelines().rev().find(|p| p.project == project.id && p.sha == commit.id);
     commit.status = last.map(|pipeline| pipeline.status.as_str().to_owned()).into();
+    // In the specification, only commits in search results have it.
+    commit.project_id = Some(project.id).filter(|_| !call.only_specified());
     commit.last_pipeline = last.map(|pipeline| call.show_pipeline(pipeline)).into();
     ok(commit)
 }
@@ -337,14 +339,15 @@ fn statuses(call: &ReadCall, input: ListCommitStatuses) -> Outcome<Vec<CommitSta
             r#ref: Some(job.ref_name.clone()),
             status: job.status.as_str().into(),
             name: job.name.clone(),
-            target_url: Some(format!("{}/-/jobs/{}", call.project_url(project), job.id)),
+            target_url: call.job_page(job.project, job.id),
+            description: None,
+            pipeline_id: Some(job.pipeline),
             coverage: job.coverage,
             allow_failure: job.allow_failure,
             created_at: Some(time(job.created_at)),
             started_at: optional_time(job.started_at),
             finished_at: optional_time(job.finished_at),
             author: job.user.map(|user| call.user_summary(user)),
-            ..CommitStatus::default()
         });
     let mut rows: Vec<CommitStatus> = posted.chain(jobs).collect();
     match input.r#ref {
@@ -379,7 +382,7 @@ where
         started_at: optional_time(status.started_at),
         finished_at: optional_time(status.finished_at),
         author: Some(call.user_summary(status.author)),
-        ..CommitStatus::default()
+        pipeline_id: Some(status.pipeline),
     }
 }
 

@@ -137,10 +137,7 @@ fn show_notes<W: Deref<Target = World>>(
     thread: u64,
     notes: &[&records::Note],
 ) -> Discussion {
-    let note = |note: &&records::Note| {
-        let note = notes::show(call, target, note);
-        Note { resolvable: note.resolvable.or(Some(false)), ..note }
-    };
+    let note = |note: &&records::Note| notes::show(call, target, note);
     Discussion {
         id: discussion_id(target.noteable, thread),
         individual_note: notes.iter().all(|note| note.kind == NoteKind::Single),

@@ -16,7 +16,7 @@ use crate::api::groups::{
     LdapGroupLink, ListGroupProjects, ListGroups, ListSubgroups, SyncLdap, TransferProject, UpdateGroup,
 };
 use crate::api::projects::Project as ProjectView;
-use crate::backend::presenters::contains_ignore_case;
+use crate::backend::presenters::{contains_ignore_case, time};
 use crate::backend::ref_updates::RefUpdates;
 use serde_json::json;
 use std::ops::Deref;
@@ -54,6 +54,23 @@ impl<W: Deref<Target = World>> Call<W> {
             full_name: self.world.group_name(group.id),
             full_path,
             parent_id: group.parent,
+            archived: Some(false),
+            created_at: Some(time(group.created_at)),
+            ldap_cn: None.into(),
+            marked_for_deletion_on: None.into(),
+            share_with_group_lock: Some(group.share_with_group_lock),
+            require_two_factor_authentication: Some(false),
+            two_factor_grace_period: Some(48),
+            project_creation_level: Some("developer".into()),
+            subgroup_creation_level: Some("maintainer".into()),
+            auto_devops_enabled: None.into(),
+            emails_disabled: Some(false),
+            emails_enabled: Some(true),
+            mentions_disabled: None.into(),
+            default_branch: None.into(),
+            default_branch_protection: Some(2),
+            shared_runners_setting: Some("enabled".into()),
+            organization_id: Some(1),
             ..GroupView::default()
         }
     }
@@ -68,6 +85,8 @@ impl<W: Deref<Target = World>> Call<W> {
             projects: Some(own.map(show).collect()),
             shared_projects: Some(shared.map(show).collect()),
             shared_runners_minutes_limit: group.shared_runners_minutes_limit.into(),
+            membership_lock: Some(group.membership_lock),
+            shared_with_groups: Some(Vec::new()),
             custom_attributes: with_attributes.then(|| attributes(&group.custom_attributes)),
             ..self.show_group(group)
         }

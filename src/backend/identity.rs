@@ -2,8 +2,9 @@
 
 use super::call::{Outcome, ReadCall, ok};
 use super::mount::Mount;
+use super::presenters::time;
 use super::rejection::Rejection;
-use crate::api::identity::{AccessToken, GetMetadata, GetOwnToken, GetVersion, Version};
+use crate::api::identity::{AccessToken, AgentServer, GetMetadata, GetOwnToken, GetVersion, Version};
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -13,11 +14,9 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 fn version(call: &ReadCall) -> Version {
-    Version {
-        version: call.version.number().into(),
-        revision: env!("CARGO_PKG_VERSION").into(),
-        enterprise: Some(true),
-    }
+    let kas = AgentServer { enabled: false, external_url: None.into(), version: None.into() };
+    let (version, revision) = (call.version.number().into(), env!("CARGO_PKG_VERSION").into());
+    Version { version, revision, enterprise: Some(true), kas: Some(kas) }
 }
 
 fn own_token(call: &ReadCall, _: GetOwnToken) -> Outcome<AccessToken> {
@@ -32,6 +31,9 @@ fn own_token(call: &ReadCall, _: GetOwnToken) -> Outcome<AccessToken> {
         name: token.name.clone(),
         scopes: if token.scopes.is_empty() { vec!["api".into()] } else { token.scopes.clone() },
         user_id: token.user,
+        created_at: Some(time(token.created_at)),
+        description: token.description.clone().into(),
+        last_used_at: Some(time(call.now)).into(),
         active: true,
         expires_at: token.expires_at.map(|at| at.strftime("%Y-%m-%d").to_string().as_str().into()),
         ..AccessToken::default()

@@ -75,6 +75,9 @@ impl<W: Deref<Target = World>> Call<W> {
             Some(label) => IssueLabel::Label(Box::new(self.show_label(label))),
             None => IssueLabel::Name(name.clone()),
         };
+        let tasks = tasks(&issue.description);
+        let kind = if issue.issue_type.is_empty() { "issue" } else { issue.issue_type.as_str() };
+        let api = format!("{}/issues/{}", self.project_api(issue.project), issue.iid);
         Issue {
             id: issue.id,
             iid: issue.iid,
@@ -98,12 +101,36 @@ impl<W: Deref<Target = World>> Call<W> {
             discussion_locked: issue.discussion_locked,
             web_url: project.map(page).unwrap_or_default(),
             time_stats: Some(time_stats(issue.time)),
-            closed_by: issue.closed_by.map(|id| self.user_summary(id)),
-            issue_type: Some(if issue.issue_type.is_empty() { "issue".into() } else { issue.issue_type.clone() }),
+            closed_by: issue.closed_by.map(|id| self.user_summary(id)).into(),
+            r#type: Some(kind.to_uppercase()),
+            issue_type: Some(kind.to_owned()),
+            severity: Some("UNKNOWN".into()),
+            start_date: None.into(),
+            merge_requests_count: Some(self.closing_merge_requests(issue).len() as u64),
+            moved_to_id: None.into(),
+            imported: Some(false),
+            imported_from: Some("none".into()),
+            service_desk_reply_to: None.into(),
+            has_tasks: Some(tasks.count > 0),
+            task_status: (tasks.count > 0)
+                .then(|| format!("{} of {} checklist items completed", tasks.completed_count, tasks.count)),
+            links: Some(IssueLinks {
+                this: api.clone(),
+                notes: format!("{api}/notes"),
+                award_emoji: format!("{api}/award_emoji"),
+                project: self.project_api(issue.project),
+                closed_as_duplicate_of: None,
+            }),
             references: Some(references(&path, &format!("#{}", issue.iid))),
-            task_completion_status: Some(tasks(&issue.description)),
+            task_completion_status: Some(tasks),
             ..Issue::default()
         }
+    }
+
+    /// Returns the representation of a single issue.
+    pub fn show_issue_detail(&self, issue: &records::Issue) -> Issue {
+        let is_subscribed = self.rights.user.is_some_and(|user| issue.subscribers.contains(&user));
+        Issue { subscribed: Some(is_subscribed), ..self.show_issue(issue, false) }
     }
 
     fn issue(&self, id: &Id, iid: u64) -> Result<(&Project, &records::Issue), Rejection> {
@@ -334,7 +361,7 @@ fn of_project(call: &ReadCall, project: u64, input: ListScopedIssues) -> Outcome
 
 fn get(call: &ReadCall, input: GetIssue) -> Outcome<Issue> {
     let (_, issue) = call.issue(&input.id, input.issue_iid)?;
-    ok(call.show_issue(issue, false))
+    ok(call.show_issue_detail(issue))
 }
 
 /// Returns those of `ids` to whom an issue of the project can be assigned, without duplicates; 0 means no one.
@@ -413,7 +440,7 @@ fn create(call: &mut WriteCall, input: CreateIssue) -> Outcome<Issue> {
     let issue = call.world.issues.get(id).ok_or_else(Rejection::record_not_found)?.clone();
     call.world.add_assignment_todos(Noteable::Issue(id), TodoAction::Assigned, (&[], &issue.assignees), author, now);
     call.world.add_mention_todos(Noteable::Issue(id), None, ("", &issue.description), author, now);
-    ok(call.show_issue(&issue, false))
+    ok(call.show_issue_detail(&issue))
 }
 
 /// Formats usernames as `@ada, @bo and @cem`.
@@ -515,7 +542,7 @@ fn update(call: &mut WriteCall, input: UpdateIssue) -> Outcome<Issue> {
     call.world.issues.add(issue.clone());
     call.world.add_assignment_todos(on, TodoAction::Assigned, (&before.assignees, &issue.assignees), caller, now);
     call.world.add_mention_todos(on, None, (&before.description, &issue.description), caller, now);
-    ok(call.show_issue(&issue, false))
+    ok(call.show_issue_detail(&issue))
 }
 
 fn delete(call: &mut WriteCall, input: DeleteIssue) -> Outcome<NoContent> {
@@ -593,9 +620,16 @@ impl<W: Deref<Target = World>> Call<W> {
             };
             fits(mr, &before)
         };
-        let mut found: Vec<&records::MergeRequest> = world.merge_requests.iter().filter(reads).filter(refers).collect();
+        let mut found: Vec<&records::MergeRequest> = world.merge_requests.iter().filter(refers).filter(reads).collect();
         found.reverse();
         found
+    }
+
+    /// Returns the visible merge requests that close an issue when they are merged, newest first.
+    fn closing_merge_requests(&self, issue: &records::Issue) -> Vec<&records::MergeRequest> {
+        self.referring_merge_requests(issue, |mr, before| {
+            mr.state != State::Closed && before(&mr.description).iter().any(|before| closes(before))
+        })
     }
 
     fn page_requests(&self, rows: Vec<&records::MergeRequest>) -> Outcome<Vec<MergeRequest>> {
@@ -673,10 +707,7 @@ fn related_to_request(call: &ReadCall, input: ListRelatedIssues) -> Outcome<Vec<
 
 fn closing(call: &ReadCall, input: ListClosingMergeRequests) -> Outcome<Vec<MergeRequest>> {
     let (_, issue) = call.issue(&input.id, input.issue_iid)?;
-    let rows = call.referring_merge_requests(issue, |mr, before| {
-        mr.state != State::Closed && before(&mr.description).iter().any(|before| closes(before))
-    });
-    call.page_requests(rows)
+    call.page_requests(call.closing_merge_requests(issue))
 }
 
 fn participants(call: &ReadCall, input: ListIssueParticipants) -> Outcome<Vec<User>> {

@@ -5,16 +5,16 @@ use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::Git;
 use super::modes::Version;
 use super::mount::Mount;
-use super::pipelines::check_variable;
+use super::pipelines::{check_variable, seconds};
 use super::records::{self, Project, Status, level};
 use super::rejection::Rejection;
 use super::runner;
 use super::stream::Stream;
 use super::world::World;
 use super::{params, range};
-use crate::api::Id;
 use crate::api::jobs::*;
 use crate::api::pipelines::resources;
+use crate::api::{Id, Nullable};
 use crate::backend::presenters::{optional_time, time};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -61,12 +61,11 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Converts a job to its API representation; `git` is its project's repository, if it is readable.
     pub fn show_job(&self, job: &records::Job, git: Option<&Git>) -> Job {
         let commit = git.and_then(|git| git.show(git.resolve(&job.sha)?).ok());
-        let artifacts = unexpired_artifacts(job, self.now);
+        let archive = unexpired_artifacts(job, self.now);
+        let file = archive.map(|a| ArtifactsFile { filename: a.filename.clone(), size: a.size });
+        // Current servers leave it out if there are no artifacts.
+        let artifacts_file = if file.is_none() && !self.only_specified() { Nullable::default() } else { file.into() };
         let end = job.finished_at.or((job.status == Status::Running).then_some(self.now));
-        let duration = match (job.started_at, end) {
-            (Some(start), Some(end)) => Some(end.duration_since(start).as_secs().max(0) as f64),
-            _ => None,
-        };
         Job {
             id: job.id,
             name: job.name.clone(),
@@ -78,12 +77,21 @@ impl<W: Deref<Target = World>> Call<W> {
             created_at: Some(time(job.created_at)),
             started_at: optional_time(job.started_at),
             finished_at: optional_time(job.finished_at),
-            duration,
-            artifacts_file: artifacts.map(|a| ArtifactsFile { filename: a.filename.clone(), size: a.size }),
+            duration: seconds(job.started_at, end),
+            artifacts_file,
             runner: job.runner.and_then(|id| self.world.runners.get(id)).map(|runner| self.show_runner(runner)),
             user: job.user.and_then(|id| self.profile_of(id)).map(Box::new),
             commit,
             pipeline: self.world.pipelines.get(job.pipeline).map(|pipeline| self.show_pipeline(pipeline)),
+            web_url: self.job_page(job.project, job.id),
+            allow_failure: Some(job.allow_failure),
+            failure_reason: (job.status == Status::Failed).then(|| "script_failure".into()),
+            queued_duration: seconds(Some(job.queued_at.unwrap_or(job.created_at)), job.started_at).into(),
+            erased_at: optional_time(job.erased_at).into(),
+            artifacts: Some(archive.map(show_artifacts).into_iter().collect()),
+            artifacts_expire_at: optional_time(archive.and_then(|archive| archive.expire_at)).into(),
+            tag_list: Some(job.tag_list.clone()),
+            archived: Some(false),
             ..Job::default()
         }
     }
@@ -109,8 +117,20 @@ impl<W: Deref<Target = World>> Call<W> {
             commit,
             pipeline: pipeline.map(|pipeline| self.show_pipeline(pipeline)),
             downstream_pipeline: downstream.into(),
+            web_url: self.job_page(bridge.project, bridge.id),
+            allow_failure: Some(false),
+            failure_reason: (bridge.status == Status::Failed).then(|| "downstream_pipeline_creation_failed".into()),
+            duration: bridge.finished_at.map(|_| 0.0),
+            queued_duration: seconds(Some(bridge.created_at), bridge.finished_at).into(),
+            erased_at: None.into(),
+            archived: Some(false),
             ..Job::default()
         }
+    }
+
+    /// Returns the web URL of a job; `None` if its project is gone.
+    pub fn job_page(&self, project: u64, job: u64) -> Option<String> {
+        self.world.projects.get(project).map(|project| self.project_page(project, &format!("jobs/{job}")))
     }
 
     /// Returns a project if the caller may read its jobs.
@@ -128,6 +148,15 @@ impl<W: Deref<Target = World>> Call<W> {
 
     fn job(&self, project: u64, id: u64) -> Result<&records::Job, Rejection> {
         self.world.jobs.get(id).filter(|job| job.project == project).ok_or_else(Rejection::record_not_found)
+    }
+}
+
+fn show_artifacts(archive: &records::Artifacts) -> Artifact {
+    Artifact {
+        file_type: "archive".into(),
+        size: archive.size,
+        filename: archive.filename.clone(),
+        file_format: Some("zip".into()).into(),
     }
 }
 

@@ -742,7 +742,10 @@ fn check_can_open(call: &WriteCall, mr: &records::MergeRequest) -> Result<(), Re
             && other.target_branch == mr.target_branch
     };
     if let Some(other) = call.world.merge_requests.iter().find(same) {
-        let why = format!("Cannot Create: This merge request already exists: [\"{}\"]", other.title);
+        let why = match call.only_specified() {
+            true => format!("Cannot Create: This merge request already exists: [\"{}\"]", other.title),
+            false => format!("Another open merge request already exists for this source branch: !{}", other.iid),
+        };
         return Err(Rejection::conflict(Value::from(vec![why])));
     }
     Ok(())

@@ -320,8 +320,9 @@ where
     E::Output: Render,
 {
     let Answer { mut body, status, list_size, headers, body_override, only } = answer;
-    // Current servers send nested objects and rows of short lists with all fields.
-    let (views, only) = if only_specified { (E::VIEWS, only) } else { (&[][..], None) };
+    // Where the specification has fewer fields in nested objects and in rows of short lists, current servers send all.
+    let narrows = only_specified || E::ROUTES.iter().all(|route| route.is_unspecified);
+    let (views, only) = if narrows { (E::VIEWS, only) } else { (&[][..], None) };
     if only_specified {
         body.restrict();
     }

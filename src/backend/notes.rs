@@ -7,11 +7,12 @@ use super::rejection::Rejection;
 use super::suggestions;
 use super::world::World;
 use crate::api::notes::*;
-use crate::api::{self, Id, NoContent};
+use crate::api::{self, Id, NoContent, Nullable};
 use crate::backend::presenters::{optional_time, parse_time, time};
 use crate::domain::emoji;
 use jiff::Timestamp;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -150,6 +151,10 @@ pub fn show<W: Deref<Target = World>>(call: &Call<W>, target: &NoteTarget, note:
         NoteKind::Diff => Some("DiffNote"),
     };
     let is_resolvable = note.is_resolvable();
+    let (resolved_by, resolved_at) = match is_resolvable {
+        true => (note.resolved_by.map(|user| call.user_summary(user)).into(), optional_time(note.resolved_at).into()),
+        false => (Nullable::default(), Nullable::default()),
+    };
     Note {
         id: note.id,
         body: note.body.clone(),
@@ -161,13 +166,19 @@ pub fn show<W: Deref<Target = World>>(call: &Call<W>, target: &NoteTarget, note:
         noteable_id: Some(noteable_id),
         noteable_type: target.kind.into(),
         noteable_iid: target.iid,
-        r#type: kind.map(str::to_owned),
+        r#type: kind.map(str::to_owned).into(),
         position: note.position.clone(),
         commit_id: note.commit_id.clone(),
-        resolvable: is_resolvable.then_some(true),
+        resolvable: Some(is_resolvable),
         resolved: is_resolvable.then_some(note.resolved_at.is_some()),
-        resolved_by: note.resolved_by.map(|user| call.user_summary(user)),
-        resolved_at: optional_time(note.resolved_at),
+        resolved_by,
+        resolved_at,
+        project_id: call.world.project_of(note.on).map(|project| project.id).into(),
+        confidential: Some(false),
+        internal: Some(false),
+        imported: Some(false),
+        imported_from: Some("none".into()),
+        commands_changes: Some(BTreeMap::new()),
         suggestions: call.show_suggestions(note),
         ..Note::default()
     }

@@ -155,6 +155,7 @@ fn token(call: &mut WriteCall) -> Outcome<Rendered> {
         user: granted.user,
         name: "device".into(),
         secret: access.clone(),
+        created_at: now,
         scopes: granted.scopes,
         expires_at: Some(expires_at),
         refresh: Some(refresh.clone()),

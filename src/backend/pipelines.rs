@@ -69,7 +69,7 @@ fn updated_at(pipeline: &records::Pipeline) -> Timestamp {
 }
 
 /// Returns the seconds between two times.
-fn seconds(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
+pub fn seconds(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
     Some(to?.duration_since(from?).as_secs().max(0) as f64)
 }
 

@@ -1,9 +1,11 @@
 //! Helpers for replies that all areas share: times, users, URLs.
 
 use super::call::Call;
+use super::mount::ROOT;
 use super::records::{Project, User};
 use super::world::World;
 use crate::api::Time;
+use crate::api::endpoint::encode;
 use crate::api::users::{CustomAttribute, User as UserView};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -67,6 +69,11 @@ impl Bounds {
     }
 }
 
+/// Returns the name of a ref, or the path of a file, as part of a web URL: slashes are kept.
+pub fn path(name: &str) -> String {
+    name.split('/').map(encode).collect::<Vec<_>>().join("/")
+}
+
 /// Returns whether `text` contains `part`, ignoring case.
 pub fn contains_ignore_case(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
@@ -119,6 +126,11 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns the web URL of a project.
     pub fn project_url(&self, project: &Project) -> String {
         format!("{}/{}", self.base_url, self.world.project_path(project))
+    }
+
+    /// Returns the address of a project in the API.
+    pub fn project_api(&self, project: u64) -> String {
+        format!("{}{ROOT}/projects/{project}", self.base_url)
     }
 
     /// Returns the web URL of a page of a project, such as `issues/7`. Servers of the specification's version had no

@@ -17,9 +17,10 @@ use crate::api::projects::{
     Access, Common, CreateProject, CreateUserProject, GetLanguages, GetProject, Links, ListProjectUsers, ListProjects,
     Permissions, ProjectBrief, ProjectStatistics, SharedGroup, StarProject, UnstarProject, UpdateProject,
 };
+use crate::api::repository::EntryKind;
 use crate::api::users::User as UserView;
-use crate::api::{Id, NoContent};
-use crate::backend::presenters::{contains_ignore_case, time};
+use crate::api::{Id, NoContent, Nullable};
+use crate::backend::presenters::{contains_ignore_case, path, time};
 use crate::backend::ref_updates::RefUpdates;
 use serde::Deserialize;
 use serde_json::json;
@@ -153,7 +154,7 @@ pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> b
     let statistics = filter.statistics == Some(true) && rights.admin;
     let with_attributes = filter.with_custom_attributes == Some(true) && rights.admin;
     let answer = call.page(rows, |project| match filter.simple {
-        Some(true) => call.simple_project(project),
+        Some(true) => call.search_result_project(project),
         _ => call.show_project(project, statistics, with_attributes),
     })?;
     Ok(answer.only(filter.simple.filter(|simple| *simple).map(|_| SIMPLE_PROJECT)))
@@ -180,10 +181,12 @@ impl<W: Deref<Target = World>> Call<W> {
         let simple = self.simple_project(project);
         let host = self.base_url.split_once("://").map_or("localhost", |(_, rest)| rest);
         let host = host.split(':').next().unwrap_or(host);
+        let reads = self.only_specified() || self.rights.can_read_code(&self.world, project);
+        let namespace = (!self.only_specified()).then(|| self.show_namespace(project.namespace));
         ProjectView {
             description: project.description.clone().into(),
             created_at: Some(time(project.created_at)),
-            default_branch: project.default_branch.clone().into(),
+            default_branch: if reads { project.default_branch.clone().into() } else { Nullable::default() },
             tag_list: Some(project.tag_list.clone()),
             ssh_url_to_repo: Some(format!("git@{host}:{}.git", simple.path_with_namespace)),
             http_url_to_repo: Some(format!("{}.git", simple.web_url)),
@@ -191,14 +194,33 @@ impl<W: Deref<Target = World>> Call<W> {
             star_count: Some(project.stars.len() as u64),
             forks_count: Some(forks as u64),
             last_activity_at: Some(time(project.last_activity_at)),
+            topics: Some(project.tag_list.clone()),
+            readme_url: self.readme_page(project),
+            namespace,
             ..simple
         }
+    }
+
+    /// Returns the address of the page of a project's readme file; null without one, absent if the caller may not read
+    /// the code.
+    fn readme_page(&self, project: &Project) -> Nullable<String> {
+        if !self.rights.can_read_code(&self.world, project) {
+            return Nullable::default();
+        }
+        let file = || {
+            let (git, branch) = (self.git(project).ok()?, project.default_branch.as_ref()?);
+            let files = git.list(&git.tree(git.default_head()?).ok()?, "", false).ok()?.entries;
+            let is_readme = |name: &str| name.to_lowercase().split('.').next() == Some("readme");
+            let file = files.into_iter().find(|entry| entry.r#type == EntryKind::Blob && is_readme(&entry.name))?;
+            Some(self.project_page(project, &format!("blob/{}/{}", path(branch), path(&file.name))))
+        };
+        file().into()
     }
 
     /// Returns the full representation, as far as the caller may see it.
     pub fn show_project(&self, project: &Project, statistics: bool, with_attributes: bool) -> ProjectView {
         let (world, rights) = (&*self.world, &self.rights);
-        let api = format!("{}{}/projects/{}", self.base_url, super::mount::ROOT, project.id);
+        let api = self.project_api(project.id);
         let opened = |issue: &&records::Issue| issue.project == project.id && issue.state == State::Opened;
         let shared = project.shared_with.iter().filter_map(|share| {
             let group = world.groups.get(share.group).filter(|group| rights.can_see_group(world, group))?;
@@ -217,6 +239,8 @@ impl<W: Deref<Target = World>> Call<W> {
             Namespace::Group(_) => None,
         };
         let runs = rights.level(world, project) >= level::MAINTAINER;
+        let reads = rights.can_read_code(world, project);
+        let access = |enabled: bool| Some(if enabled { "enabled" } else { "disabled" }.to_owned());
         let origin = project.forked_from.filter(|_| !self.only_specified()).and_then(|id| world.projects.get(id));
         let origin = origin.filter(|origin| rights.can_see_project(world, origin));
         let mut out = ProjectView {
@@ -258,6 +282,64 @@ impl<W: Deref<Target = World>> Call<W> {
                 events: Some(format!("{api}/events")),
                 members: Some(format!("{api}/members")),
             }),
+            lfs_enabled: (!self.only_specified()).then_some(project.lfs_enabled),
+            empty_repo: Some(project.default_branch.is_none()),
+            updated_at: Some(time(project.last_activity_at)),
+            ci_config_path: if reads { project.ci_config_path.clone().into() } else { Nullable::default() },
+            merge_method: Some(project.merge_method.as_str().into()),
+            squash_option: Some("default_off".into()),
+            can_create_merge_request_in: Some(
+                reads && rights.user.is_some() && !project.merge_requests_disabled && !project.archived,
+            ),
+            remove_source_branch_after_merge: Some(false),
+            allow_merge_on_skipped_pipeline: Some(false),
+            autoclose_referenced_issues: Some(true),
+            suggestion_commit_message: None.into(),
+            merge_commit_template: None.into(),
+            squash_commit_template: None.into(),
+            issue_branch_template: None.into(),
+            packages_enabled: Some(false),
+            emails_disabled: Some(false),
+            emails_enabled: Some(true),
+            service_desk_enabled: Some(false),
+            service_desk_address: None.into(),
+            import_url: None.into(),
+            import_type: None.into(),
+            ci_default_git_depth: Some(20).into(),
+            ci_forward_deployment_enabled: Some(true),
+            ci_job_token_scope_enabled: Some(false),
+            ci_separated_caches: Some(true),
+            ci_allow_fork_pipelines_to_run_in_parent_project: Some(true),
+            build_git_strategy: runs.then(|| "fetch".into()),
+            build_timeout: Some(3_600),
+            auto_cancel_pending_pipelines: Some("enabled".into()),
+            auto_devops_enabled: Some(false),
+            auto_devops_deploy_strategy: Some("continuous".into()),
+            keep_latest_artifact: Some(true),
+            restrict_user_defined_variables: Some(false),
+            runner_token_expiration_interval: None.into(),
+            external_authorization_classification_label: Some(String::new()).into(),
+            repository_object_format: Some("sha1".into()),
+            marked_for_deletion_at: None.into(),
+            marked_for_deletion_on: None.into(),
+            issues_access_level: access(!project.issues_disabled),
+            repository_access_level: access(true),
+            merge_requests_access_level: access(!project.merge_requests_disabled),
+            forking_access_level: access(true),
+            wiki_access_level: access(!project.wiki_disabled),
+            builds_access_level: access(!project.jobs_disabled),
+            snippets_access_level: access(!project.snippets_disabled),
+            pages_access_level: access(false),
+            analytics_access_level: access(true),
+            container_registry_access_level: access(project.container_registry_enabled),
+            security_and_compliance_access_level: access(false),
+            releases_access_level: access(true),
+            environments_access_level: access(true),
+            feature_flags_access_level: access(false),
+            infrastructure_access_level: access(false),
+            monitor_access_level: access(false),
+            model_experiments_access_level: access(false),
+            model_registry_access_level: access(false),
             ..self.search_result_project(project)
         };
         if statistics {
@@ -285,14 +367,21 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns the representation of the place of a project.
     pub fn show_namespace(&self, namespace: Namespace) -> crate::api::projects::Namespace {
         let full_path = self.world.namespace_path(namespace);
-        let (id, name, kind) = match namespace {
+        let (id, name, kind, prefix) = match namespace {
             Namespace::User(id) => {
                 let user = self.world.users.get(id);
-                (user.map_or(0, |u| u.namespace_id), user.map(|u| u.username.clone()), "user")
+                (user.map_or(0, |u| u.namespace_id), user.map(|u| u.username.clone()), "user", "")
             }
             Namespace::Group(id) => {
                 let group = self.world.groups.get(id);
-                (id, group.map(|g| g.name.clone()), "group")
+                (id, group.map(|g| g.name.clone()), "group", "groups/")
+            }
+        };
+        let (parent, avatar) = match namespace {
+            Namespace::User(id) => (None, self.world.users.get(id).and_then(|user| self.avatar_url(&user.avatar_url))),
+            Namespace::Group(id) => {
+                let group = self.world.groups.get(id);
+                (group.and_then(|g| g.parent), group.and_then(|g| self.avatar_url(&g.avatar_url)))
             }
         };
         crate::api::projects::Namespace {
@@ -300,8 +389,10 @@ impl<W: Deref<Target = World>> Call<W> {
             name: name.unwrap_or_default(),
             path: full_path.rsplit('/').next().unwrap_or_default().to_owned(),
             kind: kind.into(),
+            parent_id: parent.into(),
+            web_url: Some(format!("{}/{prefix}{full_path}", self.base_url)),
+            avatar_url: avatar.into(),
             full_path,
-            ..crate::api::projects::Namespace::default()
         }
     }
 

@@ -42,6 +42,7 @@ fn show(rule: &ProtectedBranch) -> ProtectionRule {
         }]
     };
     ProtectionRule {
+        id: Some(rule.id).filter(|id| *id > 0),
         name: rule.name.clone(),
         push_access_levels: access(rule.push_level()),
         merge_access_levels: access(rule.merge_level()),
@@ -91,9 +92,9 @@ fn create(call: &mut WriteCall, input: CreateProtectionRule) -> Outcome<Protecti
         nobody_can_push: push == 0,
         nobody_can_merge: merge == 0,
         allow_force_push: input.allow_force_push == Some(true),
+        ..ProtectedBranch::default()
     };
-    project.protected_branches.push(rule.clone());
-    ok(show(&rule))
+    ok(show(&project.protect(rule)))
 }
 
 /// Returns the new access level of a rule; `None` if it does not change.

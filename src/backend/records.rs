@@ -320,6 +320,8 @@ pub struct Share {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProtectedBranch {
+    /// The ID in the project; 0 in data of older versions.
+    pub id: u64,
     /// The name of a branch, or a pattern with `*`.
     pub name: String,
     pub developers_can_push: bool,
@@ -353,6 +355,14 @@ impl Project {
     /// Returns the rules that match a branch.
     pub fn protection(&self, branch: &str) -> impl Iterator<Item = &ProtectedBranch> {
         self.protected_branches.iter().filter(move |rule| covers(&rule.name, branch))
+    }
+
+    /// Adds a rule under a new ID, and returns it.
+    pub fn protect(&mut self, rule: ProtectedBranch) -> ProtectedBranch {
+        let last = self.protected_branches.iter().map(|known| known.id).max().unwrap_or(0);
+        let rule = ProtectedBranch { id: last + 1, ..rule };
+        self.protected_branches.push(rule.clone());
+        rule
     }
 
     pub fn is_protected(&self, branch: &str) -> bool {
@@ -1024,10 +1034,19 @@ record! {
         name: String,
         description: String,
         created_at: Timestamp,
+        /// The release date, if it is not that of its creation.
+        released_at: Option<Timestamp>,
         author: Option<u64>,
+        milestones: Vec<u64>,
         /// The download links.
         #[serde(deserialize_with = "asset_links")]
         links: Vec<AssetLink>,
+    }
+}
+
+impl Release {
+    pub fn released_at(&self) -> Timestamp {
+        self.released_at.unwrap_or(self.created_at)
     }
 }
 
@@ -1040,7 +1059,7 @@ fn asset_links<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<
         Link(AssetLink),
     }
     let link = |(stored, id): (StoredLink, u64)| match stored {
-        StoredLink::Pair(name, url) => AssetLink { id, name, url, link_type: "other".into() },
+        StoredLink::Pair(name, url) => AssetLink { id, name, url, link_type: "other".into(), ..AssetLink::default() },
         StoredLink::Link(link) => link,
     };
     Ok(Vec::<StoredLink>::deserialize(deserializer)?.into_iter().zip(1..).map(link).collect())

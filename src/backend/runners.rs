@@ -48,6 +48,9 @@ impl<W: Deref<Target = World>> Call<W> {
             is_shared: runner.is_shared,
             online: Some(online),
             status,
+            paused: Some(!runner.active),
+            runner_type: Some(if runner.is_shared { "instance_type" } else { "project_type" }.into()),
+            ip_address: Some(String::new()),
             ..Runner::default()
         }
     }

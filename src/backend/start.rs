@@ -12,6 +12,7 @@ use super::temp_folder::TempFolder;
 use super::world::World;
 use super::{auth, routes};
 use crate::backend::ref_updates;
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -212,7 +213,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
         let added = add_repository(&mut world, path, &repositories, &options.clock)?;
         project.get_or_insert(added);
     }
-    add_missing_tokens(&mut world)?;
+    add_missing_tokens(&mut world, options.clock.now())?;
     if store.is_some() {
         super::versions::catch_up(&mut world, &repositories, options.clock.now());
     }
@@ -281,7 +282,7 @@ pub fn local_identity(path: &Path) -> Option<GitIdentity> {
 }
 
 /// Adds a random token for every user who can sign in and does not have one.
-fn add_missing_tokens(world: &mut World) -> Result<(), StartError> {
+fn add_missing_tokens(world: &mut World, now: Timestamp) -> Result<(), StartError> {
     let without: Vec<u64> = world
         .users
         .iter()
@@ -295,7 +296,7 @@ fn add_missing_tokens(world: &mut World) -> Result<(), StartError> {
     for user in without {
         let secret =
             auth::secret().ok_or_else(|| StartError::World("cannot get random numbers from the system".into()))?;
-        world.tokens.add(Token { user, name: "first start".into(), secret, ..Token::default() });
+        world.tokens.add(Token { user, name: "first start".into(), secret, created_at: now, ..Token::default() });
     }
     Ok(())
 }

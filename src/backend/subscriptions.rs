@@ -62,7 +62,7 @@ fn set(call: &mut WriteCall, on: &crate::api::Noteable, subscribes: bool) -> Out
         }
         Noteable::Issue(id) => {
             let issue = call.world.issues.get(id).ok_or_else(Rejection::record_not_found)?;
-            Subscribed::Issue(Box::new(call.show_issue(issue, false)))
+            Subscribed::Issue(Box::new(call.show_issue_detail(issue)))
         }
         Noteable::Snippet(_) | Noteable::Epic(_) => return Err(Rejection::record_not_found()),
     };

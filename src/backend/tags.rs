@@ -2,7 +2,7 @@
 
 use super::branches::{record_project_activity, search_refs};
 use super::call::{Outcome, ReadCall, WriteCall, ok, stable_sort};
-use super::git::{Author, Git, TagRef};
+use super::git::{self, Author, Git, TagRef};
 use super::mount::Mount;
 use super::params;
 use super::records::{self, Project};
@@ -30,7 +30,9 @@ fn show(world: &World, git: &Git, project: u64, tag: &TagRef) -> Result<Tag, Rej
         message: tag.message.clone(),
         commit: Some(git.show(tag.commit)?),
         release: release.map(show_release),
-        ..Tag::default()
+        target: Some(tag.target.to_string()),
+        protected: Some(false),
+        created_at: tag.tagged_at.map(git::time).into(),
     })
 }
 

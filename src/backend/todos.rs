@@ -7,10 +7,11 @@ use super::notes;
 use super::records::{self, Namespace, Noteable, Record, State, Status, TodoAction};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::NoContent;
 use crate::api::todos::*;
+use crate::api::{NoContent, json};
 use crate::backend::presenters::time;
 use jiff::Timestamp;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
@@ -180,7 +181,8 @@ impl World {
         }
     }
 
-    fn project_of(&self, on: Noteable) -> Option<&records::Project> {
+    /// Returns the project of an object; `None` for an epic.
+    pub fn project_of(&self, on: Noteable) -> Option<&records::Project> {
         self.projects.get(match on {
             Noteable::MergeRequest(id) => self.merge_requests.get(id)?.target_project,
             Noteable::Issue(id) => self.issues.get(id)?.project,
@@ -205,27 +207,33 @@ impl<W: Deref<Target = World>> Call<W> {
         let world = &self.world;
         let project = world.project_of(todo.on);
         let page = |path: &str| project.map(|project| self.project_page(project, path));
-        let (target_type, url, target) = match todo.on {
+        let (target_type, url, title, whole) = match todo.on {
             Noteable::MergeRequest(id) => {
                 let mr = world.merge_requests.get(id);
+                let git = project.and_then(|project| self.git(project).ok());
+                let whole = mr.map(|mr| json::to_value(&self.show_merge_request(mr, git.as_ref())));
                 let url = mr.and_then(|mr| page(&format!("merge_requests/{}", mr.iid)));
-                ("MergeRequest", url, mr.map(|mr| (mr.title.clone(), mr.iid, Some(mr.state.as_str()))))
+                ("MergeRequest", url, mr.map(|mr| mr.title.clone()), whole)
             }
             Noteable::Issue(id) => {
                 let issue = world.issues.get(id);
                 let url = issue.and_then(|issue| page(&format!("issues/{}", issue.iid)));
-                ("Issue", url, issue.map(|issue| (issue.title.clone(), issue.iid, Some(issue.state.as_str()))))
+                let whole = issue.map(|issue| json::to_value(&self.show_issue(issue, false)));
+                ("Issue", url, issue.map(|issue| issue.title.clone()), whole)
             }
             Noteable::Epic(id) => {
                 let epic = world.epics.get(id);
                 let path = epic.map(|epic| world.group_path(epic.group)).unwrap_or_default();
                 let url = epic.map(|epic| format!("{}/groups/{path}/-/epics/{}", self.base_url, epic.iid));
-                ("Epic", url, epic.map(|epic| (epic.title.clone(), epic.iid, None)))
+                let whole = epic.map(|epic| {
+                    let (id, iid, title, group_id) = (epic.id, epic.iid, &epic.title, epic.group);
+                    Ok(json!({ "id": id, "iid": iid, "group_id": group_id, "title": title, "web_url": &url }))
+                });
+                ("Epic", url, epic.map(|epic| epic.title.clone()), whole)
             }
-            Noteable::Snippet(_) => ("ProjectSnippet", None, None),
+            Noteable::Snippet(_) => ("ProjectSnippet", None, None, None),
         };
         let note = todo.note.and_then(|id| world.notes.get(id));
-        let title = target.as_ref().map(|(title, ..)| title.clone()).unwrap_or_default();
         let group = project.is_none().then(|| self.todo_group(todo.on)).flatten();
         let fragment = note.map(|note| format!("#note_{}", note.id)).unwrap_or_default();
         Todo {
@@ -235,14 +243,9 @@ impl<W: Deref<Target = World>> Call<W> {
             author: Some(self.user_summary(todo.author)),
             action_name: todo.action.as_str().into(),
             target_type: target_type.into(),
-            target: target.map(|(title, iid, state)| TodoTarget {
-                title: Some(title),
-                iid: Some(iid),
-                state: state.map(str::to_owned),
-                web_url: url.clone(),
-            }),
+            target: whole.and_then(Result::ok).map(|whole| TodoTarget { whole, ..TodoTarget::default() }),
             target_url: url.map(|url| format!("{url}{fragment}")),
-            body: note.map_or(title, |note| note.body.clone()),
+            body: note.map_or(title.unwrap_or_default(), |note| note.body.clone()),
             state: if todo.done { "done" } else { "pending" }.into(),
             created_at: Some(time(todo.created_at)),
             updated_at: Some(time(todo.created_at)),

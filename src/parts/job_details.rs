@@ -97,7 +97,7 @@ pub fn lines(
                 .and(chart, Role::Chart),
         );
     }
-    if let Some(queued) = job.queued_duration {
+    if let Some(queued) = *job.queued_duration {
         page.fact("queued", text::duration(queued), Role::Text);
     }
     page.when("created", job.created_at.as_ref());
@@ -122,7 +122,7 @@ pub fn lines(
 }
 
 fn artifacts(page: &mut Page, job: &Job) {
-    let Some(file) = &job.artifacts_file else { return };
+    let Some(file) = job.artifacts_file.as_ref() else { return };
     page.heading("artifacts");
     page.fact("archive", format!("{}  {}", file.filename, text::bytes(file.size)), Role::Text);
     for one in job.artifacts.iter().flatten().filter(|one| one.file_type != "archive") {

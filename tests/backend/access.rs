@@ -31,6 +31,7 @@ async fn a_token_is_limited_by_its_scopes_and_expiry_date() {
     let server = Server::of(TOKENS, &passed).await;
     let own = server.read("reader", "/personal_access_tokens/self").await;
     assert_eq!((&own["scopes"], &own["expires_at"]), (&json!(["read_api"]), &json!("2026-11-21")));
+    assert_eq!(own["created_at"], "2026-11-20T16:00:00.000Z");
     assert_eq!(server.read("root", "/personal_access_tokens/self").await["scopes"], json!(["api"]));
     let refused = json(server.post("reader", "/projects", &[("name", "mine")]).await, 403).await;
     assert_eq!((&refused["error"], &refused["scope"]), (&json!("insufficient_scope"), &json!("api")));

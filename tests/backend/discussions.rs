@@ -118,7 +118,7 @@ async fn every_note_belongs_to_a_thread_and_pages_count_threads() {
     let first = server.read("eve", &list).await;
     assert_eq!(first.as_array().unwrap().len(), 2);
     assert_eq!((&first[0]["individual_note"], &first[0]["notes"][0]["body"]), (&value!(true), &value!("Why?")));
-    assert_eq!((&first[0]["notes"][0]["resolvable"], first[0]["notes"][0].get("type")), (&value!(false), None));
+    assert_eq!((&first[0]["notes"][0]["resolvable"], &first[0]["notes"][0]["type"]), (&value!(false), &Value::Null));
     assert_eq!((&first[1]["notes"][0]["system"], &first[1]["individual_note"]), (&value!(true), &value!(true)));
     let id = first[0]["id"].as_str().unwrap().to_owned();
     assert!(id.len() == 40 && id.bytes().all(|b| b.is_ascii_hexdigit()), "{id}");
@@ -138,7 +138,7 @@ async fn every_note_belongs_to_a_thread_and_pages_count_threads() {
     let notes = server.read("eve", &format!("{REQUEST}/notes?sort=asc")).await;
     assert_eq!(each(&notes, "body"), ["Why?", "changed the description", "And how?", "So."]);
     assert_eq!(each(&notes, "type"), ["", "", "DiscussionNote", "DiscussionNote"]);
-    assert!(notes[0].get("resolvable").is_none() && notes[2]["resolvable"] == true, "{notes}");
+    assert!(notes[0]["resolvable"] == false && notes[2]["resolvable"] == true, "{notes}");
 
     // A reply turns a single comment into a thread with the same ID.
     json(server.post("ada", &format!("{list}/{id}/notes"), &[("body", "Because")]).await, 201).await;

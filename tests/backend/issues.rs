@@ -1,6 +1,6 @@
 //! Issues of the local server: lists and filters, creating, changing, closing, and permissions.
 
-use crate::{Server, each, json};
+use crate::{Server, WORLD, each, json};
 use labscope::backend::{Options, WorldKind};
 use serde_json::{Value, json as value};
 
@@ -188,4 +188,24 @@ async fn the_same_milestone_again_adds_no_system_note() {
         let notes = server.read("ada", "/projects/1/issues/1/notes").await;
         assert_eq!(each(&notes, "body"), ["changed milestone to %\"Next\""]);
     }
+}
+
+#[tokio::test]
+async fn an_issue_has_what_clients_of_today_read() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let form = [("title", "Too quiet"), ("description", "- [ ] Shout")];
+    let made = json(server.post("ada", "/projects/1/issues", &form).await, 201).await;
+    json(server.put("ada", "/projects/1/merge_requests/1", &[("description", "Closes #1")]).await, 200).await;
+    let base = &server.running.base_url;
+    assert_eq!(made["web_url"], format!("{base}/ada/hello/-/issues/1"));
+    assert_eq!(made["_links"]["notes"], format!("{base}/api/v4/projects/1/issues/1/notes"));
+    assert_eq!(
+        (&made["type"], &made["issue_type"], &made["severity"]),
+        (&"ISSUE".into(), &"issue".into(), &"UNKNOWN".into())
+    );
+    assert_eq!((&made["has_tasks"], &made["task_status"]), (&true.into(), &"0 of 1 checklist items completed".into()));
+    assert_eq!((&made["subscribed"], &made["merge_requests_count"]), (&true.into(), &0.into()));
+    let row = server.read("eve", "/projects/1/issues").await[0].clone();
+    assert_eq!((row.get("subscribed"), &row["merge_requests_count"]), (None, &1.into()));
+    assert_eq!((&row["closed_by"], &row["moved_to_id"]), (&Value::Null, &Value::Null));
 }

@@ -58,6 +58,51 @@ async fn a_pipeline_progresses_with_the_clock_and_has_its_variables() {
 }
 
 #[tokio::test]
+async fn a_manual_job_that_is_started_later_adds_only_its_own_time_to_the_duration() {
+    let passed = Arc::default();
+    let server = server(&passed).await;
+    let id = json(run(&server, "bo", &value!({"ref": "main"})).await, 201).await["id"].clone();
+    passed.store(30, Ordering::Relaxed);
+    let ship = server.read("bo", &format!("{PIPELINES}/{id}/jobs?scope=manual")).await[0]["id"].clone();
+    let days = 5 * 86_400;
+    passed.store(days, Ordering::Relaxed);
+    json(server.post("bo", &format!("/projects/ada%2Fhello/jobs/{ship}/play"), &[]).await, 200).await;
+    passed.store(days + 30, Ordering::Relaxed);
+    let pipeline = server.read("bo", &format!("{PIPELINES}/{id}")).await;
+    assert_eq!((&pipeline["status"], &pipeline["duration"]), (&"success".into(), &12.into()));
+    let ship = server.read("bo", &format!("/projects/ada%2Fhello/jobs/{ship}")).await;
+    assert_eq!((&ship["duration"], &ship["queued_duration"]), (&6.into(), &2.into()));
+}
+
+#[tokio::test]
+async fn jobs_and_commits_name_their_pipeline_and_their_pages() {
+    let server = server(&Arc::default()).await;
+    let base = format!("{}/ada/hello/-", server.running.base_url);
+    let pipeline = server.read("ada", PIPELINES).await[0].clone();
+    assert_eq!(pipeline["web_url"], format!("{base}/pipelines/{}", pipeline["id"]));
+    let job = server.read("ada", &format!("{PIPELINES}/{}/jobs", pipeline["id"])).await[0].clone();
+    assert_eq!(job["web_url"], format!("{base}/jobs/{}", job["id"]));
+    assert_eq!(job["pipeline"], pipeline_of(&pipeline));
+    assert_eq!((&job["allow_failure"], &job["tag_list"]), (&false.into(), &value!([])));
+    assert!(job.get("artifacts_file").is_none() && job.get("failure_reason").is_none(), "{job}");
+    let sha = pipeline["sha"].as_str().unwrap();
+    let commit = server.read("ada", &format!("/projects/1/repository/commits/{sha}")).await;
+    assert_eq!(commit["web_url"], format!("{base}/commit/{sha}"));
+    assert_eq!((&commit["last_pipeline"], &commit["project_id"]), (&pipeline_of(&pipeline), &1.into()));
+    let branch = server.read("ada", "/projects/1/repository/branches/louder").await;
+    assert_eq!(branch["web_url"], format!("{base}/tree/louder"));
+    assert_eq!((&branch["default"], &branch["can_push"]), (&false.into(), &true.into()));
+    assert_eq!(server.read("", "/projects/1/repository/branches/main").await["can_push"], false);
+}
+
+/// Returns a pipeline as it is inside other objects: lists also have its name.
+fn pipeline_of(listed: &Value) -> Value {
+    let mut pipeline = listed.clone();
+    pipeline.as_object_mut().unwrap().remove("name");
+    pipeline
+}
+
+#[tokio::test]
 async fn a_pipeline_that_cannot_be_created_reports_the_reason() {
     let server = server(&Arc::default()).await;
     let why = async |user: &str, body: Value, status: u16| json(run(&server, user, &body).await, status).await;

@@ -213,3 +213,33 @@ async fn the_visible_forks_of_a_project_are_listed() {
     assert_eq!(each(&own, "path_with_namespace"), ["eve/hello", "bo/mine"]);
     assert_eq!(each(&server.read("eve", "/projects/1/forks?search=mine").await, "name"), ["Mine"]);
 }
+
+#[tokio::test]
+async fn a_project_has_what_clients_of_today_read() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let base = &server.running.base_url;
+    let project = server.read("eve", "/projects/1").await;
+    assert_eq!((&project["web_url"], &project["readme_url"]), (&format!("{base}/ada/hello").into(), &value!(null)));
+    assert_eq!(project["http_url_to_repo"], format!("{base}/ada/hello.git"));
+    assert_eq!((&project["empty_repo"], &project["merge_method"]), (&false.into(), &"merge".into()));
+    assert_eq!(
+        (&project["namespace"]["web_url"], &project["namespace"]["parent_id"]),
+        (&format!("{base}/ada").into(), &value!(null))
+    );
+    assert_eq!(
+        (&project["issues_access_level"], &project["can_create_merge_request_in"]),
+        (&"enabled".into(), &true.into())
+    );
+    assert_eq!(server.read("", "/projects/1").await["can_create_merge_request_in"], false);
+    json(server.put("ada", "/projects/1", &[("issues_enabled", "false"), ("ci_config_path", "ci.yml")]).await, 200)
+        .await;
+    let project = server.read("eve", "/projects?simple=true").await[0].clone();
+    assert_eq!((&project["topics"], project.get("issues_access_level")), (&value!([]), None));
+    let project = server.read("eve", "/projects/1").await;
+    assert_eq!((&project["issues_access_level"], &project["ci_config_path"]), (&"disabled".into(), &"ci.yml".into()));
+    let body = value!({"branch": "main", "commit_message": "Describe it",
+        "actions": [{"action": "create", "file_path": "README.md", "content": "# Hello"}]});
+    let path = "/projects/1/repository/commits";
+    json(server.call("ada", reqwest::Method::POST, path).json(&body).send().await.unwrap(), 201).await;
+    assert_eq!(server.read("", "/projects/1").await["readme_url"], format!("{base}/ada/hello/-/blob/main/README.md"));
+}

@@ -36,6 +36,33 @@ async fn a_release_can_be_created_changed_and_deleted_without_its_tag() {
 }
 
 #[tokio::test]
+async fn links_milestones_and_the_date_of_a_new_release_are_kept() {
+    let server = demo(Version::default()).await;
+    let milestones = "/projects/acme%2Frocket-ui/milestones";
+    json(server.post("ada", milestones, &[("title", "Nine")]).await, 201).await;
+    let new = |milestone: &str| {
+        serde_json::json!({"tag_name": "v9", "ref": "main", "tag_message": "Nine!", "milestones": [milestone],
+            "released_at": "2030-01-02T00:00:00Z",
+            "assets": {"links": [{"name": "Package", "url": "https://acme.example/p", "link_type": "package"}]}})
+    };
+    let send = async |body| server.call("ada", reqwest::Method::POST, AT).json(&body).send().await.unwrap();
+    let refused = json(send(new("Ten")).await, 400).await;
+    assert_eq!(refused["message"], "Milestone(s) not found: Ten");
+    let made = json(send(new("Nine")).await, 201).await;
+    let base = format!("{}/acme/rocket-ui/-", server.running.base_url);
+    assert_eq!((&made["released_at"], &made["upcoming_release"]), (&"2030-01-02T00:00:00.000Z".into(), &true.into()));
+    assert_eq!(made["milestones"][0]["title"], "Nine");
+    assert_eq!((&made["assets"]["count"], &made["assets"]["links"][0]["link_type"]), (&5.into(), &"package".into()));
+    assert_eq!(made["_links"]["self"], format!("{base}/releases/v9"));
+    assert_eq!(made["tag_path"], "/acme/rocket-ui/-/tags/v9");
+    let commit = made["commit"]["id"].as_str().unwrap();
+    assert_eq!(made["commit_path"], format!("/acme/rocket-ui/-/commit/{commit}"));
+    let tag = server.read("ada", "/projects/acme%2Frocket-ui/repository/tags/v9").await;
+    assert_eq!((&tag["message"], tag["created_at"].is_string()), (&"Nine!".into(), true));
+    json(server.put("ada", &format!("{AT}/v9"), &[("milestones[]", "")]).await, 400).await;
+}
+
+#[tokio::test]
 async fn asset_links_can_be_added_changed_and_removed() {
     let server = demo(Version::default()).await;
     let links = format!("{AT}/v0.3.0/assets/links");

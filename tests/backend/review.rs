@@ -104,7 +104,8 @@ async fn a_second_merge_request_for_the_same_branches_is_refused() {
     assert_eq!((made["iid"].as_u64(), made["work_in_progress"].as_bool()), (Some(2), Some(true)));
     assert_eq!(made["labels"], value!(["a", "b"]));
     let again = json(send(form).await, 409).await;
-    assert_eq!(again["message"], value!(["Cannot Create: This merge request already exists: [\"WIP: Quiet\"]"]));
+    let why = "Another open merge request already exists for this source branch: !2";
+    assert_eq!(again["message"], value!([why]));
     let same = value!({"source_branch": "quiet", "target_branch": "quiet", "title": "x"});
     let same = json(send(same).await, 422).await;
     assert_eq!(same["error"], value!(["You can not use same project/branch for source and target"]));
@@ -164,7 +165,7 @@ async fn an_update_is_validated_like_a_creation() {
     let form = [("source_branch", "louder"), ("target_branch", "main"), ("title", "Once more")];
     json(server.post("ada", "/projects/1/merge_requests", &form).await, 201).await;
     let twice = json(server.put("ada", REQUEST, &[("state_event", "reopen")]).await, 409).await;
-    assert!(twice["message"][0].as_str().unwrap().contains("already exists: [\"Once more\"]"));
+    assert!(twice["message"][0].as_str().unwrap().contains("Another open merge request already exists"));
     assert_eq!(server.read("ada", REQUEST).await["state"], "closed");
 }
 

@@ -23,7 +23,7 @@ const ADMIN: &str = "OWN is_admin! + note? created_by{BRIEF}?";
 const AUTHOR: &str = "BRIEF email created_at@";
 const SSH_KEY: &str = "id# title key created_at@";
 const GPG_KEY: &str = "id# key created_at@";
-const RUNNER: &str = "id# description name? active! is_shared! online! status";
+const RUNNER: &str = "id# description name? active! is_shared! online! status + paused! runner_type ip_address";
 const RUNNER_DETAIL: &str = "RUNNER architecture? contacted_at@ platform?
     projects[]{id# name name_with_namespace path path_with_namespace} token revision? tag_list[] version? access_level
     run_untagged! locked!";
@@ -32,17 +32,20 @@ const PIPELINE_DETAIL: &str = "PIPELINE + before_sha tag! yaml_errors? user{BRIE
     committed_at@? duration#? queued_duration#? coverage? name? archived! detailed_status{icon text label group tooltip
     has_details! details_path illustration? favicon}";
 const JOB: &str = "id# name stage status ref tag! coverage~? created_at@ started_at@? finished_at@? duration~?
-    artifacts_file{filename size#}? runner{RUNNER}? user{SINGLE}?
-    commit{author_email author_name created_at@ id message short_id title + COMMIT} pipeline{PIPELINE}";
+    artifacts_file{filename size#}?^ runner{RUNNER}? user{SINGLE}?
+    commit{author_email author_name created_at@ id message short_id title + COMMIT} pipeline{PIPELINE} +
+    web_url allow_failure! failure_reason^ queued_duration#? erased_at@? artifacts[]{file_type size# filename
+    file_format?} artifacts_expire_at@? tag_list[] archived!";
 const COMMIT: &str = "id short_id title message author_name author_email committer_name committer_email authored_date@
-    committed_date@ created_at@ parent_ids[]";
+    committed_date@ created_at@ parent_ids[] + web_url trailers{} extended_trailers{}";
 const SHORT_COMMIT: &str = "id short_id title author_name author_email created_at@ + COMMIT";
 const DIFF: &str = "diff old_path new_path a_mode? b_mode new_file! renamed_file! deleted_file!";
 const STATUS: &str = "id# sha ref? status name target_url? description? coverage~? allow_failure! created_at@
-    started_at@? finished_at@? author{BRIEF}";
+    started_at@? finished_at@? author{BRIEF} + pipeline_id#";
 const NOTE: &str = "id# body attachment? author{AUTHOR} created_at@ updated_at@ system! noteable_id# noteable_type
     noteable_iid# type^ resolvable!^ resolved!^ resolved_by{BRIEF}^ resolved_at@^ position{POSITION}^
-    suggestions[]{SUGGESTION}^";
+    suggestions[]{SUGGESTION}^ + type? resolvable! resolved_by{BRIEF}?^ resolved_at@?^ project_id#? confidential! internal!
+    imported! imported_from commands_changes{}";
 const POSITION: &str = "base_sha start_sha head_sha position_type old_path new_path old_line#? new_line#?
     line_range{start{line_code type?} end{line_code type?}}^";
 const SUGGESTION: &str = "id# from_line# to_line# appliable! applied! from_content to_content";
@@ -53,33 +56,53 @@ const DRAFT_NOTE: &str =
 const VERSION: &str =
     "id# head_commit_sha base_commit_sha start_commit_sha created_at@ merge_request_id# state real_size";
 const NOTE_OBJECT: &str = "id# title file_name author{AUTHOR} expires_at@? updated_at@ created_at@";
+const NAMESPACE: &str = "id# name path kind full_path + parent_id#? web_url avatar_url?";
 const GROUP: &str = "id# name path description visibility lfs_enabled! avatar_url? web_url request_access_enabled!
-    full_name full_path parent_id#?";
-const GROUP_DETAIL: &str = "GROUP shared_runners_minutes_limit#? projects[]{PROJECT} shared_projects[]{PROJECT}";
-const PROJECT: &str = "id# description? default_branch? visibility ssh_url_to_repo http_url_to_repo web_url tag_list[]
+    full_name full_path parent_id#? + archived! created_at@ ldap_cn? marked_for_deletion_on? share_with_group_lock!
+    require_two_factor_authentication! two_factor_grace_period# project_creation_level subgroup_creation_level
+    auto_devops_enabled!? emails_disabled! emails_enabled! mentions_disabled!? default_branch? default_branch_protection#
+    shared_runners_setting organization_id#";
+const GROUP_DETAIL: &str = "GROUP shared_runners_minutes_limit#? projects[]{PROJECT} shared_projects[]{PROJECT} +
+    membership_lock! shared_with_groups[]{}";
+const PROJECT: &str = "id# description? default_branch?^ visibility ssh_url_to_repo http_url_to_repo web_url tag_list[]
     owner{id# name created_at@ + BRIEF}^ forked_from_project{id# name name_with_namespace path path_with_namespace}^
     name name_with_namespace path path_with_namespace issues_enabled!
     merge_requests_enabled! jobs_enabled! wiki_enabled! snippets_enabled! resolve_outdated_diff_discussions!
     container_registry_enabled! archived! shared_runners_enabled! public_jobs! only_allow_merge_if_pipeline_succeeds!
     only_allow_merge_if_all_discussions_are_resolved! printing_merge_requests_link_enabled! request_access_enabled!
     open_issues_count# creator_id# forks_count# star_count# approvals_before_merge# created_at@ last_activity_at@
-    namespace{id# name path kind full_path} import_status import_error?
+    namespace{NAMESPACE} import_status import_error?
     permissions{project_access{access_level# notification_level#}? group_access{access_level# notification_level#}?}^
     avatar_url? runners_token^ shared_with_groups[]{group_id# group_name group_access_level#} repository_storage^
-    _links{self issues merge_requests repo_branches labels events members}";
+    _links{self issues merge_requests repo_branches labels events members} + ADDED";
+const ADDED: &str = "topics[] readme_url?^ empty_repo! lfs_enabled! updated_at@ ci_config_path?^ merge_method squash_option
+    can_create_merge_request_in! remove_source_branch_after_merge! allow_merge_on_skipped_pipeline!
+    autoclose_referenced_issues! suggestion_commit_message? merge_commit_template? squash_commit_template?
+    issue_branch_template? packages_enabled! emails_disabled! emails_enabled! service_desk_enabled! service_desk_address?
+    import_url? import_type? ci_default_git_depth# ci_forward_deployment_enabled! ci_job_token_scope_enabled!
+    ci_separated_caches! ci_allow_fork_pipelines_to_run_in_parent_project! build_git_strategy^ build_timeout#
+    auto_cancel_pending_pipelines auto_devops_enabled! auto_devops_deploy_strategy keep_latest_artifact!
+    restrict_user_defined_variables! runner_token_expiration_interval#? external_authorization_classification_label
+    repository_object_format marked_for_deletion_at? marked_for_deletion_on? issues_access_level repository_access_level
+    merge_requests_access_level forking_access_level wiki_access_level builds_access_level snippets_access_level
+    pages_access_level analytics_access_level container_registry_access_level security_and_compliance_access_level
+    releases_access_level environments_access_level feature_flags_access_level infrastructure_access_level
+    monitor_access_level model_experiments_access_level model_registry_access_level";
 const STATISTICS: &str = "statistics{commit_count# storage_size# repository_size# lfs_objects_size#
     job_artifacts_size#}";
-const FOUND_PROJECT: &str = "id# description name name_with_namespace path path_with_namespace created_at@
-    default_branch? tag_list[] ssh_url_to_repo http_url_to_repo web_url avatar_url? star_count# forks_count#
-    last_activity_at@";
-const SIMPLE_PROJECT: &str = "id# name path web_url + name_with_namespace path_with_namespace";
+const FOUND_PROJECT: &str = "id# description? name name_with_namespace path path_with_namespace created_at@
+    default_branch?^ tag_list[] ssh_url_to_repo http_url_to_repo web_url avatar_url? star_count# forks_count#
+    last_activity_at@ + topics[] readme_url?^ namespace{NAMESPACE}";
+const SIMPLE_PROJECT: &str = "id# name path web_url + FOUND_PROJECT";
 const TIME_STATS: &str = "time_estimate# total_time_spent# human_time_estimate? human_total_time_spent?";
 const MILESTONE: &str = "id# iid# project_id# title description state created_at@ updated_at@ due_date%? start_date%? +
     expired! web_url";
 const ISSUE: &str = "id# iid# project_id# title description state created_at@ updated_at@ closed_at@? labels[]
     milestone{MILESTONE}? assignees[]{BRIEF} assignee{BRIEF}? author{BRIEF} user_notes_count# upvotes# downvotes#
-    due_date%? confidential! discussion_locked!? web_url time_stats{TIME_STATS} + closed_by{BRIEF}^ issue_type
-    references{REFERENCES} task_completion_status{TASKS}";
+    due_date%? confidential! discussion_locked!? web_url time_stats{TIME_STATS} + closed_by{BRIEF}? issue_type
+    references{REFERENCES} task_completion_status{TASKS} type severity start_date%? merge_requests_count# has_tasks!
+    task_status^ moved_to_id#? imported! imported_from service_desk_reply_to? _links{self notes award_emoji project
+    closed_as_duplicate_of?}";
 const REFERENCES: &str = "short relative full";
 const TASKS: &str = "count# completed_count#";
 const REQUEST: &str = "id# iid# project_id# source_project_id# target_project_id# title description state created_at@
@@ -96,10 +119,10 @@ const REQUEST_SINGLE: &str = "REQUEST closed_at@? latest_build_started_at@? late
     merge_error? diff_refs{base_sha head_sha start_sha} head_pipeline{PIPELINE_DETAIL}? first_contribution!";
 const APPROVALS: &str = "user_has_approved! user_can_approve! approved! approved_by[]{user{BRIEF} approved_at@}
     approvals_required# approvals_left#";
-const TAG: &str = "name message? commit{COMMIT} release{tag_name description}?";
+const TAG: &str = "name message? commit{COMMIT} release{tag_name description}? + target protected! created_at@?";
 const BRANCH: &str = "name merged! protected! developers_can_push! developers_can_merge!
     commit{author_email author_name authored_date@ committed_date@ committer_email committer_name id short_id title
-    message parent_ids[] + COMMIT}";
+    message parent_ids[] + COMMIT} + default! can_push! web_url";
 const DEPLOYMENT: &str = "id# iid# ref sha created_at@ user{BRIEF} environment{id# name external_url} deployable{JOB}";
 const HOOK: &str = "id# url created_at@ push_events! tag_push_events! merge_requests_events! enable_ssl_verification!";
 const SNIPPET: &str = "id# title file_name description author{AUTHOR} updated_at@ created_at@ web_url";
@@ -114,6 +137,8 @@ const NAMED: &[(&str, &str)] = &[
     ("SINGLE", SINGLE),
     ("OWN", OWN),
     ("ADMIN", ADMIN),
+    ("NAMESPACE", NAMESPACE),
+    ("ADDED", ADDED),
     ("AUTHOR", AUTHOR),
     ("SSH_KEY", SSH_KEY),
     ("GPG_KEY", GPG_KEY),
@@ -403,7 +428,7 @@ async fn check_reads(today: bool) {
         ("ada", at("/-/search?scope=notes&search=a"), with("NOTE", "noteable_iid#?")),
         // Commits and statuses.
         ("", at("/repository/commits"), "COMMIT".into()),
-        ("", at(&format!("/repository/commits/{head}")), with("COMMIT", "stats{additions# deletions# total#} last_pipeline{PIPELINE}? status?")),
+        ("", at(&format!("/repository/commits/{head}")), with("COMMIT", "stats{additions# deletions# total#} last_pipeline{PIPELINE}? status? + project_id#")),
         ("", format!("{rows}/refs"), "type name".into()),
         ("", format!("{rows}/diff"), "DIFF".into()),
         ("", at(&format!("/repository/commits/{build}/comments")), "note author{id# username email^ name state created_at@ + BRIEF} path? line#? line_type? created_at@".into()),

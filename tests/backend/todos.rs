@@ -28,6 +28,7 @@ async fn a_mention_is_pending_until_the_user_replies() {
     assert_eq!((&first["body"], &first["author"]["username"]), (&"Why not, @bo?".into(), &"ada".into()));
     assert_eq!(first["project"]["path_with_namespace"], "ada/hello");
     let url = first["target_url"].as_str().unwrap();
+    assert_eq!(first["target"]["references"]["full"], "ada/hello!1");
     assert!(url.ends_with(&format!("/ada/hello/-/merge_requests/1#note_{}", note["id"])), "{url}");
     // A second mention adds no to-do, and neither does mentioning yourself.
     json(server.post("ada", &format!("{REQUEST}/notes"), &[("body", "Well, @bo and @ada?")]).await, 201).await;

@@ -86,7 +86,7 @@ samples! {
         "closed_at": "2016-01-05T15:31:46.176Z", "labels": ["foo", "bar"], "milestone": null, "assignees": [],
         "assignee": null, "author": null, "user_notes_count": 1, "upvotes": 4, "downvotes": 0, "due_date": "2016-07-22",
         "confidential": false, "discussion_locked": false, "web_url": "http://h/my-group/my-project/-/issues/6",
-        "time_stats": null, "issue_type": "issue", "merge_requests_count": 0, "severity": "UNKNOWN",
+        "time_stats": null, "issue_type": "issue", "severity": "UNKNOWN",
         "references": {"short": "#6", "relative": "my-group/my-project#6", "full": "my-group/my-project#6"},
         "task_completion_status": {"count": 2, "completed_count": 1}, "weight": 3}"##;
     IssueLabel => r##"{"id": 1, "name": "bug", "color": "#d9534f", "description": null, "text_color": "#FFFFFF"}"##;

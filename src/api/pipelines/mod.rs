@@ -6,7 +6,6 @@ pub mod resources;
 use crate::api::endpoint::{InputKind, InputType};
 use crate::api::jobs::Job;
 use crate::api::pipelines::resources::Pipeline;
-use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, NoContent, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -122,8 +121,7 @@ crate::endpoints! {
     struct DeletePipeline { id: Id, pipeline_id: u64 }
 
     /// Lists the trigger jobs of a pipeline, each with the pipeline that it started.
-    GET "/projects/{id}/pipelines/{pipeline_id}/bridges" => Vec<Job>, about TriggerJobs,
-    views ["commit": COMMIT_WITH_MESSAGE];
+    GET "/projects/{id}/pipelines/{pipeline_id}/bridges" => Vec<Job>, about TriggerJobs;
     struct ListPipelineBridges {
         id: Id,
         pipeline_id: u64,

@@ -49,7 +49,7 @@ use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{Offset, TimeZone};
 use pack_index::Packs;
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Once};
 
@@ -68,6 +68,8 @@ pub struct Git {
     /// The list that collects ref updates, and the ID of the project they belong to; if `None`, updates are applied
     /// immediately.
     deferred: Option<(RefUpdates, u64)>,
+    /// The address of the pages of commits, to which the ID is added; empty if they have none.
+    commit_pages: String,
 }
 
 /// A branch or a tag, and the commit that it points to.
@@ -86,6 +88,8 @@ pub struct TagRef {
     pub commit: Oid,
     /// The committer date, in seconds since 1970.
     pub seconds: i64,
+    /// The date of an annotated tag.
+    pub tagged_at: Option<git2::Time>,
     pub message: Option<String>,
 }
 
@@ -169,7 +173,8 @@ impl Git {
         let shallow = shallow.lines().filter_map(|id| Oid::from_str(id).ok()).collect();
         let default_branch = default_branch.map(str::to_owned);
         let commit_graph = OnceCell::new();
-        Ok(Git { repo, default_branch, shallow, commit_graph, packs, stop: Stop::default(), deferred: None })
+        let (stop, commit_pages) = (Stop::default(), String::new());
+        Ok(Git { repo, default_branch, shallow, commit_graph, packs, stop, deferred: None, commit_pages })
     }
 
     /// Returns the commit-graph; not used for shallow clones, because it does not know their boundary.
@@ -204,6 +209,11 @@ impl Git {
     /// Returns a handle whose long walks end when `stop` is set.
     pub fn with_stop(self, stop: &Stop) -> Git {
         Git { stop: stop.clone(), ..self }
+    }
+
+    /// Returns a handle that shows commits with the address of their page.
+    pub fn with_commit_pages(self, commit_pages: String) -> Git {
+        Git { commit_pages, ..self }
     }
 
     /// Returns the underlying libgit2 handle.
@@ -301,19 +311,26 @@ impl Git {
     /// Returns the tag with a name and a target; `None` if the target does not lead to a commit.
     fn tag_at(&self, name: String, target: Oid) -> Result<Option<TagRef>, git2::Error> {
         let Some(commit) = self.peel(target)? else { return Ok(None) };
-        let message = self.annotation(target)?.map(|text| text.trim_end().to_owned());
+        let (message, tagged_at) = self.annotation(target)?.unzip();
+        let (message, tagged_at) = (message.map(|text| text.trim_end().to_owned()), tagged_at.flatten());
         let seconds = self.raw_commit(commit, |raw| raw.seconds())?;
-        Ok(Some(TagRef { name, target, commit, seconds, message }))
+        Ok(Some(TagRef { name, target, commit, seconds, tagged_at, message }))
     }
 
     /// Returns the API representation of a commit.
     pub fn show(&self, id: Oid) -> Result<CommitView, Rejection> {
-        Ok(show(self.find_commit(id)?))
+        Ok(self.with_page(show(self.find_commit(id)?)))
     }
 
     /// Returns the API representation of a commit, from the cache if possible.
     pub fn show_cached(&self, id: Oid, cache: &Cache) -> Result<CommitView, Rejection> {
-        Ok((*cache.commits.get_or_try_init(id, || self.show(id).map(Arc::new))?).clone())
+        // The cache is shared by projects that have the same commits.
+        Ok(self.with_page((*cache.commits.get_or_try_init(id, || self.show(id).map(Arc::new))?).clone()))
+    }
+
+    fn with_page(&self, commit: CommitView) -> CommitView {
+        let page = format!("{}{}", self.commit_pages, commit.id);
+        CommitView { web_url: Some(page).filter(|_| !self.commit_pages.is_empty()), ..commit }
     }
 
     /// Returns the API representation of a commit, with the lines that it added and deleted compared to its first
@@ -331,6 +348,7 @@ impl Git {
 fn show(commit: Commit) -> CommitView {
     let id = commit.id.to_string();
     let committed = time(commit.committer.at);
+    let trailers = trailers(&commit.message);
     CommitView {
         short_id: id.chars().take(8).collect(),
         title: commit.title(),
@@ -342,10 +360,24 @@ fn show(commit: Commit) -> CommitView {
         committed_date: Some(committed.clone()),
         created_at: Some(committed),
         parent_ids: commit.parents.iter().map(Oid::to_string).collect(),
+        trailers: Some(
+            trailers.iter().map(|(key, values)| (key.clone(), values.last().cloned().unwrap_or_default())).collect(),
+        ),
+        extended_trailers: Some(trailers),
         message: commit.message,
         id,
         ..CommitView::default()
     }
+}
+
+/// Returns the values of each trailer of a message.
+fn trailers(message: &str) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let found = git2::message_trailers_strs(message).ok();
+    for (key, value) in found.iter().flat_map(|found| found.iter()) {
+        all.entry(key.to_owned()).or_default().push(value.to_owned());
+    }
+    all
 }
 
 /// Formats a git time with its own offset: `2018-01-01T10:00:00.000+02:00`.

@@ -242,11 +242,13 @@ impl Git {
         Ok(None)
     }
 
-    /// Returns the message of a tag; `None` if it is not a tag object.
-    pub(super) fn annotation(&self, id: Oid) -> Result<Option<String>, Error> {
+    /// Returns the message of a tag and the date of its tagger; `None` if it is not a tag object.
+    pub(super) fn annotation(&self, id: Oid) -> Result<Option<(String, Option<Time>)>, Error> {
         let odb = self.repo.odb()?;
         let object = odb.read(id)?;
-        Ok((object.kind() == ObjectType::Tag).then(|| lossy(split(object.data()).1)))
+        let (head, message) = split(object.data());
+        let tagger = || head.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"tagger "));
+        Ok((object.kind() == ObjectType::Tag).then(|| (lossy(message), tagger().map(time))))
     }
 
     pub(super) fn write_commit(

@@ -80,10 +80,10 @@ impl Artifacts {
         let hint = "‹artifacts.job› shows the job, ‹artifacts.ref› chooses a branch".to_owned();
         let Some(job) = self.reads.job(view) else { return ("This job has no artifacts.".into(), hint) };
         let ago = |at: &crate::api::Time| dates::time_ago(view, Some(at));
-        if let Some(erased) = &job.erased_at {
+        if let Some(erased) = job.erased_at.as_ref() {
             return (format!("This job was erased {}, with its artifacts.", ago(erased)), hint);
         }
-        match &job.artifacts_expire_at {
+        match job.artifacts_expire_at.as_ref() {
             Some(end) if ci::expiry(job).is_some_and(|end| end <= view.now) => {
                 (format!("The artifacts of this job expired {}.", ago(end)), hint)
             }

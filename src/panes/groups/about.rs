@@ -33,7 +33,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     if group.archived == Some(true) {
         seen.push(format!("{}archived", glyph::separator()), Role::Warning);
     }
-    if let Some(day) = &group.marked_for_deletion_on {
+    if let Some(day) = group.marked_for_deletion_on.as_ref() {
         seen.push(format!("{}to be deleted, marked on {day}", glyph::separator()), Role::Failed);
     }
     facts.field("visibility", seen, None);

@@ -143,7 +143,7 @@ impl SearchSource {
                 Some(place.path(path).line(u32::try_from(line).unwrap_or(1)))
             }
             Hit::Note(note) => {
-                let project = self.project_id(note.project_id)?;
+                let project = self.project_id(*note.project_id)?;
                 match note.noteable_type.as_str() {
                     "MergeRequest" => Some(Place::new("mr").project(project).item(note.noteable_iid?)),
                     "Issue" => Some(Place::new("issue").project(project).item(note.noteable_iid?)),

@@ -21,7 +21,7 @@ impl Viewer {
     fn draw_without_trace(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
         let theme = view.theme;
         let mut say = |why: &str, hint: &str| view.draw_empty(buf, area, why, hint);
-        if let Some(at) = &job.erased_at {
+        if let Some(at) = job.erased_at.as_ref() {
             return say(&format!("The trace was erased {}.", time_ago(view, Some(at))), "‹.retry› retries the job");
         }
         match &job.status {

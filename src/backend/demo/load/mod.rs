@@ -224,6 +224,7 @@ impl Load {
                 user: id,
                 name: "world file".into(),
                 secret: secret.clone(),
+                created_at: self.now,
                 scopes: form.token_scopes.clone(),
                 expires_at: expires_at.transpose()?,
                 ..Token::default()
@@ -350,7 +351,8 @@ impl Load {
             Ok(Share { group, level: level(word).map_err(|e| format!("shared_with.{path}: {e}"))? })
         };
         let shared_with = form.shared_with.iter().map(shared).collect::<Result<_>>()?;
-        let protected = |name: &String| ProtectedBranch { name: name.clone(), ..ProtectedBranch::default() };
+        let protected =
+            |(id, name): (u64, &String)| ProtectedBranch { id, name: name.clone(), ..ProtectedBranch::default() };
         let id = self.world.projects.add(Project {
             name: if form.name.is_empty() { path.to_owned() } else { form.name.clone() },
             path: path.to_owned(),
@@ -369,7 +371,7 @@ impl Load {
             lfs_enabled: true,
             printing_merge_requests_link_enabled: true,
             runners_token: format!("rt-{path}"),
-            protected_branches: form.protected.iter().map(protected).collect(),
+            protected_branches: (1..).zip(&form.protected).map(protected).collect(),
             shared_with,
             approvals_before_merge: form.approvals,
             merge_method: merge_method(&form.merge_method)?,
@@ -797,7 +799,7 @@ fn level(word: &str) -> Result<u8> {
 }
 
 fn asset_link(((name, url), id): (&(String, String), u64)) -> AssetLink {
-    AssetLink { id, name: name.clone(), url: url.clone(), link_type: "other".into() }
+    AssetLink { id, name: name.clone(), url: url.clone(), link_type: "other".into(), ..AssetLink::default() }
 }
 
 fn directory_link(form: &DirectoryLinkForm) -> Result<DirectoryLink> {
