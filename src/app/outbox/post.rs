@@ -170,11 +170,13 @@ impl App {
         };
         let mut drafts: Vec<(String, Draft)> = keys.iter().filter_map(unsent).collect();
         for (_, draft) in &mut drafts {
-            if as_draft_notes && draft.edits.is_none() && draft.draft_note.is_none() {
+            let has_place = draft.position.is_some() || draft.thread.is_some();
+            if as_draft_notes && has_place && draft.edits.is_none() && draft.draft_note.is_none() {
                 draft.draft_note = Some(DraftNoteChange::Create);
             }
         }
-        // The summary is a plain note: as a draft note, it would become a thread that has to be resolved.
+        // Like other comments without a place, the summary is a plain note: as a draft note, it would become a thread that
+        // has to be resolved.
         if let Some((key, draft)) = summary {
             keys.push(key.clone());
             drafts.push((key, draft));
