@@ -11,7 +11,7 @@ use super::rejection::Rejection;
 use super::world::World;
 use axum::http::HeaderMap;
 use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use git2::{ObjectType, Oid};
 use jiff::Timestamp;
 use rustls::crypto::ring;
@@ -366,9 +366,20 @@ impl Rights {
 
 /// Returns 160 random bits in hexadecimal; `None` if the system has no random numbers.
 pub fn secret() -> Option<String> {
-    let mut bytes = [0u8; 20];
+    Some(random()?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Returns a personal access token in the form of current servers, with 120 random bits; `None` if the system has no random
+/// numbers.
+pub fn access_token() -> Option<String> {
+    let text = URL_SAFE_NO_PAD.encode(random()?);
+    Some(format!("glpat-{}", text.get(..20)?))
+}
+
+fn random() -> Option<[u8; 20]> {
+    let mut bytes = [0; 20];
     ring::default_provider().secure_random.fill(&mut bytes).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(bytes)
 }
 
 #[cfg(test)]

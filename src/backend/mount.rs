@@ -12,6 +12,7 @@ use super::oauth;
 use super::page::Pagination;
 use super::params::{self, Inputs};
 use super::rejection::Rejection;
+use super::repository;
 use super::stream::Stream;
 use super::uploads;
 use super::views;
@@ -232,10 +233,11 @@ impl Mount {
         self.door.route(method, &format!("{ROOT}{route}"), Checks { access, body }, run);
     }
 
-    /// Adds the routes outside the REST API: pictures, git, uploads, and sign-in with OAuth.
+    /// Adds the routes outside the REST API: pictures, git, archives, uploads, and sign-in with OAuth.
     pub fn and_outside_api(mut self) -> Mount {
         avatars::mount(&mut self.door);
         git_http::mount(&mut self.door);
+        repository::mount_archives(&mut self.door);
         if !self.only_specified {
             uploads::mount_page(&mut self.door);
             oauth::mount(&mut self.door);

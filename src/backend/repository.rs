@@ -1,7 +1,9 @@
 //! Trees, blobs, archives, comparisons and contributors.
 
-use super::auth::Caller;
+use super::auth::{Access, Caller};
+use super::body::Purpose;
 use super::call::{Answer, Outcome, ReadCall, ok, stable_sort};
+use super::door::{Checks, Door, Run};
 use super::git::Format;
 use super::mount::Mount;
 use super::page::ListSize;
@@ -12,7 +14,9 @@ use super::stream::Stream;
 use crate::api::Id;
 use crate::api::commits::Commit;
 use crate::api::repository::*;
+use axum::http::Method;
 use git2::Oid;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The maximum number of commits in a comparison.
@@ -103,7 +107,29 @@ pub fn inline(call: &ReadCall, id: &str, bytes: Vec<u8>) -> Answer<Stream> {
     range::answer(stream, &call.headers, Some(&format!("\"{id}\""))).header("content-disposition", "inline")
 }
 
+/// Adds the archives at web addresses: `/group/project/-/archive/REF/NAME.zip`.
+pub fn mount_archives(door: &mut Door) {
+    let checks = Checks { access: Access::of(Caller::Anyone), body: Purpose::Fields };
+    let run = |call: &mut ReadCall| {
+        let input = |name: &str| call.inputs.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (name, file) = input("rest").rsplit_once('/').unwrap_or_default();
+        // The longer endings first: `.tar.gz` also ends with `.gz`.
+        let endings = [Format::TarGz, Format::TarBz2, Format::Tar, Format::Zip].map(Format::extension);
+        let ending =
+            endings.into_iter().find(|ending| file.strip_suffix(ending).is_some_and(|name| name.ends_with('.')));
+        let format = ending.ok_or_else(|| Rejection::not_found("File"))?.to_owned();
+        let (id, sha) = (input("project").to_owned().into(), Some(name.to_owned()));
+        stream_archive(call, GetArchive { id, sha, format: Some(format) }, false)
+    };
+    door.project_route(Method::GET, "/-/archive/{*rest}", checks, Run::Stream(Box::new(run)));
+}
+
 fn archive(call: &ReadCall, input: GetArchive) -> Outcome<Stream> {
+    stream_archive(call, input, true)
+}
+
+/// Answers with an archive, whose folder has the hash of the commit in its name if `names_commit`.
+fn stream_archive(call: &ReadCall, input: GetArchive, names_commit: bool) -> Outcome<Stream> {
     let word = input.format.as_deref().filter(|word| !word.is_empty()).unwrap_or("tar.gz");
     let format = Format::from_name(word).ok_or_else(|| Rejection::no_valid_value("format"))?;
     let (project, git) = call.repository(&input.id)?;
@@ -111,7 +137,8 @@ fn archive(call: &ReadCall, input: GetArchive) -> Outcome<Stream> {
     let commit = git.commit_at(sha, "File")?.id;
     let name = sha.or(project.default_branch.as_deref());
     // A single top-level folder, named after the content.
-    let prefix = format!("{}-{}-{commit}", project.path, name.unwrap_or("HEAD").replace('/', "-"));
+    let prefix = format!("{}-{}", project.path, name.unwrap_or("HEAD").replace('/', "-"));
+    let prefix = if names_commit { format!("{prefix}-{commit}") } else { prefix };
     let named = format!("attachment; filename=\"{}.{}\"", prefix.replace(['"', '\\'], "-"), format.extension());
     let content_type = if format == Format::Zip { "application/zip" } else { "application/octet-stream" };
     // The bytes are determined by these values, so a download with the same tag can be resumed.

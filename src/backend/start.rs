@@ -294,8 +294,8 @@ fn add_missing_tokens(world: &mut World, now: Timestamp) -> Result<(), StartErro
         .map(|user| user.id)
         .collect();
     for user in without {
-        let secret =
-            auth::secret().ok_or_else(|| StartError::World("cannot get random numbers from the system".into()))?;
+        let secret = auth::access_token()
+            .ok_or_else(|| StartError::World("cannot get random numbers from the system".into()))?;
         world.tokens.add(Token { user, name: "first start".into(), secret, created_at: now, ..Token::default() });
     }
     Ok(())

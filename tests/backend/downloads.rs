@@ -242,3 +242,31 @@ async fn a_job_token_downloads_artifacts_while_the_job_runs() {
     passed.store(3600, Ordering::Relaxed);
     assert_eq!(server.get("", &by_ref).await.status(), 401, "the job has ended");
 }
+
+#[tokio::test]
+async fn archives_are_served_at_web_addresses() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let get = |path: String| client.get(format!("{}/{path}", server.running.base_url)).send();
+    for (path, folder) in [
+        ("main/hello-main.zip", "hello-main"),
+        ("a/b/hello-a-b.tar.gz", "hello-a-b"),
+        ("a%2Fb/hello-a-b.tar.bz2", "hello-a-b"),
+        ("main/anything.tar", "hello-main"),
+    ] {
+        let reply = get(format!("ada/hello/-/archive/{path}")).await.unwrap();
+        assert_eq!(reply.status(), 200, "{path}");
+        let named = header(&reply, "content-disposition").to_owned();
+        assert!(named.starts_with(&format!("attachment; filename=\"{folder}.")), "{path}: {named}");
+        assert!(!reply.bytes().await.unwrap().is_empty());
+    }
+    for path in ["gone/hello-gone.zip", "main/hello-main.rar", "hello.zip", "main/hello-main.zip/"] {
+        assert_eq!(get(format!("ada/hello/-/archive/{path}")).await.unwrap().status(), 404, "{path}");
+    }
+    json(server.put("ada", "/projects/1", &[("visibility", "private")]).await, 200).await;
+    let path = "ada/hello/-/archive/main/hello-main.zip";
+    assert_eq!(get(path.into()).await.unwrap().status(), 404);
+    let with_token = get(format!("{path}?private_token={}", server.token("ada"))).await.unwrap();
+    assert_eq!(with_token.status(), 200);
+    assert!(server.token("ada").starts_with("glpat-") && server.token("ada").len() == 26);
+}

@@ -200,11 +200,15 @@ fn expected(method: &Method, path: &str, kind: Kind) -> Verdict {
             _ => Verdict::Unauthorized,
         };
     }
-    let anonymous =
-        match !writes && (is_one_of(PUBLIC, path) || path.starts_with("/uploads/") || path.starts_with("/-/")) {
-            true => Verdict::Answered,
-            false => Verdict::Unauthorized,
-        };
+    let anonymous = match !writes
+        && (is_one_of(PUBLIC, path)
+            || path.starts_with("/uploads/")
+            || path.starts_with("/-/")
+            || path.contains("/-/archive/"))
+    {
+        true => Verdict::Answered,
+        false => Verdict::Unauthorized,
+    };
     match kind {
         None => anonymous,
         Garbage | Revoked | Refresh => Verdict::Unauthorized,
