@@ -4,7 +4,7 @@ use super::branches;
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::commits::non_blank;
 use super::git::{Author, Git, GitRef, NewMerge};
-use super::merge_requests::{DiffEnds, is_draft};
+use super::merge_requests::{DiffEnds, is_draft, is_pipeline_of};
 use super::modes::Version;
 use super::mount::Mount;
 use super::records::{
@@ -151,7 +151,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Returns the latest pipeline for the head of the source branch.
     fn head_pipeline(&self, mr: &MergeRequest, head: Oid) -> Option<&Pipeline> {
         let sha = head.to_string();
-        let is_it = |p: &&Pipeline| p.project == mr.source_project && p.ref_name == mr.source_branch && p.sha == sha;
+        let is_it = |p: &&Pipeline| is_pipeline_of(p, mr) && p.sha == sha;
         self.world.top_level_pipelines().rev().find(is_it)
     }
 
@@ -402,6 +402,37 @@ fn merge_now(
         remove_source(call, &mr, ends.head);
     }
     Ok(mr)
+}
+
+impl WriteCall<'_> {
+    /// Marks open merge requests as merged whose head a push has brought into their target branch. `(before, after)` are
+    /// the heads of the branch.
+    pub fn close_merged(&mut self, project: u64, git: &Git, branch: &str, (before, after): (Oid, Oid)) {
+        let Some(user) = self.rights.user else { return };
+        let is_into = |mr: &&MergeRequest| {
+            mr.state == State::Opened && mr.target_project == project && mr.target_branch == branch
+        };
+        let range = |mr: &MergeRequest| {
+            let version = self.world.versions_of(mr.id).next_back()?;
+            let head = Oid::from_str(&version.head).ok()?;
+            let is_brought = git.history_contains(after, head) && !git.history_contains(before, head);
+            let range = Range { base: version.base.clone(), head: version.head.clone() };
+            is_brought.then_some((mr.id, range))
+        };
+        let merged: Vec<(u64, Range)> = self.world.merge_requests.iter().filter(is_into).filter_map(range).collect();
+        let now = self.now;
+        for (id, range) in merged {
+            let merge = |mr: &mut MergeRequest| {
+                (mr.range, mr.state) = (Some(range), State::Merged);
+                (mr.merged_at, mr.merged_by) = (Some(now), Some(user));
+                (mr.auto_merge, mr.merge_error) = (None, None);
+            };
+            let Ok(mr) = self.change(id, user, merge) else { continue };
+            self.add_system_note(id, user, "merged");
+            self.world.mark_todos_done(Noteable::MergeRequest(id), user);
+            self.record_merge_request_event(&mr, "merge");
+        }
+    }
 }
 
 /// Removes the source branch after a merge, if that is possible and allowed. A failure does not affect the merge.

@@ -92,11 +92,27 @@ const MAX_SENT_COMMITS: usize = 20;
 const MAX_COUNTED_COMMITS: usize = 5_000;
 
 impl WriteCall<'_> {
-    /// Records a push event for a branch or tag, given by its full name, and new versions of the merge requests from
-    /// the branch.
+    /// Records a push of a branch or tag, given by its full name, and starts its pipelines.
     pub fn record_push(&mut self, project: u64, git: &Git, ref_name: &str, before: Option<Oid>, after: Option<Oid>) {
-        if let Some(branch) = ref_name.strip_prefix("refs/heads/").filter(|_| after.is_some()) {
+        self.record_ref_change(project, git, ref_name, before, after);
+        self.start_push_pipelines(project, git, ref_name, after, false);
+    }
+
+    /// Records a push event for a branch or tag, given by its full name, and new versions of the merge requests from
+    /// the branch. Merge requests into the branch whose commits it brings are merged.
+    pub fn record_ref_change(
+        &mut self,
+        project: u64,
+        git: &Git,
+        ref_name: &str,
+        before: Option<Oid>,
+        after: Option<Oid>,
+    ) {
+        if let (Some(branch), Some(after)) = (ref_name.strip_prefix("refs/heads/"), after) {
             self.add_versions(project, branch);
+            if let Some(before) = before {
+                self.close_merged(project, git, branch, (before, after));
+            }
         }
         let (Some(user), Some(project)) = (self.rights.user, self.world.projects.get(project)) else { return };
         let Some(user) = self.world.users.get(user) else { return };

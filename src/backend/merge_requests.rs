@@ -2,6 +2,7 @@
 
 use super::cache::Relation;
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
+use super::ci;
 use super::git::Git;
 use super::modes::Version;
 use super::mount::Mount;
@@ -123,6 +124,12 @@ pub fn tasks(text: &str) -> TaskStatus {
 /// Returns the references to an object of the project at `path`, of which `short` is the shortest.
 pub fn references(path: &str, short: &str) -> References {
     References { short: short.to_owned(), relative: short.to_owned(), full: format!("{path}{short}") }
+}
+
+/// Returns whether a pipeline is of the source branch of a merge request, or of the merge request itself.
+pub fn is_pipeline_of(pipeline: &records::Pipeline, mr: &records::MergeRequest) -> bool {
+    let is_of_request = || pipeline.source == ci::MERGE_REQUEST && pipeline.ref_name == ci::merge_request_ref(mr);
+    pipeline.project == mr.source_project && (pipeline.ref_name == mr.source_branch || is_of_request())
 }
 
 /// Returns whether a title marks the merge request as a draft.
@@ -363,9 +370,7 @@ impl<W: Deref<Target = World>> Call<W> {
             Ok((ids, _)) => ids.iter().map(Oid::to_string).collect(),
             Err(_) => BTreeSet::from([ends.head.to_string()]),
         };
-        let of_request = |p: &&records::Pipeline| {
-            p.project == mr.source_project && p.ref_name == mr.source_branch && commits.contains(&p.sha)
-        };
+        let of_request = |p: &&records::Pipeline| is_pipeline_of(p, mr) && commits.contains(&p.sha);
         self.world.top_level_pipelines().rev().filter(of_request).collect()
     }
 
@@ -811,6 +816,7 @@ pub fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> 
     }
     let mr = call.world.merge_requests.get(id).ok_or_else(Rejection::record_not_found)?.clone();
     call.add_version(&mr);
+    call.start_merge_request_pipeline(&mr);
     let on = Noteable::MergeRequest(id);
     call.world.add_assignment_todos(on, TodoAction::Assigned, (&[], &assignees_of(&mr)), author, now);
     call.world.add_assignment_todos(on, TodoAction::ReviewRequested, (&[], &reviewers_of(&mr)), author, now);

@@ -9,6 +9,7 @@ mod branches;
 mod cache;
 pub mod call;
 mod changelog;
+mod ci;
 mod commit_discussions;
 mod commits;
 mod cron;

@@ -1,6 +1,7 @@
 //! Pipelines: listing and filtering, running, retrying, canceling, deleting.
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
+use super::ci::NewPipeline;
 use super::git::Git;
 use super::jobs::scope;
 use super::mount::Mount;
@@ -125,7 +126,7 @@ impl<W: Deref<Target = World>> Call<W> {
             tag: Some(pipeline.tag),
             before_sha: Some("0".repeat(40)),
             name: pipeline.name.clone().into(),
-            yaml_errors: None.into(),
+            yaml_errors: pipeline.yaml_errors.clone().into(),
             user: pipeline.user.map(|user| self.user_summary(user)).into(),
             started_at: optional_time(pipeline.started_at).into(),
             finished_at: optional_time(pipeline.finished_at).into(),
@@ -262,8 +263,7 @@ fn list(call: &ReadCall, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
             && is(&input.sha, &pipeline.sha)
             && is(&input.source, source(pipeline))
             && input.username.as_deref().is_none_or(|name| name.is_empty() || started_by(pipeline, name))
-            // There are no CI files that could have errors.
-            && input.yaml_errors != Some(true)
+            && input.yaml_errors.is_none_or(|wanted| wanted == pipeline.yaml_errors.is_some())
             && updated.contains(updated_at(pipeline))
     };
     let mut rows: Vec<&records::Pipeline> = call.world.pipelines.iter().filter(fits).collect();
@@ -288,7 +288,8 @@ pub fn authorize(call: &WriteCall, id: &Id) -> Result<Project, Rejection> {
     if project.archived || project.jobs_disabled { Err(Rejection::forbidden()) } else { Ok(project.clone()) }
 }
 
-/// Returns the jobs for a new pipeline: those of the project's schedule, or else of its latest pipeline with jobs.
+/// Returns the jobs for a new pipeline of a project without a CI configuration: those of the project's schedule, or else of
+/// its latest pipeline with jobs, as a world file defines them.
 fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
     if let Some(schedule) = world.schedules.iter().find(|schedule| schedule.project == project) {
         return schedule.jobs.clone();
@@ -310,6 +311,9 @@ fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
             stage: job.stage.clone(),
             script: job.script.clone(),
             manual: job.manual,
+            is_blocking: job.is_blocking,
+            when: job.when,
+            needs: job.needs.clone(),
             allow_failure: job.allow_failure,
             environment: job.environment.clone(),
             runner: None,
@@ -362,7 +366,10 @@ pub fn run(
     (user, source): (u64, &str),
     variables: Vec<records::Variable>,
 ) -> Result<u64, Rejection> {
-    let jobs = planned(call.world, project.id, &ref_name);
+    let new = NewPipeline { ref_name: &ref_name, is_tag: tag, commit, source, variables: &variables };
+    let git = call.git(project)?;
+    let configured = call.configured_jobs(project, &git, &new).transpose().map_err(|why| pipeline_error(&why))?;
+    let jobs = configured.unwrap_or_else(|| planned(call.world, project.id, &ref_name));
     if jobs.is_empty() {
         return Err(pipeline_error("Missing CI config file"));
     }
@@ -405,12 +412,15 @@ fn create_for_merge_request(call: &mut WriteCall, input: CreateMergeRequestPipel
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (source, ref_name, is_open) = (mr.source_project, mr.source_branch.clone(), mr.state == State::Opened);
     let project = authorize(call, &source.into())?;
-    let head = call.git(&project)?.branch_head(&ref_name);
-    let Some(commit) = head.filter(|_| is_open) else {
-        return Err(Rejection::message(405, "405 Method Not Allowed"));
-    };
+    let mr = mr.clone();
+    let git = call.git(&project)?;
+    let not_possible = || Rejection::message(405, "405 Method Not Allowed");
+    let commit = git.branch_head(&ref_name).filter(|_| is_open).ok_or_else(not_possible)?;
     let user = call.require_user()?.id;
-    let id = run(call, &project, (ref_name, commit, false), (user, "merge_request_event"), Vec::new())?;
+    let id = match call.is_configured(&project, &git, commit) {
+        true => call.start_merge_request_pipeline(&mr).ok_or_else(not_possible)?,
+        false => run(call, &project, (ref_name, commit, false), (user, "merge_request_event"), Vec::new())?,
+    };
     Ok(show_by_id(call, id)?.status(200))
 }
 

@@ -67,6 +67,11 @@ impl Status {
 }
 
 string_enum! {
+    /// When a job runs: if no earlier one has failed, if one has, or in any case. Whether someone has to start it is apart.
+    JobWhen { #[default] OnSuccess = "on_success", OnFailure = "on_failure", Always = "always" }
+}
+
+string_enum! {
     /// The state of a merge request or an issue.
     State { #[default] Opened = "opened", Closed = "closed", Merged = "merged" }
 }
@@ -851,6 +856,8 @@ record! {
         name: Option<String>,
         /// The IID in the project; 0 in data of older versions.
         iid: u64,
+        /// The mistake in the CI configuration; the pipeline has no jobs then.
+        yaml_errors: Option<String>,
     }
 }
 
@@ -917,6 +924,11 @@ record! {
         allow_failure: bool,
         /// Whether it waits for someone to start it.
         manual: bool,
+        /// Whether later stages wait for it although it is manual.
+        is_blocking: bool,
+        when: JobWhen,
+        /// The names of the jobs that it follows; `None` means all jobs of earlier stages.
+        needs: Option<Vec<String>>,
         /// Whether a newer job of the same name has replaced it.
         retried: bool,
         tag_list: Vec<String>,
@@ -952,6 +964,9 @@ pub struct Planned {
     pub stage: String,
     pub script: Option<String>,
     pub manual: bool,
+    pub is_blocking: bool,
+    pub when: JobWhen,
+    pub needs: Option<Vec<String>>,
     pub allow_failure: bool,
     pub environment: Option<String>,
     pub runner: Option<u64>,

@@ -5,8 +5,8 @@
 
 use super::demo::script;
 use super::records::{
-    Artifacts, Bridge, Deployment, Environment, Job, PARENT_PIPELINE, Pipeline, Planned, Runner, RunnerAccess, Script,
-    Status,
+    Artifacts, Bridge, Deployment, Environment, Job, JobWhen, PARENT_PIPELINE, Pipeline, Planned, Runner, RunnerAccess,
+    Script, Status,
 };
 use super::variables;
 use super::world::World;
@@ -88,11 +88,21 @@ fn make_due_transitions(world: &mut World, now: Timestamp) -> Option<Timestamp> 
 /// Returns the next transition of a job, and its time.
 fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
     Some(match job.status {
-        Status::Created => match earlier_stages(world, job.pipeline, &job.stage, job.created_at)? {
-            EarlierStages::Passed(at) if job.manual => (Status::Manual, at),
-            EarlierStages::Passed(at) => (Status::Pending, at),
-            EarlierStages::Broken(at) => (Status::Skipped, at),
-        },
+        Status::Created => {
+            let earlier = match &job.needs {
+                Some(needs) => needed_jobs(world, job, needs)?,
+                None => earlier_stages(world, job.pipeline, &job.stage, job.created_at)?,
+            };
+            let (is_due, at) = match earlier {
+                EarlierStages::Passed(at) => (job.when != JobWhen::OnFailure, at),
+                EarlierStages::Broken(at) => (job.when != JobWhen::OnSuccess, at),
+            };
+            match is_due {
+                true if job.manual => (Status::Manual, at),
+                true => (Status::Pending, at),
+                false => (Status::Skipped, at),
+            }
+        }
         Status::Pending => {
             runner_for(world, job)?;
             (
@@ -135,12 +145,29 @@ fn stage_rank(world: &World, pipeline: u64, name: &str) -> Option<u64> {
 /// running.
 fn earlier_stages(world: &World, pipeline: u64, stage: &str, at: Timestamp) -> Option<EarlierStages> {
     let own = stage_rank(world, pipeline, stage);
-    let mut at = at;
+    // A job that is skipped because of a failure follows the job that failed.
+    let earlier = world.pipeline_jobs(pipeline).filter(|other| stage_rank(world, pipeline, &other.stage) < own);
+    outcome(earlier, at, |status| matches!(status, Status::Failed | Status::Canceled))
+}
+
+/// Returns the outcome of the jobs that a job needs; `None` while one of them is running.
+fn needed_jobs(world: &World, job: &Job, needs: &[String]) -> Option<EarlierStages> {
+    let needed = world.pipeline_jobs(job.pipeline).filter(|other| needs.contains(&other.name));
+    outcome(needed, job.created_at, |status| matches!(status, Status::Failed | Status::Canceled | Status::Skipped))
+}
+
+/// Returns the outcome of jobs, for one that was created at `at`; `None` while one of them is running or holds up others.
+fn outcome<'w>(
+    jobs: impl Iterator<Item = &'w Job>,
+    mut at: Timestamp,
+    is_broken: impl Fn(Status) -> bool,
+) -> Option<EarlierStages> {
     let mut broken = false;
-    for other in world.pipeline_jobs(pipeline).filter(|other| stage_rank(world, pipeline, &other.stage) < own) {
+    for other in jobs {
         match other.status {
             Status::Created | Status::Pending | Status::Running => return None,
-            Status::Failed | Status::Canceled | Status::Skipped if !other.allow_failure => broken = true,
+            Status::Manual if other.is_blocking => return None,
+            status if is_broken(status) && !other.allow_failure => broken = true,
             _ => {}
         }
         at = at.max(other.finished_at.unwrap_or(at));
@@ -455,6 +482,9 @@ pub fn start(world: &mut World, plan: &PipelinePlan, jobs: &[Planned]) -> u64 {
             created_at: plan.at,
             allow_failure: job.allow_failure,
             manual: job.manual,
+            is_blocking: job.is_blocking,
+            when: job.when,
+            needs: job.needs.clone(),
             tag_list: job.tag_list.clone(),
             environment: job.environment.clone(),
             script: job.script.clone(),

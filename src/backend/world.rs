@@ -390,7 +390,11 @@ impl World {
         let started_once = jobs.iter().any(|(status, ..)| status.is_finished());
         let live = jobs.iter().any(|(status, ..)| *status == Status::Running);
         let waiting = jobs.iter().any(|(status, ..)| matches!(status, Status::Pending | Status::Created));
-        let status = if every(Status::Created) {
+        let is_held_up = self.pipeline_jobs(id).any(|job| job.status == Status::Manual && job.is_blocking);
+        let is_queued = jobs.iter().any(|(status, ..)| *status == Status::Pending);
+        let status = if is_held_up && !live && !is_queued && !any(Status::Failed) {
+            Status::Manual
+        } else if every(Status::Created) {
             Status::Created
         } else if every(Status::Skipped) {
             Status::Skipped

@@ -231,6 +231,36 @@ async fn a_push_does_what_a_commit_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_push_starts_pipelines_and_merges_what_it_brings() {
+    if !has_git() {
+        return;
+    }
+    let server = server().await;
+    let folder = clone(&server, "ada", "ada/hello").await;
+    let pipelines = || server.read("ada", "/projects/ada%2Fhello/pipelines?per_page=100");
+    let before = pipelines().await.as_array().unwrap().len();
+    folder.commit(".gitlab-ci.yml", "job: { script: make }").await;
+    folder.git(&["push", "-q", "origin", "HEAD:main"]).await;
+    let all = pipelines().await;
+    assert_eq!((&all[0]["ref"], &all[0]["source"]), (&"main".into(), &"push".into()));
+    folder.commit("x", "x").await;
+    folder.git(&["push", "-q", "-o", "ci.skip", "origin", "HEAD:main"]).await;
+    assert_eq!(pipelines().await[0]["status"], "skipped");
+    // Many refs do not start as many pipelines.
+    for number in 0..6 {
+        folder.git(&["tag", &format!("t{number}")]).await;
+    }
+    folder.git(&["push", "-q", "--tags", "origin"]).await;
+    assert_eq!(pipelines().await.as_array().unwrap().len(), before + 2 + 4);
+    folder.git(&["merge", "-q", "--no-edit", "origin/louder"]).await;
+    folder.git(&["push", "-q", "origin", "HEAD:main"]).await;
+    let request = server.read("ada", "/projects/ada%2Fhello/merge_requests/1").await;
+    assert_eq!((&request["state"], &request["merged_by"]["username"]), (&"merged".into(), &"ada".into()));
+    let changes = server.read("ada", "/projects/ada%2Fhello/merge_requests/1/changes").await;
+    assert_eq!(each(&changes["changes"], "new_path"), ["src/main.rs"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_first_push_fills_an_empty_project() {
     if !has_git() {
         return;

@@ -5,6 +5,7 @@ mod access_tokens;
 mod admin;
 mod award_emoji;
 mod changelog;
+mod ci;
 mod commit_discussions;
 mod damaged;
 mod decisions;

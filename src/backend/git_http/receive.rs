@@ -32,6 +32,8 @@ const MAX_MESSAGES: usize = 10;
 
 /// The refusal for callers below the developer level.
 const NO_PUSH: &str = "You are not allowed to push code to this project.";
+/// The number of refs of a push that start pipelines.
+const MAX_PIPELINES: usize = 4;
 
 /// The reason of a ref that is not updated because the push is refused.
 const DECLINED: &str = "pre-receive hook declined";
@@ -256,8 +258,13 @@ fn accept(call: &mut WriteCall, push: &Push, quarantine: Option<&Quarantine>) ->
         set_default_branch(call, &git, project.id, &kept)?;
     }
     branches::record_project_activity(call.world, project.id, call.now)?;
-    for pushed in updated.iter().filter(|pushed| pushed.branch().is_some() || pushed.tag().is_some()) {
-        call.record_push(project.id, &git, &pushed.name, pushed.before, pushed.after);
+    let skips = push.option("ci.skip").next().is_some();
+    let named = updated.iter().filter(|pushed| pushed.branch().is_some() || pushed.tag().is_some());
+    for (number, pushed) in named.enumerate() {
+        call.record_ref_change(project.id, &git, &pushed.name, pushed.before, pushed.after);
+        if number < MAX_PIPELINES {
+            call.start_push_pipelines(project.id, &git, &pushed.name, pushed.after, skips);
+        }
     }
     let messages = messages(call, &project, &kept, push);
     Ok(Report { not_unpacked: None, reasons, messages })

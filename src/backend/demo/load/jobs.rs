@@ -74,6 +74,7 @@ impl Load {
                 runner,
                 tag_list: job.tags.clone(),
                 triggers,
+                ..Planned::default()
             };
             out.push((planned, job));
         }
