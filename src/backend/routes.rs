@@ -2,11 +2,11 @@
 
 use super::mount::Mount;
 use super::{
-    access_tokens, award_emoji, branches, changelog, commit_discussions, commits, decisions, deployments, discussions,
-    draft_notes, environments, events, files, forks, groups, hooks, identity, issues, jobs, keys, labels, license,
-    members, merge_requests, milestones, namespaces, notes, notifications, pipelines, projects, protected_branches,
-    releases, repository, runners, schedules, search, snippets, subscriptions, tags, test_reports, todos, uploads,
-    users, variables, versions,
+    access_tokens, award_emoji, branches, changelog, ci, commit_discussions, commits, decisions, deployments,
+    discussions, draft_notes, environments, events, files, forks, groups, hooks, identity, issues, jobs, keys, labels,
+    license, members, merge_requests, milestones, namespaces, notes, notifications, pipelines, projects,
+    protected_branches, releases, repository, runners, schedules, search, snippets, subscriptions, tags, test_reports,
+    todos, uploads, users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -16,6 +16,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     award_emoji::mount,
     branches::mount,
     changelog::mount,
+    ci::lint::mount,
     commit_discussions::mount,
     commits::mount,
     decisions::mount,
@@ -63,6 +64,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
 const SERVER_ONLY: &[&[Description]] = &[
     access_tokens::ALL,
     changelog::ALL,
+    ci::lint::ALL,
     commit_discussions::ALL,
     commits::ALL,
     decisions::ALL,

@@ -28,6 +28,7 @@ mod labels;
 #[path = "../support/length.rs"]
 mod length;
 mod limits;
+mod lint;
 mod listen;
 mod local;
 mod members;

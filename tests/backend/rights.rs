@@ -130,6 +130,8 @@ const CALLS: &[(&str, &str)] = &[
     ("POST pipeline_schedules/1/variables key=A&value=x", "developer"),
     ("POST pipeline_schedules/1/take_ownership", "maintainer"),
     ("DELETE pipeline_schedules/1", "maintainer"),
+    ("GET ci/lint", "reporter"),
+    ("POST ci/lint content=x", "developer"),
     ("GET repository/changelog?version=1.0.0&from=main", "reporter"),
     ("POST repository/changelog version=1.0.0&from=main&branch=louder", "developer"),
     ("GET repository/commits/main/discussions", "reporter"),

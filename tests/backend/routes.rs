@@ -146,6 +146,7 @@ const PUBLIC: &[&str] = &[
     "/projects/{id}/releases/*",
     "/projects/{id}/uploads/{secret}/{filename}",
     "/projects/{id}/repository/*",
+    "/projects/{id}/ci/lint",
     "/projects/{id}/snippets",
     "/projects/{id}/snippets/{snippet_id}",
     "/projects/{id}/snippets/{snippet_id}/raw",

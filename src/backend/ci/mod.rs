@@ -2,6 +2,7 @@
 
 mod config;
 mod expression;
+pub mod lint;
 mod yaml;
 
 pub use config::MERGE_REQUEST;

@@ -1,0 +1,161 @@
+//! Checks of CI configurations, without running them.
+
+use super::config::{self, Context, Definition, Problem};
+use super::{NewPipeline, config_path, read_file};
+use crate::api::Id;
+use crate::backend::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
+use crate::backend::git::Git;
+use crate::backend::mount::Mount;
+use crate::backend::pipelines;
+use crate::backend::records::Project;
+use crate::backend::rejection::Rejection;
+use crate::backend::world::World;
+use git2::Oid;
+use serde_json::Value;
+use std::ops::Deref;
+
+/// The event that a trial of a configuration stands for.
+const SOURCE: &str = "push";
+
+pub fn mount(mount: Mount) -> Mount {
+    mount.read::<LintProject>(lint_project).write_files::<LintContent>(lint_content)
+}
+
+crate::resource! {
+    /// The result of a check.
+    pub struct Lint {
+        valid: bool,
+        errors: Vec<String>,
+        warnings: Vec<String>,
+        /// The configuration; null if there is none.
+        merged_yaml: Option<String>,
+        includes: Vec<Value>,
+    }
+    views {
+        /// The jobs of a pipeline; only if they are asked for.
+        jobs: Option<Vec<LintJob>>,
+    }
+}
+
+crate::resource! {
+    /// A job of a configuration.
+    pub struct LintJob {
+        name: String,
+        stage: String,
+        before_script: Vec<String>,
+        script: Vec<String>,
+        after_script: Vec<String>,
+        tag_list: Vec<String>,
+        environment: Option<String>,
+        when: String,
+        allow_failure: bool,
+        needs: Option<Vec<String>>,
+    }
+}
+
+crate::endpoints! {
+    unspecified section "CI lint";
+
+    /// Checks the configuration of a commit (since 13.5).
+    GET "/projects/{id}/ci/lint" => Lint;
+    struct LintProject {
+        id: Id,
+        /// The commit, branch or tag with the configuration; the default branch if absent.
+        content_ref: Option<String>,
+        /// The same, under its former name.
+        sha: Option<String>,
+        /// Whether to create a pipeline on trial, which evaluates rules.
+        dry_run: Option<bool>,
+        /// The branch or tag of the pipeline on trial.
+        dry_run_ref: Option<String>,
+        include_jobs: Option<bool>,
+    }
+
+    /// Checks a configuration (since 13.6).
+    JSON POST "/projects/{id}/ci/lint" => Lint;
+    struct LintContent {
+        id: Id,
+        content: String,
+        dry_run: Option<bool>,
+        r#ref: Option<String>,
+        include_jobs: Option<bool>,
+    }
+}
+
+/// The kind of check.
+struct Check {
+    is_trial: bool,
+    includes_jobs: bool,
+}
+
+fn show_job(definition: Definition) -> LintJob {
+    let plan = definition.plan;
+    LintJob {
+        name: plan.name,
+        stage: plan.stage,
+        script: definition.commands,
+        tag_list: plan.tag_list,
+        environment: plan.environment,
+        when: if plan.manual { "manual" } else { plan.when.as_str() }.into(),
+        allow_failure: plan.allow_failure,
+        needs: plan.needs,
+        ..LintJob::default()
+    }
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// Checks a configuration for a branch or tag at a commit.
+    fn lint(
+        &self,
+        project: &Project,
+        git: &Git,
+        (name, commit): (&str, Oid),
+        text: Option<String>,
+        check: &Check,
+    ) -> Lint {
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+            return Lint { errors: vec!["Please provide content of .gitlab-ci.yml".into()], ..Lint::default() };
+        };
+        let is_tag = git.branch_head(name).is_none() && git.tag(name).is_some();
+        let new = NewPipeline { ref_name: name, is_tag, commit, source: SOURCE, variables: &[] };
+        let variables = self.ci_variables(project, git, &new, None);
+        let context = Context { ref_name: name.to_owned(), is_tag, source: SOURCE.into(), variables };
+        let (definitions, errors) = match config::read(&text, &context, &|path| read_file(git, commit, path)) {
+            Ok(definitions) => (definitions, Vec::new()),
+            // Without a trial, it does not matter whether there are jobs for this very pipeline.
+            Err(Problem::Filtered(_)) if !check.is_trial => (Vec::new(), Vec::new()),
+            Err(problem) => (Vec::new(), vec![problem.text().to_owned()]),
+        };
+        Lint {
+            valid: errors.is_empty(),
+            errors,
+            merged_yaml: Some(text),
+            jobs: check.includes_jobs.then(|| definitions.into_iter().map(show_job).collect()),
+            ..Lint::default()
+        }
+    }
+}
+
+fn lint_project(call: &ReadCall, input: LintProject) -> Outcome<Lint> {
+    let (project, git) = call.repository(&input.id)?;
+    if input.content_ref.is_some() && input.sha.is_some() {
+        return Err(Rejection::error(400, "sha, content_ref are mutually exclusive"));
+    }
+    let branch = project.default_branch.clone().ok_or_else(|| Rejection::not_found("Repository"))?;
+    let name = input.content_ref.or(input.sha).filter(|name| !name.is_empty()).unwrap_or(branch);
+    let commit = git.commit_at(Some(&name), "Commit")?.id;
+    let text = read_file(&git, commit, config_path(project));
+    let name = input.dry_run_ref.filter(|name| !name.is_empty()).unwrap_or(name);
+    let check = Check { is_trial: input.dry_run == Some(true), includes_jobs: input.include_jobs == Some(true) };
+    ok(call.lint(project, &git, (&name, commit), text, &check))
+}
+
+fn lint_content(call: &mut WriteCall, input: LintContent) -> Outcome<Lint> {
+    let project = pipelines::authorize(call, &input.id)?;
+    let git = call.git(&project)?;
+    let branch = project.default_branch.clone().ok_or_else(|| Rejection::not_found("Repository"))?;
+    let name = input.r#ref.filter(|name| !name.is_empty()).unwrap_or(branch);
+    let commit = git.commit_at(Some(&name), "Commit")?.id;
+    let check = Check { is_trial: input.dry_run == Some(true), includes_jobs: input.include_jobs == Some(true) };
+    Ok(Answer::new(call.lint(&project, &git, (&name, commit), Some(input.content), &check)).status(200))
+}
