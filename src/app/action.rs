@@ -78,6 +78,8 @@ pub enum Action {
     GoToPlace(Place),
     /// Opens the place that a target names, as the user typed it.
     GoToTarget(String),
+    /// Goes to a place that may not exist; then the nearest place that exists is shown.
+    TryPlace(Place),
     /// Switches to another server: to a place of it, or to where the user was there.
     SwitchServer(Host, Option<Place>),
     /// Lists the known servers.

@@ -162,7 +162,7 @@ impl App {
             let line = place.line.filter(|_| place.path == here.path).map(|line| format!("Line {line}"));
             let label = line.unwrap_or_else(|| place_info::label(&places, &place));
             let title = places.iter().find(|info| info.id == place.pane).map_or("", |info| info.title);
-            Some(Item::act(label, Action::GoToPlace(place)).note(title))
+            Some(Item::act(label, Action::TryPlace(place)).note(title))
         }
     }
 

@@ -546,13 +546,14 @@ impl App {
                 self.remember(effects);
             }
             Action::GoToTarget(target) => match target::parse(&self.places, &target, &self.session.web_url) {
-                Ok(place) => {
-                    self.act(Action::GoToPlace(place), effects);
-                    self.nav.replace_if_missing = true;
-                }
+                Ok(place) => self.act(Action::TryPlace(place), effects),
                 Err(TargetError::OtherHost(..)) if self.open_on_other_server(&target, effects) => {}
                 Err(error) => self.say(Tone::Warning, error.to_string()),
             },
+            Action::TryPlace(place) => {
+                self.act(Action::GoToPlace(place), effects);
+                self.nav.replace_if_missing = true;
+            }
             Action::SwitchServer(host, place) => effects.push(Effect::SwitchServer(host, place)),
             Action::ListServers => self.hosts(),
             Action::SetTheme(theme) => {

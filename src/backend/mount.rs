@@ -1,20 +1,15 @@
 //! Mounts handlers by endpoint type: parses their inputs and renders their answers.
 
 use super::auth::{Access, Caller};
-use super::avatars;
 use super::body::Purpose;
 use super::call::{Answer, Outcome, ReadCall, WriteCall};
 use super::door::{Checks, Door, Rendered, Route, Run, Service};
 use super::engine::Engine;
-use super::git_http;
 use super::modes::Modes;
-use super::oauth;
 use super::page::Pagination;
 use super::params::{self, Inputs};
 use super::rejection::Rejection;
-use super::repository;
 use super::stream::Stream;
-use super::uploads;
 use super::views;
 use crate::api::types::Specified;
 use crate::api::views::{Fields, Views};
@@ -233,15 +228,9 @@ impl Mount {
         self.door.route(method, &format!("{ROOT}{route}"), Checks { access, body }, run);
     }
 
-    /// Adds the routes outside the REST API: pictures, git, archives, uploads, and sign-in with OAuth.
-    pub fn and_outside_api(mut self) -> Mount {
-        avatars::mount(&mut self.door);
-        git_http::mount(&mut self.door);
-        repository::mount_archives(&mut self.door);
-        if !self.only_specified {
-            uploads::mount_page(&mut self.door);
-            oauth::mount(&mut self.door);
-        }
+    /// Adds routes outside the REST API.
+    pub fn outside_api(mut self, mount: impl FnOnce(&mut Door)) -> Mount {
+        mount(&mut self.door);
         self
     }
 

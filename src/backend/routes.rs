@@ -2,11 +2,11 @@
 
 use super::mount::Mount;
 use super::{
-    access_tokens, award_emoji, branches, changelog, ci, commit_discussions, commits, decisions, deployments,
-    discussions, draft_notes, environments, events, files, forks, groups, hooks, identity, issues, jobs, keys, labels,
-    license, members, merge_requests, milestones, namespaces, notes, notifications, pipelines, projects,
-    protected_branches, releases, repository, runners, schedules, search, snippets, subscriptions, tags, test_reports,
-    todos, uploads, users, variables, versions,
+    access_tokens, avatars, award_emoji, branches, changelog, ci, commit_discussions, commits, decisions, deployments,
+    discussions, draft_notes, environments, events, files, forks, git_http, groups, hooks, identity, issues, jobs,
+    keys, labels, license, members, merge_requests, milestones, namespaces, notes, notifications, oauth, pipelines,
+    projects, protected_branches, releases, repository, runners, schedules, search, snippets, subscriptions, tags,
+    test_reports, todos, uploads, users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -102,5 +102,7 @@ pub fn operations() -> impl Iterator<Item = (&'static Description, &'static Rout
 
 /// Mounts all routes, or only those of the specification if `only_specified` is set.
 pub fn all(only_specified: bool) -> Mount {
-    AREAS.iter().fold(Mount::new(only_specified), |mount, area| area(mount)).and_outside_api()
+    let api = AREAS.iter().fold(Mount::new(only_specified), |mount, area| area(mount));
+    let mount = api.outside_api(avatars::mount).outside_api(git_http::mount).outside_api(repository::mount_archives);
+    if only_specified { mount } else { mount.outside_api(uploads::mount_page).outside_api(oauth::mount) }
 }

@@ -44,7 +44,7 @@ async fn a_live_clock_ticks_with_the_clock_of_its_server() {
     for off in OFF {
         let mut harness = open(off, true).await;
         harness.expect("● running 1m 31s").expect("in 3d").expect("8m 29s");
-        assert!(harness.line_with("authored").trim_end().ends_with("2h ago"), "{}", harness.picture());
+        assert!(harness.line_with("Authored").trim_end().ends_with("2h ago"), "{}", harness.picture());
         for next in ["1m 32s", "1m 33s", "1m 34s"] {
             harness.pass(1).expect(&format!("● running {next}"));
         }

@@ -347,8 +347,8 @@ async fn a_long_text_can_be_typed_and_the_mouse_reaches_every_field() {
     for _ in 0..30 {
         harness.wheel_on("New project", true);
     }
-    harness.expect_no("name *").expect("approvals");
-    harness.resize(44, 14).expect("approvals");
+    harness.expect_no("Name *").expect("Approvals");
+    harness.resize(44, 14).expect("Approvals");
 }
 
 #[tokio::test]

@@ -267,13 +267,13 @@ async fn details_of_the_selected_job_are_shown_below_the_board() {
     harness.expect("#20 compile ─").press("Tab l j j").settle().await;
     assert!(harness.line_with("#23  1m 00s").starts_with('▌'), "{}", harness.picture());
     harness.expect("✓ unit          2m 00s    ▷");
-    harness.expect("#23 bench ─").expect("coverage   85.5 %").expect("queued     7s").expect("mill-3 #3");
-    harness.expect("median     1m 20s").expect("Draw only visible rows");
+    harness.expect("#23 bench ─").expect("Coverage   85.5 %").expect("Queued     7s").expect("mill-3 #3");
+    harness.expect("Median     1m 20s").expect("Draw only visible rows");
     // Without room below the board, the median is shown under the job itself.
     harness.resize(160, 12);
-    harness.expect("median 1m 20s").expect_no("coverage");
+    harness.expect("median 1m 20s").expect_no("Coverage");
     harness.resize(80, 24);
-    harness.expect("#23 bench ─").expect("median     1m 20s");
+    harness.expect("#23 bench ─").expect("Median     1m 20s");
 }
 
 #[tokio::test]

@@ -142,7 +142,7 @@ async fn drafts_of_a_review_are_kept_and_submitted_together() {
     harness.expect_no("First.").expect("· 2");
     harness.press("Esc").reply(POST, note(700, "ada", "")).press("S").press("C-s").settle().await;
     assert_eq!(posts(&harness).len(), 2, "{:?}", harness.asked);
-    harness.expect("sent").expect("Sent 2 comments");
+    harness.expect("Sent 2 comments").expect_no("Drafts on");
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
 }
 

@@ -153,7 +153,7 @@ fn a_merge_request_can_be_commented_on_by_the_line_of_the_cursor() {
     go_to(&mut screen, "j", "Heard, not seen.");
     screen.keys("P");
     screen.wait("the form", |screen| screen.contents().contains("C-s"));
-    go_to(&mut screen, "\t", "reviewers");
+    go_to(&mut screen, "\t", "Reviewers");
     screen.keys("ad");
     hear(&mut screen, "suggestion 1 of 1: ada");
     screen.keys("\x1b");

@@ -73,7 +73,12 @@ impl DraftList {
         self.had |= !self.entries.is_empty();
         // A draft that became a draft note is in neither place until the server lists it.
         let is_listed = self.on.list_draft_notes().is_none_or(|list| !view.store.list(&list).is_loading);
-        self.is_done = self.had && self.entries.is_empty() && is_listed && !view.outbox.is_busy();
+        // A summary is posted beside the draft notes, and is over with them.
+        let is_over = match self.on.list_draft_notes() {
+            Some(_) => self.entries.iter().all(|entry| entry.sent),
+            None => self.entries.is_empty(),
+        };
+        self.is_done = self.had && is_over && is_listed && !view.outbox.is_busy();
     }
 
     fn selected(&self) -> Option<&Entry> {
