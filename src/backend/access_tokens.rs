@@ -1,6 +1,6 @@
 //! Access tokens of projects: each acts as a user of its own, who is a member of the project.
 
-use super::auth::secret;
+use super::auth::access_token;
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::milestones::day;
 use super::mount::Mount;
@@ -17,10 +17,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::ops::Deref;
 
-/// The prefix of access tokens.
-const PREFIX: &str = "glpat-";
-/// The number of digits after the prefix.
-const SECRET_DIGITS: usize = 20;
 /// The scopes that a token can have.
 const SCOPES: &[&str] = &[
     "api",
@@ -138,8 +134,7 @@ fn get(call: &ReadCall, input: GetProjectToken) -> Outcome<ProjectToken> {
 }
 
 fn new_secret() -> Result<String, Rejection> {
-    let digits = secret().ok_or_else(|| Rejection::internal_error("no random numbers"))?;
-    Ok(PREFIX.chars().chain(digits.chars().take(SECRET_DIGITS)).collect())
+    access_token().ok_or_else(|| Rejection::internal_error("no random numbers"))
 }
 
 /// Returns the time at which a token expires: at the start of a day, by default some days from now.

@@ -400,3 +400,14 @@ async fn what_is_typed_exactly_is_the_first_choice() {
         assert_eq!((app.app.place().path.as_deref(), app.app.place().line), (Some("src/lib.rs"), Some(20)), "{keys}");
     }
 }
+
+#[tokio::test]
+async fn a_known_item_that_is_typed_exactly_is_listed_once_with_its_title() {
+    let mut app = Begin::at(Place::new("mr").project("acme/rocket").item("42")).size(100, 24).open();
+    let known = json!({"id": 9, "iid": 42, "project_id": 7, "title": "Draw rows", "state": "opened"});
+    app.reply("GET /user", user(1, "ada"));
+    app.reply("GET /projects/acme%2Frocket/merge_requests/42", known).settle().await;
+    app.reply("GET /projects", json!([{"id": 7, "path_with_namespace": "acme/rocket"}]));
+    app.press("C-p").settle().await;
+    app.type_text("!42").expect("acme/rocket!42  Draw rows").expect_no("Merge request");
+}

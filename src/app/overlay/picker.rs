@@ -133,6 +133,7 @@ pub struct Picker {
     free: Option<NameAction>,
     /// Returns the item that is listed first, whatever else matches; it is the first of the items.
     exact: Option<ExactItem>,
+    /// Whether that item was added to the items.
     has_exact: bool,
     /// The generation of the store and the text that the items were made from.
     made_of: Option<(u64, String)>,
@@ -213,7 +214,10 @@ impl Picker {
         if std::mem::take(&mut self.has_exact) {
             self.items.remove(0);
         }
-        if let Some(item) = self.exact.as_ref().and_then(|exact| exact(typed)) {
+        let exact = self.exact.as_ref().and_then(|exact| exact(typed));
+        let exact_label = exact.as_ref().map(|item| item.label.clone());
+        // An item that is there already says more, such as the title.
+        if let Some(item) = exact.filter(|exact| self.items.iter().all(|item| item.label != exact.label)) {
             self.items.insert(0, item);
             self.has_exact = true;
         }
@@ -238,7 +242,7 @@ impl Picker {
             let score = score.or_else(|| pattern.score(letters_of(&item.detail, &mut buffer), &mut self.matcher));
             // A typed key comes first, whatever else contains that letter; so does a full name.
             let is_key = self.of_keys && item.note.split(" · ").any(|key| key == typed);
-            let is_exact = self.has_exact && index == 0;
+            let is_exact = exact_label.as_ref() == Some(&item.label);
             let score = if is_exact || is_key || item.label == typed { Some(u32::MAX) } else { score };
             if let Some(score) = score {
                 letters.sort_unstable();
