@@ -37,6 +37,8 @@ crate::endpoints! {
     GET "/projects/{id}/repository/tags" => Vec<Tag>, about Tags;
     struct ListTags {
         id: Id,
+        /// Part of the name, case-insensitive; older servers ignore it.
+        search: Option<String>,
         /// `name` or `updated` (default).
         order_by: Option<String>,
         /// `asc` or `desc` (default).

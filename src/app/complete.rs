@@ -95,7 +95,7 @@ fn branches(project: &Id, typed: &str) -> ListBranches {
 }
 
 fn tags(project: &Id) -> ListTags {
-    ListTags { id: project.clone(), order_by: None, sort: None }
+    ListTags { id: project.clone(), ..ListTags::default() }
 }
 
 fn authors(project: &Id) -> ListContributors {

@@ -167,7 +167,8 @@ impl App {
     }
 
     pub(super) fn quick_open(&mut self) {
-        let source = Box::new(quick_open::QuickOpen::new(&self.place()));
+        let commands = self.command_items().into_iter().chain(self.global_items());
+        let source = Box::new(quick_open::QuickOpen::new(&self.place(), commands, &self.view_of()));
         let free = |text: &str| Action::GoToTarget(text.to_owned());
         let picker = Picker::of("Go to anything", source, &self.view_of())
             .exact(self.exact_target())

@@ -28,6 +28,7 @@ pub mod outbox;
 pub mod overlay;
 pub mod pane;
 mod past_tense;
+pub mod path_search;
 mod persistence;
 pub mod place;
 pub mod place_info;
@@ -652,8 +653,6 @@ impl App {
                         panels.prev()
                     }
                 }
-                // Most terminals send the same code for Tab and for C-i, which goes forward.
-                _ if forward && !self.nav.ahead.is_empty() => self.act(Action::Forward, effects),
                 _ => {}
             },
             Action::Zoom => {

@@ -2,19 +2,21 @@
 
 use super::action::Action;
 use super::overlay::picker::{Item, Source};
+use super::path_search::PathSearch;
 use super::place::Place;
 use super::place_info::{self, Subject};
 use super::view::View;
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::endpoint::{Request, decode};
 use crate::api::groups::ListGroups;
-use crate::api::jobs::Job;
+use crate::api::issues::{Issue, ListIssues, ListScopedIssues};
+use crate::api::jobs::{Job, ListJobs};
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
 use crate::api::projects::{ListProjects, Project};
-use crate::api::repository::{EntryKind, TreeEntry};
-use crate::api::tags::Tag;
+use crate::api::repository::ListTree;
+use crate::api::tags::{ListTags, Tag};
 use crate::api::users::{ListUsers, User};
-use crate::api::{GitRef, Id};
+use crate::api::{GitRef, Id, Scope};
 use crate::store::{Load, Want};
 use crate::ui::glyph;
 use std::collections::{HashMap, HashSet};
@@ -25,9 +27,24 @@ const TYPING_DELAY: Duration = Duration::from_millis(150);
 /// The maximum number of suggestions of one kind.
 const MAX_SUGGESTIONS: usize = 1_000;
 
-/// The source of "go to anything": everything that is cached, and the server.
+/// The minimum number of letters for which more than names of projects and groups is requested.
+const MIN_LETTERS: usize = 2;
+
+/// A command that can be run here.
+struct RunnableCommand {
+    id: &'static str,
+    title: String,
+    keys: String,
+    synonyms: &'static [&'static str],
+}
+
+/// The source of "go to anything": everything that is cached, the files of the current project, commands, and what the
+/// server finds.
 pub struct QuickOpen {
     here: Place,
+    /// The search in the tree of the current project.
+    files: Option<PathSearch>,
+    commands: Vec<RunnableCommand>,
 }
 
 /// The suggestions, without duplicates.
@@ -67,9 +84,27 @@ fn project_of(request: &Request) -> Option<Id> {
 }
 
 impl QuickOpen {
-    /// Creates the source for the current place `here`.
-    pub fn new(here: &Place) -> QuickOpen {
-        QuickOpen { here: here.clone() }
+    /// Creates the source for the current place `here`. Of `commands`, those that can be run are offered.
+    pub fn new(here: &Place, commands: impl Iterator<Item = Item>, view: &View) -> QuickOpen {
+        let files = here.project.as_ref().map(|project| {
+            let r#ref = here.git_ref.as_ref().map(|at| at.as_str().to_owned());
+            let listing = ListTree { id: project.clone(), r#ref, ..ListTree::default() };
+            let recent = view.recents.project(project.as_str()).map(|recent| recent.files.clone());
+            PathSearch::new(listing, recent.unwrap_or_default())
+        });
+        let command = |item: Item| match item.choice {
+            Action::Run(id) if item.why_not.is_none() => {
+                Some(RunnableCommand { id, title: item.label, keys: item.note, synonyms: item.synonyms })
+            }
+            _ => None,
+        };
+        QuickOpen { here: here.clone(), files, commands: commands.filter_map(command).collect() }
+    }
+
+    /// Returns the search in the tree, if files are searched for the typed text.
+    fn files(&self, typed: &str) -> Option<&PathSearch> {
+        let typed = typed.trim();
+        self.files.as_ref().filter(|_| typed.chars().nth(MIN_LETTERS - 1).is_some() && !typed.starts_with('@'))
     }
 
     fn projects(typed: &str) -> ListProjects {
@@ -97,6 +132,21 @@ impl QuickOpen {
     fn requests_here(&self, typed: &str) -> Option<ListProjectMergeRequests> {
         let (id, search) = (self.here.project.clone()?, Some(typed.trim().to_owned()));
         Some(ListProjectMergeRequests { id, search, ..ListProjectMergeRequests::default() })
+    }
+
+    fn issues(typed: &str) -> ListIssues {
+        let search = Some(typed.trim().to_owned());
+        ListIssues { search, scope: Some("all".into()), ..ListIssues::default() }
+    }
+
+    fn issues_here(&self, typed: &str) -> Option<ListScopedIssues> {
+        let (within, search) = (Scope::Project(self.here.project.clone()?), Some(typed.trim().to_owned()));
+        Some(ListScopedIssues { within, search, ..ListScopedIssues::default() })
+    }
+
+    fn tags_here(&self, typed: &str) -> Option<ListTags> {
+        let (id, search) = (self.here.project.clone()?, Some(typed.trim().to_owned()));
+        Some(ListTags { id, search, ..ListTags::default() })
     }
 
     fn branches_here(&self, typed: &str) -> Option<ListBranches> {
@@ -128,6 +178,11 @@ impl QuickOpen {
             let place = of(Subject::MergeRequest).project(project).item(request.iid);
             offers.add(place_info::label(view.places, &place), &request.title, "merge request", place);
         }
+        for (_, issue) in view.store.known::<Issue>().take(MAX_SUGGESTIONS) {
+            let project = Self::path(&paths, &issue.project_id.into());
+            let place = of(Subject::Issue).project(project).item(issue.iid);
+            offers.add(place_info::label(view.places, &place), &issue.title, "issue", place);
+        }
         for (request, job) in view.store.known::<Job>().take(MAX_SUGGESTIONS) {
             let Some(project) = project_of(request) else { continue };
             let project = Self::path(&paths, &project);
@@ -146,21 +201,6 @@ impl QuickOpen {
             let place = Self::at_ref(view, &paths, request, GitRef::tag(&tag.name));
             offers.add_labeled(view, "tag", place);
         }
-        for (request, entry) in
-            view.store.known::<TreeEntry>().filter(|(_, e)| e.r#type == EntryKind::Blob).take(MAX_SUGGESTIONS)
-        {
-            // Only files of the current project and ref: those of others have the same names.
-            let Some(project) = project_of(request).filter(|project| Some(project) == self.here.project.as_ref())
-            else {
-                continue;
-            };
-            let at = request.fields.iter().find(|(name, _)| name == "ref").map(|(_, value)| value.into());
-            if self.here.git_ref.is_some() && at != self.here.git_ref {
-                continue;
-            }
-            let place = Place { git_ref: at, ..of(Subject::Project).project(project).path(entry.path.as_str()) };
-            offers.add(entry.path.clone(), "", "file", place);
-        }
         offers.order(start);
     }
 
@@ -178,18 +218,46 @@ impl Source for QuickOpen {
         if words.is_empty() {
             return wants;
         }
-        wants.push(Load::list(&Self::projects(typed), 1).after(TYPING_DELAY).into());
-        wants.push(Load::list(&Self::groups(typed), 1).after(TYPING_DELAY).into());
-        if view.session.signed_in && words.len() > 1 {
-            wants.push(Load::list(&Self::users(typed), 1).after(TYPING_DELAY).into());
-            wants.push(Load::list(&Self::requests(typed), 1).after(TYPING_DELAY).into());
-            wants.extend(self.requests_here(typed).map(|list| Load::list(&list, 1).after(TYPING_DELAY).into()));
+        // A project may be without issues or jobs, or without a repository.
+        let mut want = |load: Load| wants.push(load.after(TYPING_DELAY).optional().into());
+        let is_person = words.starts_with('@');
+        if !is_person {
+            want(Load::list(&Self::projects(typed), 1));
+            want(Load::list(&Self::groups(typed), 1));
+            if let Some(list) = self.branches_here(typed) {
+                want(Load::list(&list, 1));
+            }
         }
-        wants.extend(self.branches_here(typed).map(|list| Load::list(&list, 1).after(TYPING_DELAY).into()));
+        let is_long = words.chars().nth(MIN_LETTERS - 1).is_some();
+        if view.session.signed_in && is_long {
+            want(Load::list(&Self::users(typed), 1));
+        }
+        if is_long && !is_person {
+            if view.session.signed_in {
+                want(Load::list(&Self::requests(typed), 1));
+                want(Load::list(&Self::issues(typed), 1));
+            }
+            if let Some(project) = &self.here.project {
+                let id = project.clone();
+                want(Load::list(&ListJobs { id, scope: None }, 1));
+            }
+            let here = [
+                self.requests_here(typed).map(|list| Load::list(&list, 1)),
+                self.issues_here(typed).map(|list| Load::list(&list, 1)),
+                self.tags_here(typed).map(|list| Load::list(&list, 1)),
+            ];
+            here.into_iter().flatten().for_each(want);
+        }
+        wants.extend(self.files(typed).into_iter().flat_map(|files| files.wants(view)));
         wants
     }
 
-    fn items(&self, view: &View, _: &str) -> Vec<Item> {
+    fn update(&mut self, view: &View, typed: &str) -> bool {
+        let is_searched = self.files(typed).is_some();
+        self.files.as_mut().filter(|_| is_searched).is_some_and(|files| files.update(view, typed.trim()))
+    }
+
+    fn items(&self, view: &View, typed: &str) -> Vec<Item> {
         let mut offers = Suggestions::default();
         for place in view.recents.places.iter().cloned() {
             offers.add_labeled(view, "recent", Some(place));
@@ -201,6 +269,17 @@ impl Source for QuickOpen {
             }
         }
         self.known(view, &mut offers);
+        if let (Some(files), Some(project)) = (self.files(typed), &self.here.project) {
+            let tree = place_info::place_of(view.places, Subject::Project).project(project.clone());
+            for hit in &files.ranked().best {
+                let place = Place { git_ref: self.here.git_ref.clone(), ..tree.clone() }.path(hit.path.as_str());
+                offers.add(hit.path.clone(), "", "file", place);
+            }
+        }
+        for command in self.commands.iter().filter(|_| !typed.trim().is_empty()) {
+            let item = Item::act(command.title.clone(), Action::Run(command.id)).detail(command.keys.clone());
+            offers.items.push(item.synonyms(command.synonyms).note("command"));
+        }
         for other in &view.session.others {
             let action = Action::SwitchServer(other.host.clone(), None);
             offers.items.push(Item::act(other.host.name(), action).note("server"));

@@ -4,13 +4,11 @@ use super::branches::{record_project_activity, search_refs};
 use super::call::{Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::git::{self, Author, Git, TagRef};
 use super::mount::Mount;
-use super::params;
 use super::records::{self, Project};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::NoContent;
 use crate::api::tags::*;
-use serde::Deserialize;
 use std::sync::Arc;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -40,19 +38,12 @@ fn show_release(release: &records::Release) -> TagRelease {
     TagRelease { tag_name: release.tag.clone(), description: Some(release.description.clone()) }
 }
 
-/// The filters of tags that the interface does not use.
-#[derive(Deserialize)]
-struct TagQuery {
-    search: Option<String>,
-}
-
 fn list(call: &ReadCall, input: ListTags) -> Outcome<Vec<Tag>> {
-    let query: TagQuery = params::read(&call.inputs)?;
     let by = call.choice_or_first("order_by", input.order_by.as_deref(), &["updated", "name", "version"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     let (project, git) = call.repository(&input.id)?;
     let mut all = git.tags(&call.cache)?;
-    if let Some(search) = query.search.as_deref().filter(|search| !search.is_empty()) {
+    if let Some(search) = input.search.as_deref().filter(|search| !search.is_empty()) {
         all = Arc::new(search_refs(&all, |tag| &tag.name, search)?);
     }
     let mut tags: Vec<&TagRef> = all.iter().collect();

@@ -220,7 +220,7 @@ impl ListSource for TagSource {
 
     fn query(&self, _: &Input<'_>, order: ServerOrder, _view: &View) -> Option<ListQuery<Tag>> {
         let (order_by, sort) = order.map(|(word, way)| (word.to_owned(), way.to_owned())).unzip();
-        Some(ListQuery::new(&ListTags { id: self.project.clone(), order_by, sort }))
+        Some(ListQuery::new(&ListTags { id: self.project.clone(), search: None, order_by, sort }))
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Tag> {

@@ -589,7 +589,7 @@ mod tests {
 
     /// Runs `run` with one page of a list: the number of rows, whether more follow, and the total of the server.
     fn with_rows<T>(len: usize, more: bool, total: Option<u64>, run: impl FnOnce(&Rows<'_, Tag>) -> T) -> T {
-        let (mut store, list) = (Store::default(), ListTags { id: "7".into(), order_by: None, sort: None });
+        let (mut store, list) = (Store::default(), ListTags { id: "7".into(), ..ListTags::default() });
         let value = Arc::new(vec![Tag::default(); len]);
         let page = ParsedReply { value, len, next: more.then_some(NextPage::Number(2)), total, digest: 0, size: 0 };
         store.record_reply(&list.request(), 1, Ok(page), Timestamp::UNIX_EPOCH);

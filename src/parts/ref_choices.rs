@@ -71,7 +71,7 @@ impl Refs {
     }
 
     fn tags(&self) -> ListTags {
-        ListTags { id: self.project.clone(), order_by: None, sort: None }
+        ListTags { id: self.project.clone(), ..ListTags::default() }
     }
 }
 

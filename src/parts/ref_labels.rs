@@ -42,7 +42,7 @@ impl Labels {
     }
 
     fn tags(&self) -> ListTags {
-        ListTags { id: self.project.clone(), order_by: None, sort: None }
+        ListTags { id: self.project.clone(), ..ListTags::default() }
     }
 
     /// Returns the requests for the branches and tags.

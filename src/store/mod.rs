@@ -934,10 +934,10 @@ impl Store {
         loads.filter_map(last).any(|(reply, _)| reply.next.is_some())
     }
 
-    /// Returns the error of a reply of `wants`, unless the server only does not have the data.
+    /// Returns the error of a reply of `wants` that is not optional, unless the server only does not have the data.
     pub fn first_error(&self, wants: &[Want]) -> Option<&Error> {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
-        let mut errors = loads.filter_map(|load| self.error_of(&load.request));
+        let mut errors = loads.filter(|load| !load.is_optional).filter_map(|load| self.error_of(&load.request));
         errors.find(|error| !matches!(error.fault, Fault::Missing(_) | Fault::Unsupported(_)))
     }
 

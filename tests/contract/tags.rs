@@ -4,8 +4,8 @@ use crate::sample::word;
 use labscope::api::tags::*;
 
 requests! {
-    ListTags { id: 1.into(), order_by: word("name"), sort: word("asc") } =>
-        "GET /projects/1/repository/tags?order_by=name&sort=asc";
+    ListTags { id: 1.into(), search: word("v1"), order_by: word("name"), sort: word("asc") } =>
+        "GET /projects/1/repository/tags?order_by=name&search=v1&sort=asc";
     GetTag { id: 1.into(), tag_name: "v1.0/rc".into() } => "GET /projects/1/repository/tags/v1.0%2Frc";
     CreateTag {
         id: 1.into(),

@@ -360,9 +360,12 @@ async fn results_that_are_still_loading_are_not_reported_as_missing() {
     app.reply("GET /projects", json!([])).reply("GET /groups", json!([]));
     app.press("C-p").type_text("zzzz").pass(1).settle().await;
     app.expect_no("No results.");
-    let rest = ["GET /users", "GET /merge_requests", "GET /projects/acme%2Frocket/merge_requests"];
-    for line in rest.into_iter().chain(["GET /projects/acme%2Frocket/repository/branches"]) {
+    for line in ["GET /users", "GET /merge_requests", "GET /issues"] {
         app.reply(line, json!([]));
+    }
+    for of_project in ["merge_requests", "issues", "jobs", "repository/branches", "repository/tags", "repository/tree"]
+    {
+        app.reply(&format!("GET /projects/acme%2Frocket/{of_project}"), json!([]));
     }
     app.settle().await;
     app.expect("No results.");
@@ -399,6 +402,46 @@ async fn what_is_typed_exactly_is_the_first_choice() {
         app.press(keys).type_text(typed).expect("Line 20").press("Enter");
         assert_eq!((app.app.place().path.as_deref(), app.app.place().line), (Some("src/lib.rs"), Some(20)), "{keys}");
     }
+}
+
+#[tokio::test]
+async fn go_to_anything_finds_files_tags_issues_people_and_commands() {
+    let project = "GET /projects/acme%2Frocket";
+    for (typed, row, pane) in [
+        ("main.rs", "src/deep/down/main.rs", "files"),
+        ("v1.2", "acme/rocket@v1.2", "files"),
+        ("slow", "acme/rocket#7", "issue"),
+        ("@eli", "@eli", "user"),
+        ("compile", "acme/rocket job 31", "job"),
+    ] {
+        let mut app = files(at(), 120, 30);
+        app.reply(&format!("{TREE}?recursive=true"), json!([file("README.md"), file("src/deep/down/main.rs")]))
+            .reply("GET /projects", json!([{"id": 7, "path_with_namespace": "acme/rocket"}]))
+            .reply(&format!("{project}/repository/tags"), json!([{"name": "v1.2"}]))
+            .reply("GET /users", json!([{"id": 5, "username": "eli", "name": "Eli"}]))
+            .reply(
+                &format!("{project}/issues"),
+                json!([{"id": 70, "iid": 7, "project_id": 7, "title": "Drawing is slow", "state": "opened"}]),
+            )
+            .reply(
+                &format!("{project}/jobs"),
+                json!([{"id": 31, "name": "compile", "status": "success", "ref": "main"}]),
+            );
+        app.settle().await.press("C-p").type_text(typed).pass(1).settle().await;
+        app.expect(row).press("Enter");
+        assert_eq!(app.app.place().pane, pane, "{typed}");
+    }
+    let mut app = files(at(), 120, 30);
+    app.settle().await.press("C-p").type_text("toggle line wrap").pass(1).settle().await;
+    app.expect("command").press("Enter").expect("Line wrap");
+}
+
+#[tokio::test]
+async fn a_key_searches_the_code_for_the_word_under_the_cursor() {
+    let mut app = files(at().path("src/main.rs").line(2), 120, 30);
+    app.settle().await.press("* *").settle().await.press("K");
+    let place = app.app.place();
+    assert_eq!((place.pane.as_str(), place.item.as_deref()), ("search", Some("main")));
 }
 
 #[tokio::test]

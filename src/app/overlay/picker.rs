@@ -90,6 +90,10 @@ impl Item {
 
 /// A source of items that are not all known at once.
 pub trait Source {
+    /// Takes the results of work for the text typed so far; returns whether they change the items.
+    fn update(&mut self, _: &View, _typed: &str) -> bool {
+        false
+    }
     /// Returns the data needed for the text typed so far.
     fn wants(&self, view: &View, typed: &str) -> Vec<Want>;
     /// Returns the items known so far.
@@ -329,10 +333,11 @@ impl Picker {
     }
 
     fn refresh(&mut self, view: &View) {
-        if let Some(source) = &self.source {
+        if let Some(source) = &mut self.source {
+            let is_new = source.update(view, self.input.text());
             self.loading = source.loading(view, self.input.text());
             let made_of = Some((view.store.generation(), self.input.text().to_owned()));
-            if self.made_of == made_of {
+            if self.made_of == made_of && !is_new {
                 return;
             }
             self.items = source.items(view, self.input.text());

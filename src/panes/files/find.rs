@@ -1,201 +1,29 @@
-//! A fuzzy finder over all file paths of a tree. It ranks in the background while the tree is still loading.
+//! The overlay that finds a file by its path in the whole tree.
 
-use crate::api::repository::{EntryKind, ListTree, TreeEntry};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
-use crate::app::overlay::picker::{edit, letters_of, letters_shown};
+use crate::app::overlay::picker::{edit, letters_shown};
 use crate::app::overlay::{AfterEvent, Overlay, TextEntry};
+use crate::app::path_search::{Hit, PathSearch};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::blob::File;
 use crate::parts::blob::source::Source;
-use crate::store::{Canceled, Cut, Derive, Load, Rows, Value, Want, Work};
+use crate::store::Want;
 use crate::ui::drawn::Drawn;
 use crate::ui::input::Input;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, popup, state, table, text};
+use crate::ui::{popup, state, table};
 use crossterm::event::KeyCode;
-use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cmp::Reverse;
-use std::sync::Arc;
-
-/// The maximum number of pages of the tree that are loaded: a million entries. The count line says when there are more.
-const MAX_PAGES: u32 = 10_000;
-/// The maximum size of the loaded files in bytes, see [`weight`].
-const MAX_BYTES: usize = 192 << 20;
-/// The number of pages requested concurrently. A large tree has a thousand of them.
-const CONCURRENT_PAGES: u32 = 6;
-/// The maximum number of matches that are shown.
-const MAX_MATCHES: usize = 500;
-/// The score bonus of a recently opened file.
-const RECENT_BONUS: u32 = 60;
-/// The number of paths between two checks whether the ranking was canceled.
-const CANCEL_CHECK_INTERVAL: usize = 4096;
-
-/// The files of a page of the tree. Their texts are together in one allocation, because there may be a million files.
-#[derive(Default)]
-pub struct Files {
-    /// The SHA and the path of each file, without a separator.
-    text: Box<str>,
-    /// The ends of the SHA and of the path of each file.
-    ends: Box<[(u32, u32)]>,
-}
-
-impl From<Vec<TreeEntry>> for Files {
-    fn from(entries: Vec<TreeEntry>) -> Files {
-        let (mut text, mut ends) = (String::new(), Vec::new());
-        for entry in entries.iter().filter(|entry| entry.r#type == EntryKind::Blob) {
-            text.push_str(&entry.id);
-            let sha = text.len();
-            text.push_str(&entry.path);
-            // A reply is far smaller than 4 GB.
-            ends.extend(u32::try_from(sha).ok().zip(u32::try_from(text.len()).ok()));
-        }
-        Files { text: text.into(), ends: ends.into() }
-    }
-}
-
-impl Files {
-    /// Iterates over the SHAs and paths.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, path)| *path));
-        let text = |from: u32, to: u32| self.text.get(from as usize..to as usize).unwrap_or_default();
-        starts.zip(&self.ends).map(move |(start, (sha, path))| (text(start, *sha), text(*sha, *path)))
-    }
-
-    /// Returns the size in memory in bytes.
-    fn size(&self) -> usize {
-        size_of::<Files>() + self.text.len() + size_of_val(&*self.ends)
-    }
-}
-
-/// Returns the size in memory of a page of the tree, in bytes.
-fn weight(page: &Value) -> usize {
-    let files = page.downcast_ref::<Vec<Files>>().map_or(0, |pages| pages.iter().map(Files::size).sum());
-    files + PAGE_BYTES
-}
-
-/// The size in memory of a page besides its files, in bytes.
-const PAGE_BYTES: usize = 256;
-
-/// A matching file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
-    pub path: String,
-    pub sha: String,
-    /// The indices of the matched characters.
-    letters: Vec<u32>,
-    recent: bool,
-}
-
-/// The result of a ranking.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ranked {
-    pub best: Vec<Hit>,
-    /// The number of matching files.
-    pub matched: usize,
-    /// The number of all files.
-    pub files: usize,
-}
-
-/// Ranks the files of a tree.
-pub struct Rank {
-    /// Identifies the loaded part of the tree.
-    pub within: String,
-    pub pages: Vec<Arc<Vec<Files>>>,
-    /// The recently opened paths, newest first.
-    pub recent: Arc<Vec<String>>,
-    pub query: String,
-}
-
-/// A matching file with its rank: the score, the length of the path, the position in the tree, and the SHA and path.
-type Scored<'a> = (Reverse<u32>, usize, usize, (&'a str, &'a str));
-
-impl Derive for Rank {
-    type Output = Ranked;
-
-    fn key(&self) -> String {
-        rank_key(&self.within, &self.query)
-    }
-
-    fn weight(&self, ranked: &Ranked) -> usize {
-        let size = |hit: &Hit| size_of::<Hit>() + hit.path.len() + hit.sha.len() + size_of_val(&*hit.letters);
-        size_of::<Ranked>() + ranked.best.iter().map(size).sum::<usize>()
-    }
-
-    fn run(&self, canceled: Canceled<'_>) -> Ranked {
-        let entries = || self.pages.iter().flat_map(|page| page.iter()).flat_map(Files::iter);
-        let recent = |path: &str| self.recent.iter().position(|r| r == path);
-        let hit = |(sha, path): (&str, &str), letters: Vec<u32>| Hit {
-            path: path.to_owned(),
-            sha: sha.to_owned(),
-            letters,
-            recent: recent(path).is_some(),
-        };
-        let query = self.query.trim();
-        if query.is_empty() {
-            let files = entries().count();
-            let mut first: Vec<(&str, &str)> = entries().filter(|(_, path)| recent(path).is_some()).collect();
-            first.sort_by_key(|(_, path)| recent(path));
-            let rest = entries().filter(|(_, path)| recent(path).is_none());
-            let best = first.into_iter().chain(rest).take(MAX_MATCHES).map(|e| hit(e, Vec::new())).collect();
-            return Ranked { best, matched: files, files };
-        }
-        let pattern = Pattern::parse(query, CaseMatching::Smart, Normalization::Smart);
-        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
-        let mut buffer = Vec::new();
-        let mut scored: Vec<Scored> = Vec::new();
-        let mut files = 0;
-        for entry in entries() {
-            files += 1;
-            if files % CANCEL_CHECK_INTERVAL == 0 && canceled() {
-                return Ranked::default();
-            }
-            if let Some(score) = pattern.score(letters_of(entry.1, &mut buffer), &mut matcher) {
-                let bonus = if recent(entry.1).is_some() { RECENT_BONUS } else { 0 };
-                scored.push((Reverse(score + bonus), entry.1.len(), files, entry));
-            }
-        }
-        let matched = scored.len();
-        let order = |(score, len, position, _): &(_, _, _, _)| (*score, *len, *position);
-        if matched > MAX_MATCHES {
-            scored.select_nth_unstable_by_key(MAX_MATCHES, order);
-            scored.truncate(MAX_MATCHES);
-        }
-        scored.sort_unstable_by_key(order);
-        let best = scored.into_iter().map(|(_, _, _, entry)| {
-            let mut letters = Vec::new();
-            pattern.indices(letters_of(entry.1, &mut buffer), &mut matcher, &mut letters);
-            letters.sort_unstable();
-            letters.dedup();
-            hit(entry, letters)
-        });
-        Ranked { best: best.collect(), matched, files }
-    }
-}
-
-/// Returns the key of a ranking.
-fn rank_key(within: &str, query: &str) -> String {
-    format!("rank {query} in {within}")
-}
 
 /// The finder overlay.
 pub struct Finder {
-    source: Source,
-    recent: Arc<Vec<String>>,
+    search: PathSearch,
     input: Input,
-    pages: u32,
-    /// The ranking in progress: the key of its tree, and the query. It is not restarted when a page arrives, because
-    /// pages arrive faster than a ranking finishes.
-    pending: Option<(String, String)>,
-    /// The shown ranking, and the query that it belongs to.
-    shown: Ranked,
-    shown_for: String,
     /// Whether Enter was pressed before the typed text was ranked: the best match is opened as soon as it is known.
     opens_best: bool,
     done: bool,
@@ -207,15 +35,10 @@ pub struct Finder {
 
 impl Finder {
     /// Creates a finder over the tree of `source`; paths in `recent` rank first.
-    pub fn new(source: Source, recent: Vec<String>, view: &View) -> Finder {
+    pub fn new(source: &Source, recent: Vec<String>, view: &View) -> Finder {
         let mut finder = Finder {
-            source,
-            recent: Arc::new(recent),
+            search: PathSearch::new(source.listing(""), recent),
             input: Input::default(),
-            pages: 1,
-            pending: None,
-            shown: Ranked::default(),
-            shown_for: String::new(),
             opens_best: false,
             done: false,
             list: table::ListState::default(),
@@ -226,21 +49,16 @@ impl Finder {
         finder
     }
 
-    fn load(&self) -> Load {
-        let listing = ListTree { recursive: Some(true), ..self.source.listing("") };
-        Load::compact::<Files, _, _>(&listing, self.pages, MAX_BYTES, weight).concurrency(CONCURRENT_PAGES)
-    }
-
-    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Files> {
-        view.store.rows_of(&self.load().request)
+    fn best(&self) -> &[Hit] {
+        &self.search.ranked().best
     }
 
     fn choose(&mut self, cx: &mut Cx) -> AfterEvent {
-        self.opens_best = !self.moved && self.shown_for != self.input.text();
+        self.opens_best = !self.moved && !self.search.is_ranked_for(self.input.text());
         if self.opens_best {
             return AfterEvent::KeepOpen;
         }
-        match self.shown.best.get(self.list.selected()) {
+        match self.best().get(self.list.selected()) {
             Some(hit) => {
                 let file = File { path: hit.path.clone(), sha: hit.sha.clone() };
                 cx.act(cx.here.then(move |pane: &mut super::Files, cx| pane.open_found(file, cx)));
@@ -252,62 +70,23 @@ impl Finder {
 
     fn typed(&mut self, cx: &mut Cx) {
         (self.moved, self.opens_best) = (false, false);
-        self.pending = None;
-        self.list.select(0, self.shown.best.len());
         self.update(&cx.view);
     }
 
-    /// Takes finished rankings, starts the next one, and requests more pages of the tree.
     fn update(&mut self, view: &View) {
-        let rows = self.rows(view);
-        if rows.has_next(MAX_PAGES) {
-            self.pages = self.pages.max(rows.pages() + CONCURRENT_PAGES).min(MAX_PAGES);
-        }
-        if let Some((within, query)) = &self.pending
-            && let Some(ranked) = view.store.result::<Ranked>(&rank_key(within, query))
-        {
-            self.shown = ranked.clone();
-            self.shown_for.clone_from(query);
-        }
-        let ready = self.pending.as_ref().is_none_or(|(w, q)| view.store.result::<Ranked>(&rank_key(w, q)).is_some());
-        if ready && rows.is_loaded {
-            let recent = self.recent.first().map(String::as_str).unwrap_or_default();
-            let Source { project, git_ref } = &self.source;
-            let within = format!("{project:?} {git_ref:?} {} after {recent}", rows.revision);
-            self.pending = Some((within, self.input.text().to_owned()));
-        }
+        self.search.update(view, self.input.text());
+        let best = &self.search.ranked().best;
         if self.moved {
-            let best = &self.shown.best;
             self.list.sync(best.len(), |row| best.get(row).map(|hit| hit.path.clone()).unwrap_or_default());
         } else {
-            self.list.select(0, self.shown.best.len());
+            self.list.select(0, best.len());
         }
-    }
-
-    /// Returns the count line: the number of matches and files, and whether the tree is incomplete.
-    fn count(&self, view: &View) -> String {
-        let rows = self.rows(view);
-        let (matched, files) = (text::count(self.shown.matched as u64), text::count(self.shown.files as u64));
-        let mut words = if self.input.is_empty() { format!("{files} files") } else { format!("{matched} of {files}") };
-        if rows.is_loaded && rows.is_cut(MAX_PAGES) {
-            let why = if rows.cut == Some(Cut::Repeats) { "the server repeats pages" } else { "the tree is too large" };
-            words.push_str(&format!(", the first {files} files only: {why}"));
-        } else if rows.error.is_none() && (rows.has_more || !rows.is_loaded) {
-            words.push_str(&format!("{}the tree is still loading", glyph::separator()));
-        }
-        words
     }
 }
 
 impl Overlay for Finder {
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants: Vec<Want> = vec![self.load().into()];
-        if let Some((within, query)) = &self.pending {
-            let (within, query) = (within.clone(), query.clone());
-            let pages = self.rows(view).shared();
-            wants.push(Work::new(Rank { within, pages, recent: self.recent.clone(), query }).into());
-        }
-        wants
+        self.search.wants(view)
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -331,14 +110,16 @@ impl Overlay for Finder {
         let cursor = self.input.draw(buf, Rect { height: 1, ..inner }, theme, true, "Fuzzy path");
         let dim = theme.style(Role::Dim);
         let count = Rect { y: inner.y + 1, height: 1, ..inner };
-        Line::new(self.count(view), dim).draw(buf, count, theme);
+        Line::new(self.search.count(view, self.input.text()), dim).draw(buf, count, theme);
         let body = Rect { y: inner.y + 2, height: inner.height - 2, ..inner };
         self.area.set(body);
-        let rows = self.rows(view);
-        if self.shown.best.is_empty() {
+        let rows = self.search.rows(view);
+        if self.best().is_empty() {
             match rows.error {
                 Some(error) if !rows.is_loaded => crate::parts::list::draw_error(view, body, buf, error),
-                _ if rows.is_loaded && self.shown.files > 0 => view.draw_empty(buf, body, "No matching path.", ""),
+                _ if rows.is_loaded && self.search.ranked().files > 0 => {
+                    view.draw_empty(buf, body, "No matching path.", "")
+                }
                 _ => state::skeleton(buf, body, theme),
             }
             return cursor;
@@ -347,8 +128,8 @@ impl Overlay for Finder {
             table::TableColumn::new("", table::Size::Fill { min: 20, weight: 1 }),
             table::TableColumn::new("", table::Size::Fit { min: 0, max: 8 }).right().drop_order(1),
         ];
-        table::draw(buf, body, theme, true, &self.list, &columns, self.shown.best.len(), &|row| {
-            let Some(hit) = self.shown.best.get(row) else { return table::TableRow::default() };
+        table::draw(buf, body, theme, true, &self.list, &columns, self.best().len(), &|row| {
+            let Some(hit) = self.best().get(row) else { return table::TableRow::default() };
             let path = letters_shown(&hit.path, &hit.letters, Role::Text);
             let note = if hit.recent { "recent" } else { "" };
             table::TableRow::new(vec![path, Line::new(note, Role::Dim)])
@@ -357,7 +138,7 @@ impl Overlay for Finder {
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
-        let (height, len) = (self.list.height(), self.shown.best.len());
+        let (height, len) = (self.list.height(), self.best().len());
         self.moved |= matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown)
             || key.ctrl && matches!(key.code, KeyCode::Char('p' | 'k' | 'n' | 'j'));
         match (key.code, key.ctrl) {
@@ -386,7 +167,7 @@ impl Overlay for Finder {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        let len = self.shown.best.len();
+        let len = self.best().len();
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
@@ -402,55 +183,5 @@ impl Overlay for Finder {
             Pointer::Drag { .. } | Pointer::Release => {}
         }
         AfterEvent::KeepOpen
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rank(paths: &[&str], recent: &[&str], query: &str) -> Ranked {
-        let entry = |path: &&str| TreeEntry { path: (*path).into(), r#type: EntryKind::Blob, ..TreeEntry::default() };
-        let mut entries: Vec<TreeEntry> = paths.iter().map(entry).collect();
-        entries.push(TreeEntry { path: "src".into(), r#type: EntryKind::Tree, ..TreeEntry::default() });
-        let recent = Arc::new(recent.iter().map(|p| (*p).to_owned()).collect());
-        Rank { within: "t".into(), pages: vec![Arc::new(vec![Files::from(entries)])], recent, query: query.into() }
-            .run(&|| false)
-    }
-
-    fn paths(ranked: &Ranked) -> Vec<&str> {
-        ranked.best.iter().map(|hit| hit.path.as_str()).collect()
-    }
-
-    #[test]
-    fn the_best_match_comes_first_and_folders_are_skipped() {
-        let all = ["docs/server.md", "src/main.rs", "src/render/frame.rs", "src/ui/frame_rate.rs"];
-        let ranked = rank(&all, &[], "frame");
-        assert_eq!(paths(&ranked), ["src/render/frame.rs", "src/ui/frame_rate.rs"]);
-        assert_eq!((ranked.matched, ranked.files), (2, 4));
-        assert_eq!(rank(&all, &[], "src").matched, 3);
-        assert_eq!(rank(&all, &[], "zzz").matched, 0);
-    }
-
-    #[test]
-    fn a_million_files_fit_in_memory() {
-        let entry = |n: usize| TreeEntry {
-            id: format!("{n:040x}"),
-            name: format!("file_{n}.rs"),
-            path: format!("a/folder/of/the/repository/with/a/long/name/file_{n}.rs"),
-            r#type: EntryKind::Blob,
-            mode: "100644".into(),
-        };
-        let files = Files::from((0..100).map(entry).collect::<Vec<_>>());
-        assert_eq!(files.iter().last(), Some((entry(99).id.as_str(), entry(99).path.as_str())));
-        let page: Value = Arc::new(vec![files]);
-        assert!(weight(&page) * MAX_PAGES as usize <= MAX_BYTES, "{}", weight(&page));
-    }
-
-    #[test]
-    fn recent_files_rank_first() {
-        let all = ["a/mod.rs", "b/mod.rs", "c/mod.rs"];
-        assert_eq!(paths(&rank(&all, &["c/mod.rs", "b/mod.rs"], "")), ["c/mod.rs", "b/mod.rs", "a/mod.rs"]);
-        assert_eq!(paths(&rank(&all, &["c/mod.rs"], "mod"))[0], "c/mod.rs");
     }
 }

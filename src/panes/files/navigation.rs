@@ -43,7 +43,7 @@ impl Files {
 
     pub(super) fn find(&mut self, cx: &mut Cx) {
         let recent = self.recent(&cx.view).map(|recent| recent.files.clone()).unwrap_or_default();
-        let finder = Finder::new(self.source.clone(), recent, &cx.view);
+        let finder = Finder::new(&self.source, recent, &cx.view);
         cx.act(Action::OpenOverlay(Box::new(finder)));
     }
 
