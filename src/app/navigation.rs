@@ -3,6 +3,7 @@
 use super::action::{Action, Effect, InPane};
 use super::command_info::{Disabled, Info};
 use super::context::{Cx, Here};
+use super::overlay::confirm::Confirm;
 use super::overlay::picker::Picker;
 use super::pane::Pane;
 use super::place::Place;
@@ -144,7 +145,12 @@ impl App {
             return self.say(Tone::Warning, format!("Unknown place \"{name}\"."));
         };
         match self.place_named(&info) {
-            Ok(place) => self.go(place),
+            Ok(place) => {
+                self.go(place);
+                if info.needs == Needs::Text {
+                    self.open_search();
+                }
+            }
             Err(_) if info.needs == Needs::Project => {
                 let title = format!("{}: select a project", info.title);
                 let source = Box::new(quick_open::ProjectChoice::new(Place::new(info.id)));
@@ -188,7 +194,7 @@ impl App {
             return Ok(place.group(group));
         }
         match info.needs {
-            Needs::Nothing => {
+            Needs::Nothing | Needs::Text => {
                 // A place that can be restricted to one project shows the current one.
                 place.project = here.project;
                 Ok(place)
@@ -229,7 +235,10 @@ impl App {
                 self.nav.panes.clear();
                 self.open(above);
             }
-            None if asks => self.act(App::confirm("Quit", "Quit labscope?".into(), Action::Quit), effects),
+            None if asks => {
+                let question = Confirm::new("Quit", "Quit labscope?", Action::Quit).by_enter_or('q');
+                self.overlays.push(Box::new(question));
+            }
             None => self.say(Tone::Info, "Nothing to go back to (‹quit› quits).".to_owned()),
         }
     }

@@ -73,6 +73,8 @@ pub enum Needs {
     Project,
     /// A project and an item in it: opened from lists, not by name.
     Item,
+    /// A text to search for: it opens from anywhere, and asks for the text.
+    Text,
 }
 
 /// The facts about a place, known before it is opened.
@@ -178,7 +180,7 @@ pub fn above(places: &[PlaceInfo], place: &Place) -> Option<Place> {
 fn surroundings(places: &[PlaceInfo], place: &Place) -> Option<Place> {
     let (root, page) = (root(places), place_of(places, Subject::Project));
     match &place.project {
-        _ if place.pane == root.pane => None,
+        _ if place.pane == root.pane || subject(places, place) == Some(Subject::Home) => None,
         Some(project) if place.pane != page.pane => Some(page.project(project.clone())),
         _ => Some(root),
     }
@@ -220,6 +222,7 @@ mod tests {
         assert_eq!(way(artifacts.clone()), ["artifacts", "job", "jobs", "files", "projects"]);
         assert_eq!(way(artifacts.at("main")), ["artifacts", "jobs", "files", "projects"]);
         assert_eq!(way(Place::new("groups").group("a")), ["groups", "groups", "projects"]);
+        assert_eq!(way(Place::new("home")), ["home"]);
     }
 
     #[test]

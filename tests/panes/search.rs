@@ -117,3 +117,12 @@ async fn a_web_search_opens_its_scope_in_its_project_or_group() {
     let asked = |words: &str| app.asked.iter().any(|line| line.contains(words));
     assert!(asked("/projects/7/-/search?scope=commits") && asked("/groups/3/-/search?scope=issues"), "{:?}", app.asked);
 }
+
+#[tokio::test]
+async fn going_to_search_asks_for_its_text() {
+    let mut app = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(100, 24).open();
+    app.press("g s").type_text("rows").settle().await;
+    assert!(app.asked.iter().any(|line| line.contains("/search?scope=blobs&search=rows")), "{:?}", app.asked);
+    app.press("Enter");
+    assert_eq!(app.app.place().item.as_deref(), Some("rows"));
+}

@@ -15,7 +15,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
-/// A yes-or-no question; Enter alone does not confirm it.
+/// A yes-or-no question; Enter alone confirms it only if that loses nothing.
 pub struct Confirm {
     title: String,
     question: String,
@@ -28,6 +28,8 @@ pub struct Confirm {
     /// The text to type as a confirmation, and what has been typed of it.
     typed: Option<(String, Input)>,
     yes: Option<Action>,
+    /// The key that asked again confirms it, as Enter does, because nothing is lost.
+    asked_by: Option<char>,
 }
 
 impl Confirm {
@@ -41,7 +43,14 @@ impl Confirm {
             room: Cell::new(0),
             typed: None,
             yes: Some(yes),
+            asked_by: None,
         }
+    }
+
+    /// Lets Enter and the key that asked confirm it, for an action that loses nothing.
+    pub fn by_enter_or(mut self, key: char) -> Confirm {
+        self.asked_by = Some(key);
+        self
     }
 
     /// Lists the affected items.
@@ -134,7 +143,11 @@ impl Overlay for Confirm {
         if inner.height > 0 {
             let at = Rect { y: inner.bottom() - 1, height: 1, ..inner };
             let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
-            let mut spans = Line::new("y", key).and(" yes   ", dim).and("n", key).and(" no", dim);
+            let mut yes = Line::new("y", key);
+            if let Some(letter) = self.asked_by {
+                yes = yes.and(format!(" {letter} {}", glyph::enter()), key);
+            }
+            let mut spans = yes.and(" yes   ", dim).and("n", key).and(" no", dim);
             if self.things.len() > room {
                 spans.extend([("   j k", key), (" scroll", dim)]);
             }
@@ -149,6 +162,8 @@ impl Overlay for Confirm {
         }
         match key.code {
             KeyCode::Char('y' | 'Y') => self.done(cx),
+            KeyCode::Enter if self.asked_by.is_some() => self.done(cx),
+            KeyCode::Char(letter) if self.asked_by == Some(letter) && !key.ctrl => self.done(cx),
             KeyCode::Char('j') | KeyCode::Down => {
                 self.scroll(1);
                 AfterEvent::KeepOpen

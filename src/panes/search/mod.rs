@@ -218,6 +218,7 @@ impl ListSource for SearchSource {
     type Detail = TextDetail;
     const ID: &'static str = "search";
     const TITLE: &'static str = "Search";
+    const NEEDS: Needs = Needs::Text;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const NAME: &'static str = "search";
     const NOUN: &'static str = "result";

@@ -2,7 +2,7 @@
 
 use super::{Blame, BlameStep, BlobView, Mode, Source};
 use crate::app::view::View;
-use crate::ui::code::Content;
+use crate::ui::code::{Content, Text};
 use crate::ui::text;
 use regex::Regex;
 use std::ops::Range;
@@ -99,17 +99,11 @@ impl BlobView {
 
     /// Searches for the next or the previous word of the line under the cursor, as a whole word; returns the word.
     pub fn search_word(&mut self, forward: bool, view: &View) -> Option<String> {
-        let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
-            return None;
-        };
+        let lines = self.source_lines(view)?;
         let line = self.doc.at(lines.len());
         let words = words(lines.line(line));
         let count = words.len();
-        let last = self.word.filter(|(at, _)| *at == line).map(|(_, word)| word);
-        // After a jump, the word that was found is the one under the cursor.
-        let found = self.current.and_then(|current| self.found(view)?.matches.get(current)).filter(|m| m.line == line);
-        let here = found.and_then(|hit| words.iter().position(|word| word.contains(&hit.range.start)));
-        let index = match (last.or(here), forward) {
+        let index = match (self.word_index(line, &words, view), forward) {
             (None, _) => 0,
             (Some(at), true) => (at + 1) % count.max(1),
             (Some(at), false) => (at + count.max(1) - 1) % count.max(1),
@@ -117,6 +111,31 @@ impl BlobView {
         let word = lines.line(line).get(words.get(index)?.clone())?.to_owned();
         self.set_word(line, index, &word, view);
         Some(word)
+    }
+
+    /// Returns the word under the cursor: the one that was searched for last on its line, else the first.
+    pub fn word(&self, view: &View) -> Option<String> {
+        let lines = self.source_lines(view)?;
+        let line = self.doc.at(lines.len());
+        let words = words(lines.line(line));
+        let index = self.word_index(line, &words, view).unwrap_or(0);
+        lines.line(line).get(words.get(index)?.clone()).map(str::to_owned)
+    }
+
+    /// Returns the index of the word that was searched for last among the words of a line.
+    fn word_index(&self, line: usize, words: &[Range<usize>], view: &View) -> Option<usize> {
+        let last = self.word.filter(|(at, _)| *at == line).map(|(_, word)| word);
+        // After a jump, the word that was found is the one under the cursor.
+        let found = self.current.and_then(|current| self.found(view)?.matches.get(current)).filter(|m| m.line == line);
+        last.or_else(|| found.and_then(|hit| words.iter().position(|word| word.contains(&hit.range.start))))
+    }
+
+    /// Returns the lines of the source, if that is shown.
+    fn source_lines<'a>(&self, view: &View<'a>) -> Option<&'a Text> {
+        match self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) {
+            Some(Content::Text(lines)) => Some(lines),
+            _ => None,
+        }
     }
 
     /// Searches for the word at a column of the screen.
