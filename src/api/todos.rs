@@ -171,6 +171,11 @@ crate::endpoints! {
         r#type: Option<String>,
     }
 
+    /// Adds a to-do item for the caller; 304 if there is a pending one.
+    POST "/todo" of on: Noteable [merge_request, issue] => Todo,
+    outdates [Todos];
+    struct CreateTodo {}
+
     /// Marks a to-do item as done; doing it again changes nothing.
     POST "/todos/{id}/mark_as_done" => Todo,
     outdates [Todos];

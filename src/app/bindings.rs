@@ -27,6 +27,19 @@ pub enum BindingError {
     /// A key that cannot be parsed.
     #[error("keys.\"{0}\": \"{1}\" is not a key; write keys like \"C-d\", \"g h\", \"S-Tab\"")]
     NotAKey(String, String),
+    /// A key that another command has, or whose first keys are those of another command.
+    #[error("keys.\"{id}\": \"{key}\" conflicts with \"{other_key}\" of {other}; change one of them")]
+    Conflict { id: &'static str, key: String, other: &'static str, other_key: String },
+}
+
+impl BindingError {
+    /// Returns the ID of the command at which the error occurred.
+    pub fn id(&self) -> &str {
+        match self {
+            BindingError::Unknown(id) | BindingError::NotAKey(id, _) => id,
+            BindingError::Conflict { id, .. } => id,
+        }
+    }
 }
 
 impl Bindings {
@@ -39,8 +52,10 @@ impl Bindings {
         for entry in registry {
             let infos = entry.listed_commands();
             let rows = rows(&infos, own, &mut known, &mut bindings.names)?;
+            check_conflicts(&rows, &bindings.global, own)?;
             bindings.panes.insert(entry.place.id, rows);
         }
+        check_conflicts(&bindings.global, &[], own)?;
         match own.keys().find(|id| !known.contains(&id.as_str())) {
             Some(unknown) => Err(BindingError::Unknown(unknown.clone())),
             None => Ok(bindings),
@@ -94,6 +109,31 @@ impl Bindings {
     }
 }
 
+/// Checks the user's own keys among those of a place: each must be that of one command, and must not begin the keys of
+/// another one. A place may give another meaning to a global key.
+fn check_conflicts(
+    place: &[(Chord, &'static str)],
+    global: &[(Chord, &'static str)],
+    own: &HashMap<String, Vec<String>>,
+) -> Result<(), BindingError> {
+    let all = || place.iter().chain(global);
+    for (chord, id) in all().filter(|(_, id)| own.contains_key(*id)) {
+        let is_in = |rows: &[(Chord, &'static str)]| rows.iter().any(|(_, other)| other == id);
+        let hides = |other: &Chord| other != chord && (other.starts_with(chord) || chord.starts_with(other));
+        let is_same = |other: &Chord, rows: &[(Chord, &'static str)]| other == chord && is_in(rows);
+        let conflict = place
+            .iter()
+            .map(|row| (row, place))
+            .chain(global.iter().map(|row| (row, global)))
+            .find(|((other, other_id), rows)| other_id != id && (hides(other) || is_same(other, rows)));
+        if let Some(((other_key, other), _)) = conflict {
+            let (key, other_key) = (show(chord), show(other_key));
+            return Err(BindingError::Conflict { id, key, other, other_key });
+        }
+    }
+    Ok(())
+}
+
 fn rows(
     infos: &[Info],
     own: &HashMap<String, Vec<String>>,
@@ -121,6 +161,7 @@ fn rows(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panes::PANES;
 
     #[test]
     fn global_keys_are_unique() {
@@ -141,5 +182,23 @@ mod tests {
         assert_eq!(pressed("Q"), Meaning::Nothing);
         assert!(matches!(Bindings::new(&[], &own("nope", "x")), Err(BindingError::Unknown(_))));
         assert!(matches!(Bindings::new(&[], &own("quit", "Ctrl+Q")), Err(BindingError::NotAKey(..))));
+    }
+
+    #[test]
+    fn conflicts_of_own_keys_name_both_commands() {
+        let new = |rows: &[(&str, &str)]| {
+            let own = rows.iter().map(|(id, key)| ((*id).to_owned(), vec![(*key).to_owned()])).collect();
+            Bindings::new(PANES, &own).map(drop).map_err(|error| error.to_string())
+        };
+        let same = "keys.\"quit\": \"r\" conflicts with \"r\" of refresh; change one of them";
+        assert_eq!(new(&[("quit", "r")]), Err(same.to_owned()));
+        let first = "keys.\"quit\": \"g\" conflicts with";
+        assert!(new(&[("quit", "g")]).is_err_and(|error| error.starts_with(first)));
+        let in_place = "keys.\"todos.done\": \"X\" conflicts with \"X\" of todos.done_all; change one of them";
+        assert_eq!(new(&[("todos.done", "X")]), Err(in_place.to_owned()));
+        // Two commands may swap their keys, and a place may give another meaning to a global key.
+        assert_eq!(new(&[("todos.done", "X"), ("todos.done_all", "x")]), Ok(()));
+        assert_eq!(new(&[("todos.done", "r")]), Ok(()));
+        assert_eq!(new(&[("refresh", "x")]), Ok(()));
     }
 }

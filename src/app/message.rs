@@ -8,8 +8,10 @@ use super::tone::Tone;
 use crate::ui::glyph;
 use jiff::{SignedDuration, Timestamp};
 
-/// The number of seconds that a message stays in the footer.
-const MESSAGE_SECONDS: i64 = 6;
+/// The number of seconds that a message of a problem stays in the footer.
+const PROBLEM_SECONDS: i64 = 6;
+/// The number of seconds that any other message stays there, where it hides the keys.
+const MESSAGE_SECONDS: i64 = 3;
 
 /// A temporary message in the footer.
 pub(super) struct Message {
@@ -29,7 +31,8 @@ impl App {
         if self.server_switch.in_background {
             return self.server_switch.queue_message(tone, text);
         }
-        let expires_at = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
+        let seconds = if matches!(tone, Tone::Warning | Tone::Bad) { PROBLEM_SECONDS } else { MESSAGE_SECONDS };
+        let expires_at = self.now.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
         // Listening takes longer than reading: in accessible mode, the message stays until the next key.
         let expires_at = Some(expires_at).filter(|_| !glyph::is_accessible());
         self.message = Some(Message { tone, words: text, expires_at, turn: self.turn, refusal: None });

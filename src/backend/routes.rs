@@ -85,7 +85,6 @@ const SERVER_ONLY: &[&[Description]] = &[
     schedules::ALL,
     snippets::ALL,
     subscriptions::ALL,
-    todos::ALL,
     uploads::ALL,
     users::ALL,
     variables::ALL,

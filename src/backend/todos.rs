@@ -23,14 +23,6 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CreateTodo>(create)
 }
 
-crate::endpoints! {
-    unspecified section "To-dos";
-
-    /// Adds a to-do item for the caller; 304 if there is one.
-    POST "/todo" of on: Noteable [merge_request, issue] => Todo;
-    struct CreateTodo {}
-}
-
 /// Returns the names after `@` in a text, in lower case, and whether only other names precede each. Ignores code spans.
 fn mentions(text: &str) -> Vec<(String, bool)> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');

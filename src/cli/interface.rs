@@ -4,7 +4,7 @@ use super::args::Global;
 use super::failure::Failure;
 use super::load_config;
 use crate::app::action::Msg;
-use crate::app::bindings::{BindingError, Bindings};
+use crate::app::bindings::Bindings;
 use crate::app::custom::{CustomCommand, Run, Show};
 use crate::app::keymap::parse_chord;
 use crate::app::session::{CustomSection, Session, TraceSettings};
@@ -243,7 +243,7 @@ pub fn bindings(config: &Config) -> Result<Bindings, Failure> {
     let custom: HashMap<String, Vec<String>> =
         config.keys.iter().map(|(id, keys)| (id.clone(), keys.get_ref().0.clone())).collect();
     Bindings::new(PANES, &custom).map_err(|error| {
-        let (BindingError::Unknown(id) | BindingError::NotAKey(id, _)) = &error;
+        let id = error.id();
         let at = config.keys.get(id).map(toml::Spanned::span).unwrap_or_default();
         let text = error.to_string();
         let why = text.split_once(": ").map_or(text.as_str(), |(_, why)| why);

@@ -20,7 +20,11 @@ fn author(todo: &Todo) -> &str {
 }
 
 /// The to-dos of the user.
-pub struct TodoSource;
+#[derive(Default)]
+pub struct TodoSource {
+    /// The to-dos that were marked as done last, together.
+    finished: Vec<Todo>,
+}
 
 /// The list of to-dos.
 pub type Todos = ListPane<TodoSource>;
@@ -34,6 +38,18 @@ fn contains_word(todo: &Todo, word: &str) -> bool {
     let texts = [todo.title(), todo.container_path(), author(todo), todo.body.as_str()];
     let reference = todo.reference();
     texts.into_iter().chain([reference.as_str()]).any(|text| text.to_lowercase().contains(word))
+}
+
+/// Sends one write at once, and several one after the other, with their progress.
+fn send_all(title: &str, mut writes: Vec<Write>, cx: &mut Cx) {
+    match (writes.pop(), writes.is_empty()) {
+        (Some(write), true) => cx.act(Action::Send(write)),
+        (Some(write), false) => {
+            writes.push(write);
+            cx.act(Action::OpenOverlay(Box::new(Batch::new(title, writes))));
+        }
+        (None, _) => {}
+    }
 }
 
 impl Todos {
@@ -54,17 +70,33 @@ impl Todos {
     }
 
     fn finish(&mut self, cx: &mut Cx) {
-        let writes: Vec<Write> = self.targets(&cx.view).into_iter().map(todos::done).collect();
+        self.source.finished = self.targets(&cx.view).into_iter().cloned().collect();
         self.list.state.clear_marks();
-        let mut writes = writes.into_iter();
-        match (writes.next(), writes.len()) {
-            (Some(write), 0) => cx.act(Action::Send(write)),
-            (Some(write), _) => {
-                let all = std::iter::once(write).chain(writes).collect();
-                cx.act(Action::OpenOverlay(Box::new(Batch::new("Mark as done", all))));
-            }
-            (None, _) => {}
+        let writes = self.source.finished.iter().map(|todo| todos::done(todo, "todos.undo")).collect();
+        send_all("Mark as done", writes, cx);
+    }
+
+    /// Returns the to-dos to add again: the done ones that are marked or under the cursor, else those that were marked
+    /// as done last.
+    fn done<'a>(&'a self, view: &View<'a>) -> Vec<&'a Todo> {
+        let done: Vec<&Todo> = self.marked_or_selected(view).into_iter().filter(|todo| !todo.is_pending()).collect();
+        if done.is_empty() { self.source.finished.iter().collect() } else { done }
+    }
+
+    fn can_undo(&self, view: &View) -> Result<(), Disabled> {
+        let done = self.done(view);
+        if done.is_empty() {
+            return Err("nothing was marked as done here".into());
         }
+        let can = done.into_iter().any(|todo| todos::again(todo).is_some());
+        if can { Ok(()) } else { Err("the server cannot add a to-do for this".into()) }
+    }
+
+    fn undo(&mut self, cx: &mut Cx) {
+        let writes = self.done(&cx.view).into_iter().filter_map(todos::again).collect();
+        self.source.finished.clear();
+        self.list.state.clear_marks();
+        send_all("Add to-dos again", writes, cx);
     }
 
     fn can_finish_all(&self, view: &View) -> Result<(), Disabled> {
@@ -131,12 +163,13 @@ impl ListSource for TodoSource {
             .writes()
             .footer("all done")
             .when(Todos::can_finish_all),
+        Command::new("todos.undo", &["u"], "Add to-do again", Todos::undo).writes().when(Todos::can_undo),
         Todos::mark_command("todos.mark"),
         Todos::columns_command("todos.columns"),
     ];
 
     fn open(_: &Place, _view: &View) -> TodoSource {
-        TodoSource
+        TodoSource::default()
     }
 
     fn is_dim(&self, _: usize, todo: &Todo) -> bool {

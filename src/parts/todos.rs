@@ -1,7 +1,7 @@
 //! Functions that the views of to-dos share: the reason, the target, and marking as done.
 
-use crate::api::Id;
-use crate::api::todos::{ListTodos, MarkTodoAsDone, Todo};
+use crate::api::todos::{CreateTodo, ListTodos, MarkTodoAsDone, Todo};
+use crate::api::{Id, Noteable};
 use crate::app::place::Place;
 use crate::app::target;
 use crate::app::view::View;
@@ -61,7 +61,21 @@ pub fn label(todo: &Todo) -> String {
     if label.is_empty() { todo.title().to_owned() } else { label }
 }
 
-/// Returns the write that marks a to-do as done.
-pub fn done(todo: &Todo) -> Write {
-    Write::new(&MarkTodoAsDone { id: todo.id }, format!("mark {} as done", label(todo)))
+/// Returns the write that marks a to-do as done; `undo` is the command that adds it again, where the server can.
+pub fn done(todo: &Todo, undo: &'static str) -> Write {
+    let write = Write::new(&MarkTodoAsDone { id: todo.id }, format!("mark {} as done", label(todo)));
+    if again(todo).is_some() { write.undone_by(undo, "undoes it") } else { write }
+}
+
+/// Returns the write that adds a to-do again which is done: one of the same target, added by the user, since the server
+/// cannot reopen it. `None` if the server cannot add one for that kind of target.
+pub fn again(todo: &Todo) -> Option<Write> {
+    let project = Id::from(todo.project.as_ref()?.id);
+    let iid = todo.target.as_ref()?.iid?;
+    let on = match todo.target_type.as_str() {
+        "MergeRequest" => Noteable::MergeRequest { project, iid },
+        "Issue" | "WorkItem" => Noteable::Issue { project, iid },
+        _ => return None,
+    };
+    Some(Write::new(&CreateTodo { on }, format!("add {} to the to-dos", label(todo))))
 }

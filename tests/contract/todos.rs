@@ -1,6 +1,7 @@
 //! To-dos.
 
 use crate::sample::word;
+use labscope::api::Noteable;
 use labscope::api::todos::*;
 
 requests! {
@@ -12,6 +13,9 @@ requests! {
         state: word("done"),
         r#type: word("MergeRequest"),
     } => "GET /todos?action=mentioned&author_id=4&group_id=3&project_id=7&state=done&type=MergeRequest";
+    CreateTodo { on: Noteable::MergeRequest { project: "a/b".into(), iid: 4 } } =>
+        "POST /projects/a%2Fb/merge_requests/4/todo";
+    CreateTodo { on: Noteable::Issue { project: 7.into(), iid: 4 } } => "POST /projects/7/issues/4/todo";
     MarkTodoAsDone { id: 130 } => "POST /todos/130/mark_as_done";
     MarkAllTodosAsDone {} => "POST /todos/mark_as_done";
 }

@@ -62,6 +62,25 @@ async fn one_or_several_marked_to_dos_can_be_marked_as_done() {
 }
 
 #[tokio::test]
+async fn marking_as_done_can_be_undone() {
+    let mut harness = open().await;
+    harness.press("u").expect("nothing was marked as done here");
+    harness.reply("POST /todos/1/mark_as_done", json!({"id": 1, "state": "done"})).reply(PENDING, [mention()]);
+    harness.press("x").settle().await;
+    harness.expect("u undoes it").expect_no("Draw only visible rows");
+    let again = todo(9, "marked", 42, "Draw only visible rows");
+    harness.reply("POST /projects/7/merge_requests/42/todo", again.clone()).reply(PENDING, [again, mention()]);
+    harness.press("u").settle().await;
+    harness.expect("Added acme/rocket-ui!42 to the to-dos").expect("added by you").expect("Draw only visible rows");
+    // The server adds no to-do for a target of another kind.
+    let strange = todo(3, "marked", 1, "Draw").with(json!({"target_type": "Commit"}));
+    harness.reply(PENDING, [strange]).press("r").settle().await;
+    harness.reply("POST /todos/3/mark_as_done", json!({"id": 3, "state": "done"}));
+    harness.press("x").settle().await;
+    harness.expect("as done").expect_no("undoes it").press("u").expect("the server cannot add a to-do for this");
+}
+
+#[tokio::test]
 async fn marking_all_as_done_asks_with_the_total_count_despite_a_filter() {
     let mut harness = open().await;
     harness.press("/").type_text("slow").press("Enter").settle().await;

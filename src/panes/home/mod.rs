@@ -57,6 +57,8 @@ pub struct Home {
     previewed: Option<String>,
     window: DocState,
     drawn_preview: crate::ui::drawn::Drawn<Rect>,
+    /// The to-do that was marked as done last.
+    finished: Option<Todo>,
 }
 
 /// The minimum screen width in columns for a preview panel beside the list.
@@ -211,14 +213,26 @@ impl PaneKind for Home {
             .when(Home::has_thing),
         Command::new("home.todos", &["w"], "Go to to-dos", |_: &mut Self, cx| cx.go(Place::new("todos"))),
         Command::new("home.done", &["x"], "Mark to-do as done", |pane: &mut Self, cx| {
-            if let Some(todo) = pane.todo(&cx.view) {
-                cx.act(Action::Send(todos::done(todo)));
+            pane.finished = pane.todo(&cx.view).cloned();
+            if let Some(todo) = &pane.finished {
+                cx.act(Action::Send(todos::done(todo, "home.undo")));
             }
         })
         .writes()
         .when(|pane, view| match pane.todo(view) {
             Some(_) => Ok(()),
             None => Err(pane.why_not(view, "no to-do is selected")),
+        }),
+        Command::new("home.undo", &["u"], "Add to-do again", |pane: &mut Self, cx| {
+            if let Some(write) = pane.finished.take().as_ref().and_then(todos::again) {
+                cx.act(Action::Send(write));
+            }
+        })
+        .writes()
+        .when(|pane, _| match pane.finished.as_ref().map(todos::again) {
+            Some(Some(_)) => Ok(()),
+            Some(None) => Err("the server cannot add a to-do for this".into()),
+            None => Err("nothing was marked as done here".into()),
         }),
         Command::new("home.files", &["b"], "Go to files", |pane: &mut Self, cx| pane.go(Some("files"), cx))
             .when(Home::has_thing),
@@ -261,6 +275,7 @@ impl PaneKind for Home {
             previewed: None,
             window: DocState { cursor_line: false, ..DocState::new() },
             drawn_preview: Default::default(),
+            finished: None,
         };
         home.rebuild_lines(view);
         home
