@@ -459,11 +459,14 @@ impl PaneKind for IssuePane {
     const ID: &'static str = "issue";
     const TITLE: &'static str = "Issue";
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("issue.comment", &["c"], "Add comment…", |pane: &mut Self, cx| {
+        Command::new("issue.comment", &["c"], "Comment here…", |pane: &mut Self, cx| pane.notes.comment_here(cx))
+            .writes()
+            .footer("comment")
+            .when(Self::can_comment),
+        Command::new("issue.comment_whole", &["C"], "Comment on issue…", |pane: &mut Self, cx| {
             pane.notes.comment(false, cx);
         })
         .writes()
-        .footer("comment")
         .when(Self::can_comment),
         Command::new("issue.reply", &["R"], "Reply to comment…", |pane: &mut Self, cx| {
             pane.notes.comment(true, cx);

@@ -308,6 +308,14 @@ impl Notes {
         }
     }
 
+    /// Opens the composer for the thread or the draft under the cursor, else for the object.
+    pub fn comment_here(&self, cx: &mut Cx) {
+        match self.at_cursor(&cx.view) {
+            Some(NoteOrDraft::Draft(key)) => self.drafts.open(key, cx),
+            item => self.comment(item.is_some(), cx),
+        }
+    }
+
     /// Opens the composer; `reply` quotes the note under the cursor.
     pub fn comment(&self, reply: bool, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };

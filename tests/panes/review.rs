@@ -72,7 +72,7 @@ fn posts(harness: &Harness) -> Vec<&String> {
 async fn a_comment_on_a_line_names_the_line_and_is_shown_below_it() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let new = 2;");
-    harness.press("C").expect("Comment on src/table.rs:2").expect("│ let new = 2;").type_text("Why two?");
+    harness.press("c").expect("Comment on src/table.rs:2").expect("│ let new = 2;").type_text("Why two?");
     let body = format!("`src/table.rs:2` at {HEAD}\n> ```\n> let new = 2;\n> ```\n\nWhy two?");
     harness.reply(POST, note(601, "ada", &body)).press("C-s");
     harness.reply(&format!("{MR}/notes"), [note(601, "ada", &body)]).settle().await;
@@ -124,18 +124,18 @@ async fn an_outdated_thread_is_one_line_that_can_be_expanded() {
 async fn drafts_of_a_review_are_kept_and_submitted_together() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let new = 2;");
-    harness.press("C").type_text("First.").press("M-s").expect("Added to your review.").settle().await;
+    harness.press("c").type_text("First.").press("M-s").expect("Added to your review.").settle().await;
     harness.expect("✎ draft (unsent)").expect("│ First.");
     to_line(&mut harness, "fn b() {}");
     harness
-        .press("C")
+        .press("c")
         .expect("C-s post now")
         .expect("M-s add to review")
         .type_text("Second.")
         .press("M-s")
         .settle()
         .await;
-    harness.press("c").type_text("Of the whole.").press("M-s").settle().await;
+    harness.press("C").type_text("Of the whole.").press("M-s").settle().await;
     assert!(posts(&harness).is_empty());
     harness.press("K").expect("Drafts on acme/rocket-ui!42 · 3").expect("src/table.rs:2").expect("Of the whole.");
     harness.press("D").expect("Delete the draft \"First.\"").press("y").settle().await;
@@ -152,9 +152,9 @@ async fn one_key_always_posts_now_and_another_adds_to_the_review() {
     harness.reply(POST, note(700, "ada", ""));
     for words in ["First.", "Second."] {
         // The first round without an open review, the second with one.
-        harness.press("c").expect("C-s post now").expect("M-s add to review").type_text("Now. ").type_text(words);
+        harness.press("C").expect("C-s post now").expect("M-s add to review").type_text("Now. ").type_text(words);
         harness.press("C-s").settle().await;
-        harness.press("c").type_text("Later. ").type_text(words).press("M-s").expect("Added to your review.");
+        harness.press("C").type_text("Later. ").type_text(words).press("M-s").expect("Added to your review.");
     }
     let sent: Vec<String> = posts(&harness).into_iter().cloned().collect();
     assert_eq!(sent, [format!("{POST} body=Now. First."), format!("{POST} body=Now. Second.")]);
@@ -167,11 +167,11 @@ async fn one_key_always_posts_now_and_another_adds_to_the_review() {
 #[tokio::test]
 async fn refused_comments_keep_the_reason_and_uncertain_ones_are_looked_up() {
     let mut harness = changes(vec![]).await;
-    harness.press("c").type_text("It does.").fail(POST, 422, "too polite").press("C-s").settle().await;
+    harness.press("C").type_text("It does.").fail(POST, 422, "too polite").press("C-s").settle().await;
     harness.expect("Not sent.").expect("too polite").expect("It does.");
     harness.press("Esc").press("K").expect("not sent: Rejected by the server").press("Esc");
     // The connection breaks after the server accepted the note.
-    harness.unreachable(POST).press("c").expect("It does.").press("C-s").settle().await;
+    harness.unreachable(POST).press("C").expect("It does.").press("C-s").settle().await;
     harness.reply(&format!("{MR}/notes"), [note(650, "ada", "It does.")]).pass(4).settle().await;
     assert_eq!(posts(&harness).len(), 2);
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
@@ -183,7 +183,7 @@ async fn drafts_are_kept_without_permission_to_comment() {
     let mut harness = changes(vec![]).await;
     harness.fail(POST, 403, "403 Forbidden");
     for words in ["one", "two", "three"] {
-        harness.press("c").type_text(words).press("M-s").settle().await;
+        harness.press("C").type_text(words).press("M-s").settle().await;
     }
     harness.press("S").press("C-s").settle().await;
     assert_eq!(posts(&harness).len(), 1);
@@ -195,9 +195,9 @@ async fn drafts_are_kept_without_permission_to_comment() {
 async fn drafts_move_with_their_lines_after_a_push() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let new = 2;");
-    harness.press("C").type_text("Stays with it.").press("M-s").settle().await;
+    harness.press("c").type_text("Stays with it.").press("M-s").settle().await;
     to_line(&mut harness, "fn c() {}");
-    harness.press("C").type_text("Loses its line.").press("M-s").settle().await;
+    harness.press("c").type_text("Loses its line.").press("M-s").settle().await;
     let diff = "@@ -1,3 +1,4 @@ fn rows\n fn a() {}\n-let old = 1;\n+// said why\n+let new = 2;\n fn b() {}\n";
     harness.reply(&format!("{MR}/changes"), changed_at(BEFORE, diff)).pass(1).press("r").settle().await;
     harness.expect("1 draft moved with their lines").expect("src/table.rs:4 no longer exists");
@@ -228,13 +228,13 @@ async fn a_suggestion_starts_from_marked_lines_and_is_applied_as_a_commit() {
 #[tokio::test]
 async fn names_and_emoji_are_completed_while_typing() {
     let mut harness = changes(vec![]).await;
-    harness.press("c").type_text("Ask @").settle().await;
+    harness.press("C").type_text("Ask @").settle().await;
     harness.expect("@bo ").expect("Bo Lind").expect("Cem Kaya");
     harness.type_text("c").settle().await;
     harness.expect_no("Bo Lind").press("Tab").expect("Ask @cem");
     harness.type_text(":tad").settle().await;
     harness.expect(":tada:").press("Enter").expect("Ask @cem :tada:");
-    harness.press("Esc").press("c").expect("Ask @cem :tada:");
+    harness.press("Esc").press("C").expect("Ask @cem :tada:");
 }
 
 #[tokio::test]
@@ -290,7 +290,7 @@ async fn comments_of_a_commit_are_shown_at_their_lines() {
     harness.expect("╭─ bo").expect("│ Good.");
     to_line(&mut harness, "let new = 2;");
     let post = format!("POST /projects/acme%2Frocket-ui/repository/commits/{HEAD}/comments");
-    harness.reply(&post, json!({"note": "Yes."})).press("C").type_text("Yes.").press("C-s").settle().await;
+    harness.reply(&post, json!({"note": "Yes."})).press("c").type_text("Yes.").press("C-s").settle().await;
     let fields = "line=2 line_type=new note=Yes. path=a.rs";
     assert_eq!(posts(&harness), [&format!("{post} {fields}")]);
 }
@@ -298,7 +298,7 @@ async fn comments_of_a_commit_are_shown_at_their_lines() {
 #[tokio::test]
 async fn a_failing_disk_is_reported_and_quitting_asks_first() {
     let mut harness = changes(vec![]).await;
-    harness.press("c").type_text("words");
+    harness.press("C").type_text("words");
     harness.send(Msg::DiskStatus(Err("no space left on device".into())));
     harness.expect("only in memory").expect("no space left").expect("words").press("Esc");
     for _ in 0..2 {
@@ -369,19 +369,19 @@ async fn a_comment_on_one_commit_refers_to_that_commit() {
     harness.press(")").settle().await;
     harness.expect("Only commit 1/2");
     to_line(&mut harness, "let old = 1;");
-    harness.reply(POST, note(700, "ada", "")).press("C").type_text("Which?").press("C-s").settle().await;
+    harness.reply(POST, note(700, "ada", "")).press("c").type_text("Which?").press("C-s").settle().await;
     let posts = posts(&harness);
     assert!(posts[0].contains(&format!("`src/table.rs:2` at {BEFORE}")), "{posts:?}");
     // A line that the commit removes has no line number in the full diff.
     to_line(&mut harness, "let older = 0;");
-    harness.press("C").expect("to comment on removed lines");
+    harness.press("c").expect("to comment on removed lines");
 }
 
 #[tokio::test]
 async fn viewing_a_single_commit_does_not_move_drafts() {
     let mut harness = with_commits().await;
     to_line(&mut harness, "let new = 2;");
-    harness.press("C").type_text("Of the head.").press("M-s").settle().await;
+    harness.press("c").type_text("Of the head.").press("M-s").settle().await;
     let kept = harness.kept.clone();
     harness.press(")").settle().await;
     harness.expect("Only commit 1/2").expect_no("moved with their lines");
@@ -436,7 +436,7 @@ async fn changes_of(diff: &str) -> Harness {
 async fn a_comment_can_cover_marked_lines_including_removed_ones() {
     let mut harness = changes_of("@@ -1,4 +1,2 @@\n fn a() {}\n-fn gone() {}\n-fn away() {}\n fn b() {}\n").await;
     to_line(&mut harness, "fn a() {}");
-    harness.press("Space j j").press("C").expect("Comment on src/table.rs:1-3 (old)");
+    harness.press("Space j j").press("c").expect("Comment on src/table.rs:1-3 (old)");
     harness.expect("│ fn a() {}").expect("│ fn gone() {}").expect("│ fn away() {}").type_text("Why?");
     let body = format!(
         "`src/table.rs:1-3` (old) at {HEAD}\n> ```\n> fn a() {{}}\n> fn gone() {{}}\n> fn away() {{}}\n> ```\n\nWhy?"
@@ -454,7 +454,7 @@ async fn a_comment_can_cover_marked_lines_including_removed_ones() {
 async fn a_comment_on_marked_lines_names_both_sides() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let old = 1;");
-    harness.press("Space j").press("C").expect("Comment on src/table.rs:2 (and old 2)").type_text("Both.");
+    harness.press("Space j").press("c").expect("Comment on src/table.rs:2 (and old 2)").type_text("Both.");
     let body = format!("`src/table.rs:2` (and old 2) at {HEAD}\n> ```\n> let new = 2;\n> ```\n\nBoth.");
     harness.reply(POST, note(601, "ada", &body)).press("C-s");
     harness.reply(&format!("{MR}/notes"), [note(601, "ada", &body)]).settle().await;
@@ -466,9 +466,9 @@ async fn a_comment_on_marked_lines_names_both_sides() {
 async fn a_comment_on_several_lines_is_separate_from_one_on_the_last_line() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "fn c() {}");
-    harness.press("C").type_text("One line.").press("Esc").settle().await;
+    harness.press("c").type_text("One line.").press("Esc").settle().await;
     to_line(&mut harness, "fn b() {}");
-    harness.press("Space j").press("C").expect("Comment on src/table.rs:3-4");
+    harness.press("Space j").press("c").expect("Comment on src/table.rs:3-4");
 }
 
 #[tokio::test]
@@ -483,7 +483,7 @@ async fn typing_in_a_suggestion_continues_inside_its_block() {
     // In a draft that was already begun, the cursor is in the suggestion block as well.
     harness.press("Esc").settle().await;
     to_line(&mut harness, "let new = 2;");
-    harness.press("C").type_text("Perhaps:").press("Esc").settle().await;
+    harness.press("c").type_text("Perhaps:").press("Esc").settle().await;
     to_line(&mut harness, "let new = 2;");
     harness.press("i").type_text(" // two").expect("Perhaps:").expect("let new = 2; // two");
 }
@@ -492,7 +492,7 @@ async fn typing_in_a_suggestion_continues_inside_its_block() {
 async fn a_mark_ends_at_the_end_of_its_file() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let new = 2;");
-    harness.press("Space ] j j j").press("C").expect("Comment on src/other.rs:1");
+    harness.press("Space ] j j j").press("c").expect("Comment on src/other.rs:1");
 }
 
 #[tokio::test]
@@ -506,7 +506,7 @@ async fn a_suggestion_cannot_span_hidden_lines() {
     }
     harness.press("i").expect("Some of the marked lines are hidden");
     // Only adjacent lines are quoted.
-    harness.press("C").expect("│ last").expect_no("│ first");
+    harness.press("c").expect("│ last").expect_no("│ first");
 }
 
 #[tokio::test]
@@ -549,7 +549,7 @@ async fn a_suggestion_shows_replaced_lines_and_refuses_stale_line_numbers() {
 #[tokio::test]
 async fn an_unreachable_server_keeps_the_text_and_nothing_is_sent_later() {
     let mut harness = changes(vec![]).await;
-    harness.unreachable(&format!("{MR}/notes")).press("c").type_text("Later.").press("C-s").settle().await;
+    harness.unreachable(&format!("{MR}/notes")).press("C").type_text("Later.").press("C-s").settle().await;
     harness.expect("C-x stops");
     harness.press("C-x").settle().await;
     harness.expect("Sending was canceled");
@@ -567,7 +567,7 @@ async fn drafts_claimed_or_sent_by_another_process_are_not_sent_again() {
     use labscope::app::outbox::Claim;
     let mut harness = changes(vec![]).await;
     for words in ["First.", "Second.", "Third."] {
-        harness.press("c").type_text(words).press("M-s").settle().await;
+        harness.press("C").type_text(words).press("M-s").settle().await;
     }
     let key = |words: &str| {
         let found = harness.kept.iter().find(|(_, kept)| kept.contains(words));
@@ -671,7 +671,7 @@ async fn arrived_commit_comments_are_counted_on_all_pages() {
 async fn an_older_note_with_the_same_text_is_not_the_one_that_was_sent() {
     let mut harness = changes(vec![note(500, "ada", "Yes.")]).await;
     for words in ["First.", "Yes."] {
-        harness.press("c").type_text(words).press("M-s").settle().await;
+        harness.press("C").type_text(words).press("M-s").settle().await;
     }
     harness.reply(POST, note(701, "ada", "First.")).press("S").press("C-s");
     for _ in 0..100 {
@@ -690,7 +690,7 @@ async fn an_older_note_with_the_same_text_is_not_the_one_that_was_sent() {
     assert!(matches!(kept[..], [text] if text.contains("it has not arrived")), "{kept:?}");
     // Neither is an equal comment that was the latest one before.
     let mut harness = changes(vec![note(500, "ada", "Yes.")]).await;
-    harness.unreachable(POST).press("c").type_text("Yes.").press("C-s").settle().await;
+    harness.unreachable(POST).press("C").type_text("Yes.").press("C-s").settle().await;
     harness.pass(4).settle().await;
     assert_eq!(posts(&harness).len(), 1);
     assert!(harness.kept.values().any(|text| text.contains("it has not arrived")), "{:?}", harness.kept);
@@ -701,7 +701,7 @@ async fn a_draft_changed_by_another_process_is_not_sent_unseen() {
     use labscope::app::outbox::Claim;
     let mut harness = changes(vec![]).await;
     for words in ["First.", "Second."] {
-        harness.press("c").type_text(words).press("M-s").settle().await;
+        harness.press("C").type_text(words).press("M-s").settle().await;
     }
     let found = |words: &str| harness.kept.iter().find(|(_, kept)| kept.contains(words)).expect("kept");
     let (first, second) = (found("First."), found("Second."));

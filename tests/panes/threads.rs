@@ -155,18 +155,40 @@ async fn a_reply_is_posted_to_its_thread() {
 }
 
 #[tokio::test]
+async fn one_key_comments_here_and_another_on_the_whole_merge_request() {
+    let whole = "Comment on !42";
+    for tab in [None, Some("changes")] {
+        let mut harness = open(threads(), None, tab).await;
+        // At the top there is nothing else to comment on.
+        let top = if tab.is_some() { "Comment on src/table.rs" } else { whole };
+        harness.press("g g c").expect(top).press("Esc").press("C").expect(whole).press("Esc");
+        to_line(&mut harness, "Why two?");
+        harness.press("c").expect("Reply on src/table.rs:2").press("Esc").press("C").expect(whole).press("Esc");
+    }
+    let mut harness = open(threads(), None, Some("changes")).await;
+    to_line(&mut harness, "let new = 2;");
+    harness.press("c").expect("Comment on src/table.rs:2").press("Esc");
+    // Marked lines are commented on, wherever the cursor is.
+    harness.press("Space");
+    while !harness.lines().iter().any(|line| line.contains('▌') && line.contains("Why two?")) {
+        harness.press("j");
+    }
+    harness.press("c").expect("Comment on src/table.rs:2");
+}
+
+#[tokio::test]
 async fn a_comment_on_lines_starts_a_thread_with_their_position() {
     let mut harness = open(vec![], None, Some("changes")).await;
     let create = format!("POST {WRITE}/discussions");
     harness.reply(&create, json!({"id": "eee", "notes": [{"id": 700}]}));
     to_line(&mut harness, "let new = 2;");
-    harness.press("C").type_text("One line.").press("C-s").settle().await;
+    harness.press("c").type_text("One line.").press("C-s").settle().await;
     to_line(&mut harness, "let old = 1;");
-    harness.press("C").type_text("Gone.").press("C-s").settle().await;
+    harness.press("c").type_text("Gone.").press("C-s").settle().await;
     to_line(&mut harness, "fn b() {}");
-    harness.press("C").type_text("Unchanged.").press("C-s").settle().await;
+    harness.press("c").type_text("Unchanged.").press("C-s").settle().await;
     to_line(&mut harness, "let new = 2;");
-    harness.press("Space").press("j").press("C").type_text("Both.").press("C-s").settle().await;
+    harness.press("Space").press("j").press("c").type_text("Both.").press("C-s").settle().await;
     let sent: Vec<Value> = writes(&harness)
         .iter()
         .map(|line| {
@@ -195,7 +217,7 @@ async fn a_comment_with_a_refused_position_can_be_sent_without_one() {
     let create = format!("POST {WRITE}/discussions");
     harness.fail(&create, 400, "400 Bad request - Note {:line_code=>[\"can't be blank\"]}");
     to_line(&mut harness, "let new = 2;");
-    harness.press("C").type_text("Why?").press("C-s").settle().await;
+    harness.press("c").type_text("Why?").press("C-s").settle().await;
     harness
         .expect("Not sent.")
         .expect("can't be blank")
@@ -223,7 +245,7 @@ async fn a_review_on_the_server_is_submitted_with_a_summary_and_an_approval() {
     to_line(&mut harness, "let new = 2;");
     let drafts = format!("POST {WRITE}/draft_notes");
     harness.reply(&drafts, json!({"id": 9, "note": "Later."}));
-    harness.press("C").type_text("Later.").press("M-s");
+    harness.press("c").type_text("Later.").press("M-s");
     harness.reply(&format!("{MR}/draft_notes"), vec![draft(9, "Later.", Some(2))]).settle().await;
     assert!(writes(&harness).last().is_some_and(|line| line.starts_with(&drafts)), "{:?}", writes(&harness));
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
@@ -251,7 +273,7 @@ async fn a_draft_that_arrives_while_submitting_is_not_sent_again() {
     let mut harness = open(threads(), Some(vec![first.clone()]), Some("changes")).await;
     to_line(&mut harness, "let new = 2;");
     let (drafts, publish) = (format!("POST {WRITE}/draft_notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));
-    harness.press("C").type_text("Later.").press("M-s");
+    harness.press("c").type_text("Later.").press("M-s");
     // The draft is in flight, and there is no reply yet.
     harness.press("S").expect("Submit review of !42").expect("1 on this computer");
     harness.reply(&drafts, json!({"id": 9, "note": "Later."}));
@@ -358,7 +380,7 @@ async fn a_review_is_not_submitted_if_one_of_its_drafts_fails() {
 async fn an_uncertain_comment_added_to_the_review_is_not_posted_twice() {
     let mut harness = open(vec![], Some(vec![]), None).await;
     let post = format!("POST {WRITE}/notes");
-    harness.unreachable(&post).press("c").type_text("Perhaps.").press("C-s").settle().await;
+    harness.unreachable(&post).press("C").type_text("Perhaps.").press("C-s").settle().await;
     harness.pass(10).settle().await;
     harness.expect("it has not arrived").reply(&post, note(600, "ada", "Perhaps.", None, None));
     harness
@@ -427,7 +449,7 @@ async fn a_comment_on_one_commit_starts_a_thread_on_that_commit() {
     harness.expect("Only commit 1/2");
     harness.reply(&format!("POST {WRITE}/discussions"), json!({"id": "eee", "notes": [{"id": 700}]}));
     to_line(&mut harness, "+ is");
-    harness.press("C").type_text("Here.").press("C-s").settle().await;
+    harness.press("c").type_text("Here.").press("C-s").settle().await;
     assert_eq!(
         last_position(&harness),
         json!({"position_type": "text", "base_sha": BASE, "start_sha": BASE, "head_sha": OLD,
@@ -495,7 +517,7 @@ async fn with_picture() -> Harness {
 async fn a_comment_on_an_image_applies_to_the_file() {
     let mut harness = with_picture().await;
     to_line(&mut harness, "Expand to see its size");
-    harness.press("C").type_text("Which tool?").press("C-s").settle().await;
+    harness.press("c").type_text("Which tool?").press("C-s").settle().await;
     assert_eq!(
         last_position(&harness),
         json!({"position_type": "file", "base_sha": BASE, "start_sha": BASE, "head_sha": OLD,
@@ -509,19 +531,19 @@ async fn a_comment_on_a_row_of_an_image_applies_to_a_point() {
     to_line(&mut harness, "Expand to see its size");
     harness.press("x").settle().await;
     to_line(&mut harness, "400 × 200");
-    harness.press("j j C").expect("x, y in logo.bmp (400 × 200; empty: the whole file)").expect("200, ");
+    harness.press("j j c").expect("x, y in logo.bmp (400 × 200; empty: the whole file)").expect("200, ");
     harness
         .press("C-u")
         .type_text("400, 7")
         .press("Enter")
         .expect("The image has no such point: it is 400 × 200 pixels.");
-    harness.press("C C-u").type_text("12, 30").press("Enter").type_text("This corner.").press("C-s").settle().await;
+    harness.press("c C-u").type_text("12, 30").press("Enter").type_text("This corner.").press("C-s").settle().await;
     assert_eq!(
         last_position(&harness),
         json!({"position_type": "image", "base_sha": BASE, "start_sha": BASE, "head_sha": OLD,
             "old_path": "logo.bmp", "new_path": "logo.bmp", "width": 400, "height": 200, "x": 12, "y": 30})
     );
-    harness.press("C C-u Enter").type_text("All of it.").press("C-s").settle().await;
+    harness.press("c C-u Enter").type_text("All of it.").press("C-s").settle().await;
     assert_eq!(last_position(&harness)["position_type"], "file");
 }
 

@@ -135,7 +135,7 @@ fn a_merge_request_can_be_commented_on_by_the_line_of_the_cursor() {
     screen.keys("\r");
     hear(&mut screen, "Plan the year");
     screen.wait("it is opened", |screen| screen.contents().contains("1 Overview"));
-    screen.wait_for_command("c note");
+    screen.wait_for_command("c comment");
     screen.keys("c");
     screen.wait("the composer", |screen| screen.contents().contains("$EDITOR"));
     screen.keys("Heard, not seen. @ad");
@@ -172,10 +172,10 @@ fn a_line_of_a_diff_can_be_commented_on_by_the_line_of_the_cursor() {
     hear(&mut screen, "plan.txt");
     screen.keys("\r");
     screen.wait("the diff", |screen| screen.contents().contains("first roses") && !line(screen).is_empty());
-    screen.wait_for_command("C comment");
+    screen.wait_for_command("c comment");
     screen.keys("G");
     hear(&mut screen, "second beans");
-    screen.keys("C");
+    screen.keys("c");
     screen.wait("the composer", |screen| screen.contents().contains("$EDITOR"));
     screen.keys("Which ones?\x13");
     screen.wait("it is a thread below its line", |screen| {

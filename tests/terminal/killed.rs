@@ -126,7 +126,7 @@ impl World {
         let token = self.token.to_str().expect("UTF-8");
         let arguments = ["--host", &self.proxy.url, "--token-file", token, "acme/rocket-ui!42"];
         let mut screen = Screen::start(&self.home, env!("CARGO_BIN_EXE_labscope"), &arguments);
-        screen.wait_for_command("c note");
+        screen.wait_for_command("c comment");
         screen
     }
 

@@ -149,7 +149,7 @@ fn a_signal_ends_the_editor_and_the_program_and_keeps_the_text() {
         let token = [("LABSCOPE_TOKEN", served.token("ada"))];
         let arguments = ["--host", served.url(), "acme/rocket-ui!42"];
         let mut screen = start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments, &token);
-        screen.wait_for_command("c note");
+        screen.wait_for_command("c comment");
         screen.keys("c");
         screen.wait("the composer is open", |screen| screen.contents().contains("$EDITOR"));
         screen.keys("\x0f");
@@ -171,7 +171,7 @@ fn suspending_the_editor_suspends_the_program() {
     let token = [("LABSCOPE_TOKEN", served.token("ada"))];
     let mut shell = start(&home, "/bin/sh", &["-i"], &token);
     shell.keys(&format!("{} --host {} 'acme/rocket-ui!42'\r", env!("CARGO_BIN_EXE_labscope"), served.url()));
-    shell.wait_for_command("c note");
+    shell.wait_for_command("c comment");
     shell.keys("c");
     shell.wait("the composer is open", |screen| screen.contents().contains("$EDITOR"));
     shell.keys("\x0f");
@@ -181,7 +181,8 @@ fn suspending_the_editor_suspends_the_program() {
         screen.alternate_screen() && screen.contents().contains("written afterwards")
     });
     shell.keys("\x1b");
-    shell.wait("the composer is closed", |screen| offers(screen, "c note") && !screen.contents().contains("$EDITOR"));
+    shell
+        .wait("the composer is closed", |screen| offers(screen, "c comment") && !screen.contents().contains("$EDITOR"));
     shell.keys("Q");
     shell.wait("the shell asks again", prompt);
 }

@@ -73,7 +73,7 @@ fn a_review_can_be_completed_from_the_request_to_the_merge() {
         // C-u clears the previous search.
         screen.keys(&format!("/\x15{line}\r"));
         screen.wait("the line is found", |screen| screen.contents().contains(&format!("/{line} 1/1")));
-        screen.keys("C");
+        screen.keys("c");
         let composer = format!("Comment on plan.txt:{at}");
         screen.wait("the composer opens", |screen| screen.contents().contains(&composer));
         screen.keys(&format!("{words}\x1bs"));

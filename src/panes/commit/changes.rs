@@ -10,7 +10,7 @@ use crate::app::view::View;
 use crate::parts::commit_view::CommitView;
 use crate::parts::review::diff_comments::{self, DiffComments, position_of, quoted_position_of};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
+use crate::parts::review::thread_layout::{InsetPart, LaidOutDraft, Shown, Source};
 use crate::parts::review::threads::{Comment, CommitComments, Thread};
 use crate::parts::secondary::{self, SecondaryRead};
 use crate::store::{Revision, Want};
@@ -34,6 +34,11 @@ impl ChangesTab {
     /// Creates the tab without comments.
     pub fn new(shown: CommitView) -> ChangesTab {
         ChangesTab { shown, drafts: Drafts::default(), diff_comments: DiffComments::default() }
+    }
+
+    /// Returns the comment or draft that a comment at the cursor continues; `None` if lines are marked.
+    pub fn part(&self) -> Option<&InsetPart> {
+        self.diff_comments.part(&self.shown.changes).filter(|_| !self.shown.changes.has_selection())
     }
 
     /// Returns the comment under the cursor, with its thread.

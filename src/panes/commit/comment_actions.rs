@@ -6,6 +6,7 @@ use crate::app::context::Cx;
 use crate::app::view::View;
 use crate::parts::review;
 use crate::parts::review::drafts::CommentTarget;
+use crate::parts::review::thread_layout::InsetPart;
 
 impl CommitPane {
     pub(super) fn can_comment(&self, view: &View) -> Result<(), Disabled> {
@@ -18,9 +19,23 @@ impl CommitPane {
         self.reads.commit(view).value.map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
     }
 
+    /// Returns whether [`CommitPane::comment_here`] can comment, or why not.
     pub(super) fn can_comment_here(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
-        self.shown_changes()?.can_comment_here(view)
+        match self.shown_changes() {
+            Ok(changes) if changes.part().is_none() => changes.can_comment_here(view),
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens the composer for the thread under the cursor, else for the lines there, else for the commit.
+    pub(super) fn comment_here(&mut self, cx: &mut Cx) {
+        match self.shown_changes().map(ChangesTab::part) {
+            Ok(Some(InsetPart::Draft(_))) => self.edit(cx),
+            Ok(Some(InsetPart::Comment(..))) => self.reply(cx),
+            Ok(None) => self.changes.comment_here(cx),
+            Err(_) => self.comment(cx),
+        }
     }
 
     pub(super) fn has_comment(&self, view: &View) -> Result<(), Disabled> {

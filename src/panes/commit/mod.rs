@@ -145,15 +145,13 @@ impl PaneKind for CommitPane {
     const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("commit.open", &["Enter"], "Open selection", Self::enter).footer("open"),
-        Command::new("commit.comment", &["c"], "Add comment…", |pane: &mut Self, cx| pane.comment(cx))
+        Command::new("commit.comment", &["c"], "Comment here…", |pane: &mut Self, cx| pane.comment_here(cx))
             .footer("comment")
             .writes()
+            .when(Self::can_comment_here),
+        Command::new("commit.comment_whole", &["C"], "Comment on commit…", |pane: &mut Self, cx| pane.comment(cx))
+            .writes()
             .when(Self::can_comment),
-        Command::new("commit.comment_here", &["C"], "Comment on selected lines…", |pane: &mut Self, cx| {
-            pane.changes.comment_here(cx);
-        })
-        .writes()
-        .when(Self::can_comment_here),
         Command::new("commit.reply", &["R"], "Reply with quote…", |pane: &mut Self, cx| pane.reply(cx))
             .writes()
             .when(Self::has_comment),

@@ -67,10 +67,29 @@ impl Mr {
         }
     }
 
-    /// Returns whether a comment can be added to the lines under the cursor of the changes, or why not.
+    /// Returns whether [`Mr::comment_here`] can comment, or why not.
     pub(super) fn can_comment_here(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
-        self.shown_changes()?.can_comment_here(view)
+        match (self.shown_changes(), self.commented(view)) {
+            (Ok(changes), None) => changes.can_comment_here(view),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the comment or draft that a comment at the cursor continues; `None` if lines are marked.
+    fn commented(&self, view: &View) -> Option<Target> {
+        let marks_lines = self.shown_changes().is_ok_and(|changes| changes.changes.has_selection());
+        self.target(view).filter(|target| !marks_lines && !matches!(target, Target::System))
+    }
+
+    /// Opens the composer for the thread under the cursor, else for the lines there, else for the merge request.
+    pub(super) fn comment_here(&mut self, cx: &mut Cx) {
+        match self.commented(&cx.view) {
+            Some(Target::Draft(key)) => self.drafts.open(&key, cx),
+            Some(_) => self.reply(cx),
+            None if self.shown_changes().is_ok() => self.changes.comment_here(false, cx),
+            None => self.comment(cx),
+        }
     }
 
     /// Returns whether a suggestion can be made for these lines, or why not.

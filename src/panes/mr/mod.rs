@@ -152,16 +152,13 @@ impl PaneKind for Mr {
         Command::new("mr.open", &["Enter"], "Open selection", |pane: &mut Self, cx| pane.part_mut().enter(cx))
             .footer("open")
             .when(|pane, view| pane.part().can_enter(view)),
-        Command::new("mr.comment", &["c"], "Add comment…", |pane: &mut Self, cx| pane.comment(cx))
-            .footer("note")
+        Command::new("mr.comment", &["c"], "Comment here…", |pane: &mut Self, cx| pane.comment_here(cx))
+            .footer("comment")
+            .writes()
+            .when(Mr::can_comment_here),
+        Command::new("mr.comment_whole", &["C"], "Comment on merge request…", |pane: &mut Self, cx| pane.comment(cx))
             .writes()
             .when(Mr::can_comment),
-        Command::new("mr.comment_here", &["C"], "Comment on selected lines…", |pane: &mut Self, cx| {
-            pane.changes.comment_here(false, cx);
-        })
-        .footer("comment")
-        .writes()
-        .when(Mr::can_comment_here),
         Command::new("mr.suggest", &["i"], "Suggest a change…", |pane: &mut Self, cx| {
             pane.changes.comment_here(true, cx);
         })

@@ -77,6 +77,13 @@ impl Snippets {
         self.detail.notes.comment(reply, cx);
         self.show(NOTES);
     }
+
+    fn comment_here(&mut self, cx: &mut Cx) {
+        match self.on_note() {
+            true => self.detail.notes.comment_here(cx),
+            false => self.comment(false, cx),
+        }
+    }
 }
 
 impl ListSource for SnippetSource {
@@ -134,10 +141,12 @@ impl ListSource for SnippetSource {
         Command::row("snippets.delete", &["D"], "Delete snippet or comment…", Snippets::delete)
             .writes()
             .when_row(Snippets::can_change),
-        Command::row("snippets.comment", &["c"], "Add comment…", |pane: &mut Snippets, _, cx| {
+        Command::row("snippets.comment", &["c"], "Comment here…", |pane: &mut Snippets, _, cx| pane.comment_here(cx))
+            .footer("comment")
+            .writes(),
+        Command::row("snippets.comment_whole", &["C"], "Comment on snippet…", |pane: &mut Snippets, _, cx| {
             pane.comment(false, cx)
         })
-        .footer("comment")
         .writes(),
         Command::new("snippets.drafts", &["K"], "Show drafts…", |pane: &mut Snippets, cx| {
             pane.detail.notes.drafts(cx)

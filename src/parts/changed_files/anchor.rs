@@ -184,6 +184,11 @@ impl Changes {
         self.selection_start = if self.selection_start.is_some() { None } else { line };
     }
 
+    /// Returns whether lines are marked.
+    pub fn has_selection(&self) -> bool {
+        self.selection_start.is_some()
+    }
+
     /// Clears the marked range.
     pub fn clear_selection(&mut self) {
         self.selection_start = None;

@@ -143,7 +143,7 @@ impl Overlay for DraftList {
         let body = Rect { height: inner.height - 2, ..inner };
         self.area.set(body);
         if self.entries.is_empty() {
-            view.draw_empty(buf, body, "No drafts.", "‹.comment› and ‹.comment_here› write one");
+            view.draw_empty(buf, body, "No drafts.", "‹.comment› writes one");
         }
         // The reason of a failure needs more room than the other states.
         let failed = |entry: &Entry| matches!(entry.draft.state, State::Failed { .. } | State::Unknown { .. });
