@@ -192,7 +192,7 @@ fn main() {
 
     let theme = Theme::for_background(Background::Dark);
     let state = DocState::new();
-    let look = DiffOptions { theme: &theme, focused: true, wrap: false, marks: &|_| Vec::new(), marked: None };
+    let look = DiffOptions { theme: &theme, focused: true, wrap: Some(false), marks: &|_| Vec::new(), marked: None };
     let mut buffer = screen(SIZE);
     let area = buffer.area;
     let mut of = |doc: &DiffDoc| {

@@ -63,6 +63,7 @@ impl App {
             session: Session {
                 sections: self.session.sections.clone(),
                 trace_settings: self.session.trace_settings.clone(),
+                diff: self.session.diff.clone(),
                 commands: self.session.commands.clone(),
                 ..session
             },

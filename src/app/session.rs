@@ -3,7 +3,9 @@
 use super::clone::CloneFolder;
 use super::custom::CustomCommand;
 use crate::api::Host;
+use crate::ui::diff::Layout;
 use crate::ui::trace::Patterns;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A session with a server: its address, its restrictions, and the configuration that applies to it.
@@ -25,6 +27,8 @@ pub struct Session {
     pub sections: Vec<CustomSection>,
     /// The settings for reading job traces.
     pub trace_settings: Arc<TraceSettings>,
+    /// The configured display options of diffs.
+    pub diff: DiffDefaults,
     /// The custom commands, in order.
     pub commands: Arc<Vec<CustomCommand>>,
     /// The other known servers, in order.
@@ -62,6 +66,28 @@ pub struct TraceSettings {
 impl Default for TraceSettings {
     fn default() -> TraceSettings {
         TraceSettings { patterns: Patterns::default(), memory: 64 << 20 }
+    }
+}
+
+/// The configured display options of diffs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiffDefaults {
+    /// The layout until the user chooses one; `None` to let the width decide.
+    pub layout: Option<Layout>,
+    /// Whether long lines are wrapped until the user decides; `None` to wrap only those that are side by side.
+    pub wraps: Option<bool>,
+    /// The number of unchanged lines around changes.
+    pub context: u32,
+}
+
+impl DiffDefaults {
+    /// The allowed numbers of unchanged lines around changes. Servers send the smallest.
+    pub const CONTEXT: RangeInclusive<u32> = 3..=200;
+}
+
+impl Default for DiffDefaults {
+    fn default() -> DiffDefaults {
+        DiffDefaults { layout: None, wraps: None, context: *DiffDefaults::CONTEXT.start() }
     }
 }
 

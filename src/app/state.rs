@@ -82,8 +82,8 @@ pub struct Settings {
 pub struct DiffSettings {
     /// The layout; `None` to let the width decide.
     pub layout: Option<Layout>,
-    /// Whether long lines are wrapped.
-    pub wrap: bool,
+    /// Whether long lines are wrapped; `None` to wrap only those that are side by side.
+    pub wraps: Option<bool>,
 }
 
 /// The columns chosen for a list, by name, so that the choice stays valid when a later version has other columns.
@@ -573,7 +573,7 @@ mod tests {
         for change in [
             Change::Settings(SettingsChange::Columns { place: "tags".into(), choice }),
             Change::Settings(SettingsChange::Pin { project: "a/b".into(), pinned: true }),
-            Change::Settings(SettingsChange::Diff(DiffSettings { layout: Some(Layout::Split), wrap: true })),
+            Change::Settings(SettingsChange::Diff(DiffSettings { layout: Some(Layout::Split), wraps: Some(true) })),
             Change::Recents(RecentsChange::Visit(Place::new("files").project("a/b").at("main").path("src/x"))),
             Change::Recents(RecentsChange::OpenFile { project: "a/b".into(), path: "src/x".into() }),
             Change::Seen(SeenChange::MergeRequest(7, seen)),

@@ -7,7 +7,7 @@ use crate::app::action::Msg;
 use crate::app::bindings::Bindings;
 use crate::app::custom::{CustomCommand, Run, Show};
 use crate::app::keymap::parse_chord;
-use crate::app::session::{CustomSection, Session, TraceSettings};
+use crate::app::session::{CustomSection, DiffDefaults, Session, TraceSettings};
 use crate::app::tone::Tone;
 use crate::app::{App, Place, Setup};
 use crate::cli::appearance::Appearance;
@@ -19,6 +19,7 @@ use crate::runtime::journal::SavedTexts;
 use crate::runtime::sessions::OpenServer;
 use crate::runtime::terminal::{self, Notify};
 use crate::runtime::{self, Options, journal};
+use crate::ui::diff::Layout;
 use crate::ui::glyph;
 use crate::ui::trace::Patterns;
 use jiff::Timestamp;
@@ -52,6 +53,7 @@ pub struct Preferences {
     bindings: Bindings,
     commands: Vec<CustomCommand>,
     trace_settings: TraceSettings,
+    diff: DiffDefaults,
     notify: Notify,
     mouse: bool,
 }
@@ -71,13 +73,14 @@ impl Preferences {
             Failure::usage(config.mistake(at, "commands.key", &why))
         })?;
         let trace_settings = trace_settings(&config)?;
+        let diff = diff_defaults(&config)?;
         let notify = match &config.notify {
             Some(word) => Notify::named(word.get_ref())
                 .map_err(|why| Failure::usage(config.mistake(word.span(), "notify", &why)))?,
             None => Notify::Bell,
         };
         let mouse = !global.no_mouse && config.mouse.unwrap_or(true);
-        Ok(Preferences { config, appearance, bindings, commands, trace_settings, notify, mouse })
+        Ok(Preferences { config, appearance, bindings, commands, trace_settings, diff, notify, mouse })
     }
 }
 
@@ -99,9 +102,9 @@ pub fn require_terminal() -> Result<(), Failure> {
 
 /// Runs the interface until it ends.
 pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -> Result<(), Failure> {
-    let Preferences { config, appearance, bindings, commands, trace_settings, notify, mouse } = preferences;
+    let Preferences { config, appearance, bindings, commands, trace_settings, diff, notify, mouse } = preferences;
     let (sections, trace_settings, commands) = (sections(&config), Arc::new(trace_settings), Arc::new(commands));
-    let session = Session { sections, trace_settings, commands, ..ui_options.session };
+    let session = Session { sections, trace_settings, diff, commands, ..ui_options.session };
     // Without a drafts folder nothing may be written to disk, so sections are not saved.
     let configure = ui_options.drafts.as_ref().map(|_| section_writer(config.path().to_path_buf()));
     glyph::set_alphabet(appearance.alphabet);
@@ -233,6 +236,28 @@ fn trace_settings(config: &Config) -> Result<TraceSettings, Failure> {
     let default = TraceSettings::default();
     let memory = trace.memory.map_or(default.memory, |megabytes| megabytes.saturating_mul(1 << 20));
     Ok(TraceSettings { patterns, memory })
+}
+
+/// Reads the display options of diffs from the configuration.
+///
+/// # Errors
+/// Returns a failure with the location of a mistake in the configuration.
+fn diff_defaults(config: &Config) -> Result<DiffDefaults, Failure> {
+    let mistake = |at: std::ops::Range<usize>, key: &str, why: &str| {
+        Failure::usage(config.mistake(at, &format!("diff.{key}"), why))
+    };
+    let layout = match config.diff.layout.as_ref().map(|layout| (layout.get_ref().as_str(), layout.span())) {
+        None | Some(("auto", _)) => None,
+        Some(("unified", _)) => Some(Layout::Unified),
+        Some(("split", _)) => Some(Layout::Split),
+        Some((_, at)) => return Err(mistake(at, "layout", "one of auto, unified, split")),
+    };
+    let context = match config.diff.context.as_ref().map(|lines| (*lines.get_ref(), lines.span())) {
+        None => DiffDefaults::default().context,
+        Some((lines, _)) if DiffDefaults::CONTEXT.contains(&lines) => lines,
+        Some((_, at)) => return Err(mistake(at, "context", "a number from 3 to 200")),
+    };
+    Ok(DiffDefaults { layout, wraps: config.diff.wrap, context })
 }
 
 /// Returns the default key bindings, with those of the configuration applied.

@@ -48,6 +48,8 @@ pub struct Config {
     pub keyring: Option<bool>,
     /// Settings for job traces.
     pub trace: Trace,
+    /// Settings for diffs.
+    pub diff: Diff,
     /// The notification for a watched job that has finished: `off`, `bell`, `osc9`, `osc777` or `desktop`.
     pub notify: Option<Spanned<String>>,
     /// Keys by command; they replace the default keys.
@@ -70,6 +72,18 @@ pub struct Trace {
     pub warnings: Vec<Spanned<String>>,
     /// The maximum number of megabytes of one trace to keep in memory; the rest goes to a temporary file.
     pub memory: Option<u64>,
+}
+
+/// Settings for diffs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Diff {
+    /// The layout: `auto`, `unified` or `split` (default: auto).
+    pub layout: Option<Spanned<String>>,
+    /// Whether to wrap long lines (default: only those that are side by side).
+    pub wrap: Option<bool>,
+    /// The number of unchanged lines around changes (default: 3, as servers send them).
+    pub context: Option<Spanned<u32>>,
 }
 
 /// The file that a configuration was read from.

@@ -145,6 +145,27 @@ pub const SETTINGS: &[Setting] = &[
         "Regular expressions for the lines that `(` and `)` go to.",
     ),
     setting(
+        "[diff]",
+        "layout",
+        "`\"auto\"`",
+        "\"split\"",
+        "`unified`, `split` (both sides next to each other), or `auto`: side by side on a screen of 200 columns, and on a narrower one where the lines of a file fit. `s` in a diff changes it, and labscope remembers that.",
+    ),
+    setting(
+        "[diff]",
+        "wrap",
+        "only lines that are side by side",
+        "true",
+        "Wrap long lines instead of cutting them. `W` in a diff changes it, and labscope remembers that.",
+    ),
+    setting(
+        "[diff]",
+        "context",
+        "`3`",
+        "8",
+        "The number of unchanged lines around changes, from 3 to 200. Servers send 3; labscope reads more from the file.",
+    ),
+    setting(
         "[[sections]]",
         "name",
         "required",

@@ -109,7 +109,7 @@ fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
             let has = |word: &str| text.split(' ').any(|known| known == word);
             let split = has("beside").then_some(Layout::Split);
             let layout = split.or(has("below").then_some(Layout::Unified));
-            settings(SettingsChange::Diff(DiffSettings { layout, wrap: has("wrapped") }))
+            settings(SettingsChange::Diff(DiffSettings { layout, wraps: has("wrapped").then_some(true) }))
         }
         "recent places" => Some(serde_json::from_str::<Vec<Place>>(text).map(|places| {
             places.into_iter().rev().map(|place| Change::Recents(RecentsChange::Visit(place))).collect()
@@ -206,11 +206,11 @@ mod tests {
         assert_eq!(kept.account, "ada");
         assert_eq!(kept.texts.keys().collect::<Vec<_>>(), ["@ada draft a/b!1 5"]);
         assert_eq!(kept.states["bo"], pinned("e/f"));
-        assert_eq!(kept.states["cy"].settings.diff, DiffSettings { layout: Some(Layout::Unified), wrap: false });
+        assert_eq!(kept.states["cy"].settings.diff, DiffSettings { layout: Some(Layout::Unified), wraps: None });
         let State { settings, recents, seen } = &kept.states["ada"];
         assert_eq!((settings.columns.len(), settings.columns["tags"].order.as_deref()), (1, Some("name")));
         assert_eq!(settings.pinned_projects, ["a/b", "c/d"]);
-        assert_eq!(settings.diff, DiffSettings { layout: Some(Layout::Split), wrap: true });
+        assert_eq!(settings.diff, DiffSettings { layout: Some(Layout::Split), wraps: Some(true) });
         assert_eq!(recents.places, [Place::new("mr").item(2), Place::new("mr").item(1)]);
         let project = recents.project("a/b").expect("a project");
         assert_eq!(

@@ -27,6 +27,8 @@ fn configuration_errors_name_the_file_line_and_key() {
     for (text, says) in [
         ("them = \"dark\"\n", "line 1, key them: unknown field"),
         ("\ntheme = \"pink\"\n", "line 2, key theme: there is no theme \"pink\""),
+        ("[diff]\nlayout = \"wide\"\n", "line 2, key diff.layout: one of auto, unified, split"),
+        ("[diff]\ncontext = 2\n", "line 2, key diff.context: a number from 3 to 200"),
         ("glyphs = \"emoji\"\n", "line 1, key glyphs: one of unicode, ascii"),
         ("mouse = 1\n", "line 1, key mouse: "),
         ("[hosts.work]\nurl = \"ssh://x\"\n", "line 2, key hosts.work.url: "),

@@ -188,8 +188,9 @@ pub const READERS: &[Reader] = &[
             }
             let mut doc = DiffDoc::new(vec![file]);
             let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 14));
-            for (layout, wrap) in [(Layout::Unified, false), (Layout::Unified, true), (Layout::Split, false)] {
-                doc.set_layout(layout);
+            for (layout, wrap) in [(Layout::Unified, Some(false)), (Layout::Unified, Some(true)), (Layout::Split, None)]
+            {
+                doc.set_layout(layout, None);
                 let mut state = DocState::new();
                 let look = DiffOptions { theme: &THEME, focused: true, wrap, marks: &|_| Vec::new(), marked: None };
                 for row in [0, doc.len() / 2, doc.len().saturating_sub(1)] {

@@ -4,7 +4,9 @@
 use crate::fixtures::{With, changed_file, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
+use labscope::app::session::DiffDefaults;
 use labscope::app::state::{Change, SeenChange, SeenHead, State};
+use labscope::ui::diff::Layout;
 use serde_json::{Value, json};
 
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
@@ -161,6 +163,57 @@ async fn hidden_lines_can_be_expanded_stepwise_or_all_at_once() {
     harness.press("/").type_text("line 24").settle().await;
     harness.press("Enter").press("y").type_text("line").press("Enter");
     assert_eq!(harness.copied(), ["line 24"]);
+}
+
+#[tokio::test]
+async fn configured_lines_around_changes_are_read_from_the_file() {
+    let mut begin = begin(100, 40);
+    begin.diff = DiffDefaults { context: 6, ..DiffDefaults::default() };
+    let mut harness = answered(begin).await;
+    harness.settle().await;
+    harness.expect("line 46").expect_no("line 45").expect("expand 45 lines");
+    // If the file is another one by now, the changes stay as the server sent them.
+    let mut begin = self::begin(100, 40);
+    begin.diff = DiffDefaults { context: 6, ..DiffDefaults::default() };
+    let mut begin = begin.open();
+    let changed = whole().with(json!({"changes": files()}));
+    begin.reply(MR, whole()).reply(&format!("{MR}/changes"), changed).settle().await;
+    begin.expect("expand 48 lines").expect_no("cannot expand");
+}
+
+#[tokio::test]
+async fn files_whose_lines_do_not_fit_beside_each_other_are_unified_below_200_columns() {
+    let sides = |harness: &Harness| harness.line_with("let old = 1;").contains("let new = 2;");
+    for (width, fill, fits) in [(160, 20, true), (160, 90, false), (200, 90, true)] {
+        let mut harness = open(width, 30).await;
+        let wide = "x".repeat(fill);
+        let rows = format!("@@ -1,2 +1,2 @@\n // {wide}\n-let old = 1;\n+let new = 2;\n");
+        let added = "@@ -0,0 +1 @@\n+fn added() {}\n";
+        let files = [changed_file("rows.rs", &rows), changed_file("new.rs", added).with(json!({"new_file": true}))];
+        harness.reply(&format!("{MR}/changes"), whole().with(json!({"changes": files}))).pass(5).press("r");
+        harness.settle().await;
+        assert_eq!(sides(&harness), fits, "{width} {fill}\n{}", harness.picture());
+        // A new file has no other side, and gets the whole width.
+        let at = harness.line_with("fn added() {}").find("fn added() {}");
+        assert!(at.is_some_and(|at| at < 80), "{}", harness.picture());
+    }
+}
+
+#[tokio::test]
+async fn lines_beside_each_other_wrap_unless_the_configuration_says_otherwise() {
+    let tail = "the end of it";
+    for (wraps, layout, shown) in
+        [(None, None, true), (Some(false), None, false), (None, Some(Layout::Unified), false), (Some(true), None, true)]
+    {
+        let mut begin = begin(200, 30);
+        begin.diff = DiffDefaults { wraps, layout, ..DiffDefaults::default() };
+        let mut harness = answered(begin).await;
+        let long = format!("{}{tail}", "a long line, ".repeat(14));
+        let files = [changed_file("a.txt", &format!("@@ -1 +1 @@\n-one\n+{long}\n"))];
+        harness.reply(&format!("{MR}/changes"), whole().with(json!({"changes": files}))).pass(5).press("r");
+        harness.settle().await;
+        assert_eq!(harness.lines().iter().any(|line| line.contains(tail)), shown, "{}", harness.picture());
+    }
 }
 
 #[tokio::test]

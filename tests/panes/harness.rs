@@ -106,6 +106,8 @@ pub struct Begin {
     refuses: Option<Holds>,
     steps_left: usize,
     pub trace_settings: Arc<labscope::app::session::TraceSettings>,
+    /// The configured display options of diffs.
+    pub diff: labscope::app::session::DiffDefaults,
     answers: Answers,
 }
 
@@ -134,6 +136,7 @@ impl Begin {
             refuses: None,
             steps_left: usize::MAX,
             trace_settings: Arc::default(),
+            diff: Default::default(),
             answers: Answers::Script(HashMap::new()),
         }
     }
@@ -226,6 +229,7 @@ impl Begin {
                 signed_in: self.signed_in,
                 sections: self.sections,
                 trace_settings: self.trace_settings,
+                diff: self.diff,
                 others: self.others,
                 clone: self.clone,
                 commands: Arc::new(self.commands),

@@ -1,20 +1,23 @@
 //! Expands diffs: hidden lines, and diffs that the server did not send. Both need whole versions of the file, which are
 //! found by path in the tree of their commit.
 
-use super::input::{CompareVersions, Pictures, ReadText, text_key};
+use super::input::{AddContext, CompareVersions, Pictures, ReadText, text_key};
 use super::{Changes, Revisions};
 use crate::api::Raw;
 use crate::api::repository::{GetRawBlob, ListTree, TreeEntry};
+use crate::app::session::DiffDefaults;
 use crate::app::view::View;
 use crate::store::{Load, Want, Work};
 use crate::ui::code::{self, Text};
-use crate::ui::diff::{At, DiffDoc, Expansion, ImagePair, Inset, RowContent, Side};
+use crate::ui::diff::{At, DiffDoc, Expansion, FileDiff, ImagePair, Inset, RowContent, Side};
 use std::sync::Arc;
 
 /// The number of lines that are revealed at a time, above and below.
 const EXPANDED_LINES: u32 = 20;
 /// The maximum number of pages of a folder that are searched for a file.
 const MAX_PAGES: u32 = 50;
+/// The maximum number of hunks of a file that get more unchanged lines around them by themselves.
+const MAX_HUNKS: usize = 500;
 
 /// A request to expand a file, waiting for whole versions of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +32,8 @@ enum ExpandKind {
         hunk: usize,
         more: Expansion,
     },
+    /// More unchanged lines around all changes, as configured.
+    Context,
     /// A diff that the server omitted.
     Whole,
     /// The old and the new size of a binary file.
@@ -133,6 +138,12 @@ impl Changes {
         on_bar && self.expand(Some(Expansion::All))
     }
 
+    /// Cancels the expansion that the user requested; returns whether there was one.
+    pub(super) fn cancel_expansion(&mut self) -> bool {
+        let is_own = self.expand_request.as_ref().is_some_and(|request| request.what != ExpandKind::Context);
+        is_own && self.expand_request.take().is_some()
+    }
+
     /// Returns the versions of the file to expand: the old one if it is needed, and the new one.
     fn versions(&self, view: &View) -> Option<Vec<Version>> {
         let ask = self.expand_request.as_ref()?;
@@ -146,7 +157,7 @@ impl Changes {
             false => version(view, revisions, &revisions.new, &source.new_path),
         };
         Some(match (&ask.what, &revisions.old) {
-            (ExpandKind::Lines { .. }, _) => vec![new()],
+            (ExpandKind::Lines { .. } | ExpandKind::Context, _) => vec![new()],
             (ExpandKind::Whole | ExpandKind::Sizes, _) if source.is_new => vec![Version::Known(Arc::default()), new()],
             (ExpandKind::Whole | ExpandKind::Sizes, Some(old)) => {
                 vec![version(view, revisions, old, &source.old_path), new()]
@@ -155,6 +166,37 @@ impl Changes {
                 vec![Version::Failed("the parent commit is unknown".into())]
             }
         })
+    }
+
+    /// Requests more unchanged lines for a visible file, if more are configured than servers send.
+    fn request_context(&mut self) {
+        let Some(doc) = self.doc.as_ref().filter(|_| self.added_context() > 0) else { return };
+        if self.expand_request.is_some() || self.revisions.is_none() {
+            return;
+        }
+        let has_hidden = |file: &FileDiff| {
+            let is_whole = file.source.is_new || file.source.is_deleted || file.malformed || file.is_local;
+            !is_whole && file.hunks.len() <= MAX_HUNKS && file.hunks.iter().any(|hunk| hunk.hidden != Some(0))
+        };
+        let shown = self.visible_rows(doc).filter_map(|row| match doc.content(row)? {
+            RowContent::Hunk { file, .. } => Some(file),
+            _ => None,
+        });
+        let lacks = |file: &usize| !self.with_context.contains(file);
+        let file = shown.filter(lacks).find(|at| doc.files().get(*at).is_some_and(|file| has_hidden(file)));
+        if let Some(file) = file {
+            self.expand_request = Some(ExpandRequest { file, what: ExpandKind::Context });
+        }
+    }
+
+    /// Returns how many more unchanged lines than servers send are configured.
+    fn added_context(&self) -> u32 {
+        self.context.saturating_sub(*DiffDefaults::CONTEXT.start())
+    }
+
+    fn context_key(&self, file: usize) -> String {
+        let revision = self.files().get(file).map_or(0, |file| file.revision);
+        format!("file {file} of {} at revision {revision} with {} lines around changes", self.identity, self.context)
     }
 
     fn compared_key(&self, file: usize) -> String {
@@ -179,11 +221,23 @@ impl Changes {
             let (key, file) = (self.compared_key(*file), diff.clone());
             wants.push(Work::new(CompareVersions { key, file, old: old.clone(), new: new.clone() }).into());
         }
+        if let (Some(ExpandRequest { file, what: ExpandKind::Context }), [new]) =
+            (&self.expand_request, texts.as_slice())
+            && let Some(diff) = self.files().get(*file)
+        {
+            let (key, file, lines) = (self.context_key(*file), diff.clone(), self.added_context());
+            wants.push(Work::new(AddContext { key, file, new: new.clone(), lines }).into());
+        }
         wants
     }
 
     /// Completes the expansion after a store update, once everything it needs is loaded.
     pub(super) fn more_sync(&mut self, view: &View) {
+        self.finish_expansion(view);
+        self.request_context();
+    }
+
+    fn finish_expansion(&mut self, view: &View) {
         let Some(versions) = self.versions(view) else { return };
         let (mut texts, mut sizes, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
         for version in versions {
@@ -198,8 +252,7 @@ impl Changes {
                     bytes.push((sizes.len(), raw));
                 }
                 Version::Failed(why) => {
-                    self.error_message = Some(format!("cannot expand: {why}"));
-                    self.expand_request = None;
+                    self.fail_expansion(format!("cannot expand: {why}"));
                     return;
                 }
             }
@@ -209,10 +262,8 @@ impl Changes {
             return;
         };
         let opaque = sizes.len() > texts.len();
-        if opaque && matches!(ask.what, ExpandKind::Lines { .. }) {
-            self.error_message = Some("cannot expand: binary file".into());
-            self.expand_request = None;
-            return;
+        if opaque && matches!(ask.what, ExpandKind::Lines { .. } | ExpandKind::Context) {
+            return self.fail_expansion("cannot expand: binary file".into());
         }
         let expanded = match ask.what {
             ExpandKind::Sizes | ExpandKind::Whole if opaque || ask.what == ExpandKind::Sizes => {
@@ -228,17 +279,32 @@ impl Changes {
                 let Some(text) = texts.first() else { return };
                 file.expanded(text, hunk, more).map(|(file, down, up)| (Arc::new(file), Some((hunk, down, up))))
             }
-            ExpandKind::Whole => {
-                match view.store.result::<Arc<crate::ui::diff::FileDiff>>(&self.compared_key(ask.file)) {
-                    Some(expanded) => Some((expanded.clone(), None)),
-                    None => return,
+            ExpandKind::Context => match view.store.result::<Option<Arc<FileDiff>>>(&self.context_key(ask.file)) {
+                Some(added) => {
+                    self.with_context.insert(ask.file);
+                    added.clone().map(|file| (file, None))
                 }
-            }
+                None => return,
+            },
+            ExpandKind::Whole => match view.store.result::<Arc<FileDiff>>(&self.compared_key(ask.file)) {
+                Some(expanded) => Some((expanded.clone(), None)),
+                None => return,
+            },
         };
-        self.expand_request = None;
         match expanded {
-            Some((expanded, expansion)) => self.replace_file(ask.file, expanded, expansion),
-            None => self.error_message = Some("the file no longer matches the diff: ‹refresh› refreshes".into()),
+            Some((expanded, expansion)) => {
+                self.expand_request = None;
+                self.replace_file(ask.file, expanded, expansion);
+            }
+            None => self.fail_expansion("the file no longer matches the diff: ‹refresh› refreshes".into()),
+        }
+    }
+
+    /// Ends an expansion with an error message, unless nobody asked for it.
+    fn fail_expansion(&mut self, message: String) {
+        match self.expand_request.take() {
+            Some(ExpandRequest { file, what: ExpandKind::Context }) => _ = self.with_context.insert(file),
+            _ => self.error_message = Some(message),
         }
     }
 
@@ -257,16 +323,14 @@ impl Changes {
     }
 
     /// Replaces a file; the cursor keeps its line and its position on the screen.
-    fn replace_file(
-        &mut self,
-        file: usize,
-        expanded: Arc<crate::ui::diff::FileDiff>,
-        expansion: Option<(usize, u32, u32)>,
-    ) {
+    fn replace_file(&mut self, file: usize, expanded: Arc<FileDiff>, expansion: Option<(usize, u32, u32)>) {
         let Some(doc) = &mut self.doc else { return };
         let before = self.scroll.at(doc.len());
         let place = doc.content(before);
-        let number = match place {
+        // Comments, and the rows of other files, are found again as they are.
+        let is_kept = |place: &RowContent| place.file() != file || matches!(place, RowContent::Inset { .. });
+        let kept = place.filter(is_kept);
+        let number = match place.filter(|_| kept.is_none()) {
             Some(RowContent::Line { file, line, .. }) => {
                 let line = doc.files().get(file).and_then(|file| file.lines.get(line));
                 line.and_then(|line| Some((line.side(), line.number(line.side())?)))
@@ -279,11 +343,15 @@ impl Changes {
             }
             _ => None,
         };
-        let on_bar = matches!(place, Some(RowContent::Hunk { .. }));
+        let on_bar = kept.is_none() && matches!(place, Some(RowContent::Hunk { .. }));
         doc.replace(file, expanded, expansion);
         self.replaced += 1;
         self.found = None;
-        let row = number.and_then(|(side, number)| doc.row_of_line(file, number, side)).unwrap_or(before);
+        let row = match kept {
+            Some(place) => doc.row(place),
+            None => number.and_then(|(side, number)| doc.row_of_line(file, number, side)),
+        };
+        let row = row.unwrap_or(before);
         let row = row.min(doc.len().saturating_sub(1));
         if on_bar {
             // The cursor keeps its line on the screen.

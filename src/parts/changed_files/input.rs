@@ -259,6 +259,28 @@ impl Derive for CompareVersions {
     }
 }
 
+/// A computation that adds unchanged lines to all hunks of a file. Its result is `None` if the text is not the one that
+/// the diff was made from.
+pub struct AddContext {
+    pub key: String,
+    pub file: Arc<FileDiff>,
+    pub new: Arc<Text>,
+    /// The number of lines to add at both ends of each hunk.
+    pub lines: u32,
+}
+
+impl Derive for AddContext {
+    type Output = Option<Arc<FileDiff>>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, _: Canceled<'_>) -> Option<Arc<FileDiff>> {
+        self.file.with_context(&self.new, self.lines).map(Arc::new)
+    }
+}
+
 /// A computation that draws both versions of an image.
 #[derive(Clone)]
 pub struct Pictures {

@@ -14,7 +14,7 @@ pub use input::{Entries, Input, Revisions};
 use super::list::draw_error;
 use crate::api::Error;
 use crate::app::command_info::Disabled;
-use crate::app::state::ViewedFiles;
+use crate::app::state::{DiffSettings, ViewedFiles};
 use crate::app::view::View;
 use crate::store::{Want, Work};
 use crate::ui::diff::{
@@ -42,6 +42,8 @@ const FILES: usize = 0;
 const DIFF: usize = 1;
 /// The minimum width at which the sides are shown side by side by default, in columns.
 const WIDE: u16 = 116;
+/// The minimum width of the screen at which this does not depend on the width of the lines.
+const ALWAYS_SPLIT: u16 = 200;
 /// The minimum number of rows of a list above a diff: enough to say that no file matches.
 const MIN_ROWS: usize = 3;
 const PANEL_WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 28, weight: 1 }, PanelRequest { min: 50, weight: 3 }];
@@ -101,10 +103,12 @@ pub struct Changes {
     files_with_insets: HashSet<FileKey>,
     /// The file and the line where the marked range starts; it ends at the cursor.
     selection_start: Option<(usize, usize)>,
-    /// The layout of the sides, if the user chose one.
-    layout: Option<Layout>,
-    /// Whether long lines are wrapped.
-    wrap: bool,
+    /// The display options that the user or the configuration chose.
+    settings: DiffSettings,
+    /// The number of unchanged lines around changes.
+    context: u32,
+    /// The files that got it, or cannot.
+    with_context: BTreeSet<usize>,
     /// Whether whitespace changes are ignored.
     ignores_whitespace: bool,
     revisions: Option<Revisions>,
@@ -242,6 +246,7 @@ impl Changes {
         doc.set_insets(self.insets.1.clone());
         (self.selection_start, self.found, self.expand_request) = (None, None, None);
         self.shown_pictures.clear();
+        self.with_context.clear();
         (self.identity, self.parts) = (name, 1);
         self.fold_viewed(&mut doc, 0);
         if let Some(location) = location {
@@ -311,12 +316,17 @@ impl Changes {
         let whole = Rect::new(0, 0, self.width.unwrap_or(view.size.0), 1);
         let diff = self.panels.areas(whole, &PANEL_WIDTHS).get(DIFF).copied().flatten();
         let width = diff.unwrap_or(whole).width;
-        let by_width = if width >= WIDE { Layout::Split } else { Layout::Unified };
-        let layout = self.layout.filter(|_| !glyph::is_accessible()).unwrap_or(by_width);
-        let Some(doc) = self.doc.as_mut().filter(|doc| doc.layout() != layout) else { return };
+        let Some(doc) = &mut self.doc else { return };
+        let (layout, side_width) = match self.settings.layout.filter(|_| !glyph::is_accessible()) {
+            Some(chosen) => (chosen, None),
+            None if width < WIDE => (Layout::Unified, None),
+            None => (Layout::Split, (view.size.0 < ALWAYS_SPLIT).then(|| diff::side_width(doc, width))),
+        };
         let before = self.scroll.at(doc.len());
         let place = doc.content(before);
-        doc.set_layout(layout);
+        if !doc.set_layout(layout, side_width) {
+            return;
+        }
         let now = place.and_then(|place| doc.row(place)).unwrap_or(0);
         self.scroll.set_cursor(now);
         let above = before.saturating_sub(self.scroll.top());
@@ -436,7 +446,8 @@ impl Changes {
             let style = if Some(place) == here { current } else { match_style };
             hits.iter().map(|hit| (hit.range.clone(), style)).collect()
         };
-        let look = DiffOptions { theme, focused, wrap: self.wrap, marks: &marks, marked: self.selected_lines() };
+        let look =
+            DiffOptions { theme, focused, wrap: self.settings.wraps, marks: &marks, marked: self.selected_lines() };
         self.inset_columns.set(usize::from(body.width.saturating_sub(2 + diff::gutter(doc))));
         let rows = diff::draw(buf, body, doc, &self.scroll, &look);
         if self.drawn.replace(rows.clone()) != rows {
@@ -456,7 +467,7 @@ impl Changes {
         let mut facts = Vec::new();
         facts.extend(self.matches(doc));
         facts.extend(self.ignores_whitespace.then(|| "whitespace ignored".to_owned()));
-        facts.extend(self.wrap.then(|| "wrapped".to_owned()));
+        facts.extend((self.settings.wraps == Some(true)).then(|| "wrapped".to_owned()));
         facts.extend(file.map(|file| format!("+{} −{}", file.additions, file.deletions)));
         facts.push(format!("{}/{}", at.map_or(0, |at| at + 1), text::count(doc.files().len() as u64)));
         (left, facts.join(glyph::separator()))

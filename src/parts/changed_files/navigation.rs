@@ -56,7 +56,7 @@ impl Changes {
 
     fn move_diff(&mut self, motion: Motion) {
         let len = self.len();
-        let split = self.doc.as_ref().is_some_and(|doc| doc.layout() == Layout::Split);
+        let split = self.layout_here() == Layout::Split;
         let side = self.doc.as_ref().map(DiffDoc::side).unwrap_or_default();
         match motion {
             // From the new side to the old one, and from there to the list.
@@ -149,26 +149,33 @@ impl Changes {
         if glyph::is_accessible() {
             return cx.say(Tone::Info, "In accessible mode a line of the screen is a line of one side.");
         }
-        let now = self.doc.as_ref().map(DiffDoc::layout).unwrap_or_default();
-        self.layout = Some(if now == Layout::Split { Layout::Unified } else { Layout::Split });
-        self.save_settings(cx);
+        let layout = if self.layout_here() == Layout::Split { Layout::Unified } else { Layout::Split };
+        self.save_settings(DiffSettings { layout: Some(layout), ..cx.view.settings.diff }, cx);
     }
 
     /// Toggles line wrap.
     pub fn toggle_wrap(&mut self, cx: &mut Cx) {
-        self.wrap = !self.wrap;
-        self.save_settings(cx);
+        let wraps = self.settings.wraps.unwrap_or(self.layout_here() == Layout::Split);
+        self.save_settings(DiffSettings { wraps: Some(!wraps), ..cx.view.settings.diff }, cx);
+    }
+
+    /// Returns the layout of the file at the cursor.
+    fn layout_here(&self) -> Layout {
+        self.doc.as_ref().map(|doc| doc.layout_at(self.row())).unwrap_or_default()
     }
 
     /// Saves the display options, which apply to all places with changes and to later sessions.
-    fn save_settings(&self, cx: &mut Cx) {
-        let diff = DiffSettings { layout: self.layout, wrap: self.wrap };
+    fn save_settings(&mut self, diff: DiffSettings, cx: &mut Cx) {
+        self.settings = diff;
         cx.act(Action::Settings(SettingsChange::Diff(diff)));
     }
 
-    /// Applies the saved display options.
+    /// Applies the saved display options, else those of the configuration.
     pub(super) fn load_settings(&mut self, view: &View) {
-        DiffSettings { layout: self.layout, wrap: self.wrap } = view.settings.diff;
+        let (chosen, configured) = (view.settings.diff, &view.session.diff);
+        self.settings =
+            DiffSettings { layout: chosen.layout.or(configured.layout), wraps: chosen.wraps.or(configured.wraps) };
+        self.context = configured.context;
     }
 
     /// Toggles whether whitespace changes are ignored.
@@ -293,10 +300,7 @@ impl Changes {
     /// Handles Esc: clears a mark, a search or a filter, or moves from the diff back to the list if only one is
     /// visible. Returns whether there was anything to do.
     pub fn escape(&mut self, view: &View) -> bool {
-        if self.error_message.take().is_some()
-            || self.expand_request.take().is_some()
-            || self.selection_start.take().is_some()
-        {
+        if self.error_message.take().is_some() || self.cancel_expansion() || self.selection_start.take().is_some() {
             return true;
         }
         if !self.filter_text().is_empty() {

@@ -83,6 +83,10 @@ pub struct DiffDoc {
     names: HashMap<String, usize>,
     inset_files: Vec<Option<usize>>,
     layout: Layout,
+    /// The number of columns for the text of a side; files with wider lines are unified. `None` for any width.
+    side_width: Option<usize>,
+    /// Whether any file is shown side by side.
+    has_sides: bool,
     /// The selected side, for rows with a line on both sides.
     side: Side,
     moved: Option<Arc<Moved>>,
@@ -118,26 +122,42 @@ impl DiffDoc {
 
     fn rows_of(&self, at: usize) -> Rows {
         let Some(file) = self.files.get(at).filter(|_| !self.folded.contains(&at)) else { return Rows::folded() };
-        Rows::of(file, self.layout)
+        Rows::of(file, self.layout_of(file))
     }
 
-    /// Returns the layout of the two sides.
-    pub fn layout(&self) -> Layout {
-        self.layout
+    /// Returns the layout of a file: a file that exists on one side only gets the whole width.
+    fn layout_of(&self, file: &FileDiff) -> Layout {
+        let is_one_sided = file.source.is_new || file.source.is_deleted;
+        let fits = self.side_width.is_none_or(|width| file.widest <= width);
+        if is_one_sided || !fits { Layout::Unified } else { self.layout }
     }
 
-    /// Sets the layout of the two sides.
-    pub fn set_layout(&mut self, layout: Layout) {
-        if self.layout == layout {
-            return;
+    /// Returns the layout of the file at a row.
+    pub fn layout_at(&self, row: usize) -> Layout {
+        let file = self.content(row).and_then(|content| self.rows.get(content.file()));
+        file.map_or(self.layout, Rows::layout)
+    }
+
+    /// Returns whether any file is shown side by side.
+    pub fn has_sides(&self) -> bool {
+        self.has_sides
+    }
+
+    /// Sets the layout of the two sides. `side_width` is the number of columns for the text of a side, and files with
+    /// wider lines are unified; `None` for any width. Returns whether something changed.
+    pub fn set_layout(&mut self, layout: Layout, side_width: Option<usize>) -> bool {
+        if (self.layout, self.side_width) == (layout, side_width) {
+            return false;
         }
-        self.layout = layout;
-        self.rows.iter_mut().for_each(|rows| rows.set_layout(layout));
+        (self.layout, self.side_width) = (layout, side_width);
+        let layouts: Vec<Layout> = self.files.iter().map(|file| self.layout_of(file)).collect();
+        self.rows.iter_mut().zip(layouts).for_each(|(rows, layout)| rows.set_layout(layout));
         if self.insets.is_empty() {
             self.count();
         } else {
             self.set_insets(self.insets.clone());
         }
+        true
     }
 
     /// Returns the selected side, for rows with a line on both sides.
@@ -209,6 +229,7 @@ impl DiffDoc {
             row += rows.len();
         }
         self.starts.push(row);
+        self.has_sides = self.rows.iter().any(|rows| rows.layout() == Layout::Split);
     }
 
     /// Rebuilds the rows of a file and its insets.
@@ -337,7 +358,7 @@ impl DiffDoc {
             Slot::Base(Base::Note) => RowContent::Note { file },
             Slot::Base(Base::Bar(hunk)) => RowContent::Hunk { file, hunk },
             Slot::Base(Base::Row(hunk, row)) => {
-                let line = match self.layout {
+                let line = match self.rows.get(file)?.layout() {
                     Layout::Unified => diff.hunks.get(hunk)?.lines.start + row,
                     Layout::Split => {
                         let (left, right) = self.sides(file, hunk, row)?;
@@ -360,8 +381,9 @@ impl DiffDoc {
     /// and in the unified layout.
     pub(super) fn side_by_side(&self, row: usize) -> Option<(usize, usize, Option<usize>, Option<usize>)> {
         let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
-        match self.rows.get(file)?.slot(row - self.starts.get(file)?) {
-            Slot::Base(Base::Row(hunk, row)) if self.layout == Layout::Split => {
+        let rows = self.rows.get(file)?;
+        match rows.slot(row - self.starts.get(file)?) {
+            Slot::Base(Base::Row(hunk, row)) if rows.layout() == Layout::Split => {
                 let (left, right) = self.sides(file, hunk, row)?;
                 Some((file, hunk, left, right))
             }
@@ -372,7 +394,7 @@ impl DiffDoc {
     /// Returns the row of a line in its hunk.
     fn row_in_hunk(&self, file: &FileDiff, hunk: usize, line: usize) -> Option<usize> {
         let at = file.hunks.get(hunk)?;
-        match self.layout {
+        match self.layout_of(file) {
             Layout::Unified => line.checked_sub(at.lines.start),
             Layout::Split => {
                 let all = file.pairs.get(at.pairs.clone())?;

@@ -53,6 +53,16 @@ impl FileDiff {
         })
     }
 
+    /// Returns a copy of the file with `lines` more unchanged lines at both ends of each hunk. Returns `None` if `blob`
+    /// is not the text that the diff was made from.
+    pub fn with_context(&self, blob: &Arc<Text>, lines: u32) -> Option<FileDiff> {
+        let mut file = self.clone();
+        for hunk in (0..self.hunks.len()).filter(|hunk| self.hunks.get(*hunk).is_some_and(|at| at.hidden != Some(0))) {
+            file = file.expanded(blob, hunk, Expansion::Both(lines))?.0;
+        }
+        Some(file)
+    }
+
     /// Returns a copy of the file with more of the lines hidden before `hunk`, the number of lines appended to the
     /// previous hunk, and the number prepended to this one. Returns `None` if `blob` is not the text that the diff was
     /// made from.

@@ -25,7 +25,7 @@ pub use moved::{Moved, moved};
 pub use parse::parse;
 pub use search::{Found, search};
 pub use styles::{HunkStyles, highlight_hunk};
-pub use view::{DiffOptions, draw, gutter};
+pub use view::{DiffOptions, draw, gutter, side_width};
 pub use whitespace::without_whitespace_changes;
 
 use crate::ui::code::{Budget, Text};
@@ -166,6 +166,8 @@ pub struct FileDiff {
     pub lines: Vec<Line>,
     pub additions: usize,
     pub deletions: usize,
+    /// The approximate width in columns of the widest line that the server sent.
+    pub widest: usize,
     /// Whether some of the text is not a diff.
     pub malformed: bool,
     /// A hash of the paths and the text, the same in every run.

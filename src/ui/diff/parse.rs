@@ -4,6 +4,9 @@ use super::{Endings, FileDiff, Hunk, Kind, Line, Source};
 use std::num::NonZeroU32;
 use std::ops::Range;
 
+/// The number of columns that a tab usually takes.
+const TAB_COLUMNS: usize = 4;
+
 /// The lines before the first hunk that add nothing to [`Source`].
 const HEADERS: &[&str] = &[
     "--- ",
@@ -46,9 +49,21 @@ pub fn parse(source: Source) -> FileDiff {
     file.source = source;
     end(&mut file);
     finish(&mut file);
+    file.widest = file.lines.iter().map(|line| columns(file.text(line))).max().unwrap_or(0);
     file.endings = endings(&file);
     file.identity = identity(&file.source);
     file
+}
+
+/// Returns about how many columns a line takes, without finding its symbols.
+fn columns(text: &str) -> usize {
+    let column = |byte: u8| match byte {
+        b'\t' => TAB_COLUMNS,
+        // The first byte of a character counts, the others do not.
+        0x80..0xc0 => 0,
+        _ => 1,
+    };
+    text.bytes().map(column).sum()
 }
 
 /// Compares the ends of all lines.

@@ -108,6 +108,11 @@ impl Rows {
         self.layout = layout;
     }
 
+    /// Returns the layout of the two sides.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
     fn base_len(&self) -> usize {
         self.base.get(self.layout)
     }

@@ -56,7 +56,8 @@ fn rows(doc: &DiffDoc) -> Vec<String> {
 fn window(doc: &DiffDoc, width: u16, height: u16, state: &DocState, wrap: bool) -> Vec<String> {
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);
-    let look = DiffOptions { theme: &Theme::plain(), focused: true, wrap, marks: &|_| Vec::new(), marked: None };
+    let look =
+        DiffOptions { theme: &Theme::plain(), focused: true, wrap: Some(wrap), marks: &|_| Vec::new(), marked: None };
     view::draw(&mut buf, area, doc, state, &look);
     let rows = buf.content().chunks(usize::from(width.max(1)));
     rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned()).collect()
@@ -267,7 +268,7 @@ const NEW: &str = "@@ -1,2 +1,4 @@\n fn a() {\n+    one();\n+    let x = two();\
 fn the_split_layout_shows_both_sides() {
     let mut doc = doc(&[NEW]);
     let place = doc.content(9).unwrap();
-    doc.set_layout(Layout::Split);
+    doc.set_layout(Layout::Split, None);
     assert_eq!(doc.row(place), Some(7));
     let seen = window(&doc, 70, 13, &DocState { cursor_line: false, ..DocState::new() }, false);
     assert_eq!(
@@ -321,7 +322,7 @@ fn long_lines_are_wrapped() {
     assert!(seen[3].starts_with("       1 + 世 界"), "{seen:?}");
     assert!(seen[4].contains("end") || seen[5].contains("end"), "{seen:?}");
     assert_eq!(state.height(), doc.len(), "pages are counted in lines of the diff");
-    doc.set_layout(Layout::Split);
+    doc.set_layout(Layout::Split, None);
     let seen = window(&doc, 60, 8, &state, true);
     assert!(seen[1].contains("012345678901234567890") && seen[1].contains('世'), "{seen:?}");
     assert!(seen[2].contains('│'), "{seen:?}");
@@ -472,7 +473,7 @@ fn hostile_diffs_do_not_panic() {
             doc.insert(piece, styles);
         }
         let mut split = doc.clone();
-        split.set_layout(Layout::Split);
+        split.set_layout(Layout::Split, None);
         for row in 0..split.len() {
             assert_eq!(split.row(split.content(row).unwrap()), Some(row));
         }
@@ -530,7 +531,7 @@ fn colored(doc: &DiffDoc, height: u16, cursor: usize, focused: bool, marked: Opt
     let area = Rect::new(0, 0, 70, height);
     let mut buf = Buffer::empty(area);
     let theme = Theme::for_background(Background::Dark);
-    let look = DiffOptions { theme: &theme, focused, wrap: false, marks: &|_| Vec::new(), marked };
+    let look = DiffOptions { theme: &theme, focused, wrap: Some(false), marks: &|_| Vec::new(), marked };
     view::draw(&mut buf, area, doc, &DocState::on(cursor), &look);
     buf
 }
@@ -538,7 +539,7 @@ fn colored(doc: &DiffDoc, height: u16, cursor: usize, focused: bool, marked: Opt
 #[test]
 fn the_cursor_is_marked_on_its_side() {
     let mut doc = doc(&[NEW]);
-    doc.set_layout(Layout::Split);
+    doc.set_layout(Layout::Split, None);
     let mark = |doc: &DiffDoc, row: usize| -> Vec<usize> {
         let buf = colored(doc, 13, row, true, None);
         let cells = buf.content().chunks(70).nth(row).unwrap().iter().enumerate();

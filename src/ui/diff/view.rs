@@ -18,12 +18,18 @@ const MAX_WRAPPED_ROWS: usize = 12;
 pub struct DiffOptions<'a> {
     pub theme: &'a Theme,
     pub focused: bool,
-    /// Whether long lines are wrapped.
-    pub wrap: bool,
+    /// Whether long lines are wrapped; `None` to wrap only those that are side by side.
+    pub wrap: Option<bool>,
     /// A function that returns the highlighted byte ranges of a line's text, and their styles.
     pub marks: &'a dyn Fn(RowContent) -> Vec<(Range<usize>, Style)>,
     /// The marked lines: the index of the file and the range of lines.
     pub marked: Option<(usize, Range<usize>)>,
+}
+
+impl DiffOptions<'_> {
+    fn wraps(&self, drawn: &RenderedRow) -> bool {
+        self.wrap.unwrap_or(matches!(drawn, RenderedRow::Sides(..)))
+    }
 }
 
 /// The areas of the columns.
@@ -72,34 +78,37 @@ impl Columns {
     }
 }
 
+/// Returns the number of columns for the text of a side, side by side in an area of `width` columns.
+pub fn side_width(doc: &DiffDoc, width: u16) -> usize {
+    Columns::of(doc, Rect::new(0, 0, width, 1)).room(Layout::Split)
+}
+
 /// Draws the visible rows. Returns the row shown on each line of the area, for mouse clicks.
 pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, options: &DiffOptions) -> Vec<usize> {
     let area = area.intersection(buf.area);
     let columns = Columns::of(doc, area);
-    state.width.set(columns.room(doc.layout()));
+    state.width.set(columns.room(doc.layout_at(state.at(doc.len()))));
+    let may_wrap = options.wrap.unwrap_or(doc.has_sides());
     let height = usize::from(area.height);
     let height_of = |at: usize| match render_row(doc, at, options.theme) {
-        Some((_, drawn)) if options.wrap => drawn_height(&drawn, &columns, state.left).min(height.max(1)),
+        Some((_, drawn)) if options.wraps(&drawn) => drawn_height(&drawn, &columns, state.left).min(height.max(1)),
         _ => 1,
     };
-    let top = if options.wrap {
-        wrapped_window(state, doc.len(), height, height_of)
-    } else {
-        state.window(doc.len(), height)
-    };
+    let top =
+        if may_wrap { wrapped_window(state, doc.len(), height, height_of) } else { state.window(doc.len(), height) };
     let mut shown = Vec::new();
     let mut y = area.y;
     for at in top..doc.len() {
         let Some(room) = area.bottom().checked_sub(y).filter(|room| *room > 0) else { break };
         let Some((content, drawn)) = render_row(doc, at, options.theme) else { break };
-        let lines = if options.wrap { drawn_height(&drawn, &columns, state.left) as u16 } else { 1 };
+        let lines = if options.wraps(&drawn) { drawn_height(&drawn, &columns, state.left) as u16 } else { 1 };
         let lines = lines.clamp(1, room);
         let place_area = Rect { y, height: lines, ..area };
         draw_row(buf, place_area, &columns, doc, state, options, (at, content, drawn));
         shown.extend(std::iter::repeat_n(at, usize::from(lines)));
         y += lines;
     }
-    if options.wrap && !shown.is_empty() {
+    if may_wrap && !shown.is_empty() {
         // Pages are counted in rows of the document.
         state.set_height((shown.last().copied().unwrap_or(top) + 1 - top).max(1));
     }
@@ -212,6 +221,7 @@ fn draw_row(
     let within = |rect: Rect| Rect { y: area.y, height: area.height, ..rect };
     let gutter = |rect: Rect, gutter: u16| Rect { x: rect.x - gutter.min(rect.x), width: gutter, y: area.y, height: 1 };
     decorate(doc, options, at, content, &mut drawn);
+    let wraps = options.wraps(&drawn);
     match &drawn {
         RenderedRow::FullWidth { line, .. } => {
             if let Some(fill) = line.fill {
@@ -245,12 +255,12 @@ fn draw_row(
             let used = line.gutter.draw(buf, gutter(columns.whole, columns.gutter), theme);
             let back = columns.gutter.saturating_sub(used);
             let whole = Rect { x: columns.whole.x - back, width: columns.whole.width + back, ..within(columns.whole) };
-            draw_text(buf, whole, options, 0, line);
+            draw_text(buf, whole, options.theme, (0, wraps), line);
         }
         RenderedRow::FullWidth { line, fixed } => {
             line.gutter.draw(buf, gutter(columns.whole, columns.gutter), theme);
             let left = if *fixed { 0 } else { state.left };
-            draw_text(buf, within(columns.whole), options, left, line);
+            draw_text(buf, within(columns.whole), options.theme, (left, wraps), line);
         }
         RenderedRow::Sides(old, new) => {
             let middle = columns.sides[1].x.saturating_sub(columns.side_gutter + 1);
@@ -260,7 +270,7 @@ fn draw_row(
             for (line, side) in [old, new].into_iter().zip(columns.sides) {
                 let Some(line) = line else { continue };
                 line.gutter.draw(buf, gutter(side, columns.side_gutter), theme);
-                draw_text(buf, within(side), options, state.left, line);
+                draw_text(buf, within(side), options.theme, (state.left, wraps), line);
             }
             if here && theme::overrides_colors(selected) {
                 buf.set_style(area, selected);
@@ -308,9 +318,10 @@ fn decorate(doc: &DiffDoc, options: &DiffOptions, at: usize, content: RowContent
     }
 }
 
-fn draw_text(buf: &mut Buffer, area: Rect, options: &DiffOptions, left: usize, line: &DocLine) {
-    if area.height <= 1 && !options.wrap {
-        return doc::text_line(buf, area, options.theme, left, false, line);
+/// Draws the columns of a line from `left` on, wrapped or cut.
+fn draw_text(buf: &mut Buffer, area: Rect, theme: &Theme, (left, wraps): (usize, bool), line: &DocLine) {
+    if area.height <= 1 && !wraps {
+        return doc::text_line(buf, area, theme, left, false, line);
     }
     let mut wrap = Wrap::new(usize::from(area.width));
     let mut cut = false;
@@ -321,12 +332,12 @@ fn draw_text(buf: &mut Buffer, area: Rect, options: &DiffOptions, left: usize, l
             return false;
         }
         let marked = line.marks.iter().rev().find(|(range, _)| range.contains(&byte));
-        let style = paint.style(options.theme);
+        let style = paint.style(theme);
         let style = marked.map_or(style, |(_, over)| style.patch(*over));
         line::set(buf, area.x + column as u16, area.y + row as u16, symbol, width, style);
         true
     });
     if cut && !area.is_empty() {
-        line::set(buf, area.right() - 1, area.bottom() - 1, glyph::ellipsis(), 1, options.theme.style(Role::Faint));
+        line::set(buf, area.right() - 1, area.bottom() - 1, glyph::ellipsis(), 1, theme.style(Role::Faint));
     }
 }
