@@ -48,7 +48,7 @@ impl ListSource for AssetLinkSource {
     const NOUN: &'static str = "link";
     const SETTINGS_NAME: &'static str = "asset links";
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::fit("name", "Name", 12, 40, |_, link, _| Line::text(&link.name))
+        Column::<Self>::name("name", "Name", 12, |_, link, _| Line::text(&link.name))
             .sorted(|link| SortKey::caseless(&link.name)),
         Column::<Self>::fit("type", "Type", 4, 10, |_, link, _| Line::new(&link.link_type, Role::Dim))
             .sorted(|link| link.link_type.as_str().into())

@@ -9,6 +9,7 @@ use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::Breadcrumb;
 use crate::app::tone::Tone;
+use crate::parts::ahead_behind::Divergence;
 use crate::parts::list_prelude::*;
 use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::{ahead_behind, forms, list, project, review, scope};
@@ -75,6 +76,12 @@ impl BranchSource {
     fn base<'a>(&self, view: &View<'a>) -> Option<&'a str> {
         let head = view.store.get(&self.base_query(view)?).value?;
         head.commit.as_ref().map(|commit| commit.id.as_str())
+    }
+
+    /// Returns the branch compared to the default branch, which is not compared to itself.
+    fn divergence<'a>(&'a self, branch: &'a Branch, view: &View<'a>) -> Option<Divergence<'a>> {
+        let tip = branch.commit.as_ref().filter(|_| !self.is_default(view, branch))?;
+        Some(Divergence { project: &self.project, base: self.base(view)?, tip: &tip.id })
     }
 
     fn base_query(&self, view: &View) -> Option<GetBranch> {
@@ -231,7 +238,7 @@ impl ListSource for BranchSource {
     const NAME: &'static str = "branches";
     const NOUN: &'static str = "branch";
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::fit("name", "Branch", 12, 40, |source, branch, view| {
+        Column::<Self>::name("name", "Branch", 12, |source, branch, view| {
             Line::new(&branch.name, if source.is_default(view, branch) { Role::Title } else { Role::Ref })
         })
         .cut_in_middle()
@@ -241,13 +248,13 @@ impl ListSource for BranchSource {
             .drop_order(1),
         Column::<Self>::fit("pipeline", "Pipeline", 0, 12, |source, branch, _| source.marks.labeled_cell(&branch.name))
             .drop_order(3),
-        Column::<Self>::fit("behind ahead", "Behind · Ahead", 0, 17, |source, branch, view| {
-            match (source.base(view), &branch.commit) {
-                (Some(base), Some(commit)) if !source.is_default(view, branch) => {
-                    ahead_behind::cell(view, &source.project, base, &commit.id)
-                }
-                _ => Line::empty(),
-            }
+        Column::<Self>::fit("behind", "Behind", 0, 8, |source, branch, view| {
+            source.divergence(branch, view).map(|divergence| divergence.behind(view)).unwrap_or_default()
+        })
+        .right()
+        .drop_order(3),
+        Column::<Self>::fit("ahead", "Ahead", 0, 8, |source, branch, view| {
+            source.divergence(branch, view).map(|divergence| divergence.ahead(view)).unwrap_or_default()
         })
         .drop_order(3),
         Column::<Self>::fill("title", "Last commit", 24, |_, branch, _| Line::text(of_commit(branch, |c| &c.title)))

@@ -79,7 +79,7 @@ impl ListSource for LabelSource {
             Some(color) => Line::empty().tinted(glyph::full().repeat(2), color),
             None => Line::empty(),
         }),
-        Column::<Self>::fit("name", "Label", 10, 32, |_, label, _| Line::new(&label.name, Role::Label))
+        Column::<Self>::name("name", "Label", 10, |_, label, _| Line::new(&label.name, Role::Label))
             .sorted(|label| SortKey::caseless(&label.name)),
         Column::<Self>::fill("description", "Description", 24, |_, label, _| {
             Line::new(label.description.as_deref().unwrap_or_default(), Role::Dim)

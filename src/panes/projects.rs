@@ -79,7 +79,7 @@ impl ListSource for ProjectSource {
     const NOUN: &'static str = "project";
     const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::fit("path", "Project", 20, 44, |_, project, view| path(project, view))
+        Column::<Self>::name("path", "Project", 20, |_, project, view| path(project, view))
             .cut_in_middle()
             .server("path"),
         Column::<Self>::fill("description", "Description", 24, |_, project, _| {

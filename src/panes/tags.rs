@@ -158,7 +158,7 @@ impl ListSource for TagSource {
     const NOUN: &'static str = "tag";
     const ORDER: Option<(&'static str, bool)> = Some(("updated", true));
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::fit("name", "Tag", 10, 30, |_, tag, _| Line::new(&tag.name, Role::Ref))
+        Column::<Self>::name("name", "Tag", 10, |_, tag, _| Line::new(&tag.name, Role::Ref))
             .cut_in_middle()
             .server("name"),
         Column::<Self>::fit("release", "", 0, 8, |_, tag, _| {

@@ -67,34 +67,51 @@ pub fn want(view: &View, project: &Id, from: &str, to: &str) -> Option<Want> {
     (!is_missing && ahead(view, project, from, to).is_none()).then(|| load(project, from, to).into())
 }
 
-/// Returns the cell of a commit compared to `base`: `3 ▐│█▌ 12`, behind on the left, ahead on the right.
-pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Line<'static> {
-    let number_of = |(count, cut): (usize, bool)| match (count, cut) {
-        (1000.., _) => "999+".to_owned(),
-        (_, true) => format!("{count}+"),
-        _ => text::count(count as u64),
-    };
-    let number = |found: (usize, bool)| if found == (0, false) { String::new() } else { number_of(found) };
-    match (ahead(view, project, tip, base), ahead(view, project, base, tip)) {
-        (Some(behind), Some(ahead)) => {
-            if glyph::is_accessible() {
-                let words = format!("{} behind, {} ahead", number_of(behind), number_of(ahead));
-                return Line::new(words, Role::Dim);
-            }
-            let (left, right) = chart::sides(behind.0, ahead.0, SIDE_WIDTH);
-            Line::new(format!("{:>4} ", number(behind)), Role::Dim)
-                .and(left, Role::Chart)
-                .and(glyph::divider(), Role::Faint)
-                .and(right, Role::ChartStrong)
-                .and(format!(" {:<4}", number(ahead)), Role::Dim)
-        }
-        _ => {
-            let gap = " ".repeat(5 + SIDE_WIDTH);
-            let failed = [(base, tip), (tip, base)]
-                .iter()
-                .any(|(from, to)| view.store.error_of(&request(project, from, to)).is_some());
-            let mark = if failed { "?" } else { glyph::skeleton() };
-            Line::new(gap.clone(), Role::Faint).and(mark, Role::Faint).and(gap, Role::Faint)
+/// A commit that is compared to another one, for two cells: how far it is behind, with a bar to the left, and how far it
+/// is ahead, with a bar to the right.
+pub struct Divergence<'a> {
+    pub project: &'a Id,
+    pub base: &'a str,
+    pub tip: &'a str,
+}
+
+impl Divergence<'_> {
+    /// Returns the cell of the commits that are only in the base, for a column aligned to the right.
+    pub fn behind(&self, view: &View) -> Line<'static> {
+        let bar = |count| chart::sides(count, 0, SIDE_WIDTH).0;
+        self.cell(view, (self.tip, self.base), "behind", &|number, count| {
+            Line::new(format!("{number} "), Role::Dim).and(bar(count), Role::Chart)
+        })
+    }
+
+    /// Returns the cell of the commits that are only in the tip.
+    pub fn ahead(&self, view: &View) -> Line<'static> {
+        let bar = |count| chart::sides(0, count, SIDE_WIDTH).1;
+        self.cell(view, (self.base, self.tip), "ahead", &|number, count| {
+            Line::new(bar(count), Role::ChartStrong).and(format!(" {number}"), Role::Dim)
+        })
+    }
+
+    fn cell(
+        &self,
+        view: &View,
+        (from, to): (&str, &str),
+        word: &str,
+        draw: &dyn Fn(String, usize) -> Line<'static>,
+    ) -> Line<'static> {
+        let Some((count, cut)) = ahead(view, self.project, from, to) else {
+            let failed = view.store.error_of(&request(self.project, from, to)).is_some();
+            return Line::new(if failed { "?" } else { glyph::skeleton() }, Role::Faint);
+        };
+        let number = match (count, cut) {
+            (0, false) => return Line::empty(),
+            (1000.., _) => "999+".to_owned(),
+            (_, true) => format!("{count}+"),
+            _ => text::count(count as u64),
+        };
+        match glyph::is_accessible() {
+            true => Line::new(format!("{number} {word}"), Role::Dim),
+            false => draw(number, count),
         }
     }
 }

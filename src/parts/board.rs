@@ -158,7 +158,7 @@ impl Board {
         let first = rows.get(0);
         let status = first.and_then(|job| job.pipeline.as_ref()).map(|p| p.status.as_str());
         let status = status.map(|status| glyph::labeled(status).0);
-        let title = format!("pipeline {}", self.pipeline.unwrap_or_default());
+        let title = format!("Pipeline {}", self.pipeline.unwrap_or_default());
         let by = first.and_then(|job| job.user.as_ref()).map(|user| format!("by {}", text::sanitize(&user.username)));
         let facts: Vec<String> = status.into_iter().chain(by).collect();
         let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(glyph::separator()));

@@ -143,6 +143,11 @@ impl<S: ListSource> Column<S> {
         Column::new(name, title, Size::Fit { min, max }, Cell::Of(cell))
     }
 
+    /// Creates a column with the names by which people tell the rows apart. Where there is room, they are shown in full.
+    pub const fn name(name: &'static str, title: &'static str, min: u16, cell: CellOf<S>) -> Self {
+        Column::fit(name, title, min, u16::MAX, cell)
+    }
+
     /// Creates a column that gets the remaining width, at least `min`.
     pub const fn fill(name: &'static str, title: &'static str, min: u16, cell: CellOf<S>) -> Self {
         Column::new(name, title, Size::Fill { min, weight: 1 }, Cell::Of(cell))
@@ -229,7 +234,8 @@ impl<S: ListSource> Column<S> {
 const RENAMED: &[(&str, &str)] = &[
     ("age", "updated"),
     ("age", "created"),
-    ("apart", "behind ahead"),
+    ("apart", "behind"),
+    ("behind ahead", "behind"),
     ("changed", "updated"),
     ("company", "organization"),
     ("made", "created"),

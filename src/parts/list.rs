@@ -238,6 +238,9 @@ impl Listing {
     /// Arranges the rows after a store update: shows the lines that `arrange` returns, unless neither the rows nor
     /// `words`, which identifies the filter or what else the lines depend on, changed.
     pub fn arrange<T: 'static>(&mut self, rows: &Rows<'_, T>, words: &str, arrange: impl FnOnce() -> Vec<ListLine>) {
+        if self.visible_rows.filtered.key().is_none_or(|key| key != words) {
+            self.state.reset_widths();
+        }
         self.visible_rows.filtered.update(rows.revision, words.to_owned(), || Lines::new(arrange()));
     }
 
@@ -245,6 +248,7 @@ impl Listing {
     fn show_filter(&mut self) {
         self.shown.clone_from(&self.filter_text);
         self.state.reset_to_top();
+        self.state.reset_widths();
         if self.filter_text.is_empty() {
             // Restore the position until the row is found, or if it is not found.
             self.state.restore(self.before.0, self.before.1);

@@ -20,7 +20,7 @@ use crate::app::registry::Entry;
 use crate::app::view::View;
 use crate::store::{ListQuery, Rows, Want};
 use crate::ui::drawn::Drawn;
-use crate::ui::panels::{self, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::state;
 use crate::ui::table::TableRow;
 use crate::ui::theme::Role;
@@ -308,6 +308,11 @@ impl<S: ListSource> ListPane<S> {
         (0..S::Detail::PANELS).map(|panel| (panel == only).then_some(area)).collect()
     }
 
+    /// Returns the widths of the panels. They give way to the texts of the list.
+    fn widths(&self, width: u16) -> Vec<PanelRequest> {
+        self.panels.giving_way(width, S::WIDTHS, S::Detail::LIST, self.list.state.needed_width())
+    }
+
     /// Returns the width of the list, in columns.
     pub fn list_width(&self, view: &View) -> usize {
         self.width(S::Detail::LIST, view)
@@ -318,7 +323,7 @@ impl<S: ListSource> ListPane<S> {
         let screen = Rect::new(0, 0, view.size.0, view.size.1);
         let places = match self.only_panel(view) {
             Some(only) => Self::show_only(only, screen),
-            None => self.panels.areas(screen, S::WIDTHS),
+            None => self.panels.areas(screen, &self.widths(screen.width)),
         };
         places.get(panel).copied().flatten().map_or(0, |place| usize::from(place.width))
     }
@@ -509,7 +514,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let area = self.source.draw_header(view, area, buf);
         let places = match self.only_panel(view) {
             Some(only) => Self::show_only(only, area),
-            None => self.panels.layout(area, S::WIDTHS),
+            None => self.panels.layout(area, &self.widths(area.width)),
         };
         let alone = places.iter().flatten().count() == 1;
         for (panel, place) in places.into_iter().enumerate() {

@@ -155,7 +155,7 @@ impl Line<'_> {
         }
         // A longer line is not a path, and finding its end would require walking all of it.
         let has_tail = cut == Cut::Middle && room >= 5 && self.len() < 64 * 1024;
-        let tail = if has_tail { self.tail(theme, (room - 1) * 3 / 5) } else { vec![] };
+        let tail = if has_tail { self.tail(theme, text::tail_width(&self.plain_text(), room)) } else { vec![] };
         let tail_width = tail.iter().map(|(_, width, _)| *width as u16).sum::<u16>();
         pen.end = area.right() - 1 - tail_width;
         let style = pen.all(buf, theme, &self.spans);
@@ -225,7 +225,7 @@ impl<'a, S: Into<Span<'a>>> FromIterator<S> for Line<'a> {
 pub enum Cut {
     /// At the end, as for titles.
     End,
-    /// In the middle, as for paths.
+    /// In the middle, as for paths: their folders are cut, the name only if it does not fit alone.
     Middle,
 }
 
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(shown(8, |b, a, t| _ = Line::text("abcdefgh").draw(b, a, t)), "abcdefgh");
         assert_eq!(shown(8, |b, a, t| _ = Line::text("abcdefghi").draw(b, a, t)), "abcdefg…");
         let path = Line::text("src/render/").and("frame.rs", Style::new().bold());
-        assert_eq!(shown(15, |b, a, t| _ = path.draw_cut(b, a, t, Cut::Middle)), "src/re…frame.rs");
+        assert_eq!(shown(15, |b, a, t| _ = path.draw_cut(b, a, t, Cut::Middle)), "src/r…/frame.rs");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub const THREE_PANELS_WIDTH: u16 = 150;
 /// The width requirements of a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PanelRequest {
-    /// The minimum useful width in columns.
+    /// The minimum useful width in columns. A panel is shown beside others only if all of them have it.
     pub min: u16,
     /// The weight of this panel when the width is divided.
     pub weight: u16,
@@ -103,6 +103,24 @@ impl Panels {
         areas
     }
 
+    /// Returns the requests with the width that the panel `index` needs to show its texts in full: if its share of
+    /// `width` columns is narrower, the others give way, to their minimum or altogether. A divider that was dragged
+    /// stays.
+    pub fn giving_way(&self, width: u16, requests: &[PanelRequest], index: usize, needed: u16) -> Vec<PanelRequest> {
+        let mut requests = requests.to_vec();
+        let share = self.areas(Rect::new(0, 0, width, 1), &requests).get(index).copied().flatten();
+        let is_dragged = self.shares.iter().any(Option::is_some);
+        if is_dragged || share.is_some_and(|share| share.width >= needed) {
+            return requests;
+        }
+        let others = requests.iter().zip(0..).filter(|(_, other)| *other != index);
+        let rest = others.map(|(other, _)| other.min.saturating_add(1)).fold(0, u16::saturating_add);
+        if let Some(request) = requests.get_mut(index) {
+            request.min = needed.max(width.saturating_sub(rest));
+        }
+        requests
+    }
+
     /// Returns the area that each panel would get, for callers that need to know before drawing.
     pub fn areas(&self, area: Rect, requests: &[PanelRequest]) -> Vec<Option<Rect>> {
         self.arrange(area, requests).0
@@ -117,10 +135,14 @@ impl Panels {
             TWO_PANELS_WIDTH..THREE_PANELS_WIDTH => 2,
             THREE_PANELS_WIDTH.. => 3,
         };
-        let shown = fit.min(self.count);
-        // The window of visible panels contains the focused one and starts as far left as possible.
-        let first = (self.focus + 1).saturating_sub(shown);
         let request = |i: usize| requests.get(i).copied().unwrap_or(PanelRequest { min: 20, weight: 1 });
+        // The window of visible panels contains the focused one and starts as far left as possible.
+        let first = |shown: usize| (self.focus + 1).saturating_sub(shown);
+        let least =
+            |shown: usize| (first(shown)..first(shown) + shown).map(|i| u32::from(request(i).min) + 1).sum::<u32>();
+        let has_room = |shown: &usize| *shown <= 1 || least(*shown) <= u32::from(area.width) + 1;
+        let shown = (0..=fit.min(self.count)).rev().find(has_room).unwrap_or(0);
+        let first = first(shown);
         let mut rest = area;
         for i in first..first + shown {
             let after: Vec<PanelRequest> = (i + 1..first + shown).map(request).collect();

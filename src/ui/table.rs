@@ -102,6 +102,8 @@ pub struct TableRow<'a> {
     pub marked: bool,
     /// Whether the row is a section heading: the first cell over the whole width, followed by a rule.
     pub heading: bool,
+    /// The index of the row's columns, in a table whose sections have different ones. A heading shows their titles.
+    pub layout: usize,
 }
 
 impl<'a> TableRow<'a> {
@@ -113,6 +115,11 @@ impl<'a> TableRow<'a> {
     /// Creates a section heading. The caller decides whether it is selectable; see [`ListState::leave_headings`].
     pub fn heading(text: impl Into<Cow<'a, str>>) -> TableRow<'a> {
         TableRow { cells: vec![(text, Role::TitleDim).into()], heading: true, ..TableRow::default() }
+    }
+
+    /// Sets the columns of the row, in a table whose sections have different ones.
+    pub fn layout(self, layout: usize) -> TableRow<'a> {
+        TableRow { layout, ..self }
     }
 
     /// Sets whether the row is secondary.
@@ -149,7 +156,8 @@ pub struct ListState {
     /// The areas of the column titles, with their column indexes.
     header_areas: RefCell<Vec<(usize, Rect)>>,
     /// The natural widths seen so far, so that columns do not jump while scrolling.
-    widths: RefCell<(u16, Vec<u16>)>,
+    widths: RefCell<NaturalWidths>,
+    needed_width: Drawn<u16>,
 }
 
 /// Moves are those of the viewport.
@@ -177,6 +185,7 @@ impl Default for ListState {
             len: Drawn::new(0),
             header_areas: RefCell::default(),
             widths: RefCell::default(),
+            needed_width: Drawn::new(0),
         }
     }
 }
@@ -190,6 +199,12 @@ impl ListState {
     /// Forgets the widths seen so far, because other rows are listed now.
     pub fn reset_widths(&self) {
         self.widths.take();
+    }
+
+    /// Returns the width that shows the texts of the rows in full, with the columns that matter, as of the last draw; 0
+    /// before it. Panels beside the table give way to it.
+    pub fn needed_width(&self) -> u16 {
+        self.needed_width.get()
     }
 
     /// Returns the index of the selected row, which may not be loaded yet.
@@ -308,6 +323,15 @@ const MARGIN: usize = 2;
 
 /// The number of screen columns between two columns of the table.
 const GAP: u16 = 2;
+/// The number of screen columns that the text of a title gets, or as many as it has, before columns that can be dropped
+/// are shown.
+const FULL_TITLE: u16 = 60;
+/// The minimum width to which a column is cut before it is dropped.
+const MIN_CUT_WIDTH: u16 = 8;
+/// The maximum natural width of a column. Longer texts are cut in any case.
+const MAX_NATURAL_WIDTH: usize = 255;
+/// The greatest priority for dropping of the columns that a panel beside the table must leave room for.
+const NEEDED_PRIORITY: u8 = 2;
 /// The width of the selection marker and a space.
 const MARKER_WIDTH: u16 = 2;
 
@@ -324,10 +348,42 @@ pub fn draw<'a>(
     len: usize,
     row: &dyn Fn(usize) -> TableRow<'a>,
 ) {
-    let area = area.intersection(buf.area);
     // Rows have priority over titles: at least three of them, if there are so many.
-    let enough = usize::from(area.height) > len.clamp(1, 3);
-    let header = u16::from(enough && columns.iter().any(|c| !c.title.is_empty()));
+    let enough = usize::from(area.intersection(buf.area).height) > len.clamp(1, 3);
+    let header = enough && columns.iter().any(|c| !c.title.is_empty());
+    draw_rows(buf, area, theme, focused, state, header, &[columns], len, row);
+}
+
+/// Draws a list like [`draw`] whose sections have different columns: those of `layouts` at [`TableRow::layout`]. The
+/// headings of the sections show their titles.
+#[allow(clippy::too_many_arguments)]
+pub fn draw_sections<'a>(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: &Theme,
+    focused: bool,
+    state: &ListState,
+    layouts: &[&[TableColumn]],
+    len: usize,
+    row: &dyn Fn(usize) -> TableRow<'a>,
+) {
+    draw_rows(buf, area, theme, focused, state, false, layouts, len, row);
+}
+
+#[allow(clippy::too_many_arguments)]
+fn draw_rows<'a>(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: &Theme,
+    focused: bool,
+    state: &ListState,
+    header: bool,
+    layouts: &[&[TableColumn]],
+    len: usize,
+    row: &dyn Fn(usize) -> TableRow<'a>,
+) {
+    let area = area.intersection(buf.area);
+    let header = u16::from(header);
     state.header.set(usize::from(header));
     state.header_areas.borrow_mut().clear();
     let body = Rect { y: area.y + header, height: area.height - header, ..area };
@@ -339,23 +395,40 @@ pub fn draw<'a>(
     let rows: Vec<TableRow> =
         (top..len).take(usize::from(body.height)).map(row).map(TableRow::with_mark_text).collect();
     let room = area.width.saturating_sub(MARKER_WIDTH + 1);
-    let widths = arrange(columns, &natural(state, area.width, columns, &rows), room);
+    let natural = natural(state, area.width, layouts, &rows);
+    let needed = layouts.iter().zip(&natural).map(|(columns, natural)| needed(columns, natural)).max().unwrap_or(0);
+    state.needed_width.set(u16::try_from(needed).unwrap_or(u16::MAX).saturating_add(MARKER_WIDTH + 1));
+    let widths: Vec<Vec<Option<u16>>> =
+        layouts.iter().zip(&natural).map(|(columns, natural)| arrange(columns, natural, room)).collect();
+    let layout =
+        |index: usize| layouts.get(index).copied().zip(widths.get(index)).unwrap_or((&[], const { &Vec::new() }));
 
     if header > 0 {
-        let role = |column: &TableColumn| if column.sorted.is_some() { Role::TitleDim } else { Role::Dim };
-        let titles: Vec<Line> = columns.iter().map(|column| Line::new(column.head(), role(column))).collect();
-        *state.header_areas.borrow_mut() = header_areas(area, &widths);
-        cells(buf, Rect { height: 1, ..area }, theme, columns, &widths, &titles);
+        let (columns, widths) = layout(0);
+        *state.header_areas.borrow_mut() = header_areas(area, widths);
+        cells(buf, Rect { height: 1, ..area }, theme, columns, widths, &titles(columns));
     }
     for ((i, mut row), y) in rows.into_iter().enumerate().zip(body.y..) {
         let line = Rect { y, height: 1, ..area };
+        let (columns, widths) = layout(row.layout);
         if row.heading {
-            heading(buf, line, theme, std::mem::take(&mut row.cells));
+            let heads = layouts.len() > 1 && columns.iter().any(|column| !column.title.is_empty());
+            if heads {
+                cells(buf, line, theme, columns, widths, &titles(columns));
+            }
+            let width = match header_areas(area, widths)
+                .into_iter()
+                .find(|(index, _)| columns.get(*index).is_some_and(|column| !column.title.is_empty()))
+            {
+                Some((_, first)) if heads => first.x.saturating_sub(area.x + 1),
+                _ => area.width,
+            };
+            heading(buf, Rect { width, ..line }, theme, std::mem::take(&mut row.cells), !heads);
         } else {
             if row.dim {
                 row.cells.iter_mut().flat_map(|cell| &mut cell.spans).for_each(|span| span.paint = Role::Dim.into());
             }
-            cells(buf, line, theme, columns, &widths, &row.cells);
+            cells(buf, line, theme, columns, widths, &row.cells);
         }
         if row.marked {
             buf.set_style(line, theme.style(Role::Marked));
@@ -372,12 +445,19 @@ pub fn draw<'a>(
     thumb(buf, body, theme, top, len);
 }
 
-/// Draws a heading: its text, followed by a rule to the right edge.
-fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, cells: Vec<Line>) {
+/// Returns the cells of the header.
+fn titles(columns: &[TableColumn]) -> Vec<Line<'static>> {
+    let role = |column: &TableColumn| if column.sorted.is_some() { Role::TitleDim } else { Role::Dim };
+    columns.iter().map(|column| Line::new(column.head(), role(column))).collect()
+}
+
+/// Draws a heading: its text, followed by a rule to the right edge unless the titles of columns follow.
+fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, cells: Vec<Line>, rule: bool) {
     let place =
         Rect { x: area.x.saturating_add(MARKER_WIDTH), width: area.width.saturating_sub(MARKER_WIDTH + 1), ..area };
     let used = cells.into_iter().flatten().collect::<Line>().draw(buf, place, theme);
-    for x in (place.x + used + 1..place.right()).skip(usize::from(used == 0)) {
+    let rule = (place.x + used + 1..place.right()).skip(usize::from(used == 0)).filter(|_| rule);
+    for x in rule {
         line::set(buf, x, area.y, glyph::rule(), 1, theme.style(Role::Faint));
     }
 }
@@ -428,57 +508,119 @@ fn overflow_width(index: usize, columns: &[TableColumn], widths: &[Option<u16>],
     empty.filter_map(|cell| widths.get(cell).copied().flatten()).map(|width| width + GAP).sum()
 }
 
-/// Returns the natural width of each column: that of the widest cell seen since the width of the table last changed.
-fn natural(state: &ListState, width: u16, columns: &[TableColumn], rows: &[TableRow]) -> Vec<u16> {
+/// The natural widths of the columns of each layout, in a table of some width: those of the widest cells seen.
+type NaturalWidths = (u16, Vec<Vec<u16>>);
+
+/// Updates the natural widths of the columns, seen since the width of the table last changed, and returns them.
+fn natural(state: &ListState, width: u16, layouts: &[&[TableColumn]], rows: &[TableRow]) -> Vec<Vec<u16>> {
     let mut seen = state.widths.borrow_mut();
-    if seen.0 != width || seen.1.len() != columns.len() || rows.is_empty() {
-        *seen = (width, vec![0; columns.len()]);
+    let is_same = |(widths, columns): (&Vec<u16>, &&[TableColumn])| widths.len() == columns.len();
+    if seen.0 != width || rows.is_empty() || seen.1.len() != layouts.len() || !seen.1.iter().zip(layouts).all(is_same) {
+        *seen = (width, layouts.iter().map(|columns| vec![0; columns.len()]).collect());
     }
-    for (i, (column, widest)) in columns.iter().zip(seen.1.iter_mut()).enumerate() {
-        let Size::Fit { min, max } = column.size() else { continue };
-        let cells = rows.iter().filter(|row| !row.heading).filter_map(|row| row.cells.get(i));
-        let longest =
-            cells.map(|cell| cell.spans.iter().map(|span| text::width_up_to(&span.text, usize::from(max))).sum());
-        let longest: usize = longest.max().unwrap_or(0);
-        if longest > 0 {
-            let titled = longest.max(text::width(&column.head())).min(usize::from(max)) as u16;
-            *widest = (*widest).max(titled.max(min));
+    for row in rows.iter().filter(|row| !row.heading) {
+        let Some((columns, widths)) = layouts.get(row.layout).zip(seen.1.get_mut(row.layout)) else { continue };
+        // The last cell of a row with fewer cells extends to the edge.
+        let own = if row.cells.len() < columns.len() { row.cells.len().saturating_sub(1) } else { row.cells.len() };
+        for ((column, widest), cell) in columns.iter().zip(widths).zip(row.cells.iter().take(own)) {
+            let longest: usize = cell.spans.iter().map(|span| text::width_up_to(&span.text, MAX_NATURAL_WIDTH)).sum();
+            if longest > 0 {
+                let titled = longest.max(text::width(&column.head())).min(MAX_NATURAL_WIDTH) as u16;
+                *widest = (*widest).max(titled);
+            }
         }
     }
+    align(layouts, &mut seen.1);
     seen.1.clone()
 }
 
+/// Gives the columns that all layouts begin with the same widths.
+fn align(layouts: &[&[TableColumn]], natural: &mut [Vec<u16>]) {
+    let Some((first, others)) = layouts.split_first().filter(|(_, others)| !others.is_empty()) else { return };
+    for (index, column) in first.iter().enumerate() {
+        if matches!(column.size, Size::Fill { .. }) || others.iter().any(|other| other.get(index) != Some(column)) {
+            return;
+        }
+        let widest = natural.iter().filter_map(|widths| widths.get(index)).max().copied().unwrap_or(0);
+        natural.iter_mut().filter_map(|widths| widths.get_mut(index)).for_each(|width| *width = widest);
+    }
+}
+
+/// Returns the width of a column before the rest of the room is distributed; `None` if it is omitted. Columns that are
+/// never dropped get at most `full`.
+fn base_width(column: &TableColumn, natural: u16, full: u16) -> Option<u16> {
+    match column.size() {
+        Size::Fixed(width) => Some(width).filter(|_| natural > 0 || column.priority == 0),
+        Size::Fit { .. } if natural == 0 => None,
+        Size::Fit { min, max } if column.priority > 0 => Some(natural.max(min).min(max)),
+        Size::Fit { min, max } => Some(natural.max(min).min(max).min(full)),
+        Size::Fill { min, .. } if column.priority > 0 => Some(natural.min(min)),
+        Size::Fill { .. } => Some(natural.min(full)),
+    }
+}
+
+/// Returns the sum of the widths of visible columns and of the gaps between them.
+fn used(widths: &[Option<u16>]) -> u32 {
+    let kept = widths.iter().flatten().count() as u32;
+    widths.iter().flatten().map(|w| u32::from(*w)).sum::<u32>() + kept.saturating_sub(1) * u32::from(GAP)
+}
+
+/// Returns the width of the columns that matter: of those that are never dropped, in full, and of the most important
+/// others.
+fn needed(columns: &[TableColumn], natural: &[u16]) -> u32 {
+    let needed = columns.iter().zip(natural).map(|(column, natural)| {
+        let base = base_width(column, *natural, u16::MAX).filter(|_| column.priority <= NEEDED_PRIORITY);
+        let is_full = column.priority == 0 && !matches!(column.size(), Size::Fixed(_));
+        base.map(|width| if is_full { width.max(*natural) } else { width })
+    });
+    used(&needed.collect::<Vec<Option<u16>>>())
+}
+
 /// Distributes `room` among the columns. Returns `None` for omitted columns.
+///
+/// Columns that are never dropped get the room for all of their texts before others are shown. If there is not enough
+/// room for that, they get [`FULL_TITLE`], or two thirds if that is more. The others are shown by their priority, the
+/// last one narrower if that helps. Then texts that are still cut get the rest, the most important column first. What
+/// remains is blank, to the right of filling columns.
 fn arrange(columns: &[TableColumn], natural: &[u16], room: u16) -> Vec<Option<u16>> {
+    let full = if needed(columns, natural) <= u32::from(room) { u16::MAX } else { FULL_TITLE.max(room / 3 * 2) };
     let room = u32::from(room);
-    let mut widths: Vec<Option<u16>> = columns
-        .iter()
-        .zip(natural)
-        .map(|(column, natural)| match column.size() {
-            Size::Fixed(width) => Some(width),
-            Size::Fit { .. } => Some(*natural).filter(|width| *width > 0),
-            Size::Fill { min, .. } => Some(min),
-        })
-        .collect();
-    let used = |widths: &[Option<u16>]| {
-        let kept = widths.iter().flatten().count() as u32;
-        widths.iter().flatten().map(|w| u32::from(*w)).sum::<u32>() + kept.saturating_sub(1) * u32::from(GAP)
-    };
-    while used(&widths) > room {
+    let mut widths: Vec<Option<u16>> =
+        columns.iter().zip(natural).map(|(column, natural)| base_width(column, *natural, full)).collect();
+    loop {
+        let over = used(&widths).saturating_sub(room);
         let kept =
             columns.iter().zip(widths.iter_mut()).filter(|(column, width)| column.priority > 0 && width.is_some());
-        match kept.max_by_key(|(column, _)| column.priority) {
-            Some((_, width)) => *width = None,
-            None => break,
+        let Some((column, width)) = kept.max_by_key(|(column, _)| column.priority).filter(|_| over > 0) else { break };
+        let least = match column.size() {
+            Size::Fit { min, .. } => min.max(MIN_CUT_WIDTH),
+            Size::Fixed(_) | Size::Fill { .. } => u16::MAX,
+        };
+        let narrower = width.and_then(|width| width.checked_sub(over as u16)).filter(|narrower| *narrower >= least);
+        *width = narrower;
+        if narrower.is_some() {
+            break;
         }
     }
-    // Columns that cannot be dropped shrink to their minimum, from right to left.
-    for i in (0..columns.len()).rev() {
-        let over = used(&widths).saturating_sub(room).min(u32::from(u16::MAX)) as u16;
-        if let (Some(Size::Fit { min, .. }), Some(Some(width))) =
-            (columns.get(i).map(TableColumn::size), widths.get_mut(i))
-        {
-            *width = width.saturating_sub(over).max(min).min(*width);
+    // Columns that cannot be dropped shrink to their minimum: first those that fill, then the others, from right to
+    // left.
+    let is_fill = |column: &&TableColumn| matches!(column.size, Size::Fill { .. });
+    for fills in [true, false] {
+        for (index, column) in columns.iter().enumerate().rev().filter(|(_, column)| is_fill(column) == fills) {
+            let over = used(&widths).saturating_sub(room).min(u32::from(u16::MAX)) as u16;
+            let (Size::Fit { min, .. } | Size::Fill { min, .. }) = column.size() else { continue };
+            if let Some(Some(width)) = widths.get_mut(index) {
+                *width = width.saturating_sub(over).max(min).min(*width);
+            }
+        }
+    }
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_by_key(|index| columns.get(*index).map(|column| column.priority));
+    for index in order {
+        let free = room.saturating_sub(used(&widths));
+        let is_fixed = columns.get(index).is_none_or(|column| matches!(column.size(), Size::Fixed(_)));
+        if let (Some(Some(width)), Some(natural)) = (widths.get_mut(index).filter(|_| !is_fixed), natural.get(index)) {
+            *width += natural.saturating_sub(*width).min(free as u16);
         }
     }
     let free = room.saturating_sub(used(&widths));
@@ -547,12 +689,21 @@ mod tests {
 
     #[test]
     fn text_extends_into_empty_cells_after_it() {
-        let state = ListState::default();
-        let name = "feature/with-a-long-name";
-        let rows = |i: usize| if i == 0 { branch(name, "", "3h") } else { branch(name, "ada", "12w") };
-        let seen = screen(32, 3, &state, 2, rows);
-        assert!(seen[1].contains("feature/with-a-long-…") && seen[1].ends_with("3h"), "{seen:?}");
-        assert!(seen[2].contains("feature/with-a-…  ada") && seen[2].ends_with("12w"), "{seen:?}");
+        const THREE: &[TableColumn] = &[
+            TableColumn::new("Title", Size::Fill { min: 8, weight: 1 }),
+            TableColumn::new("By", Size::Fit { min: 2, max: 10 }),
+            TableColumn::new("Age", Size::Fixed(3)).right(),
+        ];
+        let row = |by: &'static str| {
+            let title = "a title with many words";
+            TableRow::new(vec![Line::text(title), Line::text(by), Line::text("3h")])
+        };
+        let (area, state) = (Rect::new(0, 0, 30, 3), ListState::default());
+        let mut buf = Buffer::empty(area);
+        draw(&mut buf, area, &Theme::plain(), true, &state, THREE, 2, &|i| row(if i == 0 { "" } else { "ada" }));
+        let lines: Vec<String> = buf.content().chunks(30).map(|row| row.iter().map(|c| c.symbol()).collect()).collect();
+        assert_eq!(lines[1], "▌ a title with many wor…   3h ");
+        assert_eq!(lines[2], "  a title with man…  ada   3h ");
     }
 
     fn two(i: usize) -> TableRow<'static> {
@@ -570,11 +721,11 @@ mod tests {
     #[test]
     fn columns_are_aligned_and_ages_right_aligned() {
         assert_eq!(
-            screen(40, 4, &ListState::new(), 2, two),
+            screen(52, 4, &ListState::new(), 2, two),
             [
-                "     Branch                    By   Age",
-                "▌ ✓  main                      ada   3h",
-                "  ✓  世 界 /feature-with-a-lon…  bo   12w",
+                "     Branch                                By   Age",
+                "▌ ✓  main                                  ada   3h",
+                "  ✓  世 界 /feature-with-a-long-name         bo   12w",
                 "",
             ]
         );
@@ -582,10 +733,59 @@ mod tests {
 
     #[test]
     fn the_least_important_column_is_dropped_first() {
-        assert!(screen(23, 4, &ListState::new(), 2, two)[1].starts_with("▌ ✓  main"));
-        assert!(!screen(23, 4, &ListState::new(), 2, two)[1].contains("ada"));
-        assert!(screen(23, 4, &ListState::new(), 2, two)[1].contains("3h"));
-        assert_eq!(screen(16, 4, &ListState::new(), 2, two)[1], "▌ ✓  main");
+        let short = |_| branch("feature/rows", "ada", "3h");
+        assert!(screen(30, 4, &ListState::new(), 2, short)[1].contains("ada"));
+        assert!(!screen(25, 4, &ListState::new(), 2, short)[1].contains("ada"));
+        assert!(screen(25, 4, &ListState::new(), 2, short)[1].ends_with("3h"));
+        assert_eq!(screen(20, 4, &ListState::new(), 2, short)[1], "▌ ✓  feature/rows");
+    }
+
+    #[test]
+    fn titles_are_shown_in_full_before_columns_that_can_be_dropped() {
+        let long = |_| branch("feature/with-a-long-name", "ada", "3h");
+        assert_eq!(screen(36, 4, &ListState::new(), 2, long)[1], "▌ ✓  feature/with-a-long-name    3h");
+        assert_eq!(screen(31, 4, &ListState::new(), 2, long)[1], "▌ ✓  feature/with-a-long-name");
+        // A text that is too long gives way to the others, but takes what they leave.
+        let endless = |_| branch(&"x".repeat(200), "ada", "3h");
+        let cut = |width| screen(width, 4, &ListState::new(), 2, endless)[1].chars().filter(|c| *c == 'x').count();
+        assert_eq!((cut(60), cut(80), cut(110), cut(214)), (53, 63, 93, 197));
+    }
+
+    #[test]
+    fn a_column_is_cut_before_it_is_dropped() {
+        let by = |_| branch("feature/rows", "a-long-name", "3h");
+        assert_eq!(screen(33, 4, &ListState::new(), 2, by)[1], "▌ ✓  feature/rows  a-long-…   3h");
+        let narrow = screen(32, 4, &ListState::new(), 2, by)[1].clone();
+        assert!(!narrow.contains("a-long") && narrow.ends_with(" 3h"), "{narrow}");
+    }
+
+    #[test]
+    fn panels_beside_a_table_know_the_width_that_shows_all_titles() {
+        let state = ListState::new();
+        screen(40, 4, &state, 2, |_| branch(&"x".repeat(90), "ada", "3h"));
+        assert_eq!(state.needed_width(), 2 + 1 + 2 + 90 + 2 + 3 + 2 + 3 + 1);
+    }
+
+    #[test]
+    fn sections_have_columns_of_their_own_and_their_headings_show_the_titles() {
+        const OTHER: &[TableColumn] = &[
+            TableColumn::new("", Size::Fixed(1)),
+            TableColumn::new("", Size::Fill { min: 4, weight: 1 }),
+            TableColumn::new("Size", Size::Fit { min: 2, max: 6 }).right(),
+        ];
+        let area = Rect::new(0, 0, 40, 5);
+        let mut buf = Buffer::empty(area);
+        let row = |i: usize| match i {
+            0 => TableRow::heading("Branches"),
+            1 => branch("main", "ada", "3h"),
+            2 => TableRow::heading("Files").layout(1),
+            _ => TableRow::new(vec![Line::text("x"), Line::text("a.rs"), Line::text("12")]).layout(1),
+        };
+        draw_sections(&mut buf, area, &Theme::plain(), true, &ListState::new(), &[COLUMNS, OTHER], 4, &row);
+        let lines: Vec<String> = buf.content().chunks(40).map(|row| row.iter().map(|c| c.symbol()).collect()).collect();
+        assert_eq!(lines[1], "  ✓  main                      ada   3h ");
+        assert_eq!(lines[2].trim_end(), "  Files                            Size");
+        assert_eq!(lines[3].trim_end(), "  x  a.rs                            12");
     }
 
     #[test]

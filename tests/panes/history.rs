@@ -258,7 +258,7 @@ async fn visible_branches_show_how_far_ahead_and_behind_they_are() {
         .reply(&ask("e", "d"), comparison(commits(2), json!({})))
         .reply(&ask("d", "e"), comparison(commits(5), json!({"compare_timeout": true})));
     app.settle().await;
-    assert!(app.line_with("rows").contains("5+  ▐█│█   2"), "{}", app.picture());
+    assert!(app.line_with("rows").contains("5+  ▐█  █   2"), "{}", app.picture());
 }
 
 #[tokio::test]
@@ -588,7 +588,7 @@ async fn hostile_branch_names_are_sanitized_and_still_work() {
         json!([branch(evil, "d", false, false), branch(&long, "d", true, false), branch("main", "e", false, true)]);
     app.reply(&format!("{REPOSITORY}/branches"), names);
     app.settle().await;
-    app.expect("feature/␛[2J").expect("team/very").expect("…").expect("default protected");
+    app.expect("feature/␛[2J").expect("team/very").expect("…").expect("default");
     app.press("D").expect("Delete the branch feature/␛[2J").press("n").press("Space j j =");
     assert_eq!(app.app.place().item, Some(format!("refs/heads/{evil}...refs/heads/main")));
     app.press("q").press("Esc").press("g g H");

@@ -232,7 +232,7 @@ async fn a_job_on_two_pages_is_counted_once() {
 #[tokio::test]
 async fn a_wide_screen_shows_the_pipeline_as_a_navigable_board() {
     let mut harness = open(160, 30).await;
-    harness.expect("pipeline 318 ─").expect("by ada");
+    harness.expect("Pipeline 318 ─").expect("by ada");
     let head = harness.line_with(" deploy ");
     assert!(head.contains("build") && head.contains("test"), "{head}");
     harness.press("l l j");

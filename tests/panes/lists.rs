@@ -17,12 +17,17 @@ struct List {
 const PROJECT: &str = "a/b";
 
 fn lists() -> Vec<List> {
+    lists_named(["first-one", "first-two"])
+}
+
+/// Returns the lists, with rows of these titles, or these names.
+fn lists_named([one, two]: [&str; 2]) -> Vec<List> {
     let on = |pane: &str| Place::new(pane).project(PROJECT);
     let commit = |title: &str| {
         json!({"id": "9f3c2ab89f3c2ab89f3c2ab89f3c2ab89f3c2ab8", "short_id": "9f3c2ab8", "title": title,
             "author_name": "ada", "committed_date": "2026-06-15T09:00:00Z"})
     };
-    let two = |row: &dyn Fn(u64, &str) -> Value| [row(1, "first-one"), row(2, "first-two")];
+    let two = |row: &dyn Fn(u64, &str) -> Value| [row(1, one), row(2, two)];
     let named =
         |_: u64, name: &str| json!({"name": name, "commit": commit("Work"), "merged": false, "protected": false});
     let project = |id: u64, path: &str| {
@@ -43,8 +48,9 @@ fn lists() -> Vec<List> {
     let todo = |id: u64, title: &str| json!({"id": id, "body": title, "action_name": "marked", "state": "pending"});
     let runner = |id: u64, name: &str| json!({"id": id, "description": name, "active": true, "is_shared": false, "status": "online"});
     let deployment = |id: u64, name: &str| {
-        json!({"id": id, "iid": id, "ref": name, "sha": "9f3c2ab8", "created_at": "2026-06-15T09:00:00Z",
-            "environment": {"id": 4, "name": "production"}, "status": "success"})
+        json!({"id": id, "iid": id, "ref": "main", "sha": "9f3c2ab8", "created_at": "2026-06-15T09:00:00Z",
+            "environment": {"id": 4, "name": "production"}, "status": "success",
+            "deployable": {"id": 8, "name": "deploy", "stage": "deploy", "status": "success", "commit": commit(name)}})
     };
     let titled = |id: u64, name: &str| json!({"id": id, "iid": id, "name": name, "full_path": name, "url": "", "tag_name": name});
     let pipeline = |id: u64, name: &str| json!({"id": id, "ref": name, "sha": "9f3c2ab8", "status": "success"});
@@ -157,6 +163,44 @@ async fn esc_clears_marks_then_the_filter_then_the_focus_of_the_detail_panel() {
         harness.press("g g").settle().await;
         assert!(selected(&harness).contains("first-one"), "{name}\n{}", harness.picture());
     }
+}
+
+/// Returns the number of blank cells in a row beyond the gaps between its columns.
+fn blank_cells(row: &str) -> usize {
+    let runs = row.split(|c| c != ' ').map(str::len).filter(|len| *len > 2);
+    runs.map(|len| len - 2).sum()
+}
+
+#[tokio::test]
+async fn no_title_is_cut_beside_blank_cells() {
+    let mut wrong = Vec::new();
+    for len in [30, 60, 90, 140, 250] {
+        let title = |name: &str| format!("{name}-{}", "x".repeat(len - name.len() - 1));
+        for width in [80, 120, 160, 220] {
+            for List { place, line, rows, .. } in lists_named([&title("first-one"), &title("first-two")]) {
+                let name = place.pane.clone();
+                let mut harness = Begin::at(place).size(width, 24).open();
+                harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada", "is_admin": true}));
+                harness.reply(line, rows).settle().await;
+                // The cursor of a panel with facts is on its first line, too.
+                let lines = harness.lines();
+                let parts = lines.iter().flat_map(|line| line.split('│'));
+                let selected = parts.filter(|part| part.starts_with('▌') && part.contains("first-"));
+                let row = selected.max_by_key(|part| part.chars().count()).unwrap_or_default();
+                let about = format!("{name}: {len} characters in {width} columns\n{}", harness.picture());
+                assert!(row.contains("first-one"), "{about}");
+                if row.contains(&title("first-one")) {
+                    continue;
+                }
+                // The panels beside the list give way, and so do blank cells. Heads may be wider than their cells.
+                let is_alone = row.trim_end().chars().count() + 12 >= usize::from(width);
+                if !is_alone || blank_cells(row.trim_end()) > 20 {
+                    wrong.push(about);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} lists:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[tokio::test]

@@ -351,7 +351,7 @@ async fn a_pipeline_is_shown_as_a_board_and_its_jobs_open() {
         json!({"id": 1, "name": "compile", "stage": "build", "status": "success"}),
     ];
     harness.reply("GET /projects/acme%2Frocket-ui/pipelines/318/jobs", stages).press("r").settle().await;
-    harness.expect("pipeline 318").expect("build ─").expect("✓ compile").expect("✗ screens");
+    harness.expect("Pipeline 318").expect("build ─").expect("✓ compile").expect("✗ screens");
     harness.press("Tab l Enter");
     assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("job", Some("2")));
     harness.press("q").click_on("#318").press("Enter");

@@ -162,10 +162,10 @@ impl EditConflict {
         let body = Rect { y: inner.y + 1, height: room - rest, ..inner };
         let fill = |title| TableColumn::new(title, Size::Fill { min: 8, weight: 1 });
         let columns = [
-            TableColumn::new("field", Size::Fit { min: 4, max: 20 }),
-            fill("was"),
-            fill("now"),
-            fill("yours").drop_order(1),
+            TableColumn::new("Field", Size::Fit { min: 4, max: 20 }),
+            fill("Was"),
+            fill("Now"),
+            fill("Yours").drop_order(1),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.changes.len(), &|index| {
             let Some(change) = self.changes.get(index) else { return TableRow::default() };

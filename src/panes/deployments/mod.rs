@@ -128,12 +128,11 @@ impl ListSource for DeploymentSource {
             .cut_in_middle()
             .drop_order(3),
         Column::<Self>::fixed("SHA", "", 8, |_, deployment, _| Line::new(text::head(&deployment.sha, 8), Role::Ref))
-            .drop_order(2),
+            .drop_order(4),
         Column::<Self>::fill("title", "", 12, |_, deployment, _| {
             let commit = deployment.deployable.as_ref().and_then(|job| job.commit.as_ref());
             Line::text(commit.map_or("", |commit| &commit.title))
-        })
-        .drop_order(4),
+        }),
         Column::<Self>::fit("user", "", 3, 12, |_, deployment, _| {
             Line::new(deployment.user.as_ref().map_or("", |user| &user.username), Role::User)
         })

@@ -204,7 +204,9 @@ impl ListSource for GroupSource {
     const NAME: &'static str = "groups";
     const NOUN: &'static str = "group";
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::at("name", Size::Fit { min: 20, max: 46 }, |source, index, row, _| source.name(index, row)),
+        Column::<Self>::at("name", Size::Fit { min: 20, max: u16::MAX }, |source, index, row, _| {
+            source.name(index, row)
+        }),
         Column::<Self>::fill("about", "", 10, |_, row, _| {
             let about = match row {
                 GroupOrProject::Group(group) => group.description.as_deref().unwrap_or_default(),

@@ -64,7 +64,7 @@ pub struct Home {
 /// The minimum screen width in columns for a preview panel beside the list.
 const WIDE: u16 = 176;
 /// The list, and the preview of the selected line.
-const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 126, weight: 5 }, PanelRequest { min: 50, weight: 3 }];
+const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 125, weight: 5 }, PanelRequest { min: 50, weight: 3 }];
 
 impl Home {
     fn current(&self) -> Option<Line> {

@@ -125,8 +125,8 @@ impl Detail<RunnerSource> for RunnerDetail {
             count => format!("{count} running"),
         };
         let title = match self.status() {
-            "" => "jobs".to_owned(),
-            status => format!("jobs: {status}"),
+            "" => "Jobs".to_owned(),
+            status => format!("Jobs: {status}"),
         };
         let rest = Rect { y: rest.y + 1, height: rest.height.saturating_sub(1), ..rest };
         let body = panels::title(buf, rest, theme, context.focused, &title, &facts);

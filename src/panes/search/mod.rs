@@ -228,7 +228,7 @@ impl ListSource for SearchSource {
         })
         .cut_in_middle()
         .drop_order(3),
-        Column::<Self>::fit("result", "", 8, 44, |source, hit, _| hit::facts(hit, &source.text).0).cut_in_middle(),
+        Column::<Self>::name("result", "", 8, |source, hit, _| hit::facts(hit, &source.text).0).cut_in_middle(),
         Column::<Self>::fill("match", "", 16, |source, hit, _| hit::facts(hit, &source.text).1),
         Column::<Self>::fit("author", "", 4, 18, |source, hit, _| hit::facts(hit, &source.text).2).drop_order(2),
         Column::<Self>::fit("updated", "", 2, 5, |source, hit, view| {

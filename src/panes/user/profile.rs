@@ -40,8 +40,7 @@ impl ListSource for ProjectSource {
     const NOUN: &'static str = "project";
     const WIDTHS: &'static [PanelRequest] = super::PANEL_WIDTHS;
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::fit("path", "", 14, 32, |_, project, _| Line::text(&project.path_with_namespace))
-            .cut_in_middle(),
+        Column::<Self>::name("path", "", 14, |_, project, _| Line::text(&project.path_with_namespace)).cut_in_middle(),
         Column::<Self>::fill("description", "", 8, |_, project, _| {
             Line::new(project.description().lines().next().unwrap_or_default(), Role::Dim)
         })

@@ -318,6 +318,15 @@ pub fn fit(text: &str, width: usize) -> String {
     out
 }
 
+/// Returns the number of columns that remain at the end of `text` when its middle is cut for `width` columns: of a path,
+/// the name and as many whole folders as fit.
+pub fn tail_width(text: &str, width: usize) -> usize {
+    let is_path = !text.contains(char::is_whitespace);
+    let tails = text.match_indices('/').filter_map(|(at, _)| text.get(at..)).filter(|tail| is_path && tail.len() > 1);
+    let fitting = tails.map(|tail| width_up_to(tail, width)).find(|tail| *tail < width);
+    fitting.unwrap_or(width.saturating_sub(1) * 3 / 5)
+}
+
 /// Sanitizes `text` and cuts its middle with `…` to fit into `width` columns, as for paths: both ends matter, the last
 /// one more.
 pub fn fit_middle(text: &str, width: usize) -> String {
@@ -325,7 +334,7 @@ pub fn fit_middle(text: &str, width: usize) -> String {
         return fit(text, width);
     }
     let pieces: Vec<Piece> = cells(text).collect();
-    let end = (width - 1) * 3 / 5;
+    let end = tail_width(text, width);
     let mut used = 0;
     let mut from = pieces.len();
     while let Some(piece) = from.checked_sub(1).and_then(|i| pieces.get(i)) {
@@ -591,7 +600,10 @@ mod tests {
     #[test]
     fn a_path_is_truncated_in_the_middle() {
         assert_eq!(fit_middle("src/render/frame.rs", 19), "src/render/frame.rs");
-        assert_eq!(fit_middle("src/render/frame.rs", 15), "src/re…frame.rs");
+        assert_eq!(fit_middle("src/render/frame.rs", 15), "src/r…/frame.rs");
+        assert_eq!(fit_middle("pkg/commands/git_commands/working_tree.go", 30), "…/git_commands/working_tree.go");
+        assert_eq!(fit_middle("pkg/commands/working_tree.go", 12), "pkg/c…ree.go");
+        assert_eq!(fit_middle("and/or a text with words", 12), "and/o… words");
     }
 
     #[test]
