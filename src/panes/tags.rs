@@ -65,7 +65,7 @@ impl TagText {
             }
             lines.extend(markdown::render(release, self.width, &self.theme, colors).lines);
         }
-        Rendered { lines }
+        lines.into()
     }
 }
 

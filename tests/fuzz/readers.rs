@@ -105,6 +105,7 @@ fn texts(all: &[&str]) -> Vec<Vec<u8>> {
 
 const DIFF: &str = "@@ -1,4 +1,5 @@ fn main() {\n one\n-two\n+zwei\n+drei\n three\n@@ -90 +91,2 @@\n-x\n+y\n+z\n\\ No newline at end of file\n";
 const MARKDOWN: &str = "# Title\n\nSome *text* with `code`, ~~more~~ and [a link](https://x.org/a?b=c \"t\").\n\n> a quote\n> - [x] done\n>   1. one\n\n| a | b |\n|---|:-:|\n| 1 | !12 |\n\n```rust\nfn main() {}\n```\n\n[^1]: a note\n<b>html</b> &amp; @ada\n";
+const README: &str = "<p align=\"center\">\n <img width=\"40\"\n src=\"a.png\" alt=\"A\"/><br>\n <a href=\"#b\">b</a>\n</p>\n\n<details><summary>c</summary>\n\n<table><tr><th>d</th><th align=right>e</th></tr>\n<tr><td colspan=\"2\">\n\n- f\n\n| g | h |\n|---|---|\n\n</td></tr></table>\n\n</details>\n<!-- i -->\n<script>run()</script>\n";
 const TRACE: &str = "2026-06-15T12:00:00.123456Z 00O \x1b[0;32msection_start:1718452800:build[collapsed=true]\r\x1b[0Kmake\x1b[0m\r\nprogress 10%\rprogress 100%\r\n\x1b[31;1merror\x1b[0m: it broke\x1b[K\nsection_end:1718452801:build\r\x1b[0K\n";
 const JUNIT: &str = "<?xml version=\"1.0\"?><testsuites><testsuite name=\"a\" tests=\"2\" time=\"1.5\"><testcase name=\"t\" classname=\"c\" file=\"a.rs\" time=\"0.5\"><failure message=\"no\">at a.rs:12\n<![CDATA[more]]></failure></testcase><testcase name=\"u\"><skipped/></testcase></testsuite></testsuites>";
 const CONFIG: &str = "host = \"work\"\ntheme = \"dark\"\n\n[hosts.work]\nurl = \"https://gitlab.example.com\"\n\n[keys]\n\"mr.approve\" = \"A\"\n\n[[commands]]\nname = \"Tree\"\nkey = \"M-w\"\nrun = [\"git\", \"log\", \"{sha}\"]\nshow = \"pane\"\n";
@@ -209,9 +210,34 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         name: "markdown",
-        seeds: || texts(&[MARKDOWN]),
+        seeds: || texts(&[MARKDOWN, README]),
         words: &[
-            "> ", "- ", "```", "|", "\n\n", "[a](", "![", "**", "_", "<b>", "&#x1b;", "1. ", "~~~", "[^1]", "    ", "#",
+            "<table>",
+            "</table>",
+            "<tr>",
+            "<td colspan=2>",
+            "<th>",
+            "<img src=a.png>",
+            "<!--",
+            "<details>",
+            "<a href=\"#x\">",
+            "<p onclick=x>",
+            "> ",
+            "- ",
+            "```",
+            "|",
+            "\n\n",
+            "[a](",
+            "![",
+            "**",
+            "_",
+            "<b>",
+            "&#x1b;",
+            "1. ",
+            "~~~",
+            "[^1]",
+            "    ",
+            "#",
         ],
         cost: 12_000,
         read: |bytes| {

@@ -183,7 +183,7 @@ impl Derive for HitText {
 
     fn run(&self, _: Canceled<'_>) -> Rendered {
         let lines = lines(self.first, &self.words, &self.filter_text, self.width);
-        Rendered { lines }
+        lines.into()
     }
 }
 

@@ -126,7 +126,7 @@ fn printed(text: &Text, theme: &Theme, canceled: Canceled<'_>) -> Rendered {
         let spans = blend(&line.text, theme.style(Role::Text), &[&line.layer(theme)]);
         spans.into_iter().map(|span| (span.text.into_owned(), span.paint)).collect::<crate::ui::line::Line>().into()
     });
-    Rendered { lines: lines.collect() }
+    lines.collect::<Vec<_>>().into()
 }
 
 impl Derive for RenderText {

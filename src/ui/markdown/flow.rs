@@ -10,6 +10,16 @@ pub enum Piece {
     Break,
 }
 
+impl Piece {
+    /// Returns whether nothing of it can be seen.
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Piece::Break => true,
+            Piece::Text { text, .. } => text.trim().is_empty(),
+        }
+    }
+}
+
 /// A part of a line in one style.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word {
@@ -29,6 +39,32 @@ struct Flow {
     blank: Option<Word>,
     word: Vec<Word>,
     word_width: usize,
+}
+
+/// Removes the spaces at the start and the end of each line.
+pub fn trim_lines(pieces: &mut [Piece]) {
+    let mut is_start = true;
+    for piece in &mut *pieces {
+        match piece {
+            Piece::Break => is_start = true,
+            Piece::Text { text, .. } if is_start => {
+                text.drain(..text.len() - text.trim_start_matches(' ').len());
+                is_start = text.is_empty();
+            }
+            Piece::Text { .. } => {}
+        }
+    }
+    let mut is_end = true;
+    for piece in pieces.iter_mut().rev() {
+        match piece {
+            Piece::Break => is_end = true,
+            Piece::Text { text, .. } if is_end => {
+                text.truncate(text.trim_end_matches(' ').len());
+                is_end = text.is_empty();
+            }
+            Piece::Text { .. } => {}
+        }
+    }
 }
 
 /// Wraps pieces into lines of at most `width` columns, at spaces if possible.

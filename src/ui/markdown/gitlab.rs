@@ -221,6 +221,22 @@ pub fn without_size(text: &str) -> &str {
     split.filter(|(size, _)| size.split_whitespace().all(is_size)).map_or(text, |(_, rest)| rest)
 }
 
+/// Returns the name of a section in links, from its heading: `## Step 1: install` is `step-1-install`. Signs are left out
+/// and hyphens are joined, as one renderer keeps what another drops.
+pub fn slug(heading: &str) -> String {
+    let mut out = String::with_capacity(heading.len());
+    for c in heading.chars().flat_map(char::to_lowercase) {
+        match c {
+            ' ' | '-' if !out.is_empty() && !out.ends_with('-') => out.push('-'),
+            '_' => out.push(c),
+            c if c.is_alphanumeric() => out.push(c),
+            _ => {}
+        }
+    }
+    out.truncate(out.trim_end_matches('-').len());
+    out
+}
+
 /// Returns whether a paragraph stands for the table of contents: `[[_TOC_]]` or `[TOC]`, without its emphasis.
 pub fn is_contents_mark(paragraph: &str) -> bool {
     matches!(paragraph.trim(), "[[TOC]]" | "[[_TOC_]]" | "[TOC]")

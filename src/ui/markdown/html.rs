@@ -44,6 +44,25 @@ pub fn tokens(html: &str) -> impl Iterator<Item = Token<'_>> {
     })
 }
 
+/// Returns text with one space for every run of white space.
+pub fn collapse(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !c.is_ascii_whitespace() {
+            out.push(c);
+        } else if !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    out
+}
+
+/// Returns how often an element may end in a text.
+pub fn count_ends(text: &str, name: &str) -> usize {
+    let ends = text.match_indices("</").map(|(at, end)| at + end.len());
+    ends.filter(|at| text.get(*at..at + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))).count()
+}
+
 fn starts_tag(html: &str) -> bool {
     start(html).is_some()
 }
@@ -80,8 +99,26 @@ fn tag(html: &str) -> Option<(Tag<'_>, &str)> {
 impl<'a> Tag<'a> {
     /// Returns the value of an attribute; empty if it has none.
     pub fn attribute(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.attributes().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| decode(value))
+    }
+
+    /// Returns the number in an attribute, such as `3` in `colspan="3"`, or `1`.
+    pub fn count(&self, name: &str) -> usize {
+        self.attribute(name).and_then(|value| value.trim().parse().ok()).unwrap_or(1)
+    }
+
+    /// Returns whether the tag has code to run on events: `onclick="…"`.
+    pub fn has_events(&self) -> bool {
+        self.attributes().any(|(key, _)| {
+            let prefix = key.get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("on"));
+            prefix && key.len() > 2
+        })
+    }
+
+    /// Returns the attributes as they are written: names and values.
+    fn attributes(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let mut rest = self.attributes;
-        loop {
+        std::iter::from_fn(move || {
             rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
             let end = rest.find(|c: char| c.is_ascii_whitespace() || matches!(c, '=' | '/')).unwrap_or(rest.len());
             let (key, after) = rest.split_at_checked(end.max(usize::from(rest.starts_with('='))))?;
@@ -100,10 +137,8 @@ impl<'a> Tag<'a> {
                     }
                 };
             }
-            if key.eq_ignore_ascii_case(name) {
-                return Some(decode(value));
-            }
-        }
+            Some((key, value))
+        })
     }
 }
 

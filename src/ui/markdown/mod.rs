@@ -13,7 +13,7 @@ use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
 use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, text};
+use crate::ui::{glyph, hyperlink, text};
 use flow::{Piece, Word};
 use pulldown_cmark::{
     BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,
@@ -21,10 +21,11 @@ use pulldown_cmark::{
 use ratatui::style::{Modifier, Style};
 use regex::Regex;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use table::Table;
-use tags::{Mark, Opened};
+use tags::{HtmlTable, Mark, Opened};
 
 /// Maximum number of bytes rendered. The rest is replaced by a line that says so.
 const MAX_BYTES: usize = 1 << 20;
@@ -55,6 +56,52 @@ static REFERENCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct Rendered {
     pub lines: Vec<DocLine<'static>>,
+    /// The sections that links can name: headings, and elements with a name.
+    pub sections: Vec<Section>,
+}
+
+/// A part of a text that links can name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// The text of a heading, or the name of an element as it is written.
+    pub name: String,
+    pub is_heading: bool,
+    /// Its first line.
+    pub line: usize,
+}
+
+impl From<Vec<DocLine<'static>>> for Rendered {
+    fn from(lines: Vec<DocLine<'static>>) -> Rendered {
+        Rendered { lines, ..Rendered::default() }
+    }
+}
+
+impl Rendered {
+    /// Returns the first line of the section that a link names after its `#`.
+    pub fn section(&self, name: &str) -> Option<usize> {
+        let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy();
+        let name = name.strip_prefix("user-content-").unwrap_or(&name);
+        let named = self.sections.iter().find(|section| !section.is_heading && section.name == name);
+        if let Some(section) = named {
+            return Some(section.line);
+        }
+        // A repeated heading has a number after its name.
+        let wanted = gitlab::slug(name);
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        self.sections.iter().filter(|section| section.is_heading).find_map(|section| {
+            let slug = gitlab::slug(&section.name);
+            let count = counts.entry(slug.clone()).or_default();
+            let own = if *count == 0 { slug } else { format!("{slug}-{count}") };
+            *count += 1;
+            (own == wanted && !wanted.is_empty()).then_some(section.line)
+        })
+    }
+}
+
+/// Returns whether an address is a reference to another item or a user, as it is written in texts: `!12`, `@user`.
+pub fn is_reference(address: &str) -> bool {
+    let found = REFERENCES.as_ref().and_then(|references| references.find(address));
+    found.is_some_and(|found| found.len() == address.len()) && !hyperlink::is_address(address)
 }
 
 /// Returns whether the text may have code in a named language, so that colors can make it wait.
@@ -94,12 +141,14 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, c
     if gitlab::has_contents_mark(&body) {
         renderer.headings = headings(Parser::new_ext(&body, options));
     }
+    renderer.table_ends = html::count_ends(&body, "table");
     for event in TextMergeStream::new(Parser::new_ext(&body, options)) {
         renderer.event(event);
         if renderer.budget == 0 {
             break;
         }
     }
+    renderer.end_html_table();
     renderer.flush();
     if renderer.budget == 0 || !whole {
         renderer =
@@ -151,7 +200,10 @@ struct Renderer<'t> {
     opened: Vec<Opened>,
     /// The next number of each open list of HTML, or `None` for bullets.
     html_lists: Vec<Option<u64>>,
-    /// The number of cells so far in the current row of a table of HTML.
+    html_table: Option<HtmlTable>,
+    /// The number of ends of tables of HTML that may follow: only a table that ends is one.
+    table_ends: usize,
+    /// The number of cells so far in the current row, in a table that is not aligned.
     html_cells: usize,
     /// The file of the current image, and the index of its text, for an image without a text.
     image_name: String,
@@ -188,6 +240,8 @@ impl<'t> Renderer<'t> {
             marks: Vec::new(),
             opened: Vec::new(),
             html_lists: Vec::new(),
+            html_table: None,
+            table_ends: 0,
             html_cells: 0,
             image_name: String::new(),
             image_at: 0,
@@ -287,6 +341,9 @@ impl<'t> Renderer<'t> {
     }
 
     fn underline(&mut self) {
+        if self.table.is_some() {
+            return;
+        }
         let room = self.room();
         self.word(&glyph::rule().repeat(room), self.theme.style(Role::Faint));
         self.flush();
@@ -367,13 +424,20 @@ impl<'t> Renderer<'t> {
             }
             Tag::Table(alignments) => {
                 self.block();
-                self.table = Some(Table::new(alignments));
+                if self.html_table.is_none() {
+                    self.table = Some(Table::new(alignments));
+                }
+            }
+            Tag::TableHead | Tag::TableRow if self.html_table.is_some() => {
+                self.flush();
+                self.html_cells = 0;
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {
                     table.start_row();
                 }
             }
+            Tag::TableCell if self.html_table.is_some() => self.divide_cells(),
             Tag::Emphasis => self.push_style(Role::SyntaxEmphasis),
             Tag::Strong => self.push_style(Role::SyntaxStrong),
             Tag::Strikethrough => {
@@ -434,6 +498,7 @@ impl<'t> Renderer<'t> {
             TagEnd::DefinitionList => self.gap = true,
             TagEnd::Heading(level) => {
                 self.styles.pop();
+                self.heading_section();
                 self.flush();
                 if level == HeadingLevel::H1 {
                     self.underline();
@@ -462,22 +527,17 @@ impl<'t> Renderer<'t> {
                 }
                 self.leave_markdown();
             }
-            TagEnd::TableCell => {
+            TagEnd::TableCell if self.html_table.is_none() && self.table.is_some() => {
                 let pieces = self.take_pieces();
                 if let Some(table) = &mut self.table {
                     table.push_cell(pieces);
                 }
             }
+            TagEnd::Table if self.html_table.is_some() => self.flush(),
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
-                    for words in table.lines(self.room(), self.theme) {
-                        if self.budget == 0 {
-                            break;
-                        }
-                        self.words(words);
-                    }
+                    self.write_table(&table);
                 }
-                self.gap = true;
             }
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
                 self.styles.pop();
@@ -498,6 +558,7 @@ impl<'t> Renderer<'t> {
             }
             TagEnd::TableHead
             | TagEnd::TableRow
+            | TagEnd::TableCell
             | TagEnd::Superscript
             | TagEnd::Subscript
             | TagEnd::MetadataBlock(_) => {}
@@ -541,14 +602,41 @@ impl<'t> Renderer<'t> {
         self.styles.push(style);
     }
 
-    fn target(&mut self, target: &str) {
-        let link = self.add_target(target);
+    /// Starts a link to the address of a link or an image.
+    fn target(&mut self, address: &str) {
+        let link = self.add_target(address);
         self.link.push(link);
     }
 
-    fn add_target(&mut self, target: &str) -> usize {
+    /// Adds the address of a link or an image. A path is told from a reference to an item in a project.
+    fn add_target(&mut self, address: &str) -> usize {
+        let is_path = address.starts_with(|c: char| !matches!(c, '!' | '#' | '@')) && is_reference(address);
+        self.push_target(&if is_path { format!("./{address}").into() } else { Cow::Borrowed(address) })
+    }
+
+    fn push_target(&mut self, target: &str) -> usize {
         self.targets.push(text::sanitize(target).into());
         self.targets.len() - 1
+    }
+
+    /// Adds a section that starts with the next line.
+    fn section(&mut self, name: String, is_heading: bool) {
+        let gap = usize::from(self.gap && !self.out.lines.is_empty());
+        self.out.sections.push(Section { name, is_heading, line: self.out.lines.len() + gap });
+    }
+
+    /// Adds the section of the heading that is the current block.
+    fn heading_section(&mut self) {
+        // In the cell of a table, the block is the last line.
+        let is_break = |piece: &Piece| matches!(piece, Piece::Break);
+        let before = self.table.as_ref().and_then(|_| self.pieces.iter().rposition(is_break));
+        let pieces = self.pieces.get(before.map_or(0, |at| at + 1)..).unwrap_or_default();
+        let text = pieces.iter().map(|piece| match piece {
+            Piece::Text { text, .. } => text.as_str(),
+            Piece::Break => " ",
+        });
+        let name = text.collect::<String>();
+        self.section(name, true);
     }
 
     /// Returns the link that text belongs to.
@@ -557,7 +645,9 @@ impl<'t> Renderer<'t> {
     }
 
     fn enter(&mut self, container: Container) {
-        let deep = self.containers.len() >= MAX_DEPTH || self.room() < container.columns() + MIN_TEXT_WIDTH;
+        let deep = self.table.is_some()
+            || self.containers.len() >= MAX_DEPTH
+            || self.room() < container.columns() + MIN_TEXT_WIDTH;
         if let (true, Container::Item { mark: Some(mark), .. }) = (deep, &container) {
             self.word(mark, self.theme.style(Role::Accent));
         }
@@ -599,7 +689,8 @@ impl<'t> Renderer<'t> {
             }
             self.word(text.get(at..hit.start()).unwrap_or_default(), style);
             let role = if hit.as_str().starts_with('@') { Role::User } else { Role::Link };
-            self.target(hit.as_str());
+            let link = self.push_target(hit.as_str());
+            self.link.push(link);
             self.word(hit.as_str(), style.patch(self.theme.style(role)));
             self.link.pop();
             at = hit.end();
@@ -622,6 +713,9 @@ impl<'t> Renderer<'t> {
     }
 
     fn blank(&mut self) {
+        if self.table.is_some() {
+            return;
+        }
         // The marker of an item that starts here belongs to the next line.
         let quotes = self.containers.iter().take(MAX_DEPTH + 1).filter(|c| matches!(c, Container::Quote)).count();
         let bar = format!("{} ", glyph::divider()).repeat(quotes);
@@ -629,14 +723,18 @@ impl<'t> Renderer<'t> {
         if quotes > 0 {
             line.text.push(bar.trim_end().to_owned(), Role::Faint);
         }
-        if !self.out.lines.is_empty() && self.budget > 0 {
+        // A paragraph that shows nothing, such as a name for links, adds no second empty line.
+        if self.out.lines.last().is_some_and(|last| *last != line) && self.budget > 0 {
             self.budget -= 1;
             self.out.lines.push(line);
         }
     }
 
-    /// Writes the text of the current block.
+    /// Writes the text of the current block. In the cell of a table, only the line ends.
     fn flush(&mut self) {
+        if self.table.is_some() {
+            return self.end_line_of_cell();
+        }
         let pieces = self.take_pieces();
         for words in flow::lines(&pieces, self.room()) {
             if self.budget == 0 {
@@ -664,8 +762,28 @@ impl<'t> Renderer<'t> {
         self.line(line, &links);
     }
 
+    fn write_table(&mut self, table: &Table) {
+        for words in table.lines(self.room(), self.theme) {
+            if self.budget == 0 {
+                break;
+            }
+            self.words(words);
+        }
+        self.gap = true;
+    }
+
     /// Adds a line after the prefixes of its containers.
     fn line(&mut self, text: Line<'static>, links: &[(Range<usize>, usize)]) {
+        if self.table.is_some() {
+            // Code in the cell of a table: it keeps its indentation.
+            self.end_line_of_cell();
+            for span in text.spans {
+                let rest = span.text.trim_start_matches(' ');
+                let indented = "\u{a0}".repeat(span.text.len() - rest.len()) + rest;
+                self.pieces.push(Piece::Text { text: indented, style: span.paint.style(self.theme), link: None });
+            }
+            return self.pieces.push(Piece::Break);
+        }
         let mut line = DocLine::default();
         for container in self.containers.iter_mut().take(MAX_DEPTH + 1) {
             match container {

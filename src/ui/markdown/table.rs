@@ -1,4 +1,5 @@
-//! Markdown tables, with aligned columns. Cells are wrapped, and columns that do not fit beside each other follow below.
+//! Tables of Markdown and of HTML, with aligned columns. Cells are wrapped, and columns that do not fit beside each
+//! other follow below.
 
 use super::flow::{Piece, Word, lines};
 use crate::ui::theme::{Role, Theme};
@@ -18,13 +19,44 @@ const MAX_CELLS: usize = 256;
 /// A table during parsing.
 pub struct Table {
     alignments: Vec<Alignment>,
-    /// The cells of each row. The first row is the heading.
-    rows: Vec<Vec<Vec<Piece>>>,
+    rows: Vec<Vec<Cell>>,
+    /// Whether the first row is the heading.
+    has_heading: bool,
+    /// The number of further rows that a cell of the rows so far takes, for each column.
+    taken: Vec<usize>,
+}
+
+#[derive(Default)]
+struct Cell {
+    pieces: Vec<Piece>,
+    /// The number of columns; 0 if a cell to the left extends to this one.
+    span: usize,
+    /// Its own alignment, in HTML.
+    alignment: Option<Alignment>,
+}
+
+/// The attributes of a cell of HTML.
+pub struct CellShape {
+    pub alignment: Option<Alignment>,
+    pub is_heading: bool,
+    /// The number of columns and of rows.
+    pub span: (usize, usize),
 }
 
 impl Table {
+    /// Creates a table of Markdown, whose first row is the heading.
     pub fn new(alignments: Vec<Alignment>) -> Table {
-        Table { alignments, rows: Vec::new() }
+        Table { alignments, rows: Vec::new(), has_heading: true, taken: Vec::new() }
+    }
+
+    /// Creates a table of HTML, whose cells tell how they are aligned and whether they are headings.
+    pub fn of_html() -> Table {
+        Table { has_heading: false, ..Table::new(Vec::new()) }
+    }
+
+    /// Returns whether no row has begun.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// Starts a row.
@@ -35,7 +67,33 @@ impl Table {
     /// Adds a cell to the current row.
     pub fn push_cell(&mut self, pieces: Vec<Piece>) {
         if let Some(row) = self.rows.last_mut().filter(|row| row.len() < MAX_CELLS) {
-            row.push(pieces);
+            row.push(Cell { pieces, span: 1, alignment: None });
+        }
+    }
+
+    /// Adds a cell of HTML to the current row, after the columns that cells of the rows above take.
+    pub fn push_html_cell(&mut self, pieces: Vec<Piece>, shape: &CellShape) {
+        let is_first_row = self.rows.len() == 1;
+        let Some(row) = self.rows.last_mut() else { return };
+        while let Some(taken) = self.taken.get_mut(row.len()).filter(|taken| **taken > 0) {
+            *taken -= 1;
+            row.push(Cell { span: 1, ..Cell::default() });
+        }
+        let start = row.len();
+        let end = start.saturating_add(shape.span.0.max(1)).min(MAX_CELLS);
+        if start >= end {
+            // The note below the table says that there are more.
+            return self.alignments.resize(MAX_CELLS + 1, Alignment::None);
+        }
+        row.push(Cell { pieces, span: end - start, alignment: shape.alignment });
+        row.resize_with(end, Cell::default);
+        self.has_heading |= is_first_row && shape.is_heading;
+        if self.alignments.len() < end {
+            self.alignments.resize(end, Alignment::None);
+            self.taken.resize(end, 0);
+        }
+        if let Some(taken) = self.taken.get_mut(start..end) {
+            taken.fill(shape.span.1.saturating_sub(1));
         }
     }
 
@@ -80,12 +138,28 @@ impl Table {
         parts
     }
 
-    /// Returns the widths that columns need on one line, up to `limit`.
+    /// Returns the widths that columns need on one line, each up to `limit`.
     fn needed(&self, columns: Range<usize>, limit: usize) -> Vec<usize> {
         let mut needed = vec![1; columns.len()];
         for row in &self.rows {
             for (cell, widest) in row.iter().skip(columns.start).zip(needed.iter_mut()) {
-                *widest = (*widest).max(cell_width(cell, limit));
+                if cell.span <= 1 {
+                    *widest = (*widest).max(cell_width(&cell.pieces, limit));
+                }
+            }
+        }
+        // What a cell of several columns needs beyond theirs widens the last of them.
+        for row in &self.rows {
+            for (at, cell) in row.iter().enumerate().skip(columns.start).filter(|(_, cell)| cell.span > 1) {
+                let start = at - columns.start;
+                let end = (start + cell.span).min(needed.len());
+                let Some(theirs) = needed.get_mut(start..end) else { break };
+                let gaps = GAP * theirs.len().saturating_sub(1);
+                let missing =
+                    cell_width(&cell.pieces, limit + gaps).saturating_sub(theirs.iter().sum::<usize>() + gaps);
+                if let Some(last) = theirs.last_mut() {
+                    *last += missing;
+                }
             }
         }
         needed
@@ -97,8 +171,9 @@ impl Table {
         let span = |text: String, style: Style| Word { text, style, link: None };
         let room = width.saturating_sub(GAP * (columns.len().saturating_sub(1))).max(1);
         let needed = self.needed(columns.clone(), room + 1);
-        let is_broken = |row: &Vec<Vec<Piece>>| {
-            row.iter().skip(columns.start).take(columns.len()).any(|cell| cell.contains(&Piece::Break))
+        let is_broken = |row: &Vec<Cell>| {
+            let mut cells = row.iter().skip(columns.start).take(columns.len());
+            cells.any(|cell| cell.pieces.contains(&Piece::Break))
         };
         let widths = limited(needed.clone(), room);
         // Where rows take several lines, lines separate them.
@@ -111,31 +186,38 @@ impl Table {
             false => vec![span(rules.join(cross), rule_style)],
         };
         self.rows.iter().enumerate().flat_map(move |(row_index, row)| {
-            let mut cells: Vec<_> = widths
-                .iter()
-                .enumerate()
-                .map(|(at, width)| {
-                    lines(row.get(columns.start + at).map(Vec::as_slice).unwrap_or_default(), *width).into_iter()
-                })
-                .collect();
-            let height = cells.iter().map(ExactSizeIterator::len).max().unwrap_or(0).max(1);
+            // The alignment, the width and the lines of each cell.
+            let mut cells = Vec::with_capacity(widths.len());
+            let mut at = 0;
+            while let Some(rest) = widths.get(at..).filter(|rest| !rest.is_empty()) {
+                let cell = row.get(columns.start + at);
+                let span = cell.map_or(1, |cell| cell.span).clamp(1, rest.len());
+                let width = rest.iter().take(span).sum::<usize>() + GAP * (span - 1);
+                let words = lines(cell.map(|cell| cell.pieces.as_slice()).unwrap_or_default(), width).into_iter();
+                let own = cell.and_then(|cell| cell.alignment.as_ref());
+                cells.push((own.or(self.alignments.get(columns.start + at)), width, words));
+                at += span;
+            }
+            let is_heading = row_index == 0 && self.has_heading;
+            let height = cells.iter().map(|(.., words)| words.len()).max().unwrap_or(0).max(1);
             let mut out = Vec::with_capacity(height + 1);
-            if row_index > 1 && is_tall {
+            if row_index > usize::from(self.has_heading) && is_tall {
                 out.push(rule());
             }
             for _ in 0..height {
                 let mut line = Vec::new();
-                for (at, (cell, width)) in cells.iter_mut().zip(&widths).enumerate() {
+                let last = cells.len().saturating_sub(1);
+                for (at, (alignment, width, cell)) in cells.iter_mut().enumerate() {
                     if at > 0 {
                         line.push(span(format!(" {} ", glyph::or_word(glyph::divider(), "|")), rule_style));
                     }
                     let mut words = cell.next().unwrap_or_default();
-                    if row_index == 0 {
+                    if is_heading {
                         words.iter_mut().for_each(|word| word.style = word.style.add_modifier(Modifier::BOLD));
                     }
                     let used: usize = words.iter().map(|word| text::width_up_to(&word.text, *width)).sum();
                     let padding = width.saturating_sub(used);
-                    let before = match self.alignments.get(columns.start + at) {
+                    let before = match alignment {
                         _ if words.is_empty() => 0,
                         Some(Alignment::Right) => padding,
                         Some(Alignment::Center) => padding / 2,
@@ -143,13 +225,13 @@ impl Table {
                     };
                     line.push(span(" ".repeat(before), Style::new()));
                     line.extend(words);
-                    if at + 1 < widths.len() {
+                    if at < last {
                         line.push(span(" ".repeat(padding - before), Style::new()));
                     }
                 }
                 out.push(line);
             }
-            if row_index == 0 && !glyph::is_accessible() {
+            if is_heading && !glyph::is_accessible() {
                 out.push(rule());
             }
             out

@@ -1,11 +1,13 @@
 //! HTML in Markdown: what its tags mean is shown. Tags that mean nothing here are shown as they are written, and so is
 //! formatting that does not end: placeholders such as `<name>` look like tags.
 
-use super::flow::Piece;
+use super::flow::{self, Piece};
 use super::html::{self, Tag, Token};
+use super::table::{CellShape, Table};
 use super::{Container, Renderer};
 use crate::ui::glyph;
 use crate::ui::theme::Role;
+use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
 
 /// Maximum number of elements inside each other that change the style. The tags of deeper ones are shown.
@@ -37,6 +39,15 @@ pub struct Opened {
     lists: usize,
 }
 
+/// The open table of HTML, while its cells are collected.
+#[derive(Default)]
+pub struct HtmlTable {
+    /// The number of tables in its cells that are open. Their cells are not aligned.
+    depth: usize,
+    /// The open cell.
+    cell: Option<CellShape>,
+}
+
 impl Script {
     /// Returns text as raised or lowered characters, or with a sign in front if not all of it has such.
     pub fn write(self, text: &str) -> String {
@@ -58,36 +69,48 @@ impl Renderer<'_> {
     /// Adds HTML: one tag within a text, or a whole block.
     pub fn html(&mut self, html: &str, is_inline: bool) {
         self.is_inline = is_inline;
-        let mut code: Option<String> = None;
+        // The language and the text of the open preformatted element.
+        let mut code: Option<(Option<String>, String)> = None;
         for token in html::tokens(html) {
             match (token, &mut code) {
                 (Token::Tag(tag), Some(_)) if tag.is_end && tag.name == "pre" => {
-                    self.preformatted(&code.take().unwrap_or_default());
+                    self.preformatted(code.take().unwrap_or_default());
                 }
-                (Token::Tag(tag), Some(code)) if !is_known(&tag.name) => code.push_str(tag.source),
-                (Token::Tag(_), Some(_)) => {}
+                (Token::Tag(tag), Some((language, text))) => {
+                    if !is_known(&tag.name) {
+                        text.push_str(tag.source);
+                    } else if tag.name == "code" && language.is_none() && text.is_empty() {
+                        *language = language_of(&tag);
+                    }
+                }
                 (Token::Tag(tag), None) if tag.name == "pre" => {
                     self.end_block(true);
-                    code = (!tag.is_end).then(String::new);
+                    code = (!tag.is_end).then(|| (language_of(&tag), String::new()));
                 }
                 (Token::Tag(tag), None) => self.tag(&tag),
-                (Token::Text(text), Some(code)) => code.push_str(&html::decode(text)),
-                (Token::Text(text), None) => self.text(&html::decode(&text.replace(['\n', '\r', '\t'], " "))),
+                (Token::Text(text), Some((_, code))) => code.push_str(&html::decode(text)),
+                (Token::Text(text), None) => self.text(&html::decode(&html::collapse(text))),
             }
         }
-        if let Some(code) = code.filter(|code| !code.is_empty()) {
-            self.preformatted(&code);
+        if let Some(code) = code.filter(|(_, text)| !text.is_empty()) {
+            self.preformatted(code);
         }
     }
 
-    fn preformatted(&mut self, code: &str) {
+    fn preformatted(&mut self, (language, code): (Option<String>, String)) {
         self.block();
-        self.code_block(None, code.trim_matches('\n'));
+        self.code_block(language.as_deref(), code.trim_matches('\n'));
         self.gap = true;
     }
 
     fn tag(&mut self, tag: &Tag<'_>) {
         let accent = self.theme.style(Role::Accent);
+        if !tag.is_end && tag.has_events() {
+            return self.word(tag.source, self.theme.style(Role::Dim));
+        }
+        if let Some(name) = tag.attribute("id").or_else(|| tag.attribute("name")).filter(|_| !tag.is_end) {
+            self.section(name.into_owned(), false);
+        }
         let source = tag.attribute("src").filter(|_| !tag.is_end);
         match tag.name.as_str() {
             "br" => self.pieces.push(Piece::Break),
@@ -134,24 +157,13 @@ impl Renderer<'_> {
                     self.html_lists.push((tag.name == "ol").then_some(first));
                 }
             }
-            "tr" => {
-                self.end_block(false);
-                self.html_cells = 0;
-            }
-            "td" | "th" => {
-                if !tag.is_end {
-                    if self.html_cells > 0 {
-                        let divider = format!(" {} ", glyph::or_word(glyph::divider(), "|"));
-                        self.word(&divider, self.theme.style(Role::Faint));
-                    }
-                    self.html_cells += 1;
-                }
-                if tag.name == "th" {
-                    self.mark(tag, self.theme.style(Role::SyntaxStrong), None);
-                }
-            }
+            "table" => self.html_table(tag),
+            "tr" | "td" | "th" => self.table_part(tag),
             "dt" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 let is_heading = tag.name != "dt";
+                if is_heading && tag.is_end {
+                    self.heading_section();
+                }
                 self.end_block(is_heading);
                 if tag.is_end {
                     if tag.name == "h1" {
@@ -167,8 +179,12 @@ impl Renderer<'_> {
                     self.mark(tag, self.theme.style(role), None);
                 }
             }
-            "p" | "table" | "details" | "figure" => self.end_block(true),
+            "p" | "details" | "figure" => self.end_block(true),
             "div" | "center" | "thead" | "tbody" | "tfoot" | "caption" | "figcaption" => self.end_block(false),
+            "section" | "article" | "header" | "footer" | "nav" | "aside" | "main" if !self.is_inline => {
+                self.end_block(true);
+            }
+            "q" => self.word(if tag.is_end { "”" } else { "“" }, self.style()),
             "span" | "font" | "small" | "big" | "abbr" | "picture" | "nobr" | "wbr" | "colgroup" | "col" => {}
             "a" if !tag.is_end && tag.source.len() > "<a>".len() => {
                 let link = tag.attribute("href").map(|address| self.add_target(&address));
@@ -193,6 +209,108 @@ impl Renderer<'_> {
                 };
                 self.mark(tag, style, script);
             }
+        }
+    }
+
+    /// Starts or ends a table. One that does not end is shown as it is written.
+    fn html_table(&mut self, tag: &Tag<'_>) {
+        if tag.is_end {
+            self.table_ends = self.table_ends.saturating_sub(1);
+        } else if self.table.is_none() && self.table_ends == 0 {
+            return self.word(tag.source, self.theme.style(Role::Dim));
+        }
+        match &mut self.html_table {
+            Some(HtmlTable { depth: 0, .. }) if tag.is_end => self.end_html_table(),
+            Some(table) => {
+                table.depth = if tag.is_end { table.depth - 1 } else { table.depth + 1 };
+                self.end_block(false);
+            }
+            None => {
+                self.end_block(true);
+                if !tag.is_end && self.table.is_none() {
+                    self.table = Some(Table::of_html());
+                    self.html_table = Some(HtmlTable::default());
+                }
+            }
+        }
+    }
+
+    /// Starts or ends a row or a cell.
+    fn table_part(&mut self, tag: &Tag<'_>) {
+        let is_heading = tag.name == "th";
+        match &self.html_table {
+            Some(HtmlTable { depth: 0, .. }) => {
+                self.end_cell();
+                self.write_above_table();
+                let Some(table) = self.table.as_mut().filter(|_| !tag.is_end) else { return };
+                if tag.name == "tr" || table.is_empty() {
+                    table.start_row();
+                }
+                if tag.name == "tr" {
+                    return;
+                }
+                let span = (tag.count("colspan"), tag.count("rowspan"));
+                let cell = CellShape { alignment: alignment(tag), is_heading, span };
+                self.html_table = Some(HtmlTable { depth: 0, cell: Some(cell) });
+            }
+            // A part of a table that is not aligned.
+            _ if tag.name == "tr" => {
+                self.end_block(false);
+                self.html_cells = 0;
+            }
+            _ if !tag.is_end => self.divide_cells(),
+            _ => {}
+        }
+        if is_heading {
+            self.mark(tag, self.theme.style(Role::SyntaxStrong), None);
+        }
+    }
+
+    /// Starts a cell of a row that is not aligned.
+    pub fn divide_cells(&mut self) {
+        if self.html_cells > 0 {
+            let divider = format!(" {} ", glyph::or_word(glyph::divider(), "|"));
+            self.word(&divider, self.theme.style(Role::Faint));
+        }
+        self.html_cells += 1;
+    }
+
+    /// Adds the open cell to its row.
+    fn end_cell(&mut self) {
+        let Some(shape) = self.html_table.as_mut().and_then(|table| table.cell.take()) else { return };
+        let mut pieces = self.take_pieces();
+        pieces.truncate(pieces.len() - pieces.iter().rev().take_while(|piece| piece.is_blank()).count());
+        pieces.drain(..pieces.iter().take_while(|piece| piece.is_blank()).count());
+        flow::trim_lines(&mut pieces);
+        if let Some(table) = &mut self.table {
+            table.push_html_cell(pieces, &shape);
+        }
+    }
+
+    /// Writes what is between the cells of a table above it, such as its caption.
+    fn write_above_table(&mut self) {
+        let pieces = self.take_pieces();
+        if !pieces.iter().all(Piece::is_blank) {
+            let table = self.table.take();
+            self.block();
+            self.pieces = pieces;
+            self.flush();
+            self.table = table;
+        }
+    }
+
+    /// Writes the open table of HTML.
+    pub fn end_html_table(&mut self) {
+        if self.html_table.is_none() {
+            return;
+        }
+        self.end_cell();
+        self.write_above_table();
+        self.html_table = None;
+        if let Some(table) = self.table.take() {
+            self.gap = true;
+            self.block();
+            self.write_table(&table);
         }
     }
 
@@ -243,17 +361,10 @@ impl Renderer<'_> {
     /// Ends a block of HTML, with an empty line after it if `gap`. In the cell of a table, only the line ends.
     pub fn end_block(&mut self, gap: bool) {
         if self.table.is_some() {
-            if !matches!(self.pieces.last(), None | Some(Piece::Break)) {
-                self.pieces.push(Piece::Break);
-            }
-            return;
+            return self.end_line_of_cell();
         }
         let pieces = self.take_pieces();
-        let is_blank = |piece: &Piece| match piece {
-            Piece::Break => true,
-            Piece::Text { text, .. } => text.trim().is_empty(),
-        };
-        if !pieces.iter().all(is_blank) {
+        if !pieces.iter().all(Piece::is_blank) {
             if std::mem::take(&mut self.gap) {
                 self.blank();
             }
@@ -261,6 +372,14 @@ impl Renderer<'_> {
             self.flush();
         }
         self.gap |= gap;
+    }
+
+    /// Ends the current line in the cell of a table, and the changes of style in it.
+    pub fn end_line_of_cell(&mut self) {
+        self.pieces = self.take_pieces();
+        if !matches!(self.pieces.last(), None | Some(Piece::Break)) {
+            self.pieces.push(Piece::Break);
+        }
     }
 
     fn enter_html(&mut self, name: &str) {
@@ -303,4 +422,24 @@ impl Renderer<'_> {
 /// Returns whether a tag has a meaning here.
 fn is_known(name: &str) -> bool {
     matches!(name, "code" | "span" | "b" | "strong" | "i" | "em" | "kbd" | "samp" | "var" | "a" | "br" | "u" | "font")
+}
+
+/// Returns the language of code: `lang="rust"`, `class="language-rust"`.
+fn language_of(tag: &Tag<'_>) -> Option<String> {
+    if let Some(name) = tag.attribute("lang") {
+        return Some(name.into_owned());
+    }
+    let classes = tag.attribute("class")?;
+    classes.split_ascii_whitespace().find_map(|class| class.strip_prefix("language-")).map(str::to_owned)
+}
+
+fn alignment(tag: &Tag<'_>) -> Option<Alignment> {
+    let value = tag.attribute("align").unwrap_or_default();
+    let style = tag.attribute("style").unwrap_or_default();
+    let word = style.split_once("text-align:").map_or(value.as_ref(), |(_, word)| word).trim_start();
+    match word.get(..5).unwrap_or(word).to_ascii_lowercase().as_str() {
+        "right" => Some(Alignment::Right),
+        "cente" => Some(Alignment::Center),
+        _ => None,
+    }
 }

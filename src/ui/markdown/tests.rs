@@ -314,7 +314,7 @@ fn html_is_shown_as_what_it_means() {
         ),
         (
             "<table><tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td></td><td>3</td></tr></table>",
-            vec!["a │ b", "1 │ │ 3"],
+            vec!["a │ b │ ", "──┼───┼──", "1 │   │ 3"],
         ),
         ("<blockquote>\nquoted\n</blockquote>\n\nnot", vec!["│ quoted", "", "not"]),
         ("| a |\n|-|\n| <ul><li>x</li><li>y</li></ul> |", vec!["a", "───", "• x", "• y"]),
@@ -328,6 +328,175 @@ fn html_is_shown_as_what_it_means() {
     assert_eq!(style_of("a <b>b</b> c", " c").add_modifier, Modifier::empty());
     let rendered = render("<a href=\"https://x\">here</a> there", 60, &theme(), &colors());
     assert_eq!(rendered.lines[0].links, [(0..4, "https://x".into())]);
+}
+
+/// The forms of the READMEs of bat, starship and lazygit (a head of centered paragraphs, whose tags are broken over
+/// lines), FastAPI (images in links, quotes with an author, folded parts), delta (tables that lay out images) and Tauri
+/// (tables of badges), with other words.
+#[test]
+fn heads_of_readmes_are_shown_as_their_markdown_would_be() {
+    let head = r##"<p align="center">
+  <img
+    width="400"
+    src="media/logo.png"
+    alt="Kiln – builds"
+  /><br>
+  <a href="https://ci.example/kiln"
+    ><img src="https://img.shields.io/ci.svg"
+      alt="Build"
+  /></a>
+  <img src="https://img.shields.io/license.svg"><br>
+  A <i>make(1)</i> that remembers
+</p>
+
+<p align="center">
+  <a href="#use">Use</a> •
+  <a href="docs/guide.md#first-steps">Guide</a><br>
+  [<a href="docs/ja.md">日本語</a>]&nbsp;
+</p>
+
+<h2 align="center">Try <code>kiln</code></h2>
+
+<div align="center">
+
+Only what changed
+<br/>
+
+[![Report](https://report.example/badge.svg)](https://report.example)
+
+</div>
+"##;
+    assert_eq!(
+        shown(head, 60),
+        [
+            "[image: Kiln – builds]",
+            "[image: Build] [image: license.svg]",
+            "A make(1) that remembers",
+            "",
+            "Use • Guide",
+            "[日本語]",
+            "",
+            "Try kiln",
+            "",
+            "Only what changed",
+            "",
+            "[image: Report]",
+        ]
+    );
+    let rendered = render(head, 60, &theme(), &colors());
+    let targets: Vec<_> = rendered.lines.iter().flat_map(|line| line.links.iter().map(|(_, to)| to.as_ref())).collect();
+    assert_eq!(
+        targets,
+        [
+            "media/logo.png",
+            "https://ci.example/kiln",
+            "https://img.shields.io/license.svg",
+            "#use",
+            "docs/guide.md#first-steps",
+            "docs/ja.md",
+            "https://report.example"
+        ]
+    );
+    assert_eq!(
+        shown(
+            "<picture>\n  <source media=\"(prefers-color-scheme: dark)\" srcset=\"dark.png\">\n  \
+             <img alt=\"Kiln\" src=\"light.png\">\n</picture>\n\n\
+             <div style=\"text-align: right\">A. Person - <strong>Works</strong> \
+             <a href=\"https://x\"><small>(ref)</small></a></div>",
+            60
+        ),
+        ["[image: Kiln]", "", "A. Person - Works (ref)"]
+    );
+}
+
+#[test]
+fn tables_of_html_are_aligned_and_their_cells_wrapped() {
+    let lay_out = "<table>\n  <tr>\n    <td>\n      kiln (fast)\n    </td>\n    <td>\n      \
+                   <a href=\"https://x\"><img src=\"a.png\" alt=\"A\"/></a>\n    </td>\n  </tr>\n  \
+                   <tr><td>slow</td><td align=right>B</td></tr>\n</table>\n\nend";
+    assert_eq!(
+        shown(lay_out, 60),
+        ["kiln (fast) │ [image: A]", "slow        │          B", "", "end"].map(str::to_owned)
+    );
+    let headed = "<table><caption>Sizes</caption><thead><tr><th>Name</th><th align=\"right\">Size</th></tr></thead>\n\
+                  <tbody><tr><td>\n\nMarkdown **in** a cell\n\n- one\n- two\n\n</td><td>12</td></tr>\n\
+                  <tr><td>x<td>3<br>4\n</table>";
+    assert_eq!(
+        shown(headed, 60),
+        [
+            "Sizes",
+            "",
+            "Name               │ Size",
+            "───────────────────┼─────",
+            "Markdown in a cell │ 12",
+            "• one              │ ",
+            "• two              │ ",
+            "───────────────────┼─────",
+            "x                  │ 3",
+            "                   │ 4"
+        ]
+    );
+    assert_eq!(
+        shown("<table><tr><td colspan=2>one two three four five</td></tr><tr><td>a</td><td>b</td></tr></table>", 16),
+        ["one two three", "four five", "──┼─────────────", "a │ b"]
+    );
+    assert_eq!(
+        shown("<table><tr><td rowspan=2>a</td><td>b</td></tr><tr><td>c</td></tr></table>", 16),
+        ["a │ b", "  │ c"]
+    );
+    // Code, rules and headings in cells, tables in tables, and a table of Markdown in one of HTML.
+    assert_eq!(
+        shown("<table><tr><td><h1>a</h1><hr><pre>if x:\n  y</pre></td><td>b</td></tr></table>", 40),
+        ["a       │ b", "│ if x: │ ", "│ \u{a0}\u{a0}y   │ "].map(str::to_owned)
+    );
+    assert_eq!(
+        shown("<table><tr><td>a<table><tr><td>1</td><td>2</td></tr></table></td><td>b</td></tr></table>", 40),
+        ["a     │ b", "1 │ 2 │ "]
+    );
+    assert_eq!(
+        shown("<table><tr><td>\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n</td><td>c</td></tr></table>", 40),
+        ["a │ b │ c", "1 │ 2 │ "]
+    );
+    let many = format!("<table><tr>{}</tr></table>", "<td>a</td>".repeat(300));
+    assert_eq!(shown(&many, 60).last().map(String::as_str), Some("… 1 more columns: see the source or the web page"));
+    assert_eq!(shown("- <table><tr><td>a</td></tr></table>\n- b", 40).last().map(String::as_str), Some("• b"));
+}
+
+#[test]
+fn html_that_never_closes_or_runs_code_is_shown_as_text() {
+    assert_eq!(
+        shown("<table>\n<tr><td>a</td></tr>\n\n# b\n\n- c", 9),
+        ["<table>", "a", "", "b", "─────────", "", "• c"]
+    );
+    assert_eq!(shown("<p onclick=\"run()\">a</p>", 40), ["<p onclick=\"run()\">a"]);
+    assert_eq!(shown("a <b ONerror=x>b", 40), ["a <b ONerror=x>b"]);
+    assert_eq!(shown("<img src=a.png onload='run()'>", 40), ["<img src=a.png onload='run()'>"]);
+    assert_eq!(
+        shown("<style>a{}</style>\n\n<script>run()</script>", 40),
+        ["<style>a{}</style>", "", "<script>run()</script>"]
+    );
+    for tag in ["table", "blockquote", "ul", "details", "div", "b", "table><tr><td"] {
+        let name = tag.split('>').next().unwrap_or(tag);
+        for deep in [
+            format!("<{tag}>").repeat(1000) + "x",
+            format!("<{tag}>").repeat(1000) + "x" + &format!("</{name}>").repeat(1000),
+        ] {
+            let lines = shown(&deep, 40);
+            assert!(lines.iter().any(|line| line.contains('x')), "{tag}");
+        }
+    }
+}
+
+#[test]
+fn code_of_html_has_the_colors_of_its_language() {
+    let plain = style_of("<pre>\nfn main() {}\n</pre>", "fn main() {}");
+    for code in
+        ["<pre lang=\"rust\">fn main() {}</pre>", "<pre><code class=\"x language-rust\">fn main() {}</code></pre>"]
+    {
+        assert_ne!(style_of(code, "fn"), plain, "{code}");
+    }
+    assert_eq!(shown("Say <q>yes</q>", 40), ["Say “yes”"]);
+    assert_eq!(shown("<section>\na\n</section>\n\nb <header> c", 40), ["a", "", "b <header> c"]);
 }
 
 #[test]
@@ -344,6 +513,40 @@ fn tags_that_mean_nothing_are_shown() {
         assert_eq!(shown(text, 60), [text], "{text}");
     }
     assert_eq!(shown("- a <li> b\n\nc", 60), ["• a", "  • b", "", "c"]);
+}
+
+#[test]
+fn links_name_sections_by_their_headings_or_names() {
+    let text = "# Kiln\n\n## 🚀 Step 1: _Install_\n\na\n\n<h3>Use `it`</h3>\n\n<a name=\"🔥-hot\"></a>\n\n\
+                ## Use\n\n- # In a list\n\n## Use\n\n<details id=more><summary>b</summary></details>\n\n\
+                <table><tr><td><h4>c</h4></td></tr></table>\n";
+    let rendered = render(text, 40, &theme(), &colors());
+    let lines: Vec<String> = rendered.lines.iter().map(plain).collect();
+    let at = |name: &str| rendered.section(name).map(|line| lines[line].clone());
+    for (name, line) in [
+        ("kiln", "Kiln"),
+        ("-step-1-install", "🚀 Step 1: Install"),
+        ("step-1-install", "🚀 Step 1: Install"),
+        ("use", "Use"),
+        ("use-1", "Use"),
+        ("user-content-in-a-list", "• In a list"),
+        ("%F0%9F%94%A5-hot", "Use"),
+        ("more", "▾ b"),
+    ] {
+        assert_eq!(at(name).as_deref(), Some(line), "{name} in {lines:#?}");
+    }
+    assert_ne!(rendered.section("use"), rendered.section("use-1"));
+    assert_eq!((at("none"), at(""), at("use-2")), (None, None, None));
+    assert!(rendered.section("c").is_some());
+}
+
+#[test]
+fn a_path_is_told_from_a_reference() {
+    let rendered = render("[a](docs/x.md#3) docs/x#3 [b](#3) [c](@ada) [d](a!1)", 80, &theme(), &colors());
+    let targets: Vec<_> = rendered.lines[0].links.iter().map(|(_, to)| to.as_ref()).collect();
+    assert_eq!(targets, ["./docs/x.md#3", "docs/x#3", "#3", "@ada", "./a!1"]);
+    assert!(is_reference("g/p#3") && is_reference("@ada") && is_reference("!1"));
+    assert!(!is_reference("./a#3") && !is_reference("https://x/a#3") && !is_reference("img/a@2x.png"));
 }
 
 #[test]
@@ -406,6 +609,10 @@ fn hostile_markdown_neither_panics_nor_reaches_the_terminal() {
         b"<summary>",
         b"<details>\n",
         b"<table><tr><td>",
+        b"</table>\n",
+        b"<th colspan=3>",
+        b"<td rowspan=2 align=right>",
+        b"<p onclick=x>",
         b"<img src=x>",
         b"<pre>",
         b"</p>",
@@ -461,6 +668,16 @@ fn rendering_costs_are_linear() {
         ("open HTML", many("<blockquote>")),
         ("lists of HTML", many("<ul><li>")),
         ("cells of HTML", format!("<table><tr>{}", many("<td>"))),
+        ("cells of a table of HTML", format!("<table><tr>{}</table>", many("<td>"))),
+        ("rows of a table of HTML", format!("<table>{}</table>", many("<tr><td>a"))),
+        ("wide cells of HTML", format!("<table>{}</table>", many("<tr><td colspan=9>a<td rowspan=9>b"))),
+        ("tables in tables", format!("{}{}", "<table><tr><td>".repeat(2000), "</table>".repeat(2000))),
+        ("tables of HTML", many("<table><tr><td>a</table>\n")),
+        ("lines in a cell", format!("<table><tr><td>{}</table>", many("a<br>"))),
+        ("paragraphs in a cell", format!("<table><tr><td>\n\n{}</table>", many("a\n\n"))),
+        ("headings in a cell", format!("<table><tr><td>{}</table>", many("<h3>a</h3>"))),
+        ("names", many("<a name=b></a> ")),
+        ("attributes", format!("<p {}>", many("a=b "))),
         ("tags without an end", many("<a \"<b '")),
         ("tags in a block without an end", format!("<div>\n{}", many("<a \"<b '"))),
         ("changes without an end", many("{+ @a [- ")),
