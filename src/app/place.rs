@@ -24,6 +24,8 @@ pub struct Place {
     pub path: Option<String>,
     /// A line number, from 1.
     pub line: Option<u32>,
+    /// A section of a Markdown file, as links name it after their `#`.
+    pub section: Option<Box<str>>,
     /// The item itself: IID of a merge request, ID of a job or pipeline, SHA of a commit.
     pub item: Option<String>,
     /// A note of the item, by its ID.

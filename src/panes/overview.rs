@@ -20,12 +20,14 @@ use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::commit_history::History;
 use crate::parts::dates::time_ago;
 use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::links::{self, TextOrigin};
 use crate::parts::list::draw_error;
 use crate::parts::{forms, people, project, rendered_markdown, review};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::doc::{self, DocState};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
+use crate::ui::markdown::Rendered;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, state, text};
@@ -287,14 +289,50 @@ impl Overview {
         }
     }
 
-    fn move_readme(&mut self, motion: Motion, view: &View) {
+    fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Rendered> {
         let width = self.readme_width(view);
-        let rendered =
-            self.readme(view).and_then(|readme| rendered_markdown::rendered(view, &Self::identity(readme), width));
-        let len = rendered.map_or(0, |rendered| rendered.lines.len());
+        self.readme(view).and_then(|readme| rendered_markdown::rendered(view, &Self::identity(readme), width))
+    }
+
+    fn move_readme(&mut self, motion: Motion, view: &View) {
+        let len = self.rendered(view).map_or(0, |rendered| rendered.lines.len());
         match motion {
             Motion::Left => self.panels.set_focus(FACTS),
-            other => other.window(&mut self.readme, len),
+            other => other.scroll(&mut self.readme, len),
+        }
+    }
+
+    /// Opens a link of the README's line under the cursor; without one, the files.
+    fn open_link(&mut self, cx: &mut Cx) {
+        let rendered = self.rendered(&cx.view);
+        let line = rendered.and_then(|rendered| rendered.lines.get(self.readme.at(rendered.lines.len())));
+        match line.map(links::of_line).filter(|links| !links.is_empty()) {
+            Some(links) => links::open(links, self, cx, Self::follow_link),
+            None => cx.go(Place::new("files").project(self.project.clone())),
+        }
+    }
+
+    /// Opens the address of a link of the README.
+    fn follow_link(&mut self, address: &str, cx: &mut Cx) {
+        let rendered = self.rendered(&cx.view);
+        let origin = TextOrigin { project: Some(self.project.clone()), ..TextOrigin::default() };
+        if let Some(line) = links::follow(&origin, rendered, address, cx) {
+            self.readme.goto(line, rendered.map_or(0, |rendered| rendered.lines.len()));
+            self.readme.set_top(line);
+        }
+    }
+
+    /// Handles a click on the README: moves the cursor there; a double click opens a link.
+    fn press_readme(&mut self, (column, row): (u16, u16), double: bool, cx: &mut Cx) {
+        let Some(rendered) = self.rendered(&cx.view) else { return };
+        let (area, len) = (self.readme_area.get(), rendered.lines.len());
+        let Some(line) = self.readme.line_at(row - area.y, len) else { return };
+        self.readme.goto(line, len);
+        // The first column of the text is that of the cursor.
+        let column = usize::from(column - area.x).checked_sub(1).map(|column| column + self.readme.left);
+        let link = column.and_then(|column| links::at_column(rendered.lines.get(line)?, column));
+        if let Some(link) = link.filter(|_| double) {
+            self.follow_link(&link.address, cx);
         }
     }
 
@@ -344,7 +382,7 @@ impl PaneKind for Overview {
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("overview.open", &["Enter"], "Open or copy selection", |pane: &mut Self, cx| {
             if pane.panels.focus() == README {
-                return cx.go(Place::new("files").project(pane.project.clone()));
+                return pane.open_link(cx);
             }
             if !pane.facts.enter(cx) {
                 cx.say(Tone::Info, "The branch, the latest commit, the history and the clone commands can be opened.");
@@ -399,7 +437,7 @@ impl PaneKind for Overview {
             panels: Panels::new(2),
             facts: Details::default(),
             history: History::default(),
-            readme: DocState { cursor_line: false, ..DocState::new() },
+            readme: DocState::new(),
             readme_area: Drawn::default(),
         }
     }
@@ -478,7 +516,11 @@ impl Pane for Overview {
         if self.readme_area.get().contains((column, row).into()) {
             match pointer {
                 Pointer::Wheel { rows, .. } => self.move_readme(Motion::Wheel(rows), &cx.view),
-                _ => self.panels.set_focus(README),
+                Pointer::Press { double, .. } => {
+                    self.panels.set_focus(README);
+                    self.press_readme((column, row), double, cx);
+                }
+                _ => {}
             }
         } else if self.facts.contains(column, row) {
             if press {

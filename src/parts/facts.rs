@@ -36,6 +36,15 @@ impl LinkTarget {
     pub fn page(url: &str) -> Option<LinkTarget> {
         (url.starts_with("https://") || url.starts_with("http://")).then(|| LinkTarget::Page(url.to_owned()))
     }
+
+    /// Opens the place or the web page, or copies the text.
+    pub fn open(self, cx: &mut Cx) {
+        match self {
+            LinkTarget::Place(place) => cx.go(place),
+            LinkTarget::Page(url) => cx.act(Action::Browse(url)),
+            LinkTarget::Copy(clip) => cx.act(Action::Copy(clip)),
+        }
+    }
 }
 
 /// A line and its target.
@@ -90,13 +99,10 @@ impl Details {
     /// Opens the target of the line under the cursor; returns `false` if it has none.
     pub fn enter(&self, cx: &mut Cx) -> bool {
         let at = self.scroll.at(self.lines.len());
-        match self.lines.get(at).and_then(|line| line.link.clone()) {
-            Some(LinkTarget::Place(place)) => cx.go(place),
-            Some(LinkTarget::Page(url)) => cx.act(Action::Browse(url)),
-            Some(LinkTarget::Copy(clip)) => cx.act(Action::Copy(clip)),
-            None => return false,
-        }
-        true
+        let link = self.lines.get(at).and_then(|line| line.link.clone());
+        let is_link = link.is_some();
+        link.into_iter().for_each(|link| link.open(cx));
+        is_link
     }
 
     /// Moves the cursor.

@@ -40,6 +40,7 @@ mod killed;
 mod labels;
 #[path = "../support/length.rs"]
 mod length;
+mod links;
 mod lists;
 mod milestones;
 mod monkey;

@@ -23,6 +23,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::blob::source::Source;
 use crate::parts::blob::{BlobView, File, Mode};
+use crate::parts::links::{self, TextOrigin};
 use crate::parts::ref_choices::Refs;
 use crate::parts::ref_split::RefSplit;
 use crate::parts::{list, project};
@@ -64,6 +65,8 @@ pub struct Files {
     /// The search text of the tree.
     name: String,
     line: Option<u32>,
+    /// The section to show once the file is found.
+    section: Option<Box<str>>,
     tree_area: Drawn<Rect>,
     staging: FileAction,
 }
@@ -148,6 +151,8 @@ impl Files {
         if self.panels.focus() == BLOB {
             if let Some(step) = self.blob.author(&cx.view) {
                 cx.go(Place::new("commit").project(self.source.project.clone()).item(&step.sha));
+            } else {
+                links::open(self.blob.links_here(&cx.view), self, cx, Self::follow_link);
             }
             return;
         }
@@ -162,6 +167,13 @@ impl Files {
             _ if node.is_file() => self.enter(cx),
             _ => {}
         }
+    }
+
+    /// Opens the address of a link in the shown file.
+    fn follow_link(&mut self, address: &str, cx: &mut Cx) {
+        let Some(file) = self.blob.file() else { return };
+        let origin = TextOrigin::of_file(&self.source.project, self.source.git_ref.clone(), &file.path);
+        self.blob.follow(&origin, address, cx);
     }
 
     fn enter(&mut self, cx: &mut Cx) {
@@ -317,6 +329,7 @@ impl PaneKind for Files {
                 TREE => pane.has_tree(view),
                 _ if pane.blob.author(view).is_some() => Ok(()),
                 _ if pane.blob.is_blamed() => Err("the blame of this line has not loaded yet".into()),
+                _ if pane.blob.is_rendered(view) => pane.blob.need_link(view),
                 _ => Err("the file is open".into()),
             }
         }),
@@ -432,10 +445,11 @@ impl PaneKind for Files {
             split: RefSplit::of(place),
             name: String::new(),
             line: place.line,
+            section: place.section.clone(),
             tree_area: Drawn::default(),
             staging: FileAction::default(),
         };
-        if place.line.is_some() {
+        if place.line.is_some() || place.section.is_some() {
             files.panels.set_focus(BLOB);
         }
         files
@@ -516,6 +530,8 @@ impl Pane for Files {
             if self.tree.current().is_some_and(Node::is_file) {
                 if let Some(line) = self.line {
                     self.blob.go_to_line(line);
+                } else if let Some(name) = self.section.take() {
+                    self.blob.go_to_section(&name);
                 }
                 self.panels.set_focus(BLOB);
             } else {
@@ -565,7 +581,15 @@ impl Pane for Files {
             if pressed {
                 self.panels.set_focus(BLOB);
             }
-            return self.blob.pointer(pointer, &cx.view);
+            let link = match pointer {
+                Pointer::Press { double: true, .. } => self.blob.link_at(column, row, &cx.view),
+                _ => None,
+            };
+            self.blob.pointer(pointer, &cx.view);
+            if let Some(link) = link {
+                self.follow_link(&link.address, cx);
+            }
+            return;
         }
         let area = self.tree_area.get();
         if !area.contains((column, row).into()) {

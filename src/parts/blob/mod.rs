@@ -5,6 +5,7 @@ pub mod blame;
 mod draw;
 pub mod file_type;
 mod lfs;
+mod links;
 mod pane;
 mod selection;
 pub mod source;
@@ -76,6 +77,8 @@ pub struct BlobView {
     chosen: Option<Mode>,
     /// The line to go to once the file is loaded, from 0.
     wanted_line: Option<usize>,
+    /// The section to go to once the file is rendered.
+    wanted_section: Option<String>,
     query: String,
     /// The line of the cursor when the search started.
     origin: usize,
@@ -196,6 +199,11 @@ impl BlobView {
         self.chosen = Some(Mode::Source);
     }
 
+    /// Moves to a section of a Markdown file once it is rendered.
+    pub fn go_to_section(&mut self, name: &str) {
+        self.wanted_section = Some(name.to_owned());
+    }
+
     fn raw(project: &Id, file: &File) -> GetRawBlob {
         GetRawBlob { id: project.clone(), sha: file.sha.clone() }
     }
@@ -245,7 +253,8 @@ impl BlobView {
         usize::from(width).saturating_sub(4).clamp(20, MAX_PROSE_WIDTH)
     }
 
-    fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
+    /// Returns the rendered text that is shown.
+    pub(super) fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
         let file = self.file.as_ref()?;
         let now = work::render_key(kind_of(&file.path), &self.id(view)?, self.width(view), view.theme);
         view.store.result(&now).or_else(|| view.store.result(self.rendering.as_deref()?))
@@ -412,6 +421,12 @@ impl BlobView {
         if let Some(blame) = &mut self.blame {
             blame.changed(view);
         }
+        if self.mode(view) == Some(Mode::Rendered)
+            && let Some(rendered) = self.rendered(view)
+            && let Some(line) = self.wanted_section.take().and_then(|name| rendered.section(&name))
+        {
+            self.go_to_top(line, view);
+        }
         if self.mode(view) == Some(Mode::Source)
             && !self.is_loading_lfs_file(view)
             && let Some(line) = self.wanted_line.take()
@@ -433,6 +448,12 @@ impl BlobView {
             self.doc.set_height(usize::from(view.size.1).saturating_sub(3));
         }
         self.doc.goto(line, len);
+    }
+
+    /// Moves to a line, and shows it at the top.
+    fn go_to_top(&mut self, line: usize, view: &View) {
+        self.go(line, self.len(view), view);
+        self.doc.set_top(line);
     }
 
     fn go_to_match(&mut self, index: usize, view: &View) {
