@@ -15,6 +15,7 @@ use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::overlay::form::Form;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
@@ -422,8 +423,13 @@ impl IssuePane {
     }
 
     fn change(&mut self, cx: &mut Cx) {
+        self.open_form(forms::issue::edit, cx);
+    }
+
+    /// Opens a form about the issue.
+    fn open_form(&mut self, form: fn(&Id, u64, &View) -> Form, cx: &mut Cx) {
         if let (Some(project), Some(number)) = (&self.project, self.number) {
-            forms::issue::edit(project, number, &cx.view).open(cx);
+            form(project, number, &cx.view).open(cx);
         }
     }
 
@@ -488,6 +494,16 @@ impl PaneKind for IssuePane {
         Command::new("issue.change", &["E"], "Edit issue…", |pane: &mut Self, cx| pane.change(cx))
             .writes()
             .when(Self::can_change),
+        Command::new("issue.labels", &["L"], "Edit labels…", |pane: &mut Self, cx| {
+            pane.open_form(forms::issue::labels, cx);
+        })
+        .writes()
+        .when(Self::can_change),
+        Command::new("issue.people", &["P"], "Edit assignees…", |pane: &mut Self, cx| {
+            pane.open_form(forms::issue::assignees, cx);
+        })
+        .writes()
+        .when(Self::can_change),
         Command::new("issue.close", &["X"], "Close or reopen issue", |pane: &mut Self, cx| pane.close(cx))
             .writes()
             .footer("close")

@@ -153,6 +153,14 @@ impl ListSource for IssueSource {
             },
         ),
         Command::row("issues.edit", &["e"], "Edit issue…", Issues::edit).writes(),
+        Command::row("issues.labels", &["L"], "Edit labels…", |pane: &mut Issues, issue: &Issue, cx| {
+            forms::issue::labels(&pane.source.project_of(issue, &cx.view), issue.iid, &cx.view).open(cx);
+        })
+        .writes(),
+        Command::row("issues.people", &["P"], "Edit assignees…", |pane: &mut Issues, issue: &Issue, cx| {
+            forms::issue::assignees(&pane.source.project_of(issue, &cx.view), issue.iid, &cx.view).open(cx);
+        })
+        .writes(),
         Issues::columns_command("issues.columns"),
     ];
 

@@ -298,6 +298,21 @@ impl ListSource for MergeRequestSource {
         }),
         Command::row("mrs.edit", &["e"], "Edit merge requests…", |pane: &mut MergeRequests, _, cx| pane.edit(cx))
             .writes(),
+        Command::row("mrs.labels", &["L"], "Edit labels…", |pane: &mut MergeRequests, request: &MergeRequest, cx| {
+            let project = pane.source.project_of(request, &cx.view);
+            forms::merge_request::labels(&project, request.iid, &cx.view).open(cx);
+        })
+        .writes(),
+        Command::row(
+            "mrs.people",
+            &["P"],
+            "Edit reviewers and assignees…",
+            |pane: &mut MergeRequests, request: &MergeRequest, cx| {
+                let project = pane.source.project_of(request, &cx.view);
+                forms::merge_request::people(&project, request, &cx.view).open(cx);
+            },
+        )
+        .writes(),
     ];
 
     fn open(place: &Place, _view: &View) -> MergeRequestSource {

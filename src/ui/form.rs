@@ -10,6 +10,10 @@ use std::cell::Cell;
 
 /// Maximum number of suggestions visible at once.
 const MAX_SUGGESTIONS: u16 = 8;
+/// The width in columns that labels leave to the values, if there is room for both.
+const VALUE_WIDTH: u16 = 28;
+/// The maximum width of a label, in columns.
+const MAX_LABEL_WIDTH: usize = 44;
 /// The width in columns sufficient for showing a suggestion on the line of the cursor.
 const SUGGESTION_WIDTH: u16 = 36;
 /// The width in columns sufficient for the end of the typed text after a long error.
@@ -47,6 +51,8 @@ pub struct Field<'a> {
     /// Whether a value is required.
     pub required: bool,
     pub content: FieldContent<'a>,
+    /// The meaning of the typed text, such as the date of `2w`; empty if it is clear.
+    pub meaning: String,
     /// The validation error, if any.
     pub error: Option<&'a str>,
     /// Whether the value differs from the server's.
@@ -69,7 +75,8 @@ pub struct FormLayout {
 pub fn value_column(fields: &[Field], least: usize, room: u16) -> u16 {
     let label = |field: &Field| text::width(field.label) + usize::from(field.required) * 2;
     let widest = fields.iter().map(label).max().unwrap_or(0).max(least);
-    widest.min(usize::from(room) * 2 / 5).min(34) as u16 + 3
+    let most = (usize::from(room) * 2 / 5).max(usize::from(room.saturating_sub(VALUE_WIDTH)));
+    widest.min(most).min(MAX_LABEL_WIDTH) as u16 + 3
 }
 
 /// Draws the fields in `area`, scrolled so that the focused field is entirely visible. Labels take at least `least`
@@ -132,6 +139,7 @@ pub fn draw(
             Some(error) => draw_inline_error(buf, value, theme, error, field.content.width()),
             None => value,
         };
+        let value = draw_meaning(buf, value, theme, field);
         let cursor = draw_value(buf, value, theme, focused, &field.content);
         if focused {
             layout.value = value;
@@ -162,6 +170,19 @@ fn thumb(buf: &mut Buffer, area: Rect, theme: &Theme, first: usize, seen: usize,
     for row in from.min(height - size)..(from + size).min(height) {
         line::set(buf, area.right() - 1, area.y + row as u16, glyph::thumb(), 1, theme.style(Role::Faint));
     }
+}
+
+/// Draws the meaning of the typed text at the end of its line, if there is room beside the text. Returns the rest of
+/// the line.
+fn draw_meaning(buf: &mut Buffer, area: Rect, theme: &Theme, field: &Field) -> Rect {
+    let width = text::width(&field.meaning);
+    if width == 0 || width + field.content.width() + 3 > usize::from(area.width) {
+        return area;
+    }
+    let width = width as u16;
+    let at = Rect { x: area.right() - width, width, ..area };
+    Line::new(field.meaning.as_str(), Role::Dim).draw(buf, at, theme);
+    Rect { width: area.width - width - 1, ..area }
 }
 
 fn draw_value(
@@ -312,6 +333,7 @@ mod tests {
                 label: "label",
                 required: index == 0,
                 content: FieldContent::Line(input, ""),
+                meaning: String::new(),
                 error: (index == wrong).then_some("is taken"),
                 changed: false,
             };
@@ -336,8 +358,14 @@ mod tests {
     fn a_secret_is_never_drawn() {
         let area = Rect::new(0, 0, 40, 1);
         let mut buf = Buffer::empty(area);
-        let field =
-            Field { label: "token", required: false, content: FieldContent::Secret(6), error: None, changed: true };
+        let field = Field {
+            label: "token",
+            required: false,
+            content: FieldContent::Secret(6),
+            meaning: String::new(),
+            error: None,
+            changed: true,
+        };
         draw(&mut buf, area, &Theme::plain(), &[field], 0, 0, &Cell::new(0));
         assert!(lines(&buf)[0].contains("******"), "{:?}", lines(&buf));
     }

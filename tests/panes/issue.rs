@@ -306,7 +306,7 @@ async fn a_new_issue_starts_with_a_template_of_the_repository() {
     harness.reply_raw("GET /projects/a%2Fb/repository/blobs/b1/raw", "Steps:\n\n1. \n");
     harness.press("+").settle().await;
     harness.settle().await;
-    harness.expect("What is it?").type_text("It broke").press("S-Tab").type_text("Bug").settle().await;
+    harness.expect("What is it?").type_text("It broke").press("S-Tab").type_text("Bug").press("Enter").settle().await;
     harness.expect("Steps:").expect_no("What is it?");
     harness.reply("POST /projects/a%2Fb/issues", json!({"iid": 8, "title": "It broke"})).press("C-s").settle().await;
     let line = sent(&harness).pop().unwrap();

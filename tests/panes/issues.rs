@@ -76,9 +76,14 @@ async fn issues_can_be_closed_one_by_one_or_marked_and_created_with_a_form() {
     assert_eq!(sent(&harness), [format!("{url}/42 state_event=close")]);
     harness.expect("Closed acme/rocket-ui#42").press("Space Space X").expect("Close or reopen").press("Esc");
     let mut harness = open().await;
-    harness.reply("GET /projects/acme%2Frocket-ui/users", [user(4, "eli")]);
+    harness.reply("GET /projects/acme%2Frocket-ui/users", [user(4, "eli"), user(5, "ada")]);
+    harness.reply("GET /projects/acme%2Frocket-ui/labels", [json!({"id": 1, "name": "bug"})]);
     harness.press("+").expect("New issue in acme/rocket-ui").type_text("Rows flicker").press("Tab Tab");
-    harness.type_text("bug").press("Tab").type_text("eli, @me").settle().await;
+    harness.settle().await;
+    harness.type_text("bug").settle().await;
+    harness.press("Tab").type_text("eli").settle().await;
+    harness.press("Space").type_text("@me").settle().await;
+    harness.press("Enter").expect("eli, ada");
     harness.reply("POST /projects/acme%2Frocket-ui/issues", issue(44, "Rows flicker", "opened"));
     harness.press("C-s").settle().await;
     let line = sent(&harness).pop().expect("a write");
@@ -95,7 +100,7 @@ async fn an_edit_only_sends_changed_fields() {
     harness.reply("GET /projects/acme%2Frocket-ui/issues/42", issue(42, "Widths that remember", "opened"));
     harness.reply("GET /projects/acme%2Frocket-ui/users", json!([]));
     harness.press("e").settle().await;
-    harness.expect("Edit #42").expect("plain,bug").expect("eli, ada").expect("2026-06-01");
+    harness.expect("Edit #42").expect("plain, bug").expect("eli, ada").expect("2026-06-01");
     harness.press("Tab Tab Tab C-u").settle().await;
     harness.press("Tab Tab C-u").settle().await;
     harness

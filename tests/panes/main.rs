@@ -7,6 +7,7 @@ mod administrators;
 mod artifacts;
 mod browse;
 mod changes;
+mod choose;
 mod clicks;
 mod clock;
 mod columns;

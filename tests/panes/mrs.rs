@@ -171,7 +171,11 @@ async fn updates_since_the_last_visit_are_found_by_their_instant() {
 async fn marked_merge_requests_change_together_and_report_each_result() {
     let mut harness = open().await;
     harness.press("Space Space").expect("2 marked").press("e").expect("Change 2 merge requests");
-    harness.press("Tab").type_text("fast").press("Tab").type_text("speed");
+    let labels = ["fast", "speed"].map(|name| json!({"id": 1, "name": name}));
+    harness.reply("GET /projects/acme%2Frocket-ui/labels", labels);
+    harness.press("Tab").type_text("fast").settle().await;
+    harness.press("Tab").type_text("speed").settle().await;
+    harness.press("Space");
     let url = "PUT /projects/acme%2Frocket-ui/merge_requests";
     // One is unchanged, and one cannot be checked again.
     let one = "GET /projects/acme%2Frocket-ui/merge_requests";
@@ -194,7 +198,9 @@ async fn marked_merge_requests_change_together_and_report_each_result() {
 async fn concurrent_changes_of_marked_merge_requests_are_reported_first() {
     let mut harness = open().await;
     harness.press("Space Space e").expect("Change 2 merge requests");
-    harness.press("Space Tab").type_text("fast");
+    harness.reply("GET /projects/acme%2Frocket-ui/labels", [json!({"id": 1, "name": "fast"})]);
+    harness.press("Space Tab").type_text("fast").settle().await;
+    harness.press("Space");
     let url = "/projects/acme%2Frocket-ui/merge_requests";
     let mut first = merge_request(42, "Draw only visible rows", "opened");
     first["labels"] = json!(["ui", "theirs"]);
@@ -225,13 +231,14 @@ async fn a_new_merge_request_is_prefilled_from_its_commits() {
     harness.press("+").type_text("feat").settle().await;
     harness.press("Tab").settle().await;
     harness.press("C-u").type_text("main").settle().await;
-    harness.press("Tab").expect("Rows").expect("- First").expect("2 lines");
+    harness.press("Tab").settle().await;
+    harness.expect("Rows").expect("- First").expect("2 lines");
     harness.reply("POST /projects/acme%2Frocket-ui/merge_requests", merge_request(43, "Rows", "opened"));
     harness.press("C-s").settle().await;
     let sent = harness.asked.iter().find(|line| line.starts_with("POST")).cloned().unwrap_or_default();
     assert!(sent.contains("source_branch=feature/rows target_branch=main title=Rows"), "{sent}");
     assert!(sent.contains("description=- First\n- Second"), "{sent}");
-    assert_eq!(harness.app.place(), Place::new("mr").project(7_u64).item(43));
+    assert_eq!(harness.app.place(), Place::new("mr").project("acme/rocket-ui").item(43));
 }
 
 #[tokio::test]

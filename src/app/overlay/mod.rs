@@ -1,6 +1,7 @@
 //! Overlays on top of a place: a stack that is drawn from the bottom, and whose top gets the keys.
 
 pub mod batch;
+pub mod chooser;
 pub mod columns;
 pub mod composer;
 pub mod confirm;

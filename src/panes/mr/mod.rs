@@ -177,9 +177,9 @@ impl PaneKind for Mr {
         .writes()
         .when(Mr::can_comment),
         Command::new("mr.people", &["P"], "Edit reviewers and assignees…", |pane: &mut Self, cx| {
-            let has_reviewers = pane.reads.known(&cx.view).is_some_and(|known| known.reviewers.is_some());
-            let form = if has_reviewers { forms::merge_request::reviewers } else { forms::merge_request::assignee };
-            form(&pane.reads.project, pane.reads.iid, &cx.view).open(cx);
+            if let Some(known) = pane.reads.known(&cx.view) {
+                forms::merge_request::people(&pane.reads.project, known, &cx.view).open(cx);
+            }
         })
         .writes()
         .when(Mr::can_comment),

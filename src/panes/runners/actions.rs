@@ -91,7 +91,7 @@ impl Runners {
         Form::of::<EnableRunner>(format!("Enable {name}"), format!("enable {name}"), key)
             .fixed("runner_id", runner.id)
             .field("id", |field| {
-                field.label("project").widget(Widget::Line(Complete::Projects)).help("By its full path.").text(project);
+                field.label("project").widget(Widget::Line(Complete::Projects)).help("").text(project);
             })
             .open(cx);
     }

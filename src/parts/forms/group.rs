@@ -26,7 +26,7 @@ const FIELD_TEXTS: &[(&str, &str, &str)] = &[
     ("membership_lock", "lock membership", "yes: no members can be added to its projects."),
     ("share_with_group_lock", "prevent sharing", "yes: its projects cannot be shared with other groups."),
     ("shared_runners_minutes_limit", "runner minutes", "On shared runners, each month; for administrators."),
-    ("parent_id", "parent group", "Full path of the parent group."),
+    ("parent_id", "parent group", ""),
 ];
 
 fn settings<E: Endpoint>(title: String, what: String, key: String) -> Form {
@@ -86,7 +86,7 @@ pub fn transfer_project(path: &str) -> Form {
     .fixed("id", path)
     .field("project_id", |field| {
         field.label("project").widget(Widget::Line(Complete::Projects));
-        field.help("By its full path. Its URL changes; update the remotes of clones.");
+        field.help("Its URL changes; update the remotes of clones.");
     })
     .then(move |_| Some(Action::GoToPlace(Place::new("groups").group(to.as_str()))))
 }

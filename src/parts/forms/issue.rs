@@ -2,7 +2,7 @@
 
 use crate::api::issues::{self, CreateIssue, GetIssue, Issue, UpdateIssue};
 use crate::api::repository::GetRawBlob;
-use crate::api::{Id, Time};
+use crate::api::{Endpoint, Id, Time};
 use crate::app::action::Action;
 use crate::app::complete::{Complete, issue_templates, template_name};
 use crate::app::overlay::form::{Form, Texts, Widget};
@@ -16,18 +16,16 @@ fn fields(form: Form, id: &Id) -> Form {
     form.first(FIRST_FIELDS)
         .field("description", |field| _ = field.widget(Widget::Long))
         .field("labels", |field| {
-            field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("New names create labels.");
+            field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("");
         })
         .field("assignee_ids", |field| {
-            field.label("assignees").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("unassigned");
-            field.help("Usernames, separated by commas; some servers take only one.");
+            field.label("assignees").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("Unassigned");
+            field.help("Some servers take only one.");
         })
         .field("milestone_id", |field| {
-            field.widget(Widget::Named(Complete::Milestones(Some(id.clone())))).help("By its title.").default("none");
+            field.widget(Widget::Named(Complete::Milestones(Some(id.clone())))).help("").default("none");
         })
-        .field("due_date", |field| {
-            _ = field.widget(Widget::Date).default("none").help("2026-01-31, or 2w for in two weeks.")
-        })
+        .field("due_date", |field| _ = field.widget(Widget::Date).default("none").help(""))
         .field("confidential", |field| _ = field.help("yes: only members of the project see it."))
         .field("issue_type", |field| {
             field.label("type").widget(Widget::Choice(issues::TYPES)).default("issue").help("");
@@ -77,14 +75,38 @@ pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
         .without(&["state_event"])
         .field("title", |field| _ = field.required(true))
         .field("discussion_locked", |field| _ = field.help("yes: only members of the project can comment."));
-    let get = GetIssue { id: id.clone(), issue_iid: iid };
-    fields(form, id).of_current(view, get, |issue| {
-        let names: Vec<&str> = issue.assignees().iter().map(|user| user.username.as_str()).collect();
-        vec![
-            ("labels", issue.label_names().join(",")),
-            ("assignee_ids", names.join(", ")),
-            ("milestone_id", issue.milestone.as_ref().map(|m| m.title.clone()).unwrap_or_default()),
-            ("due_date", issue.due_date.as_ref().map(Time::to_string).unwrap_or_default()),
-        ]
-    })
+    fields(form, id).of_current(view, GetIssue { id: id.clone(), issue_iid: iid }, texts)
+}
+
+/// Returns the texts of the fields that differ from the values of the same name.
+fn texts(issue: &Issue) -> Vec<(&'static str, String)> {
+    let names: Vec<&str> = issue.assignees().iter().map(|user| user.username.as_str()).collect();
+    vec![
+        ("labels", issue.label_names().join(", ")),
+        ("assignee_ids", names.join(", ")),
+        ("milestone_id", issue.milestone.as_ref().map(|m| m.title.clone()).unwrap_or_default()),
+        ("due_date", issue.due_date.as_ref().map(Time::to_string).unwrap_or_default()),
+    ]
+}
+
+/// Returns the selection of the values of one field of an issue.
+fn choose(id: &Id, iid: u64, title: &str, field: &'static str, view: &View) -> Form {
+    let others: Vec<&str> = UpdateIssue::INPUTS.iter().map(|input| input.name).filter(|name| *name != field).collect();
+    let form = Form::of::<UpdateIssue>(
+        format!("{title} of #{iid}"),
+        format!("change #{iid}"),
+        format!("issue {id}#{iid} {field}"),
+    );
+    let form = fields(form, id).without(&others).fixed("id", id).fixed("issue_iid", iid);
+    form.of_current(view, GetIssue { id: id.clone(), issue_iid: iid }, texts).picker()
+}
+
+/// Returns the selection of the labels of an issue.
+pub fn labels(id: &Id, iid: u64, view: &View) -> Form {
+    choose(id, iid, "Labels", "labels", view)
+}
+
+/// Returns the selection of the assignees of an issue.
+pub fn assignees(id: &Id, iid: u64, view: &View) -> Form {
+    choose(id, iid, "Assignees", "assignee_ids", view)
 }

@@ -20,7 +20,7 @@ fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) 
             field.label("role").widget(Widget::Choice(people::ROLE_NAMES)).parsed(level);
         })
         .field("expires_at", |field| {
-            field.label("expires").widget(Widget::Date).default("never").help("2026-01-31, or 2w for in two weeks.");
+            field.label("expires").widget(Widget::Date).default("never").help("");
         })
 }
 

@@ -15,7 +15,7 @@ use crate::app::overlay::batch::{Batch, ChangedInput};
 use crate::app::overlay::form::{Form, Texts, Widget};
 use crate::app::place::Place;
 use crate::app::view::View;
-use crate::parts::project;
+use crate::parts::{project, review};
 use crate::store::{Load, Want, Write};
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -36,22 +36,22 @@ const VARIABLES: &[&str] =
 /// The delay after a branch name was typed before the branches are compared.
 const FETCH_DELAY: Duration = Duration::from_millis(300);
 
-fn people(form: Form, id: &Id) -> Form {
+fn common(form: Form, id: &Id) -> Form {
     form.field("description", |field| _ = field.widget(Widget::Long))
         .field("labels", |field| {
-            field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("Labels in use are suggested.");
+            field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("");
         })
         .field("assignee_id", |field| {
-            field.widget(Widget::Named(Complete::Users(Some(id.clone())))).help("").default("unassigned");
+            field.widget(Widget::Named(Complete::Users(Some(id.clone())))).help("").default("Unassigned");
         })
         .field("milestone_id", |field| {
-            field.widget(Widget::Named(Complete::Milestones(Some(id.clone())))).help("By its title.").default("none");
+            field.widget(Widget::Named(Complete::Milestones(Some(id.clone())))).help("").default("none");
         })
         .field("target_branch", |field| _ = field.widget(Widget::Line(Complete::Branches(id.clone()))))
-        .field("remove_source_branch", |field| _ = field.help("Deletes the source branch on merge."))
+        .field("remove_source_branch", |field| _ = field.label("delete source branch").help("When it is merged."))
         .field("squash", |field| _ = field.help("Squashes the commits on merge."))
         .field("allow_maintainer_to_push", |field| {
-            _ = field.help("For forks: maintainers of the target can push to it.")
+            field.label("allow commits from members who can merge").help("For forks.");
         })
 }
 
@@ -94,15 +94,20 @@ fn empty(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Fo
     })
     .field("target_branch", |field| _ = field.text(target.unwrap_or_default()))
     .field("target_project_id", |field| {
-        field.widget(Widget::Named(Complete::Projects)).default("this one").help("For forks: the upstream project.");
+        field
+            .widget(Widget::Named(Complete::Projects))
+            .default("same project")
+            .help("For forks: the upstream project.");
     })
     .without(&["assignee_ids"])
     .field("reviewer_ids", |field| {
         field.label("reviewers").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("none").help("");
     });
-    people(form, id).then(|answer| {
+    let server = view.session.web_url.clone();
+    common(form, id).then(move |answer| {
         let created = answer.downcast_ref::<MergeRequest>()?;
-        Some(Action::GoToPlace(Place::new("mr").project(created.project_id).item(created.iid)))
+        let project = review::project_on(created, &server);
+        Some(Action::GoToPlace(Place::new("mr").project(project).item(created.iid)))
     })
 }
 
@@ -120,7 +125,7 @@ pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
     .field("title", |field| _ = field.required(true))
     .field("discussion_locked", |field| _ = field.help("Only members can comment."));
     let get = GetMergeRequest::new(id.clone(), iid);
-    people(form, id).of_current(view, get, |merge_request| {
+    common(form, id).of_current(view, get, |merge_request| {
         let remove = merge_request.force_remove_source_branch.or(*merge_request.should_remove_source_branch);
         vec![
             ("assignee_id", merge_request.assignees().first().map(|user| user.username.clone()).unwrap_or_default()),
@@ -142,39 +147,46 @@ fn edit_some(id: &Id, iid: u64, title: &str, fields: &[&'static str]) -> Form {
         .first(fields)
 }
 
-/// Returns the form for the labels of a merge request.
+/// Returns the selection of the labels of a merge request.
 pub fn labels(id: &Id, iid: u64, view: &View) -> Form {
     let get = GetMergeRequest::new(id.clone(), iid);
     let widget = Widget::Words(Complete::Labels(Some(id.clone())));
     edit_some(id, iid, "Labels", &["labels"])
-        .field("labels", |field| _ = field.widget(widget).help("Separated by commas."))
+        .field("labels", |field| _ = field.widget(widget).help(""))
         .of_current(view, get, |_| Vec::new())
+        .picker()
 }
 
 fn usernames(users: &[User]) -> String {
     users.iter().map(|user| user.username.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the form for the reviewers and assignees of a merge request.
-pub fn reviewers(id: &Id, iid: u64, view: &View) -> Form {
+/// Returns the selection of the reviewers and assignees of a merge request, or of its only assignee where the server has
+/// no reviewers.
+pub fn people(id: &Id, known: &MergeRequest, view: &View) -> Form {
+    if known.reviewers.is_some() { reviewers(id, known.iid, view) } else { assignee(id, known.iid, view) }
+}
+
+fn reviewers(id: &Id, iid: u64, view: &View) -> Form {
     let users = || Widget::Names(Complete::Users(Some(id.clone())));
     edit_some(id, iid, "Reviewers and assignees", &["reviewer_ids", "assignee_ids"])
         .field("reviewer_ids", |field| _ = field.label("reviewers").widget(users()).default("none").help(""))
-        .field("assignee_ids", |field| _ = field.label("assignees").widget(users()).default("unassigned").help(""))
+        .field("assignee_ids", |field| _ = field.label("assignees").widget(users()).default("Unassigned").help(""))
         .of_current(view, GetMergeRequest::new(id.clone(), iid), |known| {
             let reviewers = usernames(known.reviewers.as_deref().unwrap_or_default());
             vec![("reviewer_ids", reviewers), ("assignee_ids", usernames(known.assignees()))]
         })
+        .picker()
 }
 
-/// Returns the form for the assignee, on servers with a single assignee and no reviewers.
-pub fn assignee(id: &Id, iid: u64, view: &View) -> Form {
+fn assignee(id: &Id, iid: u64, view: &View) -> Form {
     let users = Widget::Named(Complete::Users(Some(id.clone())));
     edit_some(id, iid, "Assignee", &["assignee_id"])
-        .field("assignee_id", |field| _ = field.widget(users).default("unassigned").help(""))
+        .field("assignee_id", |field| _ = field.widget(users).default("Unassigned").help(""))
         .of_current(view, GetMergeRequest::new(id.clone(), iid), |known| {
             vec![("assignee_id", known.assignees().first().map(|user| user.username.clone()).unwrap_or_default())]
         })
+        .picker()
 }
 
 /// The inputs for changing several merge requests at once.

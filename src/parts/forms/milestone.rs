@@ -11,8 +11,8 @@ fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) 
         .first(&["title", "start_date", "due_date", "description"])
         .field("title", |field| _ = field.required(true))
         .field("description", |field| _ = field.widget(Widget::Long))
-        .field("start_date", |field| _ = field.widget(Widget::Date).default("none").help("2026-01-31, or today."))
-        .field("due_date", |field| _ = field.widget(Widget::Date).default("none").help("2026-01-31, or today."))
+        .field("start_date", |field| _ = field.widget(Widget::Date).default("none").help(""))
+        .field("due_date", |field| _ = field.widget(Widget::Date).default("none").help(""))
 }
 
 /// Returns the form for a new milestone.

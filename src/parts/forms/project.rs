@@ -45,7 +45,7 @@ const FIELD_TEXTS: &[(&str, &str, &str)] = &[
     ("import_url", "import from", "URL of a repository to import."),
     ("repository_storage", "storage", "Repository storage; for administrators."),
     ("ci_config_path", "CI/CD configuration file", ""),
-    ("namespace_id", "group", "By its full path."),
+    ("namespace_id", "group", ""),
     ("user_id", "user", "The owner."),
 ];
 
@@ -85,11 +85,7 @@ pub fn fork(id: &Id) -> Form {
         .fixed("id", id)
         .first(&["namespace_path", "name", "path", "visibility", "description"])
         .field("namespace_path", |field| {
-            field
-                .label("namespace")
-                .widget(Widget::Line(Complete::Groups))
-                .default("your own")
-                .help("A group's full path.");
+            field.label("namespace").widget(Widget::Line(Complete::Groups)).default("your own").help("");
         })
         .field("name", |field| _ = field.default("that of the project"))
         .field("path", |field| _ = field.default("that of the project").check(check_path))

@@ -71,9 +71,14 @@ pub fn title(merge_request: &MergeRequest) -> &str {
 
 /// Returns the project of a merge request: its path if known, or else its ID.
 pub fn project(merge_request: &MergeRequest, view: &View) -> Id {
+    project_on(merge_request, &view.session.web_url)
+}
+
+/// Returns the project of a merge request on the server with this web address: its path if known, or else its ID.
+pub fn project_on(merge_request: &MergeRequest, server: &str) -> Id {
     let full = merge_request.references.as_ref().and_then(|r| r.full.rsplit_once('!')).map(|(path, _)| path);
     let web = || {
-        let path = merge_request.web_url.strip_prefix(view.session.web_url.as_str())?.strip_prefix('/')?;
+        let path = merge_request.web_url.strip_prefix(server)?.strip_prefix('/')?;
         let (path, _) = path.split_once("/-/merge_requests/").or_else(|| path.split_once("/merge_requests/"))?;
         Some(path)
     };

@@ -77,6 +77,8 @@ pub struct Field {
     pub is_kept: bool,
     /// Whether the text is masked, because it may be secret.
     pub is_hidden: bool,
+    /// The letter that turns the field on and off with Alt, wherever the cursor is.
+    pub switch: Option<char>,
     check: Option<Validate>,
     parse: Option<Parse>,
     kind: InputKind,
@@ -111,6 +113,7 @@ impl Field {
             twin: None,
             is_kept: true,
             is_hidden: false,
+            switch: None,
             check: None,
             parse: None,
             kind: input.kind,
@@ -185,6 +188,17 @@ impl Field {
         self
     }
 
+    /// Lets Alt and this letter turn the field on and off, wherever the cursor is.
+    pub fn switch(&mut self, letter: char) -> &mut Field {
+        self.switch = Some(letter);
+        self
+    }
+
+    /// Returns whether a switch is on.
+    pub fn is_on(&self) -> bool {
+        self.input.text() == "yes"
+    }
+
     /// Marks the text as possibly secret: it is not saved, and not passed to other programs.
     pub fn not_saved(&mut self) -> &mut Field {
         self.is_kept = false;
@@ -217,20 +231,6 @@ impl Field {
         }
     }
 
-    /// Returns the start and the text of the word being typed: in a list, the one under the cursor.
-    pub fn word(&self) -> (usize, &str) {
-        let text = self.input.text();
-        let head = text.get(..self.input.cursor()).unwrap_or(text);
-        match self.widget {
-            Widget::Words(_) | Widget::Names(_) => {
-                let start = head.rfind(',').map_or(0, |comma| comma + 1);
-                let word = head.get(start..).unwrap_or_default();
-                (start + word.len() - word.trim_start().len(), word.trim_start())
-            }
-            _ => (0, head),
-        }
-    }
-
     /// Returns whether the field holds several names separated by commas.
     pub fn is_list(&self) -> bool {
         matches!(self.widget, Widget::Words(_) | Widget::Names(_))
@@ -241,18 +241,17 @@ impl Field {
         self.input.text().split(',').map(str::trim).filter(|name| !name.is_empty())
     }
 
-    /// Replaces the word being typed by an offered name.
-    pub fn accept(&mut self, value: &str) {
-        if !self.is_list() {
-            return self.input.set(value);
+    /// Returns the values of a field whose values are chosen from a list.
+    pub fn chosen(&self) -> Vec<String> {
+        match self.is_list() {
+            true => self.names().map(str::to_owned).collect(),
+            false => Some(self.input.text().to_owned()).filter(|text| !text.is_empty()).into_iter().collect(),
         }
-        let (start, _) = self.word();
-        let text = self.input.text();
-        let head = text.get(..start).unwrap_or_default();
-        let tail = text.get(self.input.cursor()..).unwrap_or_default();
-        let tail = tail.split_once(',').map_or("", |(_, rest)| rest).trim_start();
-        let more = if tail.is_empty() { String::new() } else { format!(", {tail}") };
-        self.input.set(format!("{head}{value}{more}"));
+    }
+
+    /// Sets the values of a field whose values are chosen from a list.
+    pub fn set_chosen(&mut self, values: &[String]) {
+        self.input.set(values.join(", "));
     }
 
     /// Selects the next choice, or the previous one; the empty choice is among them if the field may be empty.
@@ -302,6 +301,20 @@ impl Field {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Returns the date that is typed, in words; empty if the field is not for a date.
+    pub fn meaning(&self, view: &View) -> String {
+        let date = Some(self.input.text()).filter(|_| self.widget == Widget::Date);
+        let date = date.and_then(|text| dates::meaning(&dates::parse_ahead(text, view.now)?, view.now));
+        date.unwrap_or_default()
+    }
+
+    /// Adds 1 to a number, or takes 1 away.
+    pub fn step(&mut self, up: bool) {
+        let number = self.input.text().trim().parse::<u64>().unwrap_or(0);
+        let number = if up { number.saturating_add(1) } else { number.saturating_sub(1) };
+        self.input.set(number.to_string());
     }
 
     /// Returns the error in the current text, as far as it can be checked here; a missing text is not an error yet.
@@ -388,9 +401,9 @@ impl Field {
                 Ok(number) if number.is_finite() => json!(number),
                 _ => return wrong("is not a number"),
             },
-            Widget::Date => match dates::parse(text, view.now) {
+            Widget::Date => match dates::parse_ahead(text, view.now) {
                 Some(moment) => json!(moment.to_string()),
-                None => return wrong("is not a date: use 2026-01-31, 3d, 2w or today"),
+                None => return wrong("is not a date: use 2026-12-24, 2w, fri or tomorrow"),
             },
             Widget::YesNo => match text {
                 "yes" => json!(true),

@@ -1,10 +1,11 @@
 //! Keyboard and mouse input of a form.
 
-use super::{Form, State, SuggestionList, Widget};
+use super::{Form, State, Widget};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
+use crate::app::overlay::chooser::Step;
 use crate::app::overlay::picker::edit;
 use crate::app::overlay::{AfterEvent, for_text_area};
 use crate::app::pointer::Pointer;
@@ -22,11 +23,14 @@ impl Form {
             return;
         }
         self.cancel_submission();
-        let Some(field) = self.current_field() else { return };
+        let Some(field) = self.fields.get(self.focus) else { return };
         let mut area = TextArea::from(field.input.text().lines());
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
+        if self.is_letter {
+            area.set_placeholder_text(field.help.clone());
+        }
         self.writing = Some(RefCell::new(area));
     }
 
@@ -78,9 +82,30 @@ impl Form {
         self.changed_text(cx);
     }
 
-    fn key_writing(&mut self, key: Key, cx: &mut Cx) {
+    /// Returns the switch that the key turns on and off.
+    fn switch_of(&self, key: Key) -> Option<usize> {
+        let KeyCode::Char(letter) = key.code else { return None };
+        self.fields.iter().position(|field| field.switch == Some(letter)).filter(|_| key.alt && !key.ctrl)
+    }
+
+    /// Turns the switch at `index` on or off.
+    fn turn_switch(&mut self, index: usize, cx: &mut Cx) {
+        if let Some(field) = self.fields.get_mut(index) {
+            field.input.set(if field.is_on() { "" } else { "yes" });
+            self.changed_text(cx);
+        }
+    }
+
+    fn key_writing(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) if self.is_letter => return self.leave(cx),
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => self.writing = None,
+            (KeyCode::Char('s'), true) => {
+                if !self.is_letter {
+                    self.writing = None;
+                }
+                self.submit(cx);
+            }
             (KeyCode::Char('o'), true) => self.edit_externally(cx),
             (KeyCode::Char('t'), true) if self.hide_or_show() => {}
             _ => {
@@ -90,6 +115,7 @@ impl Form {
                 self.written(cx);
             }
         }
+        AfterEvent::KeepOpen
     }
 
     /// Hides or shows the text of the focused field; returns `false` if the text cannot be secret.
@@ -104,29 +130,40 @@ impl Form {
 
     // ---- field keys
 
-    /// Handles a key for the list of candidates; returns `false` if the key is not for it.
-    fn key_suggestions(&mut self, key: Key, cx: &mut Cx) -> bool {
-        if !self.suggestions.open || self.suggestions.items.is_empty() {
-            return false;
+    /// Applies the chosen values to the field, and goes where the selection continues.
+    fn take_step(&mut self, step: Step, cx: &mut Cx) -> AfterEvent {
+        if let (Some(chooser), Some(field)) = (&self.choosing, self.fields.get_mut(self.focus))
+            && field.chosen() != chooser.values()
+        {
+            field.set_chosen(chooser.values());
+            self.changed_text(cx);
         }
-        let len = self.suggestions.items.len();
-        let to = match (key.code, key.ctrl) {
-            (KeyCode::Down, _) | (KeyCode::Char('n'), true) if !self.suggestions.moved => self.suggestions.chosen,
-            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => (self.suggestions.chosen + 1) % len,
-            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => (self.suggestions.chosen + len - 1) % len,
-            (KeyCode::Tab, _) if !key.shift => {
-                self.accept_suggestion(cx);
-                return true;
+        match step {
+            Step::Stay => {}
+            Step::Back if self.is_picker => return self.leave(cx),
+            Step::Back => self.choosing = None,
+            Step::Done if self.is_picker => self.submit(cx),
+            Step::Done => self.go_by(1),
+            Step::Next(forward) => self.go_by(if forward { 1 } else { -1 }),
+            Step::Save => {
+                if !self.is_picker {
+                    self.choosing = None;
+                }
+                self.submit(cx);
             }
-            (KeyCode::Enter, _) if self.suggestions.moved => {
-                self.accept_suggestion(cx);
-                return true;
-            }
-            _ => return false,
+        }
+        AfterEvent::KeepOpen
+    }
+
+    /// Handles a key while values are chosen.
+    fn key_choosing(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
+        let unknown = self.unknown(&cx.view);
+        let Some(chooser) = &mut self.choosing else { return AfterEvent::KeepOpen };
+        let step = match self.state {
+            State::Sending(_) if key.code != KeyCode::Esc => Step::Stay,
+            _ => chooser.key(key, unknown, &cx.view),
         };
-        self.suggestions.chosen = to;
-        self.suggestions.moved = true;
-        true
+        self.take_step(step, cx)
     }
 
     fn key_field(&mut self, key: Key, cx: &mut Cx) {
@@ -142,19 +179,28 @@ impl Form {
             }
             (Widget::YesNo | Widget::Choice(_), KeyCode::Char(c)) if !key.ctrl => field.turn_to(c.to_ascii_lowercase()),
             (Widget::YesNo | Widget::Choice(_), _) => {}
+            (Widget::Number, KeyCode::Char('+')) => field.step(true),
+            (Widget::Number, KeyCode::Char('-')) => field.step(false),
             (Widget::Long, KeyCode::Char('o')) if key.ctrl => return self.edit_externally(cx),
             (Widget::Long, KeyCode::Char(_)) if key.typed().is_some() => {
                 self.write();
-                return self.key_writing(key, cx);
+                _ = self.key_writing(key, cx);
+                return;
             }
             (Widget::Long, _) => {}
+            _ if *field.complete() != Complete::Nothing => match (key.typed(), key.code, key.ctrl) {
+                (Some(typed), ..) => return self.choose(typed.encode_utf8(&mut [0; 4]), &cx.view),
+                (_, KeyCode::Char('u'), true) => field.input.clear(),
+                (_, KeyCode::Backspace | KeyCode::Delete, _) | (_, KeyCode::Char('h' | 'w'), true) => {
+                    let mut values = field.chosen();
+                    values.pop();
+                    field.set_chosen(&values);
+                }
+                _ => return,
+            },
             _ => {
-                let before = field.input.text().to_owned();
                 if !edit(&mut field.input, key) {
                     return;
-                }
-                if field.input.text() != before {
-                    self.open_suggestions(&cx.view);
                 }
             }
         }
@@ -168,19 +214,21 @@ impl Form {
             }
             return AfterEvent::KeepOpen;
         }
-        if self.writing.is_some() {
-            self.key_writing(key, cx);
+        if let Some(index) = self.switch_of(key).filter(|_| !matches!(self.state, State::Sending(_))) {
+            self.turn_switch(index, cx);
             return AfterEvent::KeepOpen;
         }
-        if self.key_suggestions(key, cx) {
-            return AfterEvent::KeepOpen;
+        if self.writing.is_some() {
+            return self.key_writing(key, cx);
+        }
+        if self.choosing.is_some() {
+            let after = self.key_choosing(key, cx);
+            self.follow_choices(&cx.view);
+            return after;
         }
         let busy = matches!(self.state, State::Sending(_));
         let page = self.drawn.borrow().rows.len().max(1);
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) if self.suggestions.open && !self.suggestions.items.is_empty() => {
-                self.suggestions = SuggestionList::default()
-            }
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return self.leave(cx),
             (KeyCode::Char('s'), true) => self.submit(cx),
             (KeyCode::Tab, _) => self.go_by(if key.shift { -1 } else { 1 }),
@@ -190,14 +238,7 @@ impl Form {
             (KeyCode::PageUp, _) => self.go_to(self.focus.saturating_sub(page)),
             (KeyCode::Enter, _) => match self.fields.get(self.focus) {
                 Some(field) if field.widget == Widget::Long => self.write(),
-                Some(field) if *field.complete() != Complete::Nothing && !self.suggestions.open => {
-                    self.open_suggestions(&cx.view);
-                    // The field is empty, so the same key accepts the first candidate.
-                    self.suggestions.moved = self.fields.get(self.focus).is_some_and(|field| field.input.is_empty());
-                    if self.suggestions.items.is_empty() {
-                        self.go_by(1);
-                    }
-                }
+                Some(field) if *field.complete() != Complete::Nothing && !busy => self.choose("", &cx.view),
                 _ if self.fields.len() == 1 => self.submit(cx),
                 _ => self.go_by(1),
             },
@@ -220,25 +261,42 @@ impl Form {
             area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
             return self.written(cx);
         }
+        if let Some(chooser) = &mut self.choosing {
+            return chooser.type_text(text, &cx.view);
+        }
+        if self.fields.get(self.focus).is_some_and(|field| *field.complete() != Complete::Nothing) {
+            return self.choose(text, &cx.view);
+        }
         if let Some(field) = self.current_field().filter(|f| !matches!(f.widget, Widget::YesNo | Widget::Choice(_))) {
             field.input.paste(text);
             self.changed_text(cx);
         }
     }
 
-    pub(super) fn take_pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if self.writing.is_some() || matches!(self.state, State::Conflict(..) | State::Sending(_)) {
-            return;
+    pub(super) fn take_pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
+        if matches!(self.state, State::Conflict(..) | State::Sending(_)) {
+            return AfterEvent::KeepOpen;
+        }
+        if self.writing.is_some() {
+            let switches = self.switches.borrow();
+            let Pointer::Press { column, row, .. } = pointer else { return AfterEvent::KeepOpen };
+            let hit = switches.iter().find(|(_, area)| area.contains((column, row).into())).map(|(index, _)| *index);
+            drop(switches);
+            if let Some(index) = hit {
+                self.turn_switch(index, cx);
+            }
+            return AfterEvent::KeepOpen;
+        }
+        let unknown = self.unknown(&cx.view);
+        if let Some(chooser) = &mut self.choosing {
+            let step = chooser.pointer(pointer, unknown, &cx.view);
+            let after = self.take_step(step, cx);
+            self.follow_choices(&cx.view);
+            return after;
         }
         match pointer {
             Pointer::Wheel { rows, .. } => self.go_to(self.focus.saturating_add_signed(rows.signum().into())),
-            Pointer::Press { column, row, .. } => {
-                let offers = self.suggestions.area.get();
-                if offers.contains((column, row).into()) {
-                    let first = (self.suggestions.chosen + 1).saturating_sub(usize::from(offers.height));
-                    self.suggestions.chosen = first + usize::from(row - offers.y);
-                    return self.accept_suggestion(cx);
-                }
+            Pointer::Press { row, .. } => {
                 let hit =
                     self.drawn.borrow().rows.iter().find(|(_, y, took)| (*y..y + took).contains(&row)).map(|r| r.0);
                 if let Some(index) = hit {
@@ -250,14 +308,13 @@ impl Form {
                             self.changed_text(cx);
                         }
                         Some(field) if again && field.widget == Widget::Long => self.write(),
-                        Some(field) if again && *field.complete() != Complete::Nothing => {
-                            self.open_suggestions(&cx.view)
-                        }
+                        Some(field) if again && *field.complete() != Complete::Nothing => self.choose("", &cx.view),
                         _ => {}
                     }
                 }
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
+        AfterEvent::KeepOpen
     }
 }

@@ -14,15 +14,17 @@ use crate::api::endpoint::{Input, InputKind};
 use crate::api::json;
 use crate::api::{Endpoint, Error};
 use crate::app::action::Action;
-use crate::app::complete::Candidate;
+use crate::app::complete::Complete;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
+use crate::app::overlay::chooser::Chooser;
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::{Value as Answer, Want, Write};
 use crate::ui::form::FormLayout;
+use crate::ui::text;
 use current::Current;
 pub use field::{Field, NoValue, Widget};
 use ratatui::buffer::Buffer;
@@ -96,17 +98,6 @@ struct ReplacedText {
     theirs: bool,
 }
 
-/// A list of candidates below the focused field.
-#[derive(Default)]
-struct SuggestionList {
-    open: bool,
-    items: Vec<Candidate>,
-    chosen: usize,
-    /// Whether the candidate was chosen with the keys: only then does Enter accept it.
-    moved: bool,
-    area: Cell<Rect>,
-}
-
 /// A form for an operation of the server.
 pub struct Form {
     title: String,
@@ -127,7 +118,12 @@ pub struct Form {
     also: Option<Remaining>,
     focus: usize,
     top: Cell<usize>,
-    suggestions: SuggestionList,
+    /// The selection of the values of the focused field.
+    choosing: Option<Chooser>,
+    /// Whether only values are chosen: the selection is all that is shown, and nothing is saved as a draft.
+    is_picker: bool,
+    /// Whether the form is a text with switches below it.
+    is_letter: bool,
     /// The text area for the long text that is being written.
     writing: Option<RefCell<TextArea<'static>>>,
     /// The field whose text is in the user's editor, and that text.
@@ -135,6 +131,8 @@ pub struct Form {
     replaced: ReplacedText,
     state: State,
     drawn: RefCell<FormLayout>,
+    /// The areas of the switches of a letter, by the index of their field.
+    switches: RefCell<Vec<(usize, Rect)>>,
     kept: Option<String>,
 }
 
@@ -177,12 +175,15 @@ impl Form {
             also: None,
             focus: 0,
             top: Cell::new(0),
-            suggestions: SuggestionList::default(),
+            choosing: None,
+            is_picker: false,
+            is_letter: false,
             writing: None,
             external: None,
             replaced: ReplacedText::default(),
             state: State::Typing,
             drawn: RefCell::default(),
+            switches: RefCell::default(),
             kept: None,
         }
     }
@@ -202,6 +203,16 @@ impl Form {
         more(&mut field);
         self.fields.push(field);
         self
+    }
+
+    /// Shows only the selection of the values of its fields, which have values to choose from.
+    pub fn picker(self) -> Form {
+        Form { is_picker: true, ..self }
+    }
+
+    /// Shows only the text of its first field, which is written at once, and the switches below it.
+    pub fn letter(self) -> Form {
+        Form { is_letter: true, ..self }
     }
 
     /// Adds a fact above the fields: a name, and a text.
@@ -285,7 +296,7 @@ impl Form {
     }
 
     fn resume(&mut self, view: &View) {
-        let kept = view.drafts.plain(&self.key);
+        let kept = view.drafts.plain(&self.key).filter(|_| !self.is_picker);
         let texts: Map<String, Value> = kept.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
         if let Some(Value::Object(base_values)) = texts.get(BASE_KEY) {
             self.base_values.clone_from(base_values);
@@ -299,11 +310,19 @@ impl Form {
         self.kept = kept.map(str::to_owned);
         // Focus the most useful field: the first required one that is empty.
         let waits = |field: &Field| field.required && field.input.is_empty();
-        self.focus = self.fields.iter().position(waits).unwrap_or(0);
+        self.go_to(self.fields.iter().position(waits).unwrap_or(0));
         self.validate(view);
+        self.follow_choices(view);
+        if self.is_letter {
+            self.write();
+        }
     }
 
     fn keep(&mut self, cx: &mut Cx) {
+        // What is chosen again with few keys would be a surprise the next time.
+        if self.is_picker {
+            return;
+        }
         let typed = |field: &&Field| field.is_dirty() && field.is_kept && field.widget != Widget::Secret;
         let mut texts: Map<String, Value> =
             self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.input.text().into())).collect();
@@ -353,7 +372,7 @@ impl Form {
 
     fn go_to(&mut self, index: usize) {
         self.focus = index.min(self.fields.len().saturating_sub(1));
-        self.suggestions = SuggestionList::default();
+        self.choosing = if self.is_picker { self.chooser() } else { None };
     }
 
     fn go_by(&mut self, by: isize) {
@@ -361,34 +380,47 @@ impl Form {
         self.go_to((self.focus + len).saturating_add_signed(by) % len);
     }
 
-    fn update_suggestions(&mut self, view: &View) {
-        let Some(field) = self.fields.get(self.focus) else { return };
-        if self.suggestions.open {
-            let (_, word) = field.word();
-            self.suggestions.items = field.complete().items(view, word);
-            self.suggestions.chosen = self.suggestions.chosen.min(self.suggestions.items.len().saturating_sub(1));
+    /// Returns the selection of the values of the focused field, if it has values to choose from.
+    fn chooser(&self) -> Option<Chooser> {
+        let field = self.fields.get(self.focus).filter(|field| *field.complete() != Complete::Nothing)?;
+        let nothing = if field.default.is_empty() { "None".to_owned() } else { text::capitalize(&field.default) };
+        let nothing = Some(nothing).filter(|_| !field.required);
+        let chooser = Chooser::new(field.complete().clone(), field.is_list(), field.chosen(), nothing);
+        Some(if self.fields.len() == 1 { chooser.alone() } else { chooser })
+    }
+
+    /// Opens the selection of the values of the focused field, with this text as its filter.
+    fn choose(&mut self, typed: &str, view: &View) {
+        self.choosing = self.chooser();
+        if let Some(chooser) = &mut self.choosing {
+            chooser.type_text(typed, view);
         }
     }
 
-    fn open_suggestions(&mut self, view: &View) {
-        self.suggestions = SuggestionList { open: true, ..SuggestionList::default() };
-        self.update_suggestions(view);
-    }
-
-    fn accept_suggestion(&mut self, cx: &mut Cx) {
-        let value = self.suggestions.items.get(self.suggestions.chosen).map(|item| item.value.clone());
-        if let (Some(value), Some(field)) = (value, self.current_field()) {
-            field.accept(&value);
-            let several = field.is_list();
-            self.suggestions = SuggestionList::default();
-            self.changed_text(cx);
-            if !several {
-                self.go_by(1);
+    /// Lists the values that are known now, with those of the field marked.
+    fn follow_choices(&mut self, view: &View) {
+        if let (Some(chooser), Some(field)) = (&mut self.choosing, self.fields.get(self.focus)) {
+            let chosen = field.chosen();
+            if chooser.values() != chosen {
+                chooser.set_values(chosen);
             }
+            chooser.refresh(view);
         }
+    }
+
+    /// Returns why the values that are set are not known, so that none can be chosen.
+    fn unknown(&self, view: &View) -> Option<&'static str> {
+        let current = self.current.as_ref().filter(|current| current.filled.is_none())?;
+        Some(match view.store.error_of(&current.load.request) {
+            Some(_) => "The current values could not be loaded.",
+            None => "Still loading the current values.",
+        })
     }
 
     fn leave(&mut self, cx: &mut Cx) -> AfterEvent {
+        if self.is_picker {
+            return AfterEvent::Close;
+        }
         self.keep(cx);
         let lost = self.fields.iter().find(|field| !field.is_kept && field.is_dirty());
         match (lost, self.kept.is_some()) {
@@ -405,9 +437,7 @@ impl Form {
 impl Overlay for Form {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = self.fields.iter().flat_map(|field| field.wants(view)).collect();
-        if let Some(field) = self.fields.get(self.focus) {
-            wants.extend(field.complete().wants(field.word().1));
-        }
+        wants.extend(self.choosing.iter().flat_map(|chooser| chooser.wants(view)));
         wants.extend(self.current.as_ref().map(|current| current.load.clone().into()));
         wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, Texts(&self.fields))));
         wants
@@ -426,6 +456,7 @@ impl Overlay for Form {
         match self.fields.get(self.focus) {
             _ if matches!(self.state, State::Sending(_) | State::Conflict(..)) => TextEntry::None,
             _ if self.writing.is_some() => TextEntry::Lines,
+            _ if self.choosing.is_some() => TextEntry::Line,
             Some(field) if !choice(field) => TextEntry::Line,
             _ => TextEntry::None,
         }
@@ -436,14 +467,13 @@ impl Overlay for Form {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        self.take_pointer(pointer, cx);
-        AfterEvent::KeepOpen
+        self.take_pointer(pointer, cx)
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        self.update_suggestions(&cx.view);
         self.take_proposal(&cx.view);
         self.fill(&cx.view);
+        self.follow_choices(&cx.view);
         match &self.state {
             State::Checking => self.check(cx),
             State::Resolving => self.send(cx),

@@ -1,9 +1,9 @@
 //! Drawing of a form.
 
 use super::{Field, Form, State, Widget};
-use crate::app::complete::{Candidate, Complete};
+use crate::app::complete::Complete;
 use crate::app::view::View;
-use crate::ui::form::{self, FieldContent, Suggestion};
+use crate::ui::form::{self, FieldContent};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, text};
@@ -21,22 +21,10 @@ const ROOMY_HEIGHT: u16 = 30;
 
 impl Form {
     fn rows(&self, view: &View) -> Vec<form::Field<'_>> {
-        self.fields.iter().enumerate().map(|(index, field)| self.row(index, field, view)).collect()
+        self.fields.iter().map(|field| Form::row(field, view)).collect()
     }
 
-    /// Returns the error of a field. An incomplete name is not reported as unknown while it is being typed.
-    fn error<'a>(&self, index: usize, field: &'a Field, view: &View) -> Option<&'a str> {
-        let is_typed = index == self.focus && self.suggestions.open;
-        let may_go_on = match &field.widget {
-            Widget::Named(complete) | Widget::Names(complete) if is_typed => {
-                !self.suggestions.items.is_empty() || complete.is_loading(view, field.word().1)
-            }
-            _ => false,
-        };
-        field.error.as_deref().filter(|_| !may_go_on)
-    }
-
-    fn row<'a>(&self, index: usize, field: &'a Field, view: &View) -> form::Field<'a> {
+    fn row<'a>(field: &'a Field, view: &View) -> form::Field<'a> {
         let (text, empty) = (field.input.text(), field.default.as_str());
         form::Field {
             label: &field.label,
@@ -48,7 +36,8 @@ impl Form {
                 Widget::Long => FieldContent::Text(text, empty),
                 _ => FieldContent::Line(&field.input, empty),
             },
-            error: self.error(index, field, view),
+            meaning: field.meaning(view),
+            error: field.error.as_deref(),
             changed: text != field.before,
         }
     }
@@ -57,37 +46,94 @@ impl Form {
     fn about(&self, index: usize) -> String {
         let Some(field) = self.fields.get(index) else { return String::new() };
         let way = match &field.widget {
-            Widget::Names(Complete::Users(_)) => "Usernames, separated by commas; @me is you.",
-            Widget::Words(_) | Widget::Names(_) => "Separated by commas.",
+            Widget::Words(Complete::Nothing) | Widget::Names(Complete::Nothing) => "Separated by commas.",
+            Widget::Words(_) | Widget::Names(_) => "Enter or a letter lists them, Space marks several.",
             Widget::YesNo => "Space toggles it.",
             Widget::Choice(_) => "Space cycles through the values.",
             Widget::Long if !field.is_kept => "Enter edits the text, C-t hides or shows it.",
             Widget::Long => "Enter edits it here, C-o opens $EDITOR.",
             Widget::Picture => "Path of a local image, at most 200 KB, to upload.",
             Widget::Secret => "Hidden, not stored on this machine, and never shown again.",
-            Widget::Date => "A date: 2026-01-31, 3d, 2w or today.",
-            Widget::Named(Complete::Users(_)) => "A username; @me is you.",
-            Widget::Line(_) | Widget::Named(_) | Widget::Number | Widget::Decimal => "",
+            Widget::Date => "A date: 2026-12-24, 2w, fri or tomorrow.",
+            Widget::Line(Complete::Nothing) | Widget::Named(Complete::Nothing) => "",
+            Widget::Line(_) | Widget::Named(_) => "Enter or a letter lists them.",
+            Widget::Number => "+ and - change it by 1.",
+            Widget::Decimal => "",
         };
         let way = match (field.help.is_empty() && way.is_empty(), field.required, self.current.is_some()) {
             (false, ..) => way,
-            (true, true, _) => "Required.",
+            // The mark after the label says so.
+            (true, true, _) => "",
             (true, false, true) => "Sent if changed.",
             (true, false, false) => "Empty: the server decides.",
         };
         [field.help.as_str(), way].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" ")
     }
 
-    fn foot(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let theme = view.theme;
-        let (key, dim) = (Role::Key, Role::Dim);
-        let verb = match self.what.split(' ').next().unwrap_or_default() {
+    /// Returns what C-s does, in a word.
+    fn verb(&self) -> &str {
+        match self.what.split(' ').next().unwrap_or_default() {
             "change" | "edit" => "save",
             "" => "send",
             verb => verb,
-        };
+        }
+    }
+
+    /// Returns what happens now, or why the values cannot be saved, for the last row of a selection.
+    fn status(&self) -> Option<(String, Role)> {
+        let error = self.fields.get(self.focus).and_then(|field| field.error.as_ref());
+        Some(match &self.state {
+            State::Checking => ("checking for changes…".to_owned(), Role::Running),
+            State::Resolving => ("resolving names…".to_owned(), Role::Running),
+            State::Sending(_) | State::Done => ("sending…".to_owned(), Role::Running),
+            State::Failed(error) => (self.without_secrets(error.message()), Role::Failed),
+            State::Typing | State::Conflict(..) => (text::sanitize(error?).into_owned(), Role::Failed),
+        })
+    }
+
+    /// Draws the selection of the values of the focused field.
+    fn draw_choosing(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let chooser = self.choosing.as_ref()?;
+        let label = self.fields.get(self.focus).map_or("", |field| field.label.as_str());
+        let title = if self.fields.len() == 1 { self.title.clone() } else { format!("{} · {label}", self.title) };
+        chooser.draw(view, screen, buf, &title, self.verb(), self.status())
+    }
+
+    /// Draws the switches of a letter in a row: `[x] Approve  M-a`.
+    fn draw_switches(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let mut areas = self.switches.borrow_mut();
+        areas.clear();
+        let mut left = area;
+        for (index, field) in self.fields.iter().enumerate() {
+            let Some(letter) = field.switch else { continue };
+            let (check, role) = match field.is_on() {
+                true => (glyph::or_word("[x] ", "on: "), Role::Accent),
+                false => (glyph::or_word("[ ] ", "off: "), Role::Text),
+            };
+            let line = Line::new(check, role).and(field.label.as_str(), role).and(format!("  M-{letter}"), Role::Key);
+            let line = if field.help.is_empty() { line } else { line.and(format!("  {}", field.help), Role::Dim) };
+            let used = line.draw(buf, left, view.theme);
+            areas.push((index, Rect { width: used, ..left }));
+            let used = used.saturating_add(4).min(left.width);
+            left = Rect { x: left.x + used, width: left.width - used, ..left };
+        }
+    }
+
+    fn foot(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let theme = view.theme;
+        let (key, dim) = (Role::Key, Role::Dim);
+        let verb = self.verb();
         let count = Line::new(format!("{} of {}", self.focus + 1, self.fields.len()), dim);
         let mut left = match &self.state {
+            State::Typing if self.is_letter => Line::from([
+                ("C-s", key),
+                (" ", dim),
+                (verb, dim),
+                ("  C-o", key),
+                (" $EDITOR  ", dim),
+                ("Esc", key),
+                (" save draft", dim),
+            ]),
             _ if self.writing.is_some() && self.fields.get(self.focus).is_some_and(|field| !field.is_kept) => {
                 let hidden = self.fields.get(self.focus).is_some_and(|field| field.is_hidden);
                 let hide = if hidden { " show the text" } else { " hide the text" };
@@ -160,7 +206,10 @@ impl Form {
             conflict.draw(view, screen, buf, &self.title);
             return None;
         }
-        let width = (screen.width * 3 / 5).clamp(64, 96);
+        if self.is_picker && self.choosing.is_some() {
+            return self.draw_choosing(view, screen, buf);
+        }
+        let width = (screen.width * 3 / 5).clamp(72, 96);
         let failure = self.failure_heard();
         let mut rows = self.rows(view);
         if let Some(row) = rows.get_mut(self.focus).filter(|row| row.error.is_none()) {
@@ -172,12 +221,17 @@ impl Form {
         // A row stays empty above the text below the fields, and on a large screen another one above the keys.
         let gaps = 1 + usize::from(below > 0 && screen.height > ROOMY_HEIGHT);
         let wanted = match self.writing.is_some() {
+            true if self.is_letter => usize::from((screen.height / 2).clamp(8, 20)),
             true => usize::from(screen.height),
             false => self.fields.len() + errors + facts + gaps + below + 1,
         };
         let height = (wanted as u16).clamp(4, screen.height.saturating_sub(4).max(4));
         let label = self.fields.get(self.focus).map_or("", |field| field.label.as_str());
-        let title = if self.writing.is_some() { format!("{} · {label}", self.title) } else { self.title.clone() };
+        let title = if self.writing.is_some() && !self.is_letter {
+            format!("{} · {label}", self.title)
+        } else {
+            self.title.clone()
+        };
         let inner = popup::draw(buf, screen, theme, &title, width, height);
         if inner.height < 3 {
             return None;
@@ -185,7 +239,9 @@ impl Form {
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
         self.foot(view, foot, buf);
         if let Some(area) = &self.writing {
-            let body = Rect { height: inner.height - 2, ..inner };
+            let switches = u16::from(self.is_letter && self.fields.iter().any(|field| field.switch.is_some()));
+            let body = Rect { height: inner.height - 2 - switches.min(inner.height - 3), ..inner };
+            self.draw_switches(view, Rect { y: body.bottom(), height: switches, ..inner }, buf);
             let hidden = self.fields.get(self.focus).is_some_and(|field| field.is_hidden);
             return draw_writing(&mut area.borrow_mut(), view, body, buf, hidden);
         }
@@ -213,25 +269,8 @@ impl Form {
         let body = Rect { y: body.y + room as u16, height: body.height - room as u16, ..body };
         let drawn = form::draw(buf, body, theme, &rows, least, self.focus, &self.top);
         let cursor = drawn.cursor;
-        self.suggestions.area.set(Rect::default());
-        if self.suggestions.open && !self.suggestions.items.is_empty() {
-            let offer = |item: &'_ Candidate| -> (String, String) { (item.value.clone(), item.note.clone()) };
-            let texts: Vec<(String, String)> = self.suggestions.items.iter().map(offer).collect();
-            let offers: Vec<Suggestion> = texts.iter().map(|(value, note)| Suggestion { value, note }).collect();
-            self.suggestions.area.set(form::draw_suggestions(
-                buf,
-                screen,
-                theme,
-                drawn.value,
-                &offers,
-                self.suggestions.chosen,
-            ));
-            if let Some(cursor) = cursor {
-                form::draw_inline_suggestion(buf, inner, theme, cursor, &offers, self.suggestions.chosen);
-            }
-        }
         *self.drawn.borrow_mut() = drawn;
-        cursor
+        if self.choosing.is_some() { self.draw_choosing(view, screen, buf) } else { cursor }
     }
 }
 

@@ -3,6 +3,8 @@
 //! Known names are offered at once; those that the server finds for the typed text are added when they arrive. Forms
 //! and typed queries share this module.
 
+mod choices;
+
 use crate::api::branches::ListBranches;
 use crate::api::groups::{GetGroup, Group, ListGroups};
 use crate::api::labels::ListLabels;
@@ -19,6 +21,8 @@ use crate::store::{Load, Rows, Want};
 use crate::ui::text;
 use std::collections::HashSet;
 use std::time::Duration;
+
+pub use choices::Choice;
 
 /// The time without typing before the server is queried.
 const TYPING_DELAY: Duration = Duration::from_millis(150);
