@@ -91,7 +91,7 @@ async fn a_review_killed_between_any_two_requests_is_submitted_once() {
         for words in ["The first of two.", "The second of two."] {
             harness.press("c").type_text(words).press("M-s").settle().await;
         }
-        harness.press("S").press("Enter").type_text("A summary of both.").press("Esc").press("Tab").type_text("yes");
+        harness.press("S").type_text("A summary of both.").press("M-a");
         harness.press("C-s").settle().await;
         let (kept, finished) = (std::mem::take(&mut harness.kept), sent.get() <= alive);
         drop(harness);

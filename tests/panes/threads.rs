@@ -250,8 +250,8 @@ async fn a_review_on_the_server_is_submitted_with_a_summary_and_an_approval() {
     assert!(writes(&harness).last().is_some_and(|line| line.starts_with(&drafts)), "{:?}", writes(&harness));
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
     harness.expect("✎ in your review").expect("│ Later.");
-    harness.press("S").expect("Submit review of !42").expect("1 on the server");
-    harness.press("Enter").type_text("All fine.").press("Esc").press("Tab").type_text("yes");
+    harness.press("S").expect("Submit review of !42 · 1 comment").expect("[ ] Approve  M-a");
+    harness.type_text("All fine.").press("M-a").expect("[x] Approve");
     let (publish, approve) = (format!("POST {WRITE}/draft_notes/bulk_publish"), format!("POST {WRITE}/approve"));
     let notes = format!("POST {WRITE}/notes");
     harness
@@ -275,7 +275,7 @@ async fn a_draft_that_arrives_while_submitting_is_not_sent_again() {
     let (drafts, publish) = (format!("POST {WRITE}/draft_notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));
     harness.press("c").type_text("Later.").press("M-s");
     // The draft is in flight, and there is no reply yet.
-    harness.press("S").expect("Submit review of !42").expect("1 on this computer");
+    harness.press("S").expect("Submit review of !42 · 2 comments, 1 on this computer");
     harness.reply(&drafts, json!({"id": 9, "note": "Later."}));
     harness.reply(&format!("{MR}/draft_notes"), vec![first, draft(9, "Later.", Some(2))]).settle().await;
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
@@ -362,14 +362,14 @@ async fn versions_have_numbers_only_if_all_of_them_are_known() {
 async fn a_review_is_not_submitted_if_one_of_its_drafts_fails() {
     let mut harness = open(threads(), Some(vec![draft(9, "First.", None)]), None).await;
     let (notes, publish) = (format!("POST {WRITE}/notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));
-    harness.fail(&notes, 422, "too long").press("S").press("Enter").type_text("A summary.").press("Esc");
-    harness.press("Tab").type_text("yes").press("C-s").settle().await;
+    harness.fail(&notes, 422, "too long").press("S").type_text("A summary.").press("M-a C-s");
+    harness.settle().await;
     harness.expect("Review not submitted").expect("too long");
     assert!(!harness.asked.contains(&publish), "{:?}", harness.asked);
     assert_eq!(harness.kept.values().filter(|kept| kept.contains("A summary.")).count(), 1, "{:?}", harness.kept);
     // Submitted again, the same summary is sent once, and the approval waits until the review is published.
     harness.reply(&notes, json!({"id": 10})).fail(&publish, 500, "out of ink");
-    harness.press("Esc").press("S").press("Tab").type_text("yes").press("C-s").settle().await;
+    harness.press("Esc").press("S").press("M-a C-s").settle().await;
     assert_eq!(harness.asked.iter().filter(|line| line.starts_with(&format!("{notes} "))).count(), 2);
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
     harness.expect("Could not submit your review of !42");
@@ -398,7 +398,7 @@ async fn an_uncertain_comment_added_to_the_review_is_not_posted_twice() {
     // note.
     harness.reply(&format!("{MR}/notes"), [note(600, "ada", "Perhaps.", None, None)]);
     harness.reply(&format!("POST {WRITE}/draft_notes/bulk_publish"), json!({}));
-    harness.press("S").expect("1 on this computer").press("C-s").settle().await;
+    harness.press("S").expect("1 comment").press("C-s").settle().await;
     let sent: Vec<&str> = writes(&harness).into_iter().map(String::as_str).collect();
     assert_eq!(sent[1..], [format!("POST {WRITE}/draft_notes/bulk_publish")]);
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);

@@ -86,12 +86,12 @@ fn a_review_can_be_completed_from_the_request_to_the_merge() {
     screen.wait("the thread is resolved", shows("resolved"));
     screen.keys("S");
     screen.wait("the review is to be submitted", shows("Submit review of !1"));
-    screen.wait("both comments are on the server", shows("2 on the server"));
-    screen.keys("\rAll fine.");
+    screen.wait("both comments are on the server", shows("2 comments"));
+    screen.keys("All fine.");
     screen.wait("the summary is written", shows("All fine."));
-    screen.keys("\x1b");
-    screen.at_rest(|_| ());
-    screen.keys("\tyes\x13");
+    screen.keys("\x1ba");
+    screen.wait("it is approved", shows("[x] Approve"));
+    screen.keys("\x13");
     let is_over = |screen: &vt100::Screen| {
         let shown = screen.contents();
         ["Submit review of !1", "Drafts on !1", "in your review"].iter().all(|words| !shown.contains(words))

@@ -12,11 +12,13 @@ use crate::app::tone::Tone;
 use crate::parts::review::draft_list::DraftList;
 use crate::parts::review::drafts::{self, Drafts};
 use crate::store::Write;
+use crate::ui::text;
 use std::rc::Rc;
 
+/// The summary and the switches of a review. What else a server can do with a review becomes another switch.
 const INPUTS: &[Input] = &[
-    Input { name: "summary", kind: InputKind::Text, required: false, help: "A comment on the merge request." },
-    Input { name: "approve", kind: InputKind::Bool, required: false, help: "Refused if new commits arrive." },
+    Input { name: "summary", kind: InputKind::Text, required: false, help: "A summary, or nothing. Markdown." },
+    Input { name: "approve", kind: InputKind::Bool, required: false, help: "refused if new commits arrive" },
 ];
 
 /// The request that approves the merge request, if the user may.
@@ -29,11 +31,12 @@ pub fn submit(on: &Noteable, drafts: &Drafts, approval: Approval, cx: &mut Cx) {
     let has_draft_notes = on.has_draft_notes(&view);
     let pending = drafts::draft_notes(on, &view).len();
     let here = drafts.to_send();
+    let count = text::count_noun(pending.saturating_add(here.len()) as u64, "comment");
     let count = match (here.len(), pending) {
-        (0, 0) => "none".to_owned(),
-        (here, 0) => format!("{here} on this computer"),
-        (0, pending) => format!("{pending} on the server"),
-        (here, pending) => format!("{pending} on the server, {here} on this computer"),
+        (0, 0) => "no comments".to_owned(),
+        // Comments that the server does not have yet may be sent from here alone.
+        (here, pending) if has_draft_notes && here > 0 && pending > 0 => format!("{count}, {here} on this computer"),
+        _ => count,
     };
     let key = on.new_key(view.drafts, view.now);
     let (can_approve, project_name) = (approval.is_some(), project.clone());
@@ -70,10 +73,11 @@ pub fn submit(on: &Noteable, drafts: &Drafts, approval: Approval, cx: &mut Cx) {
         let review = ReviewSubmission { keys, summary, as_draft_notes: has_draft_notes, then };
         Action::All([Action::SubmitReview(review)].into_iter().chain(list).collect())
     };
-    let (title, key) = (format!("Submit review of !{iid}"), format!("review {}!{iid}", project_name));
+    let (title, key) = (format!("Submit review of !{iid} · {count}"), format!("review {}!{iid}", project_name));
     let form = Form::acting(title, "submit the review", key, INPUTS, act)
-        .fact("comments", count)
-        .field("summary", |field| _ = field.widget(Widget::Long));
+        .field("summary", |field| _ = field.widget(Widget::Long))
+        .field("approve", |field| _ = field.switch('a'))
+        .letter();
     let form = if can_approve { form } else { form.without(&["approve"]) };
     form.open(cx);
 }
