@@ -63,9 +63,15 @@ fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) ->
                     _ => &b"[]"[..],
                 };
                 match (load.read)(bytes, Some("application/json")) {
-                    Ok((value, len)) => {
-                        Outcome::Reply(ParsedReply { value, len, next: None, total: None, digest: 0, size: 0 })
-                    }
+                    Ok((value, len)) => Outcome::Reply(ParsedReply {
+                        value,
+                        len,
+                        next: None,
+                        total: None,
+                        digest: 0,
+                        etag: None,
+                        size: 0,
+                    }),
                     Err(_) => continue,
                 }
             }

@@ -59,9 +59,15 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
         let Effect::Start(task) = effect else { continue };
         let outcome = match &task {
             Task::Load { load, .. } => match (load.read)(&reply(load.request.route, &load.request.path, large), None) {
-                Ok((value, len)) => {
-                    Outcome::Reply(ParsedReply { value, len, next: None, total: Some(len as u64), digest: 0, size: 0 })
-                }
+                Ok((value, len)) => Outcome::Reply(ParsedReply {
+                    value,
+                    len,
+                    next: None,
+                    total: Some(len as u64),
+                    digest: 0,
+                    etag: None,
+                    size: 0,
+                }),
                 Err(_) => continue,
             },
             // None of the screens drawn here read archives.
@@ -105,7 +111,8 @@ fn tree(entries: usize) -> App {
         };
         let rows: Vec<TreeEntry> = ((page - 1) * 100..page * 100).map(file).collect();
         let next = (page < pages).then_some(NextPage::Number(page as u32 + 1));
-        let reply = ParsedReply { len: rows.len(), value: Arc::new(rows), next, total: None, digest: 0, size: 0 };
+        let reply =
+            ParsedReply { len: rows.len(), value: Arc::new(rows), next, total: None, digest: 0, etag: None, size: 0 };
         app.store.record_reply(&listing, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
     }
     app.update(Msg::Resize(SIZE.0, SIZE.1));

@@ -45,6 +45,7 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
             next,
             total: Some(rows as u64),
             digest: 0,
+            etag: None,
             size: 0,
         };
         if page == 1 {
@@ -79,6 +80,7 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
                     next: None,
                     total: Some(len as u64),
                     digest: 0,
+                    etag: None,
                     size: len,
                 })),
                 Err(e) => Err(Error { tried: load.request.line(), fault: Fault::Missing(e.reason) }),

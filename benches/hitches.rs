@@ -90,7 +90,15 @@ impl Driver<'_> {
                         .map(|(value, len)| {
                             let next = more.then_some(NextPage::Number(page + 1));
                             let digest = labscope::store::digest(&body);
-                            Outcome::Reply(ParsedReply { value, len, next, total: None, digest, size: body.len() })
+                            Outcome::Reply(ParsedReply {
+                                value,
+                                len,
+                                next,
+                                total: None,
+                                digest,
+                                etag: None,
+                                size: body.len(),
+                            })
                         })
                         .map_err(|e| Error { tried: load.request.line(), fault: Fault::Missing(e.reason) })
                 }

@@ -150,8 +150,8 @@ impl App {
                             break;
                         }
                         let link = self.store.link_to(&load.request, page).cloned();
-                        let is_known = self.store.knows(&load.request, page);
-                        self.start(Task::Load { load: load.clone(), page, link, is_known }, &mut wanted, effects);
+                        let known = self.store.known_reply(&load.request, page).cloned();
+                        self.start(Task::Load { load: load.clone(), page, link, known }, &mut wanted, effects);
                     }
                 }
                 Want::Follow(follow) => {

@@ -10,6 +10,7 @@ use super::limits::Limits;
 use super::modes::{self, ModeState, Modes};
 use super::page::{self, Pagination};
 use super::params::{self, Inputs};
+use super::range;
 use super::rejection::Rejection;
 use super::stop::Stop;
 use super::stream::{Permit, Stream};
@@ -369,7 +370,11 @@ impl Incoming {
                 let world = engine.snapshot();
                 let mut call = self.call(engine, &world)?;
                 let answer = run(&mut call)?;
-                Ok(self.respond(answer, is_post, call.pagination, &call.base_url))
+                let is_whole = answer.status.is_none() && !answer.headers.contains_key(header::ETAG);
+                let body = answer.body.as_ref().filter(|_| is_whole && !is_post);
+                let tag = body.and_then(|(_, bytes)| range::weak_etag(bytes));
+                let response = self.respond(answer, is_post, call.pagination, &call.base_url);
+                Ok(self.unless_known(response, tag))
             }
             Run::Write(run) => self.write(engine, |incoming, call| {
                 let answer = run(call)?;
@@ -448,6 +453,20 @@ impl Incoming {
             response.headers_mut().extend(page::headers(pagination, list_size, &url, &self.query));
         }
         response.headers_mut().extend(answer.headers);
+        response
+    }
+
+    /// Returns the response with its entity tag; without its body, as a 304, if the client has that already.
+    fn unless_known(&self, mut response: Response, tag: Option<String>) -> Response {
+        let Some((tag, value)) = tag.and_then(|tag| Some((HeaderValue::from_str(&tag).ok()?, tag))) else {
+            return response;
+        };
+        response.headers_mut().insert(header::ETAG, tag);
+        if range::is_known(&self.headers, &value) {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.body_mut() = Body::empty();
+            response.headers_mut().remove(header::CONTENT_TYPE);
+        }
         response
     }
 }

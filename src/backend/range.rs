@@ -1,4 +1,5 @@
-//! Range requests (RFC 9110), so that an interrupted download can resume.
+//! Range and conditional requests (RFC 9110), so that an interrupted download can resume, and what a client has is not
+//! sent again.
 
 use super::call::Answer;
 use super::stream::Stream;
@@ -18,6 +19,18 @@ pub fn etag(of: &str) -> Option<String> {
     // A newer labscope version may pack archives differently.
     let text = format!("{of} {}", env!("CARGO_PKG_VERSION"));
     Oid::hash_object(ObjectType::Blob, text.as_bytes()).ok().map(|id| format!("\"{id}\""))
+}
+
+/// Returns the weak entity tag of a body, as Rack makes them for every reply of GitLab.
+pub fn weak_etag(body: &[u8]) -> Option<String> {
+    Oid::hash_object(ObjectType::Blob, body).ok().map(|id| format!("W/\"{id}\""))
+}
+
+/// Returns whether the client has the body with the entity tag `tag`, by its `If-None-Match`.
+pub fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    known.flat_map(|tags| tags.split(',')).any(|known| known.trim() == "*" || opaque(known) == opaque(tag))
 }
 
 /// Returns whether a request asks for a range, and its `If-Range`, if any, matches `tag`.

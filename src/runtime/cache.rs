@@ -1,7 +1,7 @@
 //! The disk cache of replies: a page is first drawn with what was last known of it, before the server answers or
 //! without a server.
 
-use crate::api::client::Response;
+use crate::api::client::{Etag, Response};
 use crate::api::endpoint::Request;
 use crate::api::page::NextPage;
 use crate::system::files;
@@ -32,6 +32,8 @@ struct Head {
     content_type: Option<String>,
     next: Option<NextPage>,
     total: Option<u64>,
+    #[serde(default)]
+    etag: Option<Etag>,
 }
 
 /// A file to write.
@@ -47,6 +49,8 @@ pub struct CachedReply {
     pub next: Option<NextPage>,
     /// The total number of rows in the list, if the server counts them.
     pub total: Option<u64>,
+    /// The entity tag, if the server sent one.
+    pub etag: Option<Etag>,
     /// The time at which the reply arrived.
     pub at: Timestamp,
 }
@@ -87,6 +91,7 @@ impl Cache {
             content_type: response.content_type.clone(),
             next: response.page.next.clone(),
             total: response.page.total,
+            etag: response.etag.clone(),
         };
         let path = self.path(request);
         let (sender, _) = self.writer.get_or_insert_with(|| {
@@ -133,7 +138,8 @@ pub fn read(path: &Path, request: &Request) -> Option<CachedReply> {
         return None;
     }
     let body = bytes.slice(end + 1..);
-    Some(CachedReply { body, content_type: head.content_type, next: head.next, total: head.total, at: head.at })
+    let Head { at, content_type, next, total, etag, .. } = head;
+    Some(CachedReply { body, content_type, next, total, etag, at })
 }
 
 fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
@@ -201,6 +207,7 @@ mod tests {
             body: Bytes::from(body.to_owned()),
             content_type: Some("application/json".into()),
             page: PageInfo { next: Some(NextPage::Number(3)), total: Some(250), ..PageInfo::default() },
+            etag: None,
         }
     }
 

@@ -292,18 +292,19 @@ impl Executor {
             let to = &sender;
             let outcome = async {
                 match task {
-                    Task::Load { load, page, link, is_known } => {
+                    Task::Load { load, page, link, mut known } => {
                         // The connection determines the server.
                         let request = load.page(page, link.as_deref()).at(None);
                         let cache = connection.cache().await;
                         // The store's data is newer than the disk cache.
-                        if !is_known
+                        if known.is_none()
                             && let Some(cache) = &cache
                             && let Some((arrival, at)) = cached_reply(cache, &load, &request).await
                         {
+                            known = Some(arrival.clone());
                             to.send(Msg::Cached(name.clone(), arrival, at)).await;
                         }
-                        reply(&connection, &load, &request, cache.as_deref()).await.map(Outcome::Reply)
+                        reply(&connection, &load, &request, known, cache.as_deref()).await.map(Outcome::Reply)
                     }
                     Task::Follow(follow, known) => {
                         follow::stream(&connection, &follow, known, backpressure, to).await.map(|()| Outcome::End)
@@ -401,34 +402,41 @@ async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> O
         let (value, len) = (load.read)(&cached.body, kind).ok()?;
         let (digest, size) = (store::digest(&cached.body), load.weigh(&cached.body, kind, &value));
         let total = cached.total.filter(|_| !load.splits_entries);
-        Some((ParsedReply { value, len, next: cached.next, total, digest, size }, cached.at))
+        Some((ParsedReply { value, len, next: cached.next, total, digest, etag: cached.etag, size }, cached.at))
     };
     tokio::task::spawn_blocking(read).await.ok().flatten()
 }
 
-/// Sends `request`, a page of `load`, and returns the reply.
+/// Sends `request`, a page of `load`, and returns the reply: the `known` one if the server says that it did not change.
 pub(super) async fn reply(
     connection: &ServerConnection,
     load: &Load,
     request: &Request,
+    known: Option<ParsedReply>,
     cache: Option<&Mutex<Cache>>,
 ) -> Result<ParsedReply, Error> {
     if !load.delay.is_zero() {
         tokio::time::sleep(load.delay).await;
     }
     let client = connection.client().await?;
-    let response = client.send(request).await?;
+    let etag = known.as_ref().and_then(|known| known.etag.as_ref());
+    let response = client.send_unless_known(request, etag).await?;
+    if let Some(known) = known.filter(|_| response.status == 304) {
+        // The list may have grown on other pages. Servers that do not say so again have only the known number.
+        let total = response.page.total.filter(|_| !load.splits_entries).or(known.total);
+        return Ok(ParsedReply { total, next: response.page.next.or(known.next), ..known });
+    }
     if let Some(cache) = cache {
         cache.lock().unwrap_or_else(PoisonError::into_inner).put(request, &response, Timestamp::now());
     }
-    let (info, load, kind) = (response.page, load.clone(), response.content_type);
+    let (info, load, kind, etag) = (response.page, load.clone(), response.content_type, response.etag);
     let tried = request.line();
     read(response.body, &tried, move |body| {
         let kind = kind.as_deref();
         let (value, len) = (load.read)(body, kind)?;
         let total = info.total.filter(|_| !load.splits_entries);
         let (digest, size) = (store::digest(body), load.weigh(body, kind, &value));
-        Ok(ParsedReply { value, len, next: info.next, total, digest, size })
+        Ok(ParsedReply { value, len, next: info.next, total, digest, etag, size })
     })
     .await
 }
@@ -540,7 +548,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let load = Load::list(&ListBranches { id: "a/b".into(), search: None }, 1);
         let body = bytes::Bytes::from_static(b"[{\"name\":\"main\"}]");
-        let response = Response { status: 200, body, content_type: None, page: PageInfo::default() };
+        let response = Response { status: 200, body, content_type: None, page: PageInfo::default(), etag: None };
         let mut cache = Cache::new(folder.path().to_owned());
         cache.put(&load.page(1, None), &response, Timestamp::UNIX_EPOCH);
         cache.finish();
@@ -548,15 +556,15 @@ mod tests {
         let (sender, mut inbox) = mpsc::channel(8);
         let gone = || Err(Error { tried: "connect".into(), fault: Fault::Offline("gone".into()) });
         let mut executor = Executor::new(Box::new(gone), sender, None, Some(folder.path().to_owned()));
-        let task = |is_known| Task::Load { load: load.clone(), page: 1, link: None, is_known };
-        executor.take(Effect::Start(task(false)));
+        let task = |known| Task::Load { load: load.clone(), page: 1, link: None, known };
+        executor.take(Effect::Start(task(None)));
         let Msg::Cached(about, arrival, at) = next_message(&mut inbox).await else { panic!("nothing was recalled") };
-        assert_eq!((about, at), (task(false).key(), Timestamp::UNIX_EPOCH));
+        assert_eq!((about, at), (task(None).key(), Timestamp::UNIX_EPOCH));
         let rows = arrival.value.downcast_ref::<Vec<Branch>>().expect("branches");
         assert_eq!(rows.first().map(|b| b.name.as_str()), Some("main"));
         assert!(matches!(next_message(&mut inbox).await, Msg::Arrived(_, Err(_))));
         // The second time, the store already has the data.
-        executor.take(Effect::Start(task(true)));
+        executor.take(Effect::Start(task(Some(arrival))));
         assert!(matches!(next_message(&mut inbox).await, Msg::Arrived(_, Err(_))));
     }
 }

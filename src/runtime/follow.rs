@@ -103,7 +103,7 @@ pub(super) async fn stream(
     loop {
         // The status is read first: if it says that the document is complete, the bytes read afterwards are all there
         // are.
-        let status = executor::reply(connection, &follow.status, &follow.status.request, None).await;
+        let status = executor::reply(connection, &follow.status, &follow.status.request, None, None).await;
         let is_complete = status.as_ref().is_ok_and(|arrival| (follow.is_complete)(&arrival.value));
         let failed = status.as_ref().err().cloned();
         let mut requested = failed.as_ref().map_or(Duration::ZERO, requested_pause);

@@ -3,7 +3,7 @@
 pub mod range_read;
 pub mod want;
 
-use crate::api::client::Progress;
+use crate::api::client::{Etag, Progress};
 use crate::api::endpoint::Request;
 use crate::api::page::NextPage;
 use crate::api::{Endpoint, Error, Fault, Host};
@@ -112,6 +112,8 @@ pub struct ParsedReply {
     pub total: Option<u64>,
     /// A hash of the body, see [`digest`]; 0 if unknown.
     pub digest: u64,
+    /// The server's name of this state of the reply, by which it can say that it has not changed.
+    pub etag: Option<Etag>,
     /// The size in memory in bytes, see [`Load::weigh`].
     pub size: usize,
 }
@@ -148,6 +150,14 @@ impl ParsedReply {
             Some(NextPage::Query(query)) => Some(query),
             Some(NextPage::Number(_)) | None => None,
         }
+    }
+}
+
+/// Equal by what is known of the reply without its value.
+impl PartialEq for ParsedReply {
+    fn eq(&self, other: &ParsedReply) -> bool {
+        let facts = |reply: &ParsedReply| (reply.digest, reply.len, reply.total);
+        facts(self) == facts(other) && (&self.next, &self.etag) == (&other.next, &other.etag)
     }
 }
 
@@ -623,8 +633,13 @@ impl Store {
 
     /// Returns whether a page of a list (counted from 1) or a single reply (page 0) is loaded.
     pub fn knows(&self, request: &Request, page: u32) -> bool {
-        let entry = self.resources.get(request).and_then(|r| r.entries.get(page.saturating_sub(1) as usize));
-        entry.is_some_and(|entry| entry.known.is_some())
+        self.known_reply(request, page).is_some()
+    }
+
+    /// Returns the reply with a page of a list (counted from 1), or a single reply (page 0), if it is loaded.
+    pub fn known_reply(&self, request: &Request, page: u32) -> Option<&ParsedReply> {
+        let entry = self.resources.get(request)?.entries.get(page.saturating_sub(1) as usize)?;
+        entry.known.as_ref().map(|(reply, _)| reply)
     }
 
     /// Returns whether the server reported that it does not support the operation; such requests are not sent again.
@@ -849,7 +864,7 @@ impl Store {
                 match &mut entry.known {
                     // The body is identical, so derived values stay valid.
                     Some((known, at)) if known.is_same_reply(&arrival) => {
-                        known.next = arrival.next;
+                        (known.next, known.etag) = (arrival.next, arrival.etag);
                         *at = now;
                     }
                     known => {
@@ -1215,6 +1230,7 @@ mod tests {
         ParsedReply {
             len: rows.len(),
             digest: digest(names.join(" ").as_bytes()),
+            etag: None,
             size: names.len(),
             value: Arc::new(rows),
             next: next.map(NextPage::Number),

@@ -1,5 +1,6 @@
 //! The needs of a pane, as data: the app compares them with the store, and starts or cancels requests accordingly.
 
+use super::ParsedReply;
 use super::range_read::AnyRangeRead;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
@@ -60,8 +61,8 @@ pub enum Task {
         page: u32,
         /// The query of the server's link to the page, if it does not count pages.
         link: Option<String>,
-        /// Whether the store has an earlier reply, so that it is not looked up on disk.
-        is_known: bool,
+        /// The reply that the store has, so that it is not looked up on disk, and not sent again if it did not change.
+        known: Option<ParsedReply>,
     },
     /// Downloads a growing document, from the end of the known part.
     Follow(Follow, KnownPart),

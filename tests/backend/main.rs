@@ -7,6 +7,7 @@ mod award_emoji;
 mod changelog;
 mod ci;
 mod commit_discussions;
+mod conditional;
 mod damaged;
 mod decisions;
 mod demo;

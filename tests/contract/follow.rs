@@ -413,7 +413,7 @@ async fn the_clock_offset_of_a_server_is_reported_before_its_reply() {
         let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
         let load = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
         let began = std::time::Instant::now();
-        executor.take(Effect::Start(Task::Load { load, page: 0, link: None, is_known: false }));
+        executor.take(Effect::Start(Task::Load { load, page: 0, link: None, known: None }));
         let first = inbox.recv().await.and_then(Msg::unless_stopped);
         let Some(Msg::ClockOffset(ahead)) = first else { panic!("{first:?}") };
         // A `Date` header has whole seconds, and is as old as the reply was under way.

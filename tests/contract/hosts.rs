@@ -21,7 +21,7 @@ fn connection(server: Server, token: &str, replies: Option<PathBuf>) -> Connecti
 /// Requests merge requests from `host`, or from the current server if it is `None`; returns whether it succeeded.
 async fn ask(executor: &mut Executor, inbox: &mut mpsc::Receiver<Msg>, host: Option<&Host>) -> bool {
     let load = Load::list(&ListMergeRequests::default(), 1).at(host);
-    let task = Task::Load { load, page: 1, link: None, is_known: false };
+    let task = Task::Load { load, page: 1, link: None, known: None };
     let key = task.key();
     executor.take(Effect::Start(task));
     loop {

@@ -8,6 +8,7 @@ mod award_emoji;
 mod branches;
 mod client;
 mod commits;
+mod conditional;
 mod decisions;
 mod deployments;
 #[path = "../support/dice.rs"]

@@ -13,10 +13,11 @@ use crate::api::page::PageInfo;
 use crate::api::reply_limits::ReplyCounter;
 use jiff::Timestamp;
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderValue, IF_RANGE, LOCATION,
-    RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
+    IF_RANGE, LOCATION, RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use url::Url;
@@ -45,8 +46,30 @@ pub(super) struct Call {
     pub payload: Option<Payload>,
     /// The part of the reply that is requested.
     pub range: RangeRequest,
+    /// The entity tag of the reply that is known: the whole reply is sent only if it changed.
+    pub known: Option<Etag>,
     /// The form with short names of refs, if the call has full ones.
     pub short_form: Option<ShortForm>,
+}
+
+/// The entity tag of a reply, which changes with it (RFC 9110).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Etag(Box<str>);
+
+/// The maximum length of an entity tag that is kept, in bytes. Those of servers are hashes.
+const MAX_ETAG_BYTES: usize = 256;
+
+impl Etag {
+    /// Returns the entity tag in the headers of a reply, if there is one.
+    fn of(headers: &HeaderMap) -> Option<Etag> {
+        let tag = headers.get(ETAG)?.to_str().ok().filter(|tag| tag.len() <= MAX_ETAG_BYTES)?;
+        Some(Etag(tag.into()))
+    }
+
+    fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// A byte range of a resource.
@@ -190,7 +213,8 @@ impl Client {
         let Some(target) = lookup else { return Ok(reply) };
         let current = self.moved_projects.current(&call.target, false);
         let range = RangeRequest::default();
-        let read = Call { method: Method::GET, target, accept: JSON, payload: None, range, short_form: None };
+        let read =
+            Call { method: Method::GET, target, accept: JSON, payload: None, range, known: None, short_form: None };
         let found = self.send_once(&read, token).await;
         // If another project has taken over the path, the write is not for that one.
         let now = self.moved_projects.current(&call.target, false);
@@ -255,6 +279,10 @@ impl Client {
                     request = request.header(IF_RANGE, etag);
                 }
             }
+            // The tag of one server means nothing to another.
+            if let Some(etag) = call.known.as_ref().filter(|_| url.origin() == home) {
+                request = request.header(IF_NONE_MATCH, etag.as_str());
+            }
             if let Some(payload) = &call.payload {
                 request = request
                     .header(CONTENT_TYPE, payload.content_type())
@@ -317,8 +345,8 @@ impl Client {
         call: &Call,
     ) -> Result<reqwest::Response, Error> {
         let status = reply.status();
-        // A write that is already in effect is answered with 304.
-        if status.is_success() || (status.as_u16() == 304 && !call.is_read()) {
+        // A write that is already in effect is answered with 304, and a read whose reply is known.
+        if status.is_success() || (status.as_u16() == 304 && (!call.is_read() || call.known.is_some())) {
             return Ok(reply);
         }
         let wait = requested_pause(reply.headers(), Timestamp::now());
@@ -350,6 +378,7 @@ impl Client {
         let status = reply.status().as_u16();
         let page = PageInfo::from_headers(reply.headers());
         let content_type = content_type(reply.headers());
+        let etag = Etag::of(reply.headers());
         let mut body = Vec::with_capacity(reply.content_length().unwrap_or(0).min(LARGE_BODY as u64) as usize);
         let is_json = call.accept == JSON;
         let mut counter = ReplyCounter::default();
@@ -368,7 +397,7 @@ impl Client {
         if status == 304 && is_json {
             body = b"null".to_vec();
         }
-        Ok(Response { status, body: body.into(), content_type, page })
+        Ok(Response { status, body: body.into(), content_type, page, etag })
     }
 
     /// Sends a call and reads the complete reply; a status other than success is an error.

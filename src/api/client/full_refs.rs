@@ -34,7 +34,8 @@ impl Client {
         let list = if kind == RefKind::Tag { "tags" } else { "branches" };
         let read = async |target: String| {
             let range = RangeRequest::default();
-            let read = Call { method: Method::GET, target, accept: JSON, payload: None, range, short_form: None };
+            let read =
+                Call { method: Method::GET, target, accept: JSON, payload: None, range, known: None, short_form: None };
             self.send_once(&read, token).await.ok().map(|reply| reply.status().as_u16())
         };
         match read(format!("/projects/{project}{COMMITS}{}", encode(short.git_ref.as_str()))).await {

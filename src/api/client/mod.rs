@@ -18,7 +18,7 @@ use crate::api::page::PageInfo;
 use crate::api::proxy::is_loopback;
 use bytes::Bytes;
 pub use clock::Clock;
-pub use exchange::ByteRange;
+pub use exchange::{ByteRange, Etag};
 use exchange::{Call, RangeRequest, read};
 use full_refs::FullRefs;
 use moved_projects::MovedProjects;
@@ -107,6 +107,8 @@ pub struct Response {
     pub content_type: Option<String>,
     /// The pagination headers.
     pub page: PageInfo,
+    /// The entity tag of the body, if the server sent one.
+    pub etag: Option<Etag>,
 }
 
 impl Client {
@@ -154,7 +156,14 @@ impl Client {
     /// Sends a request; a status other than success is an error. If the server has the endpoint at another path, the
     /// request is repeated there.
     pub async fn send(&self, request: &Request) -> Result<Response, Error> {
-        let error = match self.fetch(&self.build_call(request)?).await {
+        self.send_unless_known(request, None).await
+    }
+
+    /// Sends a request like [`Client::send`]. If its reply is known, by the entity tag `known`, and has not changed, the
+    /// response is a 304 without a body.
+    pub async fn send_unless_known(&self, request: &Request, known: Option<&Etag>) -> Result<Response, Error> {
+        let call = Call { known: known.cloned(), ..self.build_call(request)? };
+        let error = match self.fetch(&call).await {
             Ok(response) => return Ok(response),
             Err(error) => error,
         };
@@ -211,7 +220,7 @@ impl Client {
             target += &form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         }
         let range = RangeRequest::default();
-        let call = Call { method, target, accept: "*/*", payload, range, short_form: None };
+        let call = Call { method, target, accept: "*/*", payload, range, known: None, short_form: None };
         self.permit(&call)?;
         Ok(call)
     }
@@ -229,7 +238,7 @@ impl Client {
             None => request.form.then(|| Payload::form(&request.fields)),
         };
         let (target, accept, range) = (request.target(), request.accept, RangeRequest::default());
-        let call = Call { method, target, accept, payload, range, short_form: ShortForm::of(request) };
+        let call = Call { method, target, accept, payload, range, known: None, short_form: ShortForm::of(request) };
         self.permit(&call)?;
         // URL parsing removes `.` and `..` segments, so the request would go to another path.
         if !self.url(&call)?.path().ends_with(&request.path) {

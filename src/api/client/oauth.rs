@@ -218,7 +218,13 @@ impl Client {
         let scopes = if info.scopes.is_empty() { info.scope } else { info.scopes };
         let token = AccessToken { scopes, expires_at: expiry.map(Time::from_instant), ..AccessToken::default() };
         let body = serde_json::to_vec(&token).map_err(|error| failed(tried, unreadable(".", &error.to_string())))?;
-        Ok(Response { status, body: body.into(), content_type: Some(JSON.into()), page: PageInfo::default() })
+        Ok(Response {
+            status,
+            body: body.into(),
+            content_type: Some(JSON.into()),
+            page: PageInfo::default(),
+            etag: None,
+        })
     }
 
     /// Sends a form to a path outside the REST API, without the token; returns status and body.

@@ -207,7 +207,7 @@ impl Client {
         if let Some(part) = part {
             part.persist(path).map_err(|e| to_error(e.error))?;
         }
-        Ok(Response { status, body: Bytes::new(), content_type, page })
+        Ok(Response { status, body: Bytes::new(), content_type, page, etag: None })
     }
 
     async fn open(&self, mut call: Call) -> Result<Download, Error> {
