@@ -131,6 +131,7 @@ impl App {
         self.find_failed_reads(&wants);
         let mut wanted: HashSet<TaskKey> = HashSet::new();
         let mut wake = None;
+        let mut is_trying = self.in_flight.iter().any(|task| matches!(task, TaskKey::Load(..)));
         for want in wants {
             match want {
                 Want::Load(load) => {
@@ -145,9 +146,16 @@ impl App {
                         let (page, due) = self.store.due(&load, self.now);
                         wake = earliest(wake, due);
                         let Some(page) = page else { break };
-                        if self.store.fail_unsupported(&load.request, page, self.now) {
+                        if self.store.fail_unasked(&load.request, page, self.now) {
                             self.dirty = true;
                             break;
+                        }
+                        // One request after the other tries whether the server answers again.
+                        if self.store.waits_for_attempt(&load.request, page) {
+                            if is_trying {
+                                break;
+                            }
+                            is_trying = true;
                         }
                         let link = self.store.link_to(&load.request, page).cloned();
                         let known = self.store.known_reply(&load.request, page).cloned();

@@ -64,6 +64,7 @@ impl App {
                 sections: self.session.sections.clone(),
                 trace_settings: self.session.trace_settings.clone(),
                 diff: self.session.diff.clone(),
+                refresh: self.session.refresh,
                 commands: self.session.commands.clone(),
                 ..session
             },

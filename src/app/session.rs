@@ -7,6 +7,7 @@ use crate::ui::diff::Layout;
 use crate::ui::trace::Patterns;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A session with a server: its address, its restrictions, and the configuration that applies to it.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,8 @@ pub struct Session {
     pub trace_settings: Arc<TraceSettings>,
     /// The configured display options of diffs.
     pub diff: DiffDefaults,
+    /// The age at which lists on the screen are read again; `None` for never.
+    pub refresh: Option<Duration>,
     /// The custom commands, in order.
     pub commands: Arc<Vec<CustomCommand>>,
     /// The other known servers, in order.

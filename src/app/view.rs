@@ -24,6 +24,7 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// The state that panes and overlays can read.
 #[derive(Clone, Copy)]
@@ -72,6 +73,11 @@ impl<'a> View<'a> {
     /// Replaces each command ID in angle quotes by its key, see [`KeyNames::fill`].
     pub fn with_keys<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.key_names.fill(text, self.pane)
+    }
+
+    /// Returns the age at which what is on the screen is read again; `None` if it is not, as in accessible mode.
+    pub fn refresh_after(&self) -> Option<Duration> {
+        self.session.refresh.filter(|_| !glyph::is_accessible())
     }
 
     /// Explains that an area is empty, and what to do; `hint` may name commands, see [`View::with_keys`].

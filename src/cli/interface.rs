@@ -27,6 +27,7 @@ use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// The server and the place that the interface opens.
@@ -54,6 +55,7 @@ pub struct Preferences {
     commands: Vec<CustomCommand>,
     trace_settings: TraceSettings,
     diff: DiffDefaults,
+    refresh: Option<Duration>,
     notify: Notify,
     mouse: bool,
 }
@@ -74,13 +76,14 @@ impl Preferences {
         })?;
         let trace_settings = trace_settings(&config)?;
         let diff = diff_defaults(&config)?;
+        let refresh = refresh(&config)?;
         let notify = match &config.notify {
             Some(word) => Notify::named(word.get_ref())
                 .map_err(|why| Failure::usage(config.mistake(word.span(), "notify", &why)))?,
             None => Notify::Bell,
         };
         let mouse = !global.no_mouse && config.mouse.unwrap_or(true);
-        Ok(Preferences { config, appearance, bindings, commands, trace_settings, diff, notify, mouse })
+        Ok(Preferences { config, appearance, bindings, commands, trace_settings, diff, refresh, notify, mouse })
     }
 }
 
@@ -102,9 +105,10 @@ pub fn require_terminal() -> Result<(), Failure> {
 
 /// Runs the interface until it ends.
 pub fn run(preferences: Preferences, ui_options: UiOptions, runtime: &Runtime) -> Result<(), Failure> {
-    let Preferences { config, appearance, bindings, commands, trace_settings, diff, notify, mouse } = preferences;
+    let Preferences { config, appearance, bindings, commands, trace_settings, diff, refresh, notify, mouse } =
+        preferences;
     let (sections, trace_settings, commands) = (sections(&config), Arc::new(trace_settings), Arc::new(commands));
-    let session = Session { sections, trace_settings, diff, commands, ..ui_options.session };
+    let session = Session { sections, trace_settings, diff, refresh, commands, ..ui_options.session };
     // Without a drafts folder nothing may be written to disk, so sections are not saved.
     let configure = ui_options.drafts.as_ref().map(|_| section_writer(config.path().to_path_buf()));
     glyph::set_alphabet(appearance.alphabet);
@@ -258,6 +262,23 @@ fn diff_defaults(config: &Config) -> Result<DiffDefaults, Failure> {
         Some((_, at)) => return Err(mistake(at, "context", "a number from 3 to 200")),
     };
     Ok(DiffDefaults { layout, wraps: config.diff.wrap, context })
+}
+
+/// The seconds after which visible lists are read again by default, and the fewest that can be configured.
+const REFRESH_SECONDS: u64 = 60;
+const MIN_REFRESH_SECONDS: u64 = 10;
+
+/// Reads the age at which visible lists are read again from the configuration.
+///
+/// # Errors
+/// Returns a failure with the location of a mistake in the configuration.
+fn refresh(config: &Config) -> Result<Option<Duration>, Failure> {
+    match config.refresh.as_ref().map(|seconds| (*seconds.get_ref(), seconds.span())) {
+        None => Ok(Some(Duration::from_secs(REFRESH_SECONDS))),
+        Some((0, _)) => Ok(None),
+        Some((seconds, _)) if seconds >= MIN_REFRESH_SECONDS => Ok(Some(Duration::from_secs(seconds))),
+        Some((_, at)) => Err(Failure::usage(config.mistake(at, "refresh", "0, or at least 10 seconds"))),
+    }
 }
 
 /// Returns the default key bindings, with those of the configuration applied.

@@ -50,6 +50,8 @@ pub struct Config {
     pub trace: Trace,
     /// Settings for diffs.
     pub diff: Diff,
+    /// The seconds after which visible lists are read again (default: 60); 0 for never.
+    pub refresh: Option<Spanned<u64>>,
     /// The notification for a watched job that has finished: `off`, `bell`, `osc9`, `osc777` or `desktop`.
     pub notify: Option<Spanned<String>>,
     /// Keys by command; they replace the default keys.

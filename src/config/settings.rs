@@ -59,6 +59,13 @@ pub const SETTINGS: &[Setting] = &[
         "\"desktop\"",
         "How to notify you when a watched job finishes: `off`, `bell`, `osc9`, `osc777` or `desktop`.",
     ),
+    setting(
+        "",
+        "refresh",
+        "`60`",
+        "0",
+        "The seconds after which Home and the list on the screen are read again: at least 10, or 0 for never. While the terminal does not have the focus, it takes six times as long; in accessible mode, nothing is read by itself.",
+    ),
     setting("", "cache", "`true`", "true", "Keep replies on disk, to show them before the server answers."),
     setting(
         "",

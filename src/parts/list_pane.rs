@@ -29,6 +29,8 @@ use ratatui::layout::Rect;
 use std::collections::HashSet;
 use std::time::Duration;
 
+/// The maximum number of loaded pages of a list that is read again by itself: a longer one costs too many requests.
+const MAX_REFRESHED_PAGES: u32 = 2;
 /// The maximum number of panels.
 const PANELS: usize = 3;
 
@@ -489,8 +491,8 @@ impl<S: ListSource> Pane for ListPane<S> {
             Filter::Server | Filter::Search => (Vec::new(), self.list.filter_delay()),
             Filter::None | Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
         };
-        let pulse = S::poll_interval(self, view);
         let pages = self.list.pages().max(S::MIN_PAGES);
+        let pulse = S::poll_interval(self, view).or(view.refresh_after().filter(|_| pages <= MAX_REFRESHED_PAGES));
         wants.extend(self.resolved.typed_query.iter().flat_map(|query| query.wants(pages, rest, pulse)));
         wants.extend(S::wants(self, view));
         wants.extend(list::version_want(self.rows(view).error));

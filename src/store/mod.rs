@@ -281,6 +281,14 @@ struct CachedResult {
     used: Cell<u64>,
 }
 
+/// The failure to reach the server.
+struct Unreachable {
+    error: Error,
+    at: Timestamp,
+    /// The number of failed attempts, with pauses in between.
+    attempts: u32,
+}
+
 /// All data from the server. Only the app changes it; panes read it.
 #[derive(Default)]
 pub struct Store {
@@ -303,8 +311,12 @@ pub struct Store {
     generation: u64,
     /// The time of the last reply from the server.
     last_contact: Option<Timestamp>,
-    /// The last connection error, if nothing has been received since.
-    unreachable: Option<Error>,
+    /// The last failure to reach the server, if nothing has been received since.
+    unreachable: Option<Unreachable>,
+    /// The time until which the server asked not to be sent anything.
+    asked_to_wait: Option<Timestamp>,
+    /// Whether it has answered nothing since it asked that.
+    is_limited: bool,
     /// Routes that the server does not support, with its message.
     unsupported: HashMap<&'static str, String>,
 }
@@ -710,7 +722,17 @@ impl Store {
 
     /// Returns the connection error while the server is unreachable.
     pub fn unreachable(&self) -> Option<&Error> {
-        self.unreachable.as_ref()
+        self.unreachable.as_ref().map(|unreachable| &unreachable.error)
+    }
+
+    /// Returns whether a page waits for the outcome of another request: of the next attempt, while the server cannot be
+    /// reached or refuses requests for being too many.
+    pub fn waits_for_attempt(&self, request: &Request, page: u32) -> bool {
+        let entries = self.resources.get(request).map(|resource| resource.entries.as_slice()).unwrap_or_default();
+        let entry = entries.get(page.saturating_sub(1) as usize).filter(|entry| entry.error.is_some());
+        let is_gone = self.is_limited || self.unreachable.is_some();
+        // What the user asks for is tried at once, unless the server asked to wait.
+        request.host.is_none() && is_gone && entry.is_some_and(|entry| self.is_limited || !entry.stale)
     }
 
     /// Returns the reason why the page at `index` of a list is not requested.
@@ -771,12 +793,14 @@ impl Store {
                     return (Some(page), None);
                 }
                 if error.is_temporary() {
-                    // Temporary errors are retried after a delay, or when the server allows it.
-                    let requested = match error.fault {
-                        Fault::Limited(Some(wait)) => wait.as_secs_f64(),
-                        _ => 0.0,
+                    // Temporary errors are retried after a delay, or when the server allows it. All that could not reach
+                    // the server wait for the same attempt.
+                    let (at, seconds) = match (&error.fault, &self.unreachable) {
+                        (Fault::Limited(Some(wait)), _) => (*at, wait.as_secs_f64().max(RETRY_SECONDS)),
+                        (fault, Some(last)) if is_unreachable(fault) => (last.at.max(*at), last.pause()),
+                        _ => (*at, RETRY_SECONDS),
                     };
-                    match later(*at, requested.max(RETRY_SECONDS)) {
+                    match later(at, seconds) {
                         due if due <= now => return (Some(page), None),
                         due => wake = earliest(wake, Some(due)),
                     }
@@ -846,8 +870,17 @@ impl Store {
         // Replies of other servers say nothing about the current one.
         if request.host.is_none() {
             self.record_reachability(outcome.as_ref().err(), now);
-            if let Err(Error { fault: Fault::Unsupported(message), .. }) = &outcome {
-                self.unsupported.insert(request.route, message.clone());
+            match &outcome {
+                Err(Error { fault: Fault::Unsupported(message), .. }) => {
+                    self.unsupported.insert(request.route, message.clone());
+                }
+                Err(Error { fault: Fault::Limited(wait), .. }) => {
+                    let seconds = wait.map_or(RETRY_SECONDS, |wait| wait.as_secs_f64());
+                    self.asked_to_wait = self.asked_to_wait.max(Some(later(now, seconds)));
+                    self.is_limited = true;
+                }
+                Ok(_) => self.is_limited = false,
+                Err(_) => {}
             }
         }
         let Some(entry) = self.entry(request, page) else { return };
@@ -899,12 +932,20 @@ impl Store {
         }
     }
 
-    /// Fails a page without a request if its route is known to be unsupported; returns whether it is.
-    pub fn fail_unsupported(&mut self, request: &Request, page: u32, now: Timestamp) -> bool {
-        let Some(message) = self.unsupported.get(request.route).filter(|_| request.host.is_none()) else {
+    /// Fails a page without a request if its route is known to be unsupported, or if the server asked to wait; returns
+    /// whether it did.
+    pub fn fail_unasked(&mut self, request: &Request, page: u32, now: Timestamp) -> bool {
+        if request.host.is_some() {
             return false;
+        }
+        let wait =
+            self.asked_to_wait.filter(|until| now < *until).map(|until| until.duration_since(now).unsigned_abs());
+        let fault = match (self.unsupported.get(request.route), wait) {
+            (Some(message), _) => Fault::Unsupported(message.clone()),
+            (None, Some(wait)) => Fault::Limited(Some(wait)),
+            (None, None) => return false,
         };
-        let error = Error { tried: request.line(), fault: Fault::Unsupported(message.clone()) };
+        let error = Error { tried: request.line(), fault };
         self.generation += 1;
         if let Some(entry) = self.entry(request, page) {
             entry.stale = false;
@@ -961,8 +1002,14 @@ impl Store {
         match error {
             // These errors do not come from the network and say nothing about the server.
             Some(Error { fault: Fault::ReadOnly | Fault::Disk(_), .. }) => {}
-            Some(e) if matches!(e.fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_)) => {
-                self.unreachable = Some(e.clone());
+            Some(e) if is_unreachable(&e.fault) => {
+                let attempts = match &self.unreachable {
+                    // Requests that were sent together fail together.
+                    Some(last) if now < later(last.at, RETRY_SECONDS) => last.attempts,
+                    Some(last) => last.attempts.saturating_add(1),
+                    None => 1,
+                };
+                self.unreachable = Some(Unreachable { error: e.clone(), at: now, attempts });
             }
             _ => {
                 self.unreachable = None;
@@ -1080,6 +1127,7 @@ impl Store {
 
     /// Marks the replies of `wants` as stale, so that they are requested again.
     pub fn refresh(&mut self, wants: &[Want]) {
+        self.asked_to_wait = None;
         for want in wants {
             match want {
                 Want::Load(load) => {
@@ -1129,6 +1177,20 @@ impl Store {
 
 /// The delay in seconds before a wanted request is retried after a temporary error.
 const RETRY_SECONDS: f64 = 10.0;
+/// The maximum number of times that the delay doubles while the server cannot be reached.
+const MAX_DOUBLINGS: u32 = 4;
+
+/// Returns whether a request did not reach the server.
+fn is_unreachable(fault: &Fault) -> bool {
+    matches!(fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_))
+}
+
+impl Unreachable {
+    /// Returns the number of seconds until the next attempt.
+    fn pause(&self) -> f64 {
+        RETRY_SECONDS * f64::from(2_u32.pow(self.attempts.saturating_sub(1).min(MAX_DOUBLINGS)))
+    }
+}
 
 fn later(at: Timestamp, seconds: f64) -> Timestamp {
     at.checked_add(jiff::SignedDuration::from_millis((seconds * 1000.0) as i64)).unwrap_or(Timestamp::MAX)
@@ -1603,14 +1665,52 @@ mod tests {
         let list = |id: &str| ListBranches { id: id.into(), search: None };
         let (load, other) = (Load::list(&list("1"), 1), Load::list(&list("2"), 1));
         let mut store = Store::default();
-        assert!(!store.fail_unsupported(&other.request, 1, at(0)));
+        assert!(!store.fail_unasked(&other.request, 1, at(0)));
         let fault = Fault::Unsupported("404 Not Found".into());
         store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
-        assert!(store.is_unsupported::<ListBranches>() && store.fail_unsupported(&other.request, 1, at(0)));
+        assert!(store.is_unsupported::<ListBranches>() && store.fail_unasked(&other.request, 1, at(0)));
         assert!(store.error_of(&other.request).is_some());
         store.refresh(&[other.clone().into()]);
-        assert!(!store.is_unsupported::<ListBranches>() && !store.fail_unsupported(&other.request, 1, at(0)));
+        assert!(!store.is_unsupported::<ListBranches>() && !store.fail_unasked(&other.request, 1, at(0)));
         assert_eq!(store.due(&other, at(0)).0, Some(1));
+    }
+
+    #[test]
+    fn every_request_keeps_the_pause_that_the_server_asked_for() {
+        let list = |id: &str| Load::list(&ListBranches { id: id.into(), search: None }, 1);
+        let (load, other) = (list("1"), list("2"));
+        let mut store = Store::default();
+        let fault = Fault::Limited(Some(std::time::Duration::from_secs(60)));
+        store.record_reply(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
+        assert_eq!(store.due(&other, at(10)).0, Some(1));
+        assert!(store.fail_unasked(&other.request, 1, at(10)));
+        let said = store.error_of(&other.request).map(|error| error.message());
+        assert_eq!(said.as_deref(), Some("the server asks to wait 50 s"));
+        assert_eq!(store.due(&other, at(11)), (None, Some(at(60))));
+        assert_eq!(store.due(&other, at(60)).0, Some(1));
+        assert!(!store.fail_unasked(&other.request, 1, at(60)));
+        // One request tries whether the pause was long enough, also if the user asks for it.
+        store.refresh(&[load.clone().into(), other.clone().into()]);
+        assert!(!store.fail_unasked(&load.request, 1, at(20)) && store.waits_for_attempt(&load.request, 1));
+        store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(20));
+        assert!(!store.waits_for_attempt(&other.request, 1));
+    }
+
+    #[test]
+    fn all_wait_for_one_attempt_to_reach_the_server_with_growing_pauses() {
+        let list = |id: &str| Load::list(&ListBranches { id: id.into(), search: None }, 1);
+        let (load, other) = (list("1"), list("2"));
+        let mut store = Store::default();
+        let gone = || Err(Error { tried: "GET /x".into(), fault: Fault::Offline("gone".into()) });
+        store.record_reply(&load.request, 1, gone(), at(0));
+        store.record_reply(&other.request, 1, gone(), at(1));
+        for (failed, next) in [(11, 31), (31, 71), (71, 151), (151, 311), (311, 471), (471, 631)] {
+            assert_eq!(store.due(&other, at(failed)).0, Some(1), "{failed}");
+            store.record_reply(&load.request, 1, gone(), at(failed));
+            assert_eq!(store.due(&other, at(failed)), (None, Some(at(next))), "{failed}");
+        }
+        store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(600));
+        assert_eq!(store.due(&other, at(600)).0, Some(1), "the server is back");
     }
 
     #[test]

@@ -29,10 +29,11 @@ fn configuration_errors_name_the_file_line_and_key() {
         ("\ntheme = \"pink\"\n", "line 2, key theme: there is no theme \"pink\""),
         ("[diff]\nlayout = \"wide\"\n", "line 2, key diff.layout: one of auto, unified, split"),
         ("[diff]\ncontext = 2\n", "line 2, key diff.context: a number from 3 to 200"),
+        ("refresh = 5\n", "line 1, key refresh: 0, or at least 10 seconds"),
         ("glyphs = \"emoji\"\n", "line 1, key glyphs: one of unicode, ascii"),
         ("mouse = 1\n", "line 1, key mouse: "),
         ("[hosts.work]\nurl = \"ssh://x\"\n", "line 2, key hosts.work.url: "),
-        ("[keys]\nquit = [\"q q\"]\nnope = [\"x\"]\n", "line 3, key keys.\"nope\": no such command"),
+        ("[keys]\nquit = [\"Q Q\"]\nnope = [\"x\"]\n", "line 3, key keys.\"nope\": no such command"),
         (
             "[[commands]]\nname = \"x\"\nrun = [\"x\", \"{nope}\"]\n",
             "line 3, key commands.run: there is no value {nope}",

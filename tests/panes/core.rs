@@ -254,15 +254,15 @@ async fn available_commands_come_first_and_unavailable_ones_show_a_reason() {
         assert!(at[0].is_some() && at[0] < at[1], "{words:?}\n{}", harness.picture());
     };
     harness.resize(100, 80).press("a").expect("Change ──").expect("View ──").expect_no("only on the Changes tab");
-    order(&harness, ["Change ──", "Add comment…"]);
+    order(&harness, ["Change ──", "Comment here…"]);
     order(&harness, ["View ──", "Next unresolved thread"]);
     harness.press("PageDown PageDown PageDown").expect("unavailable here").press("Enter");
-    order(&harness, ["Add comment…", "Unavailable ──"]);
+    order(&harness, ["Comment here…", "Unavailable ──"]);
     order(&harness, ["Unavailable ──", "only on the Changes tab"]);
     // Unavailable commands can still be found by name, after available ones, and do nothing.
     let asked = harness.asked.len();
     harness.press("Esc a").type_text("comment");
-    order(&harness, ["Add comment…", "Unavailable ──"]);
+    order(&harness, ["Comment here…", "Unavailable ──"]);
     order(&harness, ["Unavailable ──", "Delete comment…"]);
     harness.press("C-u").type_text("delete comment").press("Enter").expect("select a comment first");
     assert_eq!(harness.asked.len(), asked);

@@ -108,6 +108,8 @@ pub struct Begin {
     pub trace_settings: Arc<labscope::app::session::TraceSettings>,
     /// The configured display options of diffs.
     pub diff: labscope::app::session::DiffDefaults,
+    /// The age at which lists on the screen are read again.
+    pub refresh: Option<Duration>,
     answers: Answers,
 }
 
@@ -137,6 +139,7 @@ impl Begin {
             steps_left: usize::MAX,
             trace_settings: Arc::default(),
             diff: Default::default(),
+            refresh: None,
             answers: Answers::Script(HashMap::new()),
         }
     }
@@ -230,6 +233,7 @@ impl Begin {
                 sections: self.sections,
                 trace_settings: self.trace_settings,
                 diff: self.diff,
+                refresh: self.refresh,
                 others: self.others,
                 clone: self.clone,
                 commands: Arc::new(self.commands),

@@ -4,7 +4,9 @@ use crate::fixtures::With;
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
+use labscope::app::action::Msg;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const PENDING: &str = "GET /todos?state=pending";
 
@@ -187,4 +189,29 @@ async fn to_dos_name_the_kind_of_a_target_without_a_reference() {
     harness.reply(PENDING, all).settle().await;
     harness.expect("alert  Disk is full").expect("design  logo.png").expect("vulnerability  Injection");
     harness.expect("commit  Draw rows").expect("!3").expect_no("request  Rows");
+}
+
+#[tokio::test]
+async fn the_list_is_read_again_by_itself_and_the_cursor_stays_on_its_row() {
+    let mut begin = Begin::at(Place::new("todos")).size(120, 30);
+    begin.refresh = Some(Duration::from_secs(60));
+    let mut harness = begin.open();
+    let first = todo(1, "review_requested", 42, "Draw only visible rows");
+    harness.reply(PENDING, [first.clone()]).settle().await;
+    let reads = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with(PENDING)).count();
+    let before = reads(&harness);
+    harness.press("j k").pass(59).settle().await;
+    assert_eq!(reads(&harness), before);
+    harness.reply(PENDING, [mention(), first]).pass(1).settle().await;
+    assert_eq!(reads(&harness), before + 1);
+    assert!(harness.line_with("Draw only visible rows").starts_with('▌'), "{}", harness.picture());
+    // Less often while the terminal does not have the focus, and at once when it has it again.
+    harness.send(Msg::Focus(false));
+    harness.pass(359).settle().await;
+    assert_eq!(reads(&harness), before + 1);
+    harness.pass(1).settle().await;
+    assert_eq!(reads(&harness), before + 2);
+    harness.pass(30).send(Msg::Focus(true));
+    harness.settle().await;
+    assert_eq!(reads(&harness), before + 3);
 }

@@ -96,7 +96,7 @@ impl OwnQuery {
         let query = list.query(&section.query, view);
         let mut wants = list.grammar().wants(&section.query);
         wants.extend(list.projects_want());
-        wants.extend(query.iter().flat_map(|query| query.wants(1, Duration::ZERO, None)));
+        wants.extend(query.iter().flat_map(|query| query.wants(1, Duration::ZERO, view.refresh_after())));
         OwnQuery { list, query, wants }
     }
 }
@@ -131,17 +131,18 @@ pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
 
 /// Returns everything the home pane needs. Running jobs are requested for the projects `watched`.
 pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
+    let again = |load: Load| Load { refresh_after: view.refresh_after(), ..load };
     let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
     if view.session.signed_in {
-        wants.push(Load::list(&todos::pending(), 1).into());
+        wants.push(again(Load::list(&todos::pending(), 1)).into());
     }
     // Two requests per server: other servers are only asked for the merge requests that concern the user.
     for at in servers(view) {
         let queries =
             [Section::Assigned, Section::Mine].into_iter().filter_map(|section| requests_query(view, section));
-        wants.extend(queries.map(|query| Load::list(&query, 1).at(host(view, at)).into()));
+        wants.extend(queries.map(|query| again(Load::list(&query, 1)).at(host(view, at)).into()));
     }
-    wants.extend(requests_query(view, Section::Review).map(|query| Load::list(&query, 1).into()));
+    wants.extend(requests_query(view, Section::Review).map(|query| again(Load::list(&query, 1)).into()));
     wants.extend(own.wants());
     for project in watched {
         let load = Load::list(&running_query(project), 1);
