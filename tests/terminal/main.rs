@@ -12,6 +12,7 @@ mod killed;
 #[path = "../support/length.rs"]
 mod length;
 mod modes;
+mod movie;
 mod pictures;
 mod programs;
 mod review;
