@@ -20,6 +20,7 @@ use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::commit_history::History;
 use crate::parts::dates::time_ago;
 use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::inline_images::{self, InlineImages};
 use crate::parts::links::{self, TextOrigin};
 use crate::parts::list::draw_error;
 use crate::parts::{forms, people, project, rendered_markdown, review};
@@ -55,6 +56,9 @@ pub struct Overview {
     facts: Details,
     history: History,
     readme: DocState,
+    images: InlineImages,
+    /// The key of the last rendering of the README: shown until a newer one is ready.
+    shown: Option<String>,
     readme_area: Drawn<Rect>,
 }
 
@@ -95,8 +99,16 @@ impl Overview {
         GetRawBlob { id: self.project.clone(), sha: readme.id.clone() }
     }
 
-    fn identity(readme: &TreeEntry) -> String {
-        format!("introduction {}", readme.id)
+    /// Returns the key of the rendered README.
+    fn readme_key(&self, view: &View, readme: &TreeEntry) -> String {
+        let identity = format!("introduction {} {:?}", readme.id, self.images.rows());
+        rendered_markdown::key(view, &identity, self.readme_width(view))
+    }
+
+    /// Returns the commit of the README's images: the latest one.
+    fn image_origin(&self, view: &View) -> Option<TextOrigin> {
+        let commit = view.store.list(&self.log()).get(0)?;
+        Some(TextOrigin::of_file(&self.project, Some(commit.id.clone().into()), ""))
     }
 
     /// Returns the width of the README text in columns; 0 if it is hidden. The panels fill the screen between the lines
@@ -111,8 +123,8 @@ impl Overview {
     fn rendering(&self, view: &View) -> Option<Want> {
         let width = self.readme_width(view);
         let readme = self.readme(view).filter(|_| width > 0)?;
-        let identity = Self::identity(readme);
-        if rendered_markdown::is_complete(view, &identity, width) {
+        let key = self.readme_key(view, readme);
+        if !view.store.is_result_missing(&key) {
             return None;
         }
         let raw = view.store.get(&self.text_of(readme)).value?;
@@ -121,7 +133,7 @@ impl Overview {
         let name = readme.name.to_lowercase();
         let markdown = name.ends_with(".md") || name.ends_with(".markdown");
         let text = if markdown { text.into_owned() } else { format!("````\n{text}\n````") };
-        rendered_markdown::work(view, &identity, &text, width).map(Want::from)
+        Some(rendered_markdown::render_images(view, key, text, width, self.images.rows()).into())
     }
 
     fn fill_facts(&mut self, view: &View) {
@@ -290,8 +302,22 @@ impl Overview {
     }
 
     fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Rendered> {
-        let width = self.readme_width(view);
-        self.readme(view).and_then(|readme| rendered_markdown::rendered(view, &Self::identity(readme), width))
+        let key = self.readme_key(view, self.readme(view)?);
+        view.store.result(&key).or_else(|| view.store.result(self.shown.as_deref()?))
+    }
+
+    /// Keeps the rendered README until a newer one is there, and the same text under the cursor when images arrive.
+    fn update_readme(&mut self, view: &View) {
+        if let (Some(origin), Some(rendered)) = (self.image_origin(view), self.rendered(view)) {
+            self.images.changed(view, &origin, rendered);
+        }
+        let key = self.readme(view).map(|readme| self.readme_key(view, readme));
+        let Some(key) = key.filter(|key| self.shown.as_ref() != Some(key)) else { return };
+        let Some(rendered) = view.store.result::<Rendered>(&key) else { return };
+        let before = self.shown.replace(key).and_then(|key| view.store.result::<Rendered>(&key));
+        if let Some(before) = before {
+            inline_images::keep_position(&mut self.readme, before, rendered);
+        }
     }
 
     fn move_readme(&mut self, motion: Motion, view: &View) {
@@ -358,10 +384,11 @@ impl Overview {
                 },
             };
         };
-        if let Some(rendered) = rendered_markdown::rendered(view, &Self::identity(readme), self.readme_width(view)) {
-            return doc::draw(buf, body, view.theme, focused, &self.readme, rendered.lines.len(), 0, &|index| {
+        if let Some(rendered) = self.rendered(view) {
+            doc::draw(buf, body, view.theme, focused, &self.readme, rendered.lines.len(), 0, &|index| {
                 rendered.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
             });
+            return self.images.draw(view, body, buf, &self.readme, 0, rendered);
         }
         match view.store.get(&self.text_of(readme)).error {
             Some(error) => draw_error(view, body, buf, error),
@@ -438,6 +465,8 @@ impl PaneKind for Overview {
             facts: Details::default(),
             history: History::default(),
             readme: DocState::new(),
+            images: InlineImages::default(),
+            shown: None,
             readme_area: Drawn::default(),
         }
     }
@@ -473,6 +502,9 @@ impl Pane for Overview {
         wants.extend(self.readme(view).map(|readme| Load::single(&self.text_of(readme)).optional().into()));
         wants.extend(self.history.wants());
         wants.extend(self.rendering(view));
+        if let Some(origin) = self.image_origin(view) {
+            wants.extend(InlineImages::wants(view, &origin, self.rendered(view)));
+        }
         wants
     }
 
@@ -500,6 +532,7 @@ impl Pane for Overview {
     fn changed(&mut self, cx: &mut Cx) {
         let view = &cx.view;
         self.history.sync(view, &view.store.list(&self.log()));
+        self.update_readme(view);
         self.fill_facts(view);
     }
 

@@ -16,6 +16,7 @@ pub mod commit_view;
 pub mod dates;
 pub mod facts;
 pub mod forms;
+pub mod inline_images;
 pub mod issue_query;
 pub mod issues;
 pub mod job_details;

@@ -26,6 +26,8 @@ struct RenderedMarkdown {
     text: String,
     width: usize,
     theme: Theme,
+    /// The number of lines of each image that is drawn in place.
+    image_rows: Vec<u16>,
 }
 
 impl Derive for RenderedMarkdown {
@@ -40,12 +42,17 @@ impl Derive for RenderedMarkdown {
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Rendered {
-        markdown::render(&self.text, self.width, &self.theme, &Budget::new(canceled))
+        self.render(&Budget::new(canceled))
     }
 
     fn preview(&self) -> Option<Rendered> {
-        let render = || markdown::render(&self.text, self.width, &self.theme, &Budget::none());
-        markdown::has_code(&self.text).then(render)
+        markdown::has_code(&self.text).then(|| self.render(&Budget::none()))
+    }
+}
+
+impl RenderedMarkdown {
+    fn render(&self, colors: &Budget) -> Rendered {
+        markdown::render_images(&self.text, self.width, &self.theme, colors, &self.image_rows)
     }
 }
 
@@ -67,7 +74,13 @@ pub fn work(view: &View, identity: &str, text: &str, width: usize) -> Option<Wor
 
 /// Returns the computation that renders a text under the given key.
 pub fn render(view: &View, key: String, text: String, width: usize) -> Work {
-    Work::new(RenderedMarkdown { key, text, width, theme: view.theme.clone() })
+    render_images(view, key, text, width, &[])
+}
+
+/// Returns the computation that renders a text with images: `image_rows` has the number of lines of each.
+pub fn render_images(view: &View, key: String, text: String, width: usize, image_rows: &[u16]) -> Work {
+    let (theme, image_rows) = (view.theme.clone(), image_rows.to_vec());
+    Work::new(RenderedMarkdown { key, text, width, theme, image_rows })
 }
 
 /// Returns the rendered text, once it is ready; at first without the colors of its code.

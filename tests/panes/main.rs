@@ -33,6 +33,7 @@ mod history;
 mod home;
 mod hostile;
 mod hosts;
+mod inline_images;
 mod issue;
 mod issues;
 mod job;

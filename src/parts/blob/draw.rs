@@ -125,6 +125,7 @@ impl BlobView {
                         let built = rendered.lines.get(line).cloned().unwrap_or_default();
                         with_matches(theme, found, current, line, built)
                     });
+                    self.images.draw(view, area, buf, &self.doc, 1, rendered);
                 }
                 None => state::skeleton(buf, area, theme),
             },

@@ -20,6 +20,8 @@ use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
 use crate::app::transfer::{self, NewTransfer};
 use crate::app::view::View;
+use crate::parts::inline_images::{self, InlineImages};
+use crate::parts::links::TextOrigin;
 use crate::store::{Load, Want, Work};
 use crate::ui::ansi;
 use crate::ui::code::{Content, Highlighter, Highlights, Text};
@@ -85,6 +87,8 @@ pub struct BlobView {
     current: Option<usize>,
     /// The syntax highlighter, with the path of the file and the ID of its content.
     highlighter: Option<(File, Arc<Highlighter>)>,
+    /// The images in the rendered text.
+    images: InlineImages,
     /// The key of the last finished rendering: shown until the one for the new width is ready.
     rendering: Option<String>,
     windows: HashMap<String, (usize, usize)>,
@@ -189,6 +193,7 @@ impl BlobView {
         self.doc.set_top(top);
         (self.chosen, self.current, self.rendering) = (None, None, None);
         (self.fitted, self.mark, self.word, self.blame) = (None, None, None, None);
+        self.images = InlineImages::default();
         self.origin = cursor;
         self.file = file;
     }
@@ -255,9 +260,19 @@ impl BlobView {
 
     /// Returns the rendered text that is shown.
     pub(super) fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
-        let file = self.file.as_ref()?;
-        let now = work::render_key(kind_of(&file.path), &self.id(view)?, self.width(view), view.theme);
+        let now = self.render_key(view)?;
         view.store.result(&now).or_else(|| view.store.result(self.rendering.as_deref()?))
+    }
+
+    fn render_key(&self, view: &View) -> Option<String> {
+        let (kind, id) = (kind_of(&self.file.as_ref()?.path), self.id(view)?);
+        Some(work::render_key(kind, &id, self.width(view), view.theme, self.images.rows()))
+    }
+
+    /// Returns the commit and the folder of the file, where its images are.
+    fn image_origin(&self) -> Option<TextOrigin> {
+        let commit = self.commit.as_ref()?;
+        Some(TextOrigin::of_file(&commit.project, commit.git_ref.clone(), &self.file.as_ref()?.path))
     }
 
     /// Returns the number of lines in the current mode.
@@ -274,11 +289,11 @@ impl BlobView {
 
     /// Returns the lines that a search in the current mode covers, and their key.
     fn lines(&self, view: &View) -> Option<(String, SearchLines)> {
-        let (file, id) = (self.file.as_ref()?, self.id(view)?);
+        let id = self.id(view)?;
         match (self.mode(view)?, self.content(view)?) {
             (Mode::Source, Content::Text(text)) => Some((id.into_owned(), SearchLines::Source(text.clone()))),
             (Mode::Rendered, _) => {
-                let key = work::render_key(kind_of(&file.path), &id, self.width(view), view.theme);
+                let key = self.render_key(view)?;
                 let rendered = view.store.result::<Arc<Rendered>>(&key)?;
                 Some((key, SearchLines::Rendered(rendered.clone())))
             }
@@ -369,7 +384,11 @@ impl BlobView {
             (Some(Mode::Rendered), Content::Text(text)) => {
                 let (sha, width, theme) = (id.to_string(), self.width(view), view.theme.clone());
                 let kind = kind_of(&file.path);
-                wants.push(Work::new(RenderText { kind, sha, text: text.clone(), width, theme }).into());
+                let image_rows = self.images.rows().to_vec();
+                wants.push(Work::new(RenderText { kind, sha, text: text.clone(), width, theme, image_rows }).into());
+                if let Some(origin) = self.image_origin() {
+                    wants.extend(InlineImages::wants(view, &origin, self.rendered(view).map(Arc::as_ref)));
+                }
             }
             (Some(Mode::Table), Content::Text(text)) => {
                 if let Some(separator) = csv::separator(&file.path, text.line(0)) {
@@ -410,10 +429,7 @@ impl BlobView {
             let highlighter = Arc::new(Highlighter::new(text.clone(), &file.path));
             self.highlighter = Some((file.clone(), highlighter));
         }
-        let key = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
-        if view.store.result::<Arc<Rendered>>(&key).is_some() {
-            self.rendering = Some(key);
-        }
+        self.update_rendering(view);
         let key = work::fit_key(&file.sha, self.room(view), view.images.screen());
         if view.store.result::<Arc<Fitted>>(&key).is_some() {
             self.fitted = Some(key);
@@ -439,6 +455,19 @@ impl BlobView {
         {
             let at = found.matches.partition_point(|m| m.line < self.origin);
             self.go_to_match(if at < found.matches.len() { at } else { 0 }, view);
+        }
+    }
+
+    /// Keeps the rendered text until a newer one is there, and the same text under the cursor when images arrive.
+    fn update_rendering(&mut self, view: &View) {
+        if let (Some(origin), Some(rendered)) = (self.image_origin(), self.rendered(view)) {
+            self.images.changed(view, &origin, rendered);
+        }
+        let Some(key) = self.render_key(view).filter(|key| self.rendering.as_ref() != Some(key)) else { return };
+        let Some(rendered) = view.store.result::<Arc<Rendered>>(&key) else { return };
+        let before = self.rendering.replace(key).and_then(|key| view.store.result::<Arc<Rendered>>(&key));
+        if let Some(before) = before {
+            inline_images::keep_position(&mut self.doc, before, rendered);
         }
     }
 

@@ -30,6 +30,11 @@ impl AsRef<[u8]> for SharedBytes {
     }
 }
 
+/// Returns the bytes of a reply without copying them.
+pub fn shared_bytes(raw: Arc<Raw>) -> Bytes {
+    Bytes::from_owner(SharedBytes(raw))
+}
+
 /// Returns the key of a file's content.
 pub fn content_key(sha: &str) -> String {
     format!("blob {sha}")
@@ -45,7 +50,7 @@ impl Derive for DetectText {
     }
 
     fn run(&self, _: Canceled<'_>) -> Content {
-        Content::read(Bytes::from_owner(SharedBytes(self.raw.clone())))
+        Content::read(shared_bytes(self.raw.clone()))
     }
 }
 
@@ -107,12 +112,14 @@ pub struct RenderText {
     pub text: Arc<Text>,
     pub width: usize,
     pub theme: Theme,
+    /// The number of lines of each image that is drawn in place.
+    pub image_rows: Vec<u16>,
 }
 
 /// Returns the key of a rendered text.
-pub fn render_key(kind: Kind, sha: &str, width: usize, theme: &Theme) -> String {
+pub fn render_key(kind: Kind, sha: &str, width: usize, theme: &Theme, image_rows: &[u16]) -> String {
     match kind {
-        Kind::Markdown => format!("markdown {sha} {width} {}", theme.name),
+        Kind::Markdown => format!("markdown {sha} {width} {} {image_rows:?}", theme.name),
         // Its lines are not wrapped, so the width does not matter.
         Kind::Output => format!("output {sha} {}", theme.name),
     }
@@ -132,7 +139,7 @@ fn printed(text: &Text, theme: &Theme, canceled: Canceled<'_>) -> Rendered {
 impl Derive for RenderText {
     type Output = Arc<Rendered>;
     fn key(&self) -> String {
-        render_key(self.kind, &self.sha, self.width, &self.theme)
+        render_key(self.kind, &self.sha, self.width, &self.theme, &self.image_rows)
     }
     fn weight(&self, _: &Arc<Rendered>) -> usize {
         rendered_markdown::BYTES_PER_BYTE * self.text.bytes_len()
@@ -153,7 +160,7 @@ impl Derive for RenderText {
 
 impl RenderText {
     fn markdown(&self, colors: &Budget) -> Rendered {
-        markdown::render(self.text.as_str(), self.width, &self.theme, colors)
+        markdown::render_images(self.text.as_str(), self.width, &self.theme, colors, &self.image_rows)
     }
 }
 

@@ -305,11 +305,17 @@ impl Images {
 
 /// Draws an image as blocks at the top left of `area`.
 pub fn draw(buf: &mut Buffer, area: Rect, theme: &Theme, image: &Fitted) {
+    draw_from(buf, area, theme, image, 0);
+}
+
+/// Draws an image without its first `hidden` rows as blocks at the top left of `area`.
+pub fn draw_from(buf: &mut Buffer, area: Rect, theme: &Theme, image: &Fitted, hidden: u16) {
     let area = area.intersection(buf.area);
-    for row in 0..image.rows.min(area.height) {
+    for row in 0..image.rows.saturating_sub(hidden).min(area.height) {
         for column in 0..image.columns.min(area.width) {
             let pixel = |half: u32| {
-                let pixel = image.blocks.get_pixel_checked(column.into(), u32::from(row) * 2 + half)?;
+                let y = (u32::from(hidden) + u32::from(row)) * 2 + half;
+                let pixel = image.blocks.get_pixel_checked(column.into(), y)?;
                 let [r, g, b, alpha] = pixel.0;
                 (alpha >= MIN_OPAQUE_ALPHA).then_some([r, g, b])
             };

@@ -41,6 +41,8 @@ const MAX_FOOTNOTE_WIDTH: usize = 24;
 const MAX_CODE_BYTES: usize = 16 * 1024;
 /// The info string of a code block that replaces lines, with their signs as in a diff.
 pub const REPLACEMENT: &str = "suggestion-diff";
+/// The maximum number of images that can be drawn in a text.
+const MAX_IMAGES: usize = 24;
 /// Where to read what is not shown.
 const REST: &str = "see the source or the web page";
 /// Maximum nesting depth of lists and quotes up to which text is indented.
@@ -58,6 +60,40 @@ pub struct Rendered {
     pub lines: Vec<DocLine<'static>>,
     /// The sections that links can name: headings, and elements with a name.
     pub sections: Vec<Section>,
+    /// The images that can be drawn in place: those without text beside them, in their order.
+    pub images: Vec<TextImage>,
+}
+
+/// An image of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextImage {
+    /// Its address as it is written.
+    pub address: Arc<str>,
+    /// Its first line.
+    pub line: usize,
+    /// The number of lines that are left empty for it; 0 if its text is shown.
+    pub rows: u16,
+    /// Its first column, and the number of columns that it can take.
+    pub left: u16,
+    pub room: u16,
+    /// The width that the text asks for.
+    pub width: Option<ImageWidth>,
+}
+
+/// An image in the text of the current block.
+struct PlacedImage {
+    address: Arc<str>,
+    /// The pieces that show it as text.
+    pieces: Range<usize>,
+    width: Option<ImageWidth>,
+}
+
+/// The width of an image in its text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ImageWidth {
+    Pixels(u32),
+    /// Of the width of the text.
+    Percent(u32),
 }
 
 /// A part of a text that links can name.
@@ -77,6 +113,24 @@ impl From<Vec<DocLine<'static>>> for Rendered {
 }
 
 impl Rendered {
+    /// Returns the line of another rendering of the same text that shows what a line of this one does: between them, images
+    /// may have arrived.
+    pub fn line_in(&self, other: &Rendered, line: usize) -> usize {
+        let images =
+            self.images.iter().zip(self.image_heights()).take_while(|(image, height)| image.line + height <= line);
+        let heights = images.map(|(_, height)| height).zip(other.image_heights());
+        heights.fold(line, |line, (before, after)| (line + after).saturating_sub(before))
+    }
+
+    /// Returns the number of lines of each image. The texts of several may share one.
+    fn image_heights(&self) -> impl Iterator<Item = usize> {
+        self.images.iter().enumerate().map(|(at, image)| {
+            let before = at.checked_sub(1).and_then(|before| self.images.get(before));
+            let is_beside = image.rows == 0 && before.is_some_and(|before| before.line == image.line);
+            if is_beside { 0 } else { usize::from(image.rows.max(1)) }
+        })
+    }
+
     /// Returns the first line of the section that a link names after its `#`.
     pub fn section(&self, name: &str) -> Option<usize> {
         let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy();
@@ -116,6 +170,17 @@ pub fn render(markdown: &str, width: usize, theme: &Theme, colors: &Budget) -> R
 
 /// Renders at most `bytes` bytes of `markdown` to a width of `width` columns.
 pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, colors: &Budget) -> Rendered {
+    render_at_most(markdown, bytes, Renderer::new(width.max(1), theme, colors))
+}
+
+/// Renders like [`render`], with empty lines for the images that are drawn in place: `rows` has their number for each of
+/// [`Rendered::images`].
+pub fn render_images(markdown: &str, width: usize, theme: &Theme, colors: &Budget, rows: &[u16]) -> Rendered {
+    let renderer = Renderer { image_rows: rows, ..Renderer::new(width.max(1), theme, colors) };
+    render_at_most(markdown, MAX_BYTES, renderer)
+}
+
+fn render_at_most(markdown: &str, bytes: usize, mut renderer: Renderer<'_>) -> Rendered {
     let read = text::head_bytes(markdown, bytes.min(MAX_BYTES));
     let whole = read.len() == markdown.len();
     let read = read.trim_start_matches('\u{feff}');
@@ -126,7 +191,6 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, c
         | Options::ENABLE_DEFINITION_LIST
         | Options::ENABLE_MATH
         | Options::ENABLE_GFM;
-    let mut renderer = Renderer::new(width.max(1), theme, colors);
     renderer.budget = (MIN_BUDGET + 2 * read.len()).min(MAX_BUDGET);
     let mut body = read;
     if let Some(front) = gitlab::front_matter(read) {
@@ -151,8 +215,8 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme, c
     renderer.end_html_table();
     renderer.flush();
     if renderer.budget == 0 || !whole {
-        renderer =
-            Renderer { out: renderer.out, gap: true, budget: MIN_BUDGET, ..Renderer::new(width.max(1), theme, colors) };
+        let (width, theme, colors) = (renderer.width, renderer.theme, renderer.colors);
+        renderer = Renderer { out: renderer.out, gap: true, budget: MIN_BUDGET, ..Renderer::new(width, theme, colors) };
         renderer.block();
         renderer.word(&format!("{} truncated: {REST}", glyph::ellipsis()), theme.style(Role::Dim));
         renderer.flush();
@@ -205,9 +269,13 @@ struct Renderer<'t> {
     table_ends: usize,
     /// The number of cells so far in the current row, in a table that is not aligned.
     html_cells: usize,
-    /// The file of the current image, and the index of its text, for an image without a text.
-    image_name: String,
+    /// The address of the current image, and the index of its text.
+    image_source: String,
     image_at: usize,
+    /// The images in the text of the current block.
+    images: Vec<PlacedImage>,
+    /// The number of lines for each image that is drawn in place.
+    image_rows: &'t [u16],
     /// Whether an image has just ended, whose size may follow.
     after_image: bool,
     /// Whether a quote has just started, whose kind may follow.
@@ -243,8 +311,10 @@ impl<'t> Renderer<'t> {
             html_table: None,
             table_ends: 0,
             html_cells: 0,
-            image_name: String::new(),
+            image_source: String::new(),
             image_at: 0,
+            images: Vec::new(),
+            image_rows: &[],
             after_image: false,
             is_quote_start: false,
             headings: Vec::new(),
@@ -361,7 +431,8 @@ impl<'t> Renderer<'t> {
     }
 
     /// Adds an image, or another file that is shown in place.
-    fn image(&mut self, kind: &str, source: Option<&str>, label: Option<&str>) {
+    fn image(&mut self, kind: &str, source: Option<&str>, label: Option<&str>, width: Option<ImageWidth>) {
+        let start = self.pieces.len();
         let label =
             label.filter(|label| !label.trim().is_empty()).or_else(|| source.map(file_name)).unwrap_or_default();
         let link = self.current_link().or_else(|| Some(self.add_target(source?)));
@@ -370,6 +441,18 @@ impl<'t> Renderer<'t> {
             style: self.style().patch(self.theme.style(Role::Dim)),
             link,
         });
+        if let Some(source) = source.filter(|_| kind == "image") {
+            self.place_image(source, start, width);
+        }
+    }
+
+    /// Remembers the image whose text are the pieces from `start`.
+    fn place_image(&mut self, source: &str, start: usize, width: Option<ImageWidth>) {
+        // The cells of tables show only texts.
+        if self.table.is_none() {
+            let address = text::sanitize(source).into();
+            self.images.push(PlacedImage { address, pieces: start..self.pieces.len(), width });
+        }
     }
 
     fn start(&mut self, tag: Tag<'_>) {
@@ -453,7 +536,7 @@ impl<'t> Renderer<'t> {
                 let link = self.current_link().unwrap_or_else(|| self.add_target(&dest_url));
                 self.link.push(link);
                 self.word("[image: ", self.style());
-                self.image_name = file_name(&dest_url).to_owned();
+                self.image_source = dest_url.into_string();
                 self.image_at = self.pieces.len();
             }
             Tag::DefinitionList => self.flush(),
@@ -547,11 +630,12 @@ impl<'t> Renderer<'t> {
                 self.link.pop();
             }
             TagEnd::Image => {
+                let source = std::mem::take(&mut self.image_source);
                 if self.image_at == self.pieces.len() {
-                    let name = std::mem::take(&mut self.image_name);
-                    self.word(&name, self.style());
+                    self.word(file_name(&source), self.style());
                 }
                 self.word("]", self.style());
+                self.place_image(&source, self.image_at.saturating_sub(1), None);
                 self.styles.pop();
                 self.link.pop();
                 self.after_image = true;
@@ -735,12 +819,72 @@ impl<'t> Renderer<'t> {
         if self.table.is_some() {
             return self.end_line_of_cell();
         }
+        let images = std::mem::take(&mut self.images);
         let pieces = self.take_pieces();
-        for words in flow::lines(&pieces, self.room()) {
+        if images.is_empty() {
+            return self.flow(&pieces);
+        }
+        // Lines that have only images are apart from the others.
+        let (mut start, mut rest) = (0, images.as_slice());
+        for line in pieces.split_inclusive(|piece| *piece == Piece::Break) {
+            let end = start + line.len();
+            let count = rest.iter().take_while(|image| image.pieces.end <= end).count();
+            let (here, after) = rest.split_at(count);
+            let between = |range: Range<usize>| pieces.get(range).unwrap_or_default().iter().all(Piece::is_blank);
+            let mut at = start;
+            let is_alone =
+                here.iter().all(|image| between(std::mem::replace(&mut at, image.pieces.end)..image.pieces.start));
+            if here.is_empty() || !is_alone || !between(at..end) || self.out.images.len() + count > MAX_IMAGES {
+                self.flow(line);
+            } else {
+                self.write_images(&pieces, start..end, here);
+            }
+            (start, rest) = (end, after);
+        }
+    }
+
+    /// Writes text, wrapped.
+    fn flow(&mut self, pieces: &[Piece]) {
+        for words in flow::lines(pieces, self.room()) {
             if self.budget == 0 {
                 break;
             }
             self.words(words);
+        }
+    }
+
+    /// Writes a line of images: empty lines for those that are drawn, and the texts of the others.
+    fn write_images(&mut self, pieces: &[Piece], line: Range<usize>, images: &[PlacedImage]) {
+        let first = self.out.images.len();
+        let rows = |at: usize| self.image_rows.get(first + at).copied().unwrap_or(0);
+        let rows: Vec<u16> = (0..images.len()).map(rows).collect();
+        let is_drawn = rows.iter().any(|rows| *rows > 0);
+        let narrow = |columns: usize| u16::try_from(columns).unwrap_or(u16::MAX);
+        for (image, rows) in images.iter().zip(rows) {
+            self.out.images.push(TextImage {
+                address: image.address.clone(),
+                line: self.out.lines.len(),
+                rows,
+                left: narrow(self.width.saturating_sub(self.room())),
+                room: narrow(self.room()),
+                width: image.width,
+            });
+            let text = pieces.get(image.pieces.clone()).unwrap_or_default();
+            let link = text.iter().find_map(|piece| match piece {
+                Piece::Text { link, .. } => *link,
+                Piece::Break => None,
+            });
+            for _ in 0..rows.min(u16::try_from(self.budget / 2).unwrap_or(u16::MAX)) {
+                // Each of its lines opens the image.
+                let links: Vec<_> = link.map(|link| (0..0, link)).into_iter().collect();
+                self.line(Line::empty(), &links);
+            }
+            if is_drawn && rows == 0 {
+                self.flow(text);
+            }
+        }
+        if !is_drawn {
+            self.flow(pieces.get(line).unwrap_or_default());
         }
     }
 

@@ -4,7 +4,7 @@
 use super::flow::{self, Piece};
 use super::html::{self, Tag, Token};
 use super::table::{CellShape, Table};
-use super::{Container, Renderer};
+use super::{Container, ImageWidth, Renderer};
 use crate::ui::glyph;
 use crate::ui::theme::Role;
 use pulldown_cmark::Alignment;
@@ -118,13 +118,16 @@ impl Renderer<'_> {
                 self.end_block(true);
                 self.rule();
             }
-            "img" if source.is_some() => self.image("image", source.as_deref(), tag.attribute("alt").as_deref()),
+            "img" if source.is_some() => {
+                let label = tag.attribute("alt");
+                self.image("image", source.as_deref(), label.as_deref(), image_width(tag));
+            }
             "video" | "audio" | "iframe" | "embed" => {
                 if let Some(source) = &source {
-                    self.image(&tag.name, Some(source), tag.attribute("title").as_deref());
+                    self.image(&tag.name, Some(source), tag.attribute("title").as_deref(), None);
                 }
             }
-            "source" if source.is_some() => self.image("source", source.as_deref(), None),
+            "source" if source.is_some() => self.image("source", source.as_deref(), None, None),
             "source" if tag.attribute("srcset").is_some() => {}
             "input" if tag.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) => {
                 self.word(super::check_box(Some(tag.attribute("checked").is_some())), accent);
@@ -431,6 +434,16 @@ fn language_of(tag: &Tag<'_>) -> Option<String> {
     }
     let classes = tag.attribute("class")?;
     classes.split_ascii_whitespace().find_map(|class| class.strip_prefix("language-")).map(str::to_owned)
+}
+
+/// Returns the width of an image: `width="400"`, `width=400px`, `width="50%"`.
+fn image_width(tag: &Tag<'_>) -> Option<ImageWidth> {
+    let value = tag.attribute("width")?;
+    let value = value.trim();
+    match value.strip_suffix('%') {
+        Some(percent) => Some(ImageWidth::Percent(percent.parse().ok()?)),
+        None => Some(ImageWidth::Pixels(value.trim_end_matches("px").parse().ok()?)),
+    }
 }
 
 fn alignment(tag: &Tag<'_>) -> Option<Alignment> {

@@ -516,6 +516,62 @@ fn tags_that_mean_nothing_are_shown() {
 }
 
 #[test]
+fn lines_of_images_leave_room_for_those_that_are_drawn() {
+    let text = "a\n\n![b](b.png) ![c](c.png)\n\n- ![d](d.png)\n- e ![f](f.png)\n\n\
+                <p>g<br><img src=h.png width=40%><br>i</p>\n\n|![j](j.png)|\n|-|\n\nend";
+    let images = |rows: &[u16]| {
+        let rendered = render_images(text, 40, &theme(), &colors(), rows);
+        let lines: Vec<String> = rendered.lines.iter().map(plain).collect();
+        (lines, rendered)
+    };
+    let (before, first) = images(&[]);
+    assert_eq!(
+        first.images.iter().map(|image| image.address.as_ref()).collect::<Vec<_>>(),
+        ["b.png", "c.png", "d.png", "h.png"]
+    );
+    assert_eq!(before[..3], ["a", "", "[image: b] [image: c]"]);
+    assert_eq!((first.images[2].left, first.images[2].room), (2, 38));
+    assert_eq!(first.images[3].width, Some(ImageWidth::Percent(40)));
+    let (after, second) = images(&[2, 0, 1, 3]);
+    assert_eq!(
+        after,
+        [
+            "a",
+            "",
+            "",
+            "",
+            "[image: c]",
+            "",
+            "• ",
+            "• e [image: f]",
+            "",
+            "g",
+            "",
+            "",
+            "",
+            "i",
+            "",
+            "[image: j]",
+            "──────────",
+            "",
+            "end"
+        ]
+    );
+    assert_eq!(
+        second.images.iter().map(|image| (image.line, image.rows)).collect::<Vec<_>>(),
+        [(2, 2), (4, 0), (6, 1), (10, 3)]
+    );
+    assert_eq!(second.lines[3].links, [(0..0, "b.png".into())], "each of its lines opens it");
+    let line_of = |lines: &[String], words: &str| lines.iter().position(|line| line.contains(words)).unwrap();
+    for words in ["a", "e [image", "i", "end"] {
+        assert_eq!(first.line_in(&second, line_of(&before, words)), line_of(&after, words), "{words}");
+        assert_eq!(second.line_in(&first, line_of(&after, words)), line_of(&before, words), "{words}");
+    }
+    let many = "![a](a.png)\n\n".repeat(100);
+    assert_eq!(render_images(&many, 40, &theme(), &colors(), &[9; 100]).images.len(), MAX_IMAGES);
+}
+
+#[test]
 fn links_name_sections_by_their_headings_or_names() {
     let text = "# Kiln\n\n## 🚀 Step 1: _Install_\n\na\n\n<h3>Use `it`</h3>\n\n<a name=\"🔥-hot\"></a>\n\n\
                 ## Use\n\n- # In a list\n\n## Use\n\n<details id=more><summary>b</summary></details>\n\n\
@@ -675,6 +731,9 @@ fn rendering_costs_are_linear() {
         ("tables of HTML", many("<table><tr><td>a</table>\n")),
         ("lines in a cell", format!("<table><tr><td>{}</table>", many("a<br>"))),
         ("paragraphs in a cell", format!("<table><tr><td>\n\n{}</table>", many("a\n\n"))),
+        ("images", many("![a](b) ")),
+        ("lines of images", many("![a](b)<br>")),
+        ("images in a cell", format!("<table><tr><td>{}</table>", many("![a](b)<br>"))),
         ("headings in a cell", format!("<table><tr><td>{}</table>", many("<h3>a</h3>"))),
         ("names", many("<a name=b></a> ")),
         ("attributes", format!("<p {}>", many("a=b "))),

@@ -1,0 +1,110 @@
+//! Images in READMEs and Markdown files, drawn in place by terminals that can.
+
+use crate::fixtures::{self, blob_id, file, folder, user};
+use crate::harness::{Begin, Harness};
+use labscope::app::place::Place;
+use labscope::ui::image::{Protocol, Screen};
+use serde_json::json;
+
+const PROJECT: &str = "GET /projects/acme%2Frocket";
+const README: &str = "# Rocket\n\n![Logo](docs/logo.png)\n\n![Badge](https://img.shields.io/a.png) ![gone](gone.png)\n\n\
+                      ![bad](bad.png)\n\n![drawing](a.svg) and ![Logo](docs/logo.png) in a text\n\n\
+                      <img src=\"docs/logo.png\" width=\"100\">\n\nThe end\n";
+
+fn raw(path: &str) -> String {
+    format!("{PROJECT}/repository/files/{path}/raw?lfs=true&ref={}", "a".repeat(40))
+}
+
+fn picture(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let pixels = image::RgbImage::from_pixel(width, height, image::Rgb([200, 30, 30]));
+    pixels.write_to(&mut std::io::Cursor::new(&mut bytes), image::ImageFormat::Png).expect("a picture");
+    bytes
+}
+
+fn open(place: Place, protocol: Protocol) -> Harness {
+    let mut app = Begin::at(place).size(140, 40).open();
+    app.app.images.set_screen(Screen { protocol, cell: (10, 20) });
+    let project = json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false});
+    let commit = fixtures::commit(&"a".repeat(40), "One", "2026-06-14T10:00:00Z");
+    app.reply("GET /user", user(1, "ada"))
+        .reply(PROJECT, project)
+        .reply(&format!("{PROJECT}/repository/commits"), json!([commit]))
+        .reply(&format!("{PROJECT}/repository/commits/main"), commit)
+        .reply(&format!("{PROJECT}/repository/tree"), json!([folder("docs"), file("README.md")]))
+        .reply_raw(&format!("{PROJECT}/repository/blobs/{}/raw", blob_id("README.md")), README)
+        .reply_raw(&raw("docs%2Flogo.png"), picture(200, 60))
+        .reply_raw(&raw("bad.png"), "no picture")
+        .fail(&raw("gone.png"), 404, "404 File Not Found");
+    app
+}
+
+fn readme() -> Place {
+    Place::new("files").project("acme/rocket").path("README.md")
+}
+
+/// Returns the files that were requested by path.
+fn files(app: &Harness) -> Vec<&str> {
+    let mut files: Vec<&str> =
+        app.asked.iter().filter_map(|line| line.split_once("/repository/files/")?.1.split("/raw").next()).collect();
+    files.dedup();
+    files
+}
+
+#[tokio::test]
+async fn images_of_the_repository_are_drawn_in_place() {
+    for place in [readme(), Place::new("overview").project("acme/rocket")] {
+        let mut app = open(place, Protocol::Kitty);
+        app.settle().await;
+        // In its own size, and as wide as the text asks for.
+        let sizes: Vec<_> = app.app.images.placed().iter().map(|image| (image.area.width, image.area.height)).collect();
+        assert_eq!(sizes, [(20, 3), (10, 2)], "{}", app.picture());
+        app.expect("[image: Badge] [image: gone]")
+            .expect("[image: bad]")
+            .expect("[image: drawing] and [image: Logo] in");
+        let mut asked = files(&app);
+        asked.sort_unstable();
+        asked.dedup();
+        assert_eq!(asked, ["bad.png", "docs%2Flogo.png", "gone.png"]);
+        assert!(!app.asked.iter().any(|line| line.contains("shields")), "{:?}", app.asked);
+        app.expect("The end");
+    }
+}
+
+#[tokio::test]
+async fn other_terminals_show_the_texts_of_images_and_request_none() {
+    let mut app = open(readme(), Protocol::Blocks);
+    app.settle().await;
+    app.expect("[image: Logo]").expect("[image: logo.png]");
+    assert_eq!(files(&app), Vec::<&str>::new());
+    assert!(app.app.images.placed().is_empty());
+}
+
+#[tokio::test]
+async fn an_image_opens_from_each_of_its_lines() {
+    let mut app = open(readme(), Protocol::Iterm);
+    app.settle().await;
+    app.reply(&format!("{PROJECT}/repository/tree?path=docs"), json!([file("docs/logo.png")]));
+    app.press("j j j j Enter").settle().await;
+    app.expect("docs/logo.png");
+}
+
+#[tokio::test]
+async fn the_text_under_the_cursor_stays_when_images_arrive() {
+    let mut app = open(readme(), Protocol::Kitty);
+    let is_raw = |line: &String| line.contains("/repository/files/");
+    loop {
+        let others: Vec<usize> = (0..app.waiting().len()).filter(|at| !is_raw(&app.waiting()[*at])).collect();
+        if !others.into_iter().any(|at| app.answer(at)) {
+            break;
+        }
+    }
+    assert!(app.waiting().iter().any(is_raw), "{:?}", app.waiting());
+    app.press("End").expect("[image: Logo]");
+    let last = app.line_with("The end");
+    assert!(last.contains("▌ The end"), "{last}");
+    app.settle().await;
+    assert_eq!(app.app.images.placed().len(), 2, "{}", app.picture());
+    let last = app.line_with("The end");
+    assert!(last.contains("▌ The end"), "{last}");
+}
