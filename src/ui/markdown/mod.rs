@@ -272,6 +272,8 @@ struct Renderer<'t> {
     /// The address of the current image, and the index of its text.
     image_source: String,
     image_at: usize,
+    /// The source of the open picture that fits the background.
+    picture_source: Option<String>,
     /// The images in the text of the current block.
     images: Vec<PlacedImage>,
     /// The number of lines for each image that is drawn in place.
@@ -313,6 +315,7 @@ impl<'t> Renderer<'t> {
             html_cells: 0,
             image_source: String::new(),
             image_at: 0,
+            picture_source: None,
             images: Vec::new(),
             image_rows: &[],
             after_image: false,

@@ -6,9 +6,10 @@ use super::html::{self, Tag, Token};
 use super::table::{CellShape, Table};
 use super::{Container, ImageWidth, Renderer};
 use crate::ui::glyph;
-use crate::ui::theme::Role;
+use crate::ui::theme::{Background, Role};
 use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
+use std::borrow::Cow;
 
 /// Maximum number of elements inside each other that change the style. The tags of deeper ones are shown.
 const MAX_MARKS: usize = 16;
@@ -120,6 +121,7 @@ impl Renderer<'_> {
             }
             "img" if source.is_some() => {
                 let label = tag.attribute("alt");
+                let source = self.picture_source.take().or(source.map(Cow::into_owned));
                 self.image("image", source.as_deref(), label.as_deref(), image_width(tag));
             }
             "video" | "audio" | "iframe" | "embed" => {
@@ -128,7 +130,14 @@ impl Renderer<'_> {
                 }
             }
             "source" if source.is_some() => self.image("source", source.as_deref(), None, None),
-            "source" if tag.attribute("srcset").is_some() => {}
+            "source" if tag.attribute("srcset").is_some() => {
+                if self.picture_source.is_none() && self.fits_background(tag) {
+                    let sources = tag.attribute("srcset").unwrap_or_default();
+                    let first = sources.split([',', ' ']).find(|address| !address.is_empty());
+                    self.picture_source = first.map(str::to_owned);
+                }
+            }
+            "picture" => self.picture_source = None,
             "input" if tag.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) => {
                 self.word(super::check_box(Some(tag.attribute("checked").is_some())), accent);
             }
@@ -188,7 +197,7 @@ impl Renderer<'_> {
                 self.end_block(true);
             }
             "q" => self.word(if tag.is_end { "”" } else { "“" }, self.style()),
-            "span" | "font" | "small" | "big" | "abbr" | "picture" | "nobr" | "wbr" | "colgroup" | "col" => {}
+            "span" | "font" | "small" | "big" | "abbr" | "nobr" | "wbr" | "colgroup" | "col" => {}
             "a" if !tag.is_end && tag.source.len() > "<a>".len() => {
                 let link = tag.attribute("href").map(|address| self.add_target(&address));
                 let style = if link.is_some() { self.theme.style(Role::Link) } else { Style::new() };
@@ -213,6 +222,16 @@ impl Renderer<'_> {
                 self.mark(tag, style, script);
             }
         }
+    }
+
+    /// Returns whether a source of a picture is for backgrounds like that of the theme:
+    /// `media="(prefers-color-scheme: dark)"`.
+    fn fits_background(&self, source: &Tag<'_>) -> bool {
+        let wanted = match self.theme.background {
+            Background::Dark => "dark",
+            Background::Light => "light",
+        };
+        source.attribute("media").is_some_and(|media| media.contains("prefers-color-scheme") && media.contains(wanted))
     }
 
     /// Starts or ends a table. One that does not end is shown as it is written.

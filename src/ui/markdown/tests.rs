@@ -407,6 +407,14 @@ Only what changed
         ),
         ["[image: Kiln]", "", "A. Person - Works (ref)"]
     );
+    let picture = "<picture>\n<source media=\"(prefers-color-scheme: light)\" srcset=\"light.png\">\n\
+                   <source media=\"(prefers-color-scheme: dark)\" srcset=\"dark.png, dark2.png 2x\">\n\
+                   <img src=a.png></picture> <img src=b.png>";
+    for (background, source) in [(Background::Dark, "dark.png"), (Background::Light, "light.png")] {
+        let rendered = render(picture, 60, &Theme::for_background(background), &colors());
+        let links: Vec<_> = rendered.lines[0].links.iter().map(|(_, to)| to.as_ref()).collect();
+        assert_eq!(links, [source, "b.png"]);
+    }
 }
 
 #[test]
