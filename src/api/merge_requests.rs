@@ -327,6 +327,17 @@ crate::endpoints! {
         ..
     }
 
+    /// Lists the merge requests of a group and its subgroups.
+    UNSPECIFIED GET "/groups/{id}/merge_requests" => Vec<MergeRequest>, about MergeRequests;
+    struct ListGroupMergeRequests {
+        id: Id,
+        /// `created-by-me`, `assigned-to-me` or `all` (default).
+        scope: Option<String>,
+        /// Whether to leave out archived projects (default: yes).
+        non_archived: Option<bool>,
+        ..
+    }
+
     /// Gets a single merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest, about MergeRequest;
     struct GetMergeRequest {

@@ -13,9 +13,9 @@ use super::world::World;
 use crate::api::commits::{Commit, DiffEntry};
 use crate::api::merge_requests::{Abilities, MergeRequest as View};
 use crate::api::merge_requests::{
-    Common, CreateMergeRequest, GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits,
-    ListMergeRequestPipelines, ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, References,
-    TaskStatus, TimeStats, UpdateMergeRequest,
+    Common, CreateMergeRequest, GetMergeRequest, GetMergeRequestChanges, ListGroupMergeRequests,
+    ListMergeRequestCommits, ListMergeRequestPipelines, ListMergeRequests, ListParticipants, ListProjectMergeRequests,
+    Milestone, References, TaskStatus, TimeStats, UpdateMergeRequest,
 };
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User as UserView;
@@ -37,6 +37,7 @@ pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListMergeRequests>(list)
         .read_signed_in::<ListProjectMergeRequests>(of_project)
+        .read_signed_in::<ListGroupMergeRequests>(of_group)
         .read_signed_in::<GetMergeRequest>(get)
         .read_signed_in::<ListParticipants>(participants)
         .read_signed_in::<ListMergeRequestCommits>(commits)
@@ -45,7 +46,6 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CreateMergeRequest>(create)
         .write::<UpdateMergeRequest>(update)
         .write::<DeleteMergeRequest>(delete)
-        .read_signed_in::<ListGroupMergeRequests>(of_group)
         .read_signed_in::<ListMergeRequestDiffs>(diffs)
         .read_signed_in::<GetRawDiffs>(raw_diffs)
 }
@@ -56,14 +56,6 @@ crate::endpoints! {
     /// Deletes a merge request with all that belongs to it.
     DELETE "/projects/{id}/merge_requests/{merge_request_iid}" => NoContent;
     struct DeleteMergeRequest { id: Id, merge_request_iid: u64 }
-
-    /// Lists the merge requests of a group and its subgroups, with the filters of [`ListMergeRequests`].
-    GET "/groups/{id}/merge_requests" => Vec<View>;
-    struct ListGroupMergeRequests {
-        id: Id,
-        /// Whether to leave out archived projects (default: yes).
-        non_archived: Option<bool>,
-    }
 
     /// Lists the changes of a merge request by page (since 15.7).
     GET "/projects/{id}/merge_requests/{merge_request_iid}/diffs" => Vec<DiffEntry>;
@@ -535,8 +527,7 @@ fn of_group(call: &ReadCall, input: ListGroupMergeRequests) -> Outcome<Vec<View>
             && !(non_archived && project.archived)
     };
     let seen: BTreeSet<u64> = world.projects.iter().filter(seen).map(|project| project.id).collect();
-    let filters: ListMergeRequests = params::read(&call.inputs)?;
-    list_filtered(call, ("all", filters.scope.clone()), filters.into(), |mr| seen.contains(&mr.target_project))
+    list_filtered(call, ("all", input.scope.clone()), input.into(), |mr| seen.contains(&mr.target_project))
 }
 
 fn get(call: &ReadCall, input: GetMergeRequest) -> Outcome<View> {

@@ -359,7 +359,7 @@ impl ListSource for MergeRequestSource {
     }
 
     fn wants(pane: &MergeRequests, view: &View) -> Vec<Want> {
-        pane.source.list(0, None).projects_want().into_iter().chain(pane.details(view)).collect()
+        pane.source.list(0, None).projects_want(view).into_iter().chain(pane.details(view)).collect()
     }
 
     fn changed(pane: &mut MergeRequests, cx: &mut Cx) {

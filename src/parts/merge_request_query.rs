@@ -1,7 +1,7 @@
-//! Merge request lists by query: everywhere, of a group's projects, of one project.
+//! Merge request lists by query: everywhere, of a group, of one project.
 
 use crate::api::groups::ListGroupProjects;
-use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
+use crate::api::merge_requests::{ListGroupMergeRequests, ListMergeRequests, ListProjectMergeRequests, MergeRequest};
 use crate::api::{Id, Scope};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
@@ -11,7 +11,8 @@ use crate::parts::{query_list, scope};
 use crate::store::{ListQuery, Load, Rows, Want};
 use serde_json::{Value, json};
 
-/// The maximum number of a group's projects whose merge requests are listed: the API has no operation for a group.
+/// The maximum number of a group's projects whose merge requests are listed where the server has no operation for the
+/// group.
 const MAX_PROJECTS: usize = 30;
 
 /// A list of merge requests that typed queries narrow, with its default state and order.
@@ -45,9 +46,13 @@ impl MergeRequestQuery {
         Grammar::new(query::MERGE_REQUESTS, Some("search"), self.scope.as_ref().and_then(Scope::project).cloned())
     }
 
-    /// Returns the request for the projects of the group; `None` if the scope is not a group.
-    fn projects_request(&self) -> Option<ListGroupProjects> {
+    /// Returns the request for the projects of the group; `None` if the scope is not a group, or if the server lists the
+    /// merge requests of groups.
+    fn projects_request(&self, view: &View) -> Option<ListGroupProjects> {
         let id = self.scope.as_ref()?.group()?.clone();
+        if !view.store.is_unsupported::<ListGroupMergeRequests>() {
+            return None;
+        }
         let order_by = Some("last_activity_at".to_owned());
         Some(ListGroupProjects { id, order_by, simple: Some(true), ..ListGroupProjects::default() })
     }
@@ -73,8 +78,14 @@ impl MergeRequestQuery {
             clear_all_state(&mut request.state);
             Some(request)
         };
-        match (&self.scope, self.projects_request()) {
+        match (&self.scope, self.projects_request(view)) {
             (Some(Scope::Project(id)), _) => Some(ListQuery::new(&project_request(id)?)),
+            (Some(Scope::Group(id)), None) => {
+                let mut request: ListGroupMergeRequests =
+                    self.grammar().ask(text, fixed_inputs(Some(id)), view).ready()?;
+                clear_all_state(&mut request.state);
+                Some(ListQuery::new(&request))
+            }
             (_, Some(projects_request)) => {
                 let projects = view.store.list(&projects_request);
                 let ids = projects.iter().take(MAX_PROJECTS).map(|project| Id::from(&*view.full_path(project)));
@@ -92,7 +103,7 @@ impl MergeRequestQuery {
     /// Returns the loaded rows of a query.
     pub fn rows<'a>(&self, query: Option<&ListQuery<MergeRequest>>, view: &View<'a>) -> Rows<'a, MergeRequest> {
         let mut rows = query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query));
-        if let Some(request) = self.projects_request() {
+        if let Some(request) = self.projects_request(view) {
             let projects = view.store.list(&request);
             rows.is_loaded |= projects.is_loaded && projects.is_empty();
             rows.error = rows.error.or(projects.error);
@@ -101,8 +112,8 @@ impl MergeRequestQuery {
         rows
     }
 
-    /// Returns the request for the projects of the group, which the query needs.
-    pub fn projects_want(&self) -> Option<Want> {
-        self.projects_request().map(|request| Load::list(&request, 1).into())
+    /// Returns the request for the projects of the group, if the query needs them.
+    pub fn projects_want(&self, view: &View) -> Option<Want> {
+        self.projects_request(view).map(|request| Load::list(&request, 1).into())
     }
 }

@@ -37,6 +37,13 @@ requests! {
         scope: word("assigned-to-me"),
         ..ListProjectMergeRequests::default()
     } => "GET /projects/acme%2Fui/merge_requests?iids[]=42&iids[]=43&scope=assigned-to-me";
+    ListGroupMergeRequests {
+        id: "acme/tools".into(),
+        scope: word("all"),
+        non_archived: Some(false),
+        state: word("opened"),
+        ..ListGroupMergeRequests::default()
+    } => "GET /groups/acme%2Ftools/merge_requests?non_archived=false&scope=all&state=opened";
     GetMergeRequest { id: 1.into(), merge_request_iid: 5, include_rebase_in_progress: Some(true) }
         => "GET /projects/1/merge_requests/5?include_rebase_in_progress=true";
     ListParticipants { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/participants";

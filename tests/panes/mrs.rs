@@ -120,8 +120,19 @@ async fn an_invalid_query_names_its_word_and_stays_until_fixed() {
 }
 
 #[tokio::test]
-async fn a_group_lists_the_merge_requests_of_its_projects() {
+async fn a_group_lists_the_merge_requests_of_all_its_projects_with_one_request() {
     let mut harness = Begin::at(Place::new("mrs").group("acme")).size(120, 30).open();
+    harness.reply("GET /groups/acme/merge_requests", [merge_request(42, "Draw only visible rows", "opened")]);
+    harness.settle().await;
+    harness.expect("Draw only visible rows");
+    let of_group: Vec<&String> = harness.asked.iter().filter(|line| line.contains("acme")).collect();
+    assert!(of_group.iter().all(|line| !line.contains("/groups/acme/projects")), "{of_group:?}");
+}
+
+#[tokio::test]
+async fn an_old_server_is_asked_for_the_merge_requests_of_each_project_of_a_group() {
+    let mut harness = Begin::at(Place::new("mrs").group("acme")).size(120, 30).open();
+    harness.unsupported("GET /groups/acme/merge_requests");
     let project = |name: &str| json!({"id": 7, "path_with_namespace": format!("acme/{name}")});
     harness.reply("GET /groups/acme/projects", [project("rocket-ui"), project("tools")]);
     harness.reply(LIST, [merge_request(42, "Draw only visible rows", "opened")]);

@@ -95,7 +95,7 @@ impl OwnQuery {
         let list = MergeRequestQuery::of(section);
         let query = list.query(&section.query, view);
         let mut wants = list.grammar().wants(&section.query);
-        wants.extend(list.projects_want());
+        wants.extend(list.projects_want(view));
         wants.extend(query.iter().flat_map(|query| query.wants(1, Duration::ZERO, view.refresh_after())));
         OwnQuery { list, query, wants }
     }
