@@ -147,7 +147,7 @@ async fn a_file_can_be_edited_staged_and_committed() {
     app.expect("Staged Cargo.toml for main").expect("1 staged");
     app.press("g i").settle().await;
     app.expect("1 change for ⎇ main").expect("+ # staged").expect("M Cargo.toml");
-    app.press("S").expect("Commit 1 file to main").expect("Update Cargo.toml");
+    app.press("S").expect("Commit 1 file").expect("Branch  main").expect("Update Cargo.toml");
     app.press("C-s").until("Committed").await;
     app.settle().await;
     assert_eq!(app.app.place().pane, "commit");
@@ -271,6 +271,27 @@ async fn a_protected_branch_is_refused_and_a_new_branch_is_offered() {
     app.press("C-s").until("Created the merge request").await;
     app.settle().await;
     assert_eq!(app.app.place().pane, "mr");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_composer_changes_the_branch_and_offers_a_new_one() {
+    let server = served().await;
+    let mut app = at(&server, "cem", "Cargo.toml", HashMap::new()).await;
+    app.press("e").settle().await;
+    app.type_text("mine").press("Enter").press("C-s").settle().await;
+    app.press("g i").settle().await;
+    app.press("S").expect("Branch  main").expect("C-s commit").type_text(" well").press("M-b").settle().await;
+    app.expect("default branch").type_text("a..b").settle().await;
+    app.press("Enter").expect("Not a valid name").press("C-u").type_text("cem/mine").settle().await;
+    app.expect("+ new branch \"cem/mine\" from main").press("Enter").settle().await;
+    app.expect("Update Cargo.toml well").expect("cem/mine  new branch from main");
+    // The branch and the message are kept.
+    app.press("Esc").settle().await;
+    app.expect("new branch cem/mine").press("S").expect("Update Cargo.toml well").expect("Branch  cem/mine");
+    app.press("C-s").until("Committed").await;
+    app.settle().await;
+    app.expect("New merge request in ada/rocket").expect("cem/mine");
     server.stop().await;
 }
 

@@ -152,14 +152,13 @@ fn a_merge_request_can_be_commented_on_by_the_line_of_the_cursor() {
     hear(&mut screen, "ada, ");
     go_to(&mut screen, "j", "Heard, not seen.");
     screen.keys("P");
-    screen.wait("the form", |screen| screen.contents().contains("C-s"));
-    go_to(&mut screen, "\t", "Reviewers");
+    screen.wait("the people", |screen| screen.contents().contains("C-s save"));
     screen.keys("ad");
-    hear(&mut screen, "suggestion 1 of 1: ada");
+    hear(&mut screen, "ada");
+    screen.keys(" ad");
+    hear(&mut screen, "marked");
     screen.keys("\x1b");
-    screen.wait("the suggestions are closed", |screen| !line(screen).contains("suggestion"));
-    screen.keys("\x1b");
-    screen.wait("the form is closed", |screen| !screen.contents().contains("C-s"));
+    screen.wait("the people are closed", |screen| !screen.contents().contains("C-s"));
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
 }

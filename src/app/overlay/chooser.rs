@@ -58,6 +58,15 @@ enum Row {
     Typed,
 }
 
+/// The words and the rules of a new value.
+struct NewValue {
+    verb: &'static str,
+    /// The words after the value.
+    words: String,
+    /// Returns why a value is not valid.
+    refusal: fn(&str) -> Option<&'static str>,
+}
+
 /// A selection of values.
 pub struct Chooser {
     complete: Complete,
@@ -67,6 +76,10 @@ pub struct Chooser {
     is_alone: bool,
     /// The word for no value, if that can be chosen.
     nothing: Option<String>,
+    /// The words and the rules of a typed text that is not listed, if it may be a new value.
+    new_value: Option<NewValue>,
+    /// Whether the value that was chosen last is new.
+    has_new_value: bool,
     filter: Input,
     /// The chosen values, in order.
     marked: Vec<String>,
@@ -100,7 +113,10 @@ impl Chooser {
     /// Creates a selection among the values of `complete`, of which `values` are chosen. `nothing` is the word for no
     /// value, if that can be chosen.
     pub fn new(complete: Complete, several: bool, values: Vec<String>, nothing: Option<String>) -> Chooser {
+        let label = NewValue { verb: "create", words: String::new(), refusal: |_| None };
         Chooser {
+            new_value: Some(label).filter(|_| matches!(complete, Complete::Labels(_))),
+            has_new_value: false,
             complete,
             several,
             is_alone: false,
@@ -130,6 +146,17 @@ impl Chooser {
         Chooser { is_alone: true, ..self }
     }
 
+    /// Offers the typed text as a new value: `verb` says what it becomes, `words` follow it, and `refusal` returns why it
+    /// is not valid.
+    pub fn creating(self, verb: &'static str, words: String, refusal: fn(&str) -> Option<&'static str>) -> Chooser {
+        Chooser { new_value: Some(NewValue { verb, words, refusal }), ..self }
+    }
+
+    /// Returns whether the value that was chosen last is new.
+    pub fn has_new_value(&self) -> bool {
+        self.has_new_value
+    }
+
     /// Returns the chosen values, in order.
     pub fn values(&self) -> &[String] {
         &self.marked
@@ -149,7 +176,7 @@ impl Chooser {
 
     /// Returns whether the typed text becomes a new value.
     fn creates(&self) -> bool {
-        matches!(self.complete, Complete::Labels(_))
+        self.new_value.is_some()
     }
 
     /// Returns the data needed from the server.
@@ -354,9 +381,14 @@ impl Chooser {
             return self.wait_or(step);
         }
         let value = self.value(row).map(str::to_owned);
+        // A new value is shown among the marked ones before it is saved.
+        let is_new = self.is_on_typed();
+        let refusal = self.new_value.as_ref().filter(|_| is_new).and_then(|new| (new.refusal)(self.typed()));
+        if let Some(why) = refusal {
+            self.message = Some(format!("Not a valid name: {why}."));
+            return Step::Stay;
+        }
         if self.several {
-            // A new value is shown among the marked ones before it is saved.
-            let is_new = self.is_on_typed();
             if let Some(value) = value.filter(|_| is_chosen) {
                 self.mark(&value);
             }
@@ -365,6 +397,7 @@ impl Chooser {
                 return Step::Stay;
             }
         } else if is_chosen || step == Step::Done {
+            self.has_new_value = is_new && self.creates();
             self.marked = value.into_iter().collect();
         }
         step
@@ -473,8 +506,12 @@ impl Chooser {
         let (mut detail, mut note) = (String::new(), String::new());
         match self.rows.get(row) {
             Some(Row::Typed) => {
-                let (sign, verb) = if self.creates() { ("+ ", "create") } else { ("", "use") };
-                label.push(format!("{sign}{verb} \"{}\"", text::sanitize(value)), Role::Accent);
+                let name = text::sanitize(value);
+                let words = match &self.new_value {
+                    Some(new) => format!("+ {} \"{name}\"{}", new.verb, new.words),
+                    None => format!("use \"{name}\""),
+                };
+                label.push(text::sanitize(&words).into_owned(), Role::Accent);
             }
             Some(Row::Nothing) => label.push(self.nothing.clone().unwrap_or_default(), Role::Dim),
             listed => {

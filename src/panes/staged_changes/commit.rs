@@ -6,12 +6,16 @@ use super::compare;
 use crate::api::commits::{Commit, CommitAction, CreateCommit};
 use crate::app::action::{Action, FollowUp};
 use crate::app::command_info::Disabled;
+use crate::app::complete::Complete;
 use crate::app::context::Cx;
-use crate::app::overlay::composer::{Composer, Make};
+use crate::app::overlay::chooser::Chooser;
+use crate::app::overlay::composer::Composer;
+use crate::app::overlay::composer::choice::{Choice, Chosen};
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::forms;
+use crate::parts::ref_choices::invalid_reason;
 use crate::parts::staging_area::{Change, Kind, StagedFile, StagingArea, last_commit};
 use crate::store::Write;
 use crate::ui::text::{self, sanitize};
@@ -101,30 +105,60 @@ impl StagedChanges {
             Ok(actions) => actions,
             Err(why) => return cx.say(Tone::Warning, why),
         };
-        let branch = staging.onto.clone().unwrap_or_else(|| staging_area.branch.clone());
+        let chosen = Chosen {
+            value: staging.onto.clone().unwrap_or_else(|| staging_area.branch.clone()),
+            is_new: staging.onto.is_some(),
+        };
         let (author_name, author_email) = staging.author.clone().unzip();
         let create = CreateCommit {
             id: staging_area.project.clone(),
-            branch: branch.clone(),
+            branch: String::new(),
             commit_message: String::new(),
-            start_branch: staging.onto.as_ref().map(|_| staging_area.branch.clone()),
+            start_branch: None,
             actions,
             author_email,
             author_name,
         };
-        let what = format!("commit {} to {branch}", files(changes.len()));
-        let make: Make = {
-            let what = what.clone();
-            Box::new(move |commit_message, _| {
-                Write::new(&CreateCommit { commit_message, ..create.clone() }, what.clone())
-            })
-        };
         let key = staging_area.key("message");
         let message = cx.view.drafts.plain(&key).map(str::to_owned).unwrap_or_else(|| message(&changes));
-        let then = follow(staging_area, changes, branch);
-        let title = text::head(&sanitize(&what), 60);
-        let title = title.replacen('c', "C", 1);
-        cx.act(Action::OpenOverlay(Box::new(Composer::new(title, key, &message, make).then(then))));
+        let title = format!("Commit {}", files(changes.len()));
+        let choice = branch_choice(chosen, create, staging_area, changes, cx);
+        cx.act(Action::OpenOverlay(Box::new(Composer::with_choice(title, key, &message, choice))));
+    }
+}
+
+/// Returns the choice of the branch to commit to: one that exists, or a new one that starts at the current branch.
+fn branch_choice(
+    chosen: Chosen,
+    create: CreateCommit,
+    staging_area: StagingArea,
+    changes: Vec<Change>,
+    cx: &Cx,
+) -> Choice {
+    let (here, project, from) = (cx.here, staging_area.project.clone(), staging_area.branch.clone());
+    let new_words = format!("new branch from {from}");
+    let words = format!(" from {from}");
+    Choice {
+        label: "Branch",
+        letter: 'b',
+        verb: "commit",
+        chosen,
+        new_words,
+        list: Box::new(move |set| {
+            let branches = Complete::Branches(project.clone());
+            let chooser = Chooser::new(branches, false, vec![set.to_owned()], None);
+            chooser.creating("new branch", words.clone(), invalid_reason).alone()
+        }),
+        record: Box::new(move |chosen| {
+            let name = if chosen.is_new { chosen.value.clone() } else { String::new() };
+            here.then(move |pane: &mut StagedChanges, cx| pane.set_branch(&name, cx))
+        }),
+        make: Box::new(move |commit_message, chosen| {
+            let what = format!("commit {} to {}", files(changes.len()), chosen.value);
+            let start_branch = chosen.is_new.then(|| from.clone());
+            let create = CreateCommit { commit_message, branch: chosen.value.clone(), start_branch, ..create.clone() };
+            (Write::new(&create, what), follow(staging_area.clone(), changes.clone(), chosen.clone()))
+        }),
     }
 }
 
@@ -147,8 +181,8 @@ fn message(changes: &[Change]) -> String {
 }
 
 /// Returns the handler of the reply: it removes the committed changes from the list, or records the error.
-fn follow(staging_area: StagingArea, sent: Vec<Change>, branch: String) -> FollowUp {
-    let is_new = branch != staging_area.branch;
+fn follow(staging_area: StagingArea, sent: Vec<Change>, chosen: Chosen) -> FollowUp {
+    let Chosen { value: branch, is_new } = chosen;
     Rc::new(move |outcome, cx| match outcome {
         Err(error) => {
             staging_area.update(cx, |staging| staging.refused = Some(error.message()));

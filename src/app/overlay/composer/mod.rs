@@ -1,5 +1,6 @@
 //! Composer for a text of several lines: saved while it is typed, sent once, and shown again if sending failed.
 
+pub mod choice;
 mod complete;
 mod current;
 
@@ -9,7 +10,9 @@ use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, DraftNoteChange, Progress, State as DraftState};
+use crate::app::overlay::chooser::Chooser;
 use crate::app::overlay::edit_conflict::EditConflict;
+use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Value, Want, Work, Write};
@@ -19,6 +22,7 @@ use crate::ui::line::Line;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, popup, state, text};
+use choice::Choice;
 use complete::Completer;
 use crossterm::event::KeyCode;
 use current::Current;
@@ -42,6 +46,8 @@ pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
 enum Purpose {
     /// The text is sent as it is; a callback may follow on the reply.
     Send(Make, Option<FollowUp>),
+    /// The text is sent with a value that is chosen beside it.
+    SendChosen(Box<Choice>),
     /// The text is a comment, which the outbox sends: now, or with the others of a review.
     Comment(Box<Draft>),
 }
@@ -106,6 +112,8 @@ pub struct Composer {
     state: State,
     preview: Option<Preview>,
     completer: Option<Completer>,
+    /// The selection of the value beside the text.
+    choosing: Option<Chooser>,
     current: Option<Current>,
     /// The note as somebody else changed it in the meantime.
     theirs: Vec<String>,
@@ -117,6 +125,11 @@ impl Composer {
     /// Creates a composer with `text`, which may be what was saved under `key`.
     pub fn new(title: impl Into<String>, key: impl Into<String>, text: &str, make: Make) -> Composer {
         Composer::of(title.into(), key.into(), text, Purpose::Send(make, None), None)
+    }
+
+    /// Creates a composer for a text that is sent with a value that is chosen beside it.
+    pub fn with_choice(title: impl Into<String>, key: impl Into<String>, text: &str, choice: Choice) -> Composer {
+        Composer::of(title.into(), key.into(), text, Purpose::SendChosen(Box::new(choice)), None)
     }
 
     /// Sets the callback for the server's reply.
@@ -158,6 +171,7 @@ impl Composer {
             state: State::Typing,
             preview: None,
             completer,
+            choosing: None,
             current: None,
             theirs: Vec::new(),
             kept: text.to_owned(),
@@ -169,7 +183,10 @@ impl Composer {
     fn set(&mut self, text: &str) {
         let mut area = TextArea::from(text.split('\n'));
         area.set_wrap_mode(WrapMode::WordOrGlyph);
-        area.set_placeholder_text("Markdown. C-s posts, Esc closes and saves the draft.");
+        area.set_placeholder_text(match self.choice() {
+            Some(_) => "The message. Esc closes and saves the draft.",
+            None => "Markdown. C-s posts, Esc closes and saves the draft.",
+        });
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         self.area = RefCell::new(area);
@@ -194,7 +211,7 @@ impl Composer {
         let key = self.key.clone();
         cx.act(match &self.purpose {
             _ if text.trim().is_empty() => Action::SaveText(key, None),
-            Purpose::Send(..) => Action::SaveText(key, Some(text.clone())),
+            Purpose::Send(..) | Purpose::SendChosen(_) => Action::SaveText(key, Some(text.clone())),
             Purpose::Comment(draft) => Action::SaveComment(key, draft.clone()),
         });
         self.kept = text;
@@ -231,9 +248,9 @@ impl Composer {
         }
         self.preview = None;
         match &self.purpose {
-            Purpose::Send(..) if to_review => cx.say(Tone::Warning, NO_REVIEW),
+            Purpose::Send(..) | Purpose::SendChosen(_) if to_review => cx.say(Tone::Warning, NO_REVIEW),
             Purpose::Comment(draft) if to_review && !draft.on.is_reviewed() => cx.say(Tone::Warning, NO_REVIEW),
-            Purpose::Send(..) => {
+            Purpose::Send(..) | Purpose::SendChosen(_) => {
                 self.keep(cx);
                 match &self.current {
                     Some(current) => {
@@ -282,9 +299,18 @@ impl Composer {
 
     /// Sends the current text.
     fn send(&mut self, cx: &mut Cx) {
-        let Purpose::Send(make, then) = &self.purpose else { return };
-        let base = self.current.as_ref().and_then(|current| current.base.as_deref());
-        let (write, then, key) = (make(self.text(), base), then.clone(), self.key.clone());
+        let (write, then) = match &self.purpose {
+            Purpose::Send(make, then) => {
+                let base = self.current.as_ref().and_then(|current| current.base.as_deref());
+                (make(self.text(), base), then.clone())
+            }
+            Purpose::SendChosen(choice) => {
+                let (write, then) = (choice.make)(self.text(), &choice.chosen);
+                (write, Some(then))
+            }
+            Purpose::Comment(_) => return,
+        };
+        let key = self.key.clone();
         self.state = State::Sending(None);
         cx.act(match then {
             Some(then) => Action::SendThen(Some(key), write, then),
@@ -359,6 +385,7 @@ impl Composer {
             State::Typing => {
                 match &self.purpose {
                     Purpose::Send(..) => word("C-s", "send"),
+                    Purpose::SendChosen(choice) => word("C-s", choice.verb),
                     Purpose::Comment(draft) => {
                         word("C-s", "post now");
                         if draft.on.is_reviewed() {
@@ -366,7 +393,9 @@ impl Composer {
                         }
                     }
                 }
-                word("C-r", "preview");
+                if self.choice().is_none() {
+                    word("C-r", "preview");
+                }
                 word("C-o", "$EDITOR");
                 word("Esc", "save draft");
                 line
@@ -449,7 +478,7 @@ fn preview_key(view: &View, identity: &str) -> String {
 
 impl Overlay for Composer {
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = Vec::new();
+        let mut wants: Vec<Want> = self.choosing.iter().flat_map(|chooser| chooser.wants(view)).collect();
         if let Some(preview) = &self.preview {
             let key = preview_key(view, &preview.identity);
             let (text, width, theme) = (preview.text.clone(), preview_width(view), view.theme.clone());
@@ -493,8 +522,11 @@ impl Overlay for Composer {
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
         let error_lines = self.error_lines(inner.width);
         let below = (error_lines.len() as u16).min(inner.height.saturating_sub(4 + above));
+        let chosen = u16::from(self.choice().is_some() && inner.height > 4 + above + below);
+        self.draw_choice(view, Rect { y: foot.y - below - chosen, height: chosen, ..inner }, buf);
+        let below = below + chosen;
         let body = Rect { y: inner.y + above, height: inner.height.saturating_sub(2 + above + below), ..inner };
-        for (words, y) in error_lines.iter().zip(foot.y - below..foot.y) {
+        for (words, y) in error_lines.iter().zip(foot.y - (below - chosen)..foot.y) {
             Line::new(words.as_str(), Role::Failed).draw(buf, Rect { y, height: 1, ..inner }, theme);
         }
         let mut cursor = None;
@@ -526,7 +558,13 @@ impl Overlay for Composer {
         if let (Some(completer), Some(at)) = (&self.completer, cursor) {
             completer.draw(view, body, at, buf);
         }
-        cursor
+        match (&self.choosing, self.choice()) {
+            (Some(chooser), Some(choice)) => {
+                let title = format!("{}{}{}", self.title, glyph::separator(), choice.label);
+                chooser.draw(view, screen, buf, &title, choice.verb, None)
+            }
+            _ => cursor,
+        }
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
@@ -534,6 +572,13 @@ impl Overlay for Composer {
             if let Some(choice) = conflict.key(key) {
                 self.decide(choice, cx);
             }
+            return AfterEvent::KeepOpen;
+        }
+        if let Some(chooser) = &mut self.choosing {
+            let step = chooser.key(key, None, &cx.view);
+            return self.take_step(step, cx);
+        }
+        if !self.is_busy() && self.open_choice(key, &cx.view) {
             return AfterEvent::KeepOpen;
         }
         if self.preview.is_none() && !self.is_busy() && self.choose(key, cx) {
@@ -588,11 +633,17 @@ impl Overlay for Composer {
     }
 
     fn text_entry(&self) -> TextEntry {
+        if self.choosing.is_some() {
+            return TextEntry::Line;
+        }
         let takes = !self.is_busy() && !matches!(self.state, State::Conflict(..));
         if takes { TextEntry::Lines } else { TextEntry::None }
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
+        if let Some(chooser) = &mut self.choosing {
+            return chooser.type_text(text, &cx.view);
+        }
         if !self.is_busy() && !matches!(self.state, State::Conflict(..)) {
             self.preview = None;
             self.area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
@@ -604,8 +655,17 @@ impl Overlay for Composer {
         matches!(self.purpose, Purpose::Comment(_)).then_some(self.key.as_str())
     }
 
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
+        let Some(chooser) = &mut self.choosing else { return AfterEvent::KeepOpen };
+        let step = chooser.pointer(pointer, None, &cx.view);
+        self.take_step(step, cx)
+    }
+
     fn changed(&mut self, cx: &mut Cx) {
         let view = &cx.view;
+        if let Some(chooser) = &mut self.choosing {
+            chooser.refresh(view);
+        }
         if let Some(completer) = &mut self.completer {
             completer.refresh(view);
         }
@@ -652,7 +712,10 @@ impl Overlay for Composer {
         match outcome {
             Ok(_) => Some(AfterEvent::Close),
             // The callback reports the result next to what it is about; the text stays saved.
-            Err(error) if matches!(self.purpose, Purpose::Send(_, Some(_))) && !error.is_temporary() => {
+            Err(error)
+                if matches!(self.purpose, Purpose::Send(_, Some(_)) | Purpose::SendChosen(_))
+                    && !error.is_temporary() =>
+            {
                 Some(AfterEvent::Close)
             }
             Err(error) => {
