@@ -331,6 +331,7 @@ impl Pane for JobTrace {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.trace.wants(view);
         let Some(job) = self.trace.job(view) else { return wants };
+        wants.extend(ci::environment_wants(&self.trace.project, [job]));
         if let Some(query) = self.trace.siblings_query(job) {
             let facts = self.panels.focus() == DETAILS || view.size.0 >= WIDE && !self.panels.zoomed();
             let live = view.store.list(&query).iter().any(ci::may_change);

@@ -1,8 +1,10 @@
 //! Functions that all views of jobs share: appearance, order and actions.
 
+use crate::api::deployments::ListDeployments;
+use crate::api::environments::ListEnvironments;
 use crate::api::jobs::{CancelJob, EraseJob, Job, KeepArtifacts, PlayJob, RetryJob};
 use crate::api::pipelines::resources::Status;
-use crate::api::{Id, Time};
+use crate::api::{Error, Id, Time};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
@@ -11,7 +13,7 @@ use crate::app::overlay::batch::Batch;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::app::watch::Watched;
-use crate::store::{Want, Write};
+use crate::store::{Load, Want, Write};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, text};
@@ -119,7 +121,11 @@ impl JobAction {
         let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.check(job).is_ok()).collect();
         let writes: Vec<Write> = able.iter().map(|job| self.write(project, job)).collect();
         let send = Action::All(std::iter::once(self.send(writes)).chain(then).collect());
-        if !self.needs_confirmation() {
+        let deploys = match self {
+            JobAction::Play => deployment_words(&cx.view, project, &able),
+            _ => None,
+        };
+        if !self.needs_confirmation() && deploys.is_none() {
             return cx.act(send);
         }
         let names: Vec<String> = able.iter().map(|job| format!("#{} {}", job.id, text::sanitize(&job.name))).collect();
@@ -130,6 +136,7 @@ impl JobAction {
         };
         let (title, mut question, past) = match self {
             JobAction::Erase => ("Erase", format!("Erase {whom}? {} permanently deleted.", losses(&able)), "erased"),
+            JobAction::Play => ("Play", format!("Play {whom}? {}", deploys.unwrap_or_default()), "played"),
             _ => ("Cancel", format!("Cancel {whom}? The output so far is kept."), "canceled"),
         };
         let left = jobs.len().saturating_sub(able.len());
@@ -138,6 +145,45 @@ impl JobAction {
             question.push_str(&format!(" {others} cannot be {past}."));
         }
         cx.act(App::confirm(title, question, send));
+    }
+}
+
+fn deployments(project: &Id) -> ListDeployments {
+    ListDeployments { id: project.clone(), order_by: Some("id".into()), sort: Some("desc".into()) }
+}
+
+fn environments(project: &Id) -> ListEnvironments {
+    ListEnvironments { id: project.clone(), search: None, states: None }
+}
+
+/// Returns the wants that tell to which environments jobs deploy, if one of `jobs` can be played.
+pub fn environment_wants<'a>(project: &Id, jobs: impl IntoIterator<Item = &'a Job>) -> Vec<Want> {
+    let mut jobs = jobs.into_iter();
+    match jobs.any(|job| JobAction::Play.check(job).is_ok()) {
+        true => vec![Load::list(&deployments(project), 1).into(), Load::list(&environments(project), 1).into()],
+        false => Vec::new(),
+    }
+}
+
+/// Returns a sentence about the environments to which the jobs deploy, or may deploy as long as that is not known;
+/// `None` if they deploy to none. Servers do not list the environment of a job that has not run: it is that of earlier
+/// runs, or the one with the same name.
+fn deployment_words(view: &View, project: &Id, jobs: &[&Job]) -> Option<String> {
+    let (ran, known) = (view.store.list(&deployments(project)), view.store.list(&environments(project)));
+    let environment = |job: &&Job| -> Option<String> {
+        let earlier = ran.iter().find(|row| row.deployable.as_ref().is_some_and(|ran| ran.name == job.name));
+        let earlier = earlier.and_then(|row| row.environment.as_ref()).map(|environment| environment.name.clone());
+        earlier.or_else(|| known.iter().find(|row| row.name == job.name).map(|row| row.name.clone()))
+    };
+    let mut names: Vec<String> = jobs.iter().filter_map(environment).collect();
+    names.dedup();
+    let is_pending = |is_loaded: bool, error: Option<&Error>| !is_loaded && error.is_none();
+    match names.is_empty() {
+        false => Some(format!("This deploys to {}.", text::sanitize(&names.join(", ")))),
+        true if is_pending(ran.is_loaded, ran.error) || is_pending(known.is_loaded, known.error) => {
+            Some("This may deploy: the environments are still loading.".to_owned())
+        }
+        true => None,
     }
 }
 

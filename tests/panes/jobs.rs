@@ -241,7 +241,10 @@ async fn a_wide_screen_shows_the_pipeline_as_a_navigable_board() {
     harness.press("q").settle().await;
     harness.press("h h");
     harness.click_on("production");
-    harness.press("P");
+    let environment = json!({"id": 1, "name": "production"});
+    harness.reply("GET /projects/acme%2Frocket-ui/environments", [environment]);
+    harness.reply("GET /projects/acme%2Frocket-ui/deployments", json!([])).settle().await;
+    harness.press("P").expect("Play #24 production? This deploys to production.").press("y");
     assert!(harness.asked.iter().any(|line| line.ends_with("/jobs/24/play")), "{:?}", harness.asked);
 }
 
