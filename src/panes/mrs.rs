@@ -107,7 +107,10 @@ impl MergeRequests {
     fn details(&self, view: &View) -> Vec<Want> {
         let seen = self.visible_rows(view).map(|request| (self.source.project_of(request, view), request));
         let seen: Vec<_> = seen.collect();
-        let details = seen.iter().map(|(project, request)| Details::new(view, project, request, self.source.shown));
+        let (shown, selected) = (self.source.shown, self.current(view));
+        let details = seen
+            .iter()
+            .map(|(project, request)| Details::new(view, project, request, shown).counting_lines_of(selected));
         merge_request_details::wants(view, details)
     }
 

@@ -1,5 +1,5 @@
 //! Columns of merge request lists that need further requests: pipeline, approvals, unresolved threads and size. They
-//! are loaded for visible open merge requests, a few at a time.
+//! are loaded for visible open merge requests, a few at a time; the numbers of lines only for the selected one.
 
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListDiscussions};
@@ -87,12 +87,19 @@ pub struct Details<'a> {
     project: &'a Id,
     merge_request: &'a MergeRequest,
     shown: Shown,
+    /// Whether lines are counted, which takes the whole diff.
+    counts_lines: bool,
 }
 
 impl<'a> Details<'a> {
     /// Creates the details of a merge request of `project`.
     pub fn new(view: &View<'a>, project: &'a Id, merge_request: &'a MergeRequest, shown: Shown) -> Details<'a> {
-        Details { view: *view, project, merge_request, shown }
+        Details { view: *view, project, merge_request, shown, counts_lines: false }
+    }
+
+    /// Lets the lines be counted if this is the `selected` merge request: that takes its whole diff.
+    pub fn counting_lines_of(self, selected: Option<&MergeRequest>) -> Details<'a> {
+        Details { counts_lines: selected.is_some_and(|selected| selected.id == self.merge_request.id), ..self }
     }
 
     fn single(&self) -> GetMergeRequest {
@@ -161,7 +168,7 @@ impl<'a> Details<'a> {
             loads.push(again(Load { request, read, pages: 1, ..Load::single(&list) }, changed));
         }
         let is_small = self.files().and_then(|files| files.parse().ok()).is_some_and(|files: u64| files <= MAX_FILES);
-        if self.shown.size && is_small {
+        if self.shown.size && self.counts_lines && is_small {
             let (changes, request) = self.changes_of();
             let read = |body: &[u8], kind: Option<&str>| {
                 MergeRequest::read(body, kind).map(|changes| (Arc::new(LineCount::of(&changes)) as Value, 1))
@@ -232,7 +239,7 @@ impl<'a> Details<'a> {
         }
     }
 
-    /// Returns the number of changed files and lines.
+    /// Returns the number of changed files, and of lines if they have been counted.
     pub fn size(&self) -> Line<'static> {
         if !self.shown.size || !self.is_open() {
             return Line::empty();

@@ -306,7 +306,10 @@ impl Pane for Home {
             })
             .map(|request| (queries::path_of(view, None, request), request))
             .collect();
-        let details = seen.iter().map(|(project, request)| Details::new(view, project, request, shown));
+        let selected = self.request(view, self.current());
+        let details = seen
+            .iter()
+            .map(|(project, request)| Details::new(view, project, request, shown).counting_lines_of(selected));
         wants.extend(merge_request_details::wants(view, details));
         wants.extend(self.preview_want(view));
         wants
