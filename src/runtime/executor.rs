@@ -36,6 +36,8 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 /// The size in bytes above which a body is parsed on a worker thread.
 const LARGE_BODY_BYTES: usize = 64 * 1024;
+/// The maximum number of requests that are sent at the same time, of those of which there are many.
+const MAX_OF_MANY: usize = 6;
 /// The time that texts get to reach the disk when the program ends.
 const MAX_FINISH_WAIT: Duration = Duration::from_millis(500);
 /// Maximum time for which a frame waits for typed text to be written.
@@ -90,6 +92,8 @@ pub struct Executor {
     configure: Option<Configure>,
     /// The number of bytes that streams may still send before the app handles some.
     queue_capacity: Arc<Semaphore>,
+    /// The number of requests of which there are many that may still be sent, see [`Load::is_one_of_many`].
+    many: Arc<Semaphore>,
     /// The last reported difference in milliseconds by which the server's clock is ahead of ours.
     ahead: Arc<AtomicI64>,
 }
@@ -124,6 +128,7 @@ impl Executor {
             unwritten: None,
             configure: None,
             queue_capacity: Arc::new(Semaphore::new(follow::MAX_QUEUED_BYTES)),
+            many: Arc::new(Semaphore::new(MAX_OF_MANY)),
             ahead: Arc::default(),
         }
     }
@@ -286,6 +291,7 @@ impl Executor {
         let sender = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
         let (hold, paused) = watch::channel(false);
         let backpressure = Backpressure { paused, queue_capacity: self.queue_capacity.clone() };
+        let many = self.many.clone();
         let key = task.key();
         let name = key.clone();
         let running = tokio::spawn(async move {
@@ -304,6 +310,10 @@ impl Executor {
                             known = Some(arrival.clone());
                             to.send(Msg::Cached(name.clone(), arrival, at)).await;
                         }
+                        if !load.delay.is_zero() {
+                            tokio::time::sleep(load.delay).await;
+                        }
+                        let _permit = if load.is_one_of_many { many.acquire().await.ok() } else { None };
                         reply(&connection, &load, &request, known, cache.as_deref()).await.map(Outcome::Reply)
                     }
                     Task::Follow(follow, known) => {
@@ -415,9 +425,6 @@ pub(super) async fn reply(
     known: Option<ParsedReply>,
     cache: Option<&Mutex<Cache>>,
 ) -> Result<ParsedReply, Error> {
-    if !load.delay.is_zero() {
-        tokio::time::sleep(load.delay).await;
-    }
     let client = connection.client().await?;
     let etag = known.as_ref().and_then(|known| known.etag.as_ref());
     let response = client.send_unless_known(request, etag).await?;

@@ -122,6 +122,8 @@ pub struct Load {
     pub concurrency: u32,
     /// The delay before the request, so that typing a filter does not send one per character.
     pub delay: Duration,
+    /// Whether the request is one of many, such as those for the cells of a list: few of them are sent at the same time.
+    pub is_one_of_many: bool,
     /// See [`Endpoint::IMMUTABLE_BY`].
     pub immutable_by: Option<&'static str>,
     /// Whether each entry of the reply consists of several rows, so that the server's total does not count rows.
@@ -152,6 +154,7 @@ impl Load {
             concurrency: 1,
             refresh_after: None,
             delay: Duration::ZERO,
+            is_one_of_many: false,
             immutable_by: E::IMMUTABLE_BY,
             splits_entries: false,
             is_optional: false,
