@@ -27,6 +27,7 @@ mod issues;
 mod jobs;
 mod labels;
 mod license;
+mod many;
 mod members;
 mod merge_requests;
 mod milestones;

@@ -1,0 +1,47 @@
+//! Requests of which there are many, such as those for the cells of a list, leave room for the user's next action.
+
+use crate::client::at;
+use labscope::api::client::Client;
+use labscope::api::jobs::GetJob;
+use labscope::api::users::GetCurrentUser;
+use labscope::app::action::Effect;
+use labscope::runtime::executor::Executor;
+use labscope::store::{Load, Task};
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+/// Accepts a connection and reads its request, which is never answered.
+async fn next_request(listener: &TcpListener) -> (TcpStream, String) {
+    let (mut stream, _) = listener.accept().await.expect("a connection");
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        assert_ne!(stream.read_buf(&mut head).await.expect("a request"), 0, "it ends early");
+    }
+    (stream, String::from_utf8_lossy(&head).into_owned())
+}
+
+#[tokio::test]
+async fn the_next_action_does_not_wait_for_the_cells_of_a_list() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
+    let (sender, _inbox) = mpsc::channel(64);
+    let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
+    let mut start = |load: Load| executor.take(Effect::Start(Task::Load { load, page: 0, link: None, known: None }));
+    for job_id in 1..=20 {
+        start(Load { is_one_of_many: true, ..Load::single(&GetJob { id: 1_u64.into(), job_id }) });
+    }
+    let all = async {
+        let mut open = Vec::new();
+        for _ in 0..6 {
+            let (stream, head) = next_request(&listener).await;
+            assert!(head.contains("/jobs/"), "{head}");
+            open.push(stream);
+        }
+        start(Load::single(&GetCurrentUser::default()));
+        let (_stream, head) = next_request(&listener).await;
+        assert!(head.starts_with("GET /api/v4/user "), "{head}");
+    };
+    tokio::time::timeout(Duration::from_secs(60), all).await.expect("all are sent");
+}
