@@ -214,6 +214,9 @@ fn main() {
         file: files[n % FILES].key(),
         at: At::Line(Side::New, 12 + (n / FILES) as u32),
         lines: comment.clone(),
+        ends_with_border: true,
+        comments: 1,
+        is_unresolved: false,
     });
     doc.set_insets(Arc::new(insets.collect()));
     table.ratio("a frame with 0 · with 2,000 comments", (without, of(&doc)), 1.2);

@@ -23,6 +23,7 @@ use crate::app::pointer::Pointer;
 use crate::app::target;
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
 use crate::parts::dates::{age, time_ago};
 use crate::parts::notes::Notes;
 use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_markdown, review, sidebar};
@@ -246,7 +247,7 @@ impl IssuePane {
             let words = view.with_keys("The API has only the notes of an epic; ‹browse› opens its page.");
             let width = usize::from(view.size.0).saturating_sub(6).min(rendered_markdown::MAX_PROSE_WIDTH);
             let lines = text::wrap(&words, width, 4).into_iter().map(|words| line(words, Role::Dim));
-            return lines.chain([DocLine::default()]).collect();
+            return lines.collect();
         }
         let Some(issue) = self.issue(view) else {
             let page = view.with_keys("‹browse› opens its page.");
@@ -256,7 +257,7 @@ impl IssuePane {
                     || "…".to_owned(),
                     |error| format!("The issue could not be loaded: {}. {page}", error.message()),
                 );
-                return vec![line(words, Role::Dim), DocLine::default()];
+                return vec![line(words, Role::Dim)];
             }
             let searches = self.searches();
             let asked = searches.last().map(|search| view.store.list(search));
@@ -272,12 +273,14 @@ impl IssuePane {
                 },
                 None => return Vec::new(),
             };
-            return vec![line(words, Role::Dim), DocLine::default()];
+            return vec![line(words, Role::Dim)];
         };
         let width = self.notes.width(view);
         let mut lines = Vec::new();
-        for words in text::wrap(&issue.title, width, 3) {
-            lines.push(line(words, Role::Title));
+        // The first line of the screen shows a title that fits.
+        let is_shown = self.project.as_ref().is_some_and(|id| breadcrumbs::shows_title(view, id, &issue.title));
+        if !is_shown {
+            lines.extend(text::wrap(&issue.title, width, 3).into_iter().map(|words| line(words, Role::Title)));
         }
         let (words, role) = issues::state_words(issue);
         let mut spans = Line::new(words, role);
@@ -310,7 +313,6 @@ impl IssuePane {
             }
             None => lines.push(line("…".into(), Role::Dim)),
         }
-        lines.push(DocLine::default());
         lines
     }
 
@@ -551,6 +553,19 @@ impl PaneKind for IssuePane {
             pane.notes.drafts(cx);
         })
         .when(|pane, _| pane.notes.has_drafts()),
+        Command::new("issue.open", &["Enter"], "Open selection", |pane: &mut Self, cx| pane.notes.toggle(cx))
+            .when(|pane, view| pane.notes.can_enter(view)),
+        Command::new("issue.fold", &["-"], "Toggle thread fold", |pane: &mut Self, cx| pane.notes.toggle(cx)),
+        Command::new("issue.next_thread", &[";"], "Next unresolved thread", |pane: &mut Self, cx| {
+            if !pane.notes.step_thread(true) {
+                cx.say(Tone::Info, NO_NEXT_THREAD);
+            }
+        }),
+        Command::new("issue.previous_thread", &[","], "Previous unresolved thread", |pane: &mut Self, cx| {
+            if !pane.notes.step_thread(false) {
+                cx.say(Tone::Info, NO_PREVIOUS_THREAD);
+            }
+        }),
         Command::new("issue.next", &["]"], "Next comment", |pane: &mut Self, _| pane.notes.step(true)),
         Command::new("issue.previous", &["["], "Previous comment", |pane: &mut Self, _| pane.notes.step(false)),
         Command::new("issue.which", &["#"], "Go to issue by number…", Self::ask).footer("another"),
@@ -595,11 +610,7 @@ impl Pane for IssuePane {
         all.push(Breadcrumb::new(kind, if all.is_empty() { Role::Title } else { Role::Dim }));
         let mark = if self.epic { "&" } else { "#" };
         all.extend(self.number.map(|number| Breadcrumb::new(format!("{mark}{number}"), Role::Ref)));
-        let notes = self
-            .notes
-            .count(view)
-            .map(|count| if count == "1" { "1 comment".into() } else { format!("{count} comments") });
-        all.extend(notes.map(|words| Breadcrumb::new(words, Role::Dim)));
+        all.extend(self.issue(view).map(|issue| Breadcrumb::new(issue.title.clone(), Role::Text)));
         all
     }
 
@@ -638,7 +649,7 @@ impl Pane for IssuePane {
             return view.draw_empty(buf, area, why, hint);
         }
         let area = if self.facts.is_empty() { area } else { sidebar::draw(view, area, buf, &self.facts) };
-        self.notes.draw(view, area, buf, true, ("No comments yet.", "‹issue.comment› adds one."));
+        self.notes.draw(view, area, buf, true, "‹issue.comment› adds one.");
     }
 
     fn changed(&mut self, cx: &mut Cx) {

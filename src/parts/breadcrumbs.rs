@@ -3,8 +3,9 @@
 use crate::api::{GitRef, Id, RefKind};
 use crate::app::pane::Breadcrumb;
 use crate::app::place::Place;
-use crate::ui::glyph;
+use crate::app::view::View;
 use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
 
 /// Returns the breadcrumbs of a project, its group dimmed: `acme / rocket-ui`; empty without a project.
 pub fn project(project: Option<&Id>) -> Vec<Breadcrumb> {
@@ -35,4 +36,14 @@ pub fn git_ref(project: &Id, name: &GitRef) -> Breadcrumb {
         _ => format!("{} {}", glyph::branch(), name.display()),
     };
     Breadcrumb::new(words, Role::Ref).to(Place::new("files").project(project.clone()).at(name))
+}
+
+/// The number of columns that the first line of the screen needs beside the path of a project and a title: the number
+/// and the state of the object, the account, and the server.
+const BESIDE_TITLE: usize = 60;
+
+/// Returns whether the first line of the screen shows the title of an object of `project` in full, so that nothing
+/// below has to repeat it.
+pub fn shows_title(view: &View, project: &Id, title: &str) -> bool {
+    text::width(project.as_str()) + text::width(title) + BESIDE_TITLE <= usize::from(view.size.0)
 }

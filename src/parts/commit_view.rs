@@ -42,12 +42,20 @@ impl CommitReads {
         GetCommit { id: self.project.clone(), sha: self.sha.clone(), stats: None }
     }
 
-    fn diff(&self) -> GetCommitDiff {
+    /// Returns the request for the changed files.
+    pub fn diff(&self) -> GetCommitDiff {
         GetCommitDiff { id: self.project.clone(), sha: self.sha.clone() }
     }
 
     fn diff_rows<'a>(&self, view: &View<'a>) -> Rows<'a, DiffEntry> {
         view.store.list(&self.diff())
+    }
+
+    /// Returns the changed files, once they are loaded.
+    pub fn entries(&self, view: &View) -> Option<Entries> {
+        let rows = self.diff_rows(view);
+        let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
+        rows.is_loaded.then_some(Entries::Pages(pages))
     }
 
     /// Returns the request for the branches and tags that contain the commit.
@@ -137,10 +145,9 @@ impl CommitView {
     pub fn sync(&mut self, view: &View) {
         let rows = self.reads.diff_rows(view);
         if rows.is_loaded && self.files != Some(rows.revision) {
-            let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
             // A further page does not change the identity, so that the parsed files are kept.
             let identity = format!("{} at {:?}", self.reads.diff().request().line(), rows.since);
-            self.changes.set_input(Some(Input { identity, entries: Entries::Pages(pages) }));
+            self.changes.set_input(self.reads.entries(view).map(|entries| Input { identity, entries }));
             self.files = Some(rows.revision);
         }
         if let Some(commit) = self.reads.commit(view).value {

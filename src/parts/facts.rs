@@ -78,6 +78,11 @@ impl Details {
         self.lines.is_empty()
     }
 
+    /// Returns the number of lines.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
     /// Appends a line without a name.
     pub fn line(&mut self, line: Line<'static>) {
         self.lines.push(Detail { line, ..Detail::default() });
@@ -98,8 +103,12 @@ impl Details {
 
     /// Opens the target of the line under the cursor; returns `false` if it has none.
     pub fn enter(&self, cx: &mut Cx) -> bool {
-        let at = self.scroll.at(self.lines.len());
-        let link = self.lines.get(at).and_then(|line| line.link.clone());
+        self.enter_row(self.scroll.at(self.lines.len()), cx)
+    }
+
+    /// Opens the target of a line; returns `false` if it has none.
+    pub fn enter_row(&self, row: usize, cx: &mut Cx) -> bool {
+        let link = self.lines.get(row).and_then(|line| line.link.clone());
         let is_link = link.is_some();
         link.into_iter().for_each(|link| link.open(cx));
         is_link
@@ -141,27 +150,30 @@ impl Details {
     /// Draws the lines.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         self.area.set(area);
-        doc::draw(buf, area, view.theme, focused, &self.scroll, self.lines.len(), 1, &|index| {
-            let Some(detail) = self.lines.get(index) else { return DocLine::default() };
-            let column = |name: &String| text::pad(name, NAME_WIDTH.max(self.longest + 1));
-            let mut text = Line::new(detail.name.as_ref().map(column).unwrap_or_default(), Role::Dim);
-            // The name is not part of the link.
-            let start = text.len();
-            for span in &detail.line.spans {
-                // Underlining starts at the text, not at the space before it.
-                let rest = span.text.trim_start();
-                let (gap, _) = span.text.split_at(span.text.len() - rest.len());
-                if !gap.is_empty() {
-                    text.push(gap, Role::Text);
-                }
-                text.push(rest, span.paint);
+        doc::draw(buf, area, view.theme, focused, &self.scroll, self.lines.len(), 1, &|index| self.doc_line(index));
+    }
+
+    /// Returns a line as it is drawn.
+    pub fn doc_line(&self, index: usize) -> DocLine<'static> {
+        let Some(detail) = self.lines.get(index) else { return DocLine::default() };
+        let column = |name: &String| text::pad(name, NAME_WIDTH.max(self.longest + 1));
+        let mut text = Line::new(detail.name.as_ref().map(column).unwrap_or_default(), Role::Dim);
+        // The name is not part of the link.
+        let start = text.len();
+        for span in detail.line.clone() {
+            // Underlining starts at the text, not at the space before it.
+            let rest = span.text.trim_start().to_owned();
+            let (gap, _) = span.text.split_at(span.text.len() - rest.len());
+            if !gap.is_empty() {
+                text.push(gap.to_owned(), Role::Text);
             }
-            let links = match &detail.link {
-                Some(LinkTarget::Page(url)) => vec![(start..text.len(), url.as_str().into())],
-                _ => Vec::new(),
-            };
-            DocLine { text, links, ..DocLine::default() }
-        });
+            text.push(rest, span.paint);
+        }
+        let links = match &detail.link {
+            Some(LinkTarget::Page(url)) => vec![(start..text.len(), url.as_str().into())],
+            _ => Vec::new(),
+        };
+        DocLine { text, links, ..DocLine::default() }
     }
 }
 

@@ -13,6 +13,7 @@ pub mod columns;
 pub mod commit_details;
 pub mod commit_history;
 pub mod commit_view;
+pub mod conversation;
 pub mod dates;
 pub mod facts;
 pub mod forms;

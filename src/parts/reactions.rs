@@ -39,7 +39,7 @@ const COMMON: &[&str] = &[
     "100",
 ];
 
-/// The reactions to an object or to a note on it.
+/// The reactions to an object or to a comment on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reactions(Awardable);
 
@@ -60,7 +60,7 @@ fn sign(name: &str) -> Cow<'static, str> {
 }
 
 impl Reactions {
-    /// Creates the reactions to a note on `on`, or to the object itself.
+    /// Creates the reactions to a comment on `on`, or to the object itself.
     pub fn to(on: Noteable, note: Option<u64>) -> Reactions {
         Reactions(Awardable { on, note })
     }
@@ -144,7 +144,7 @@ impl Reactions {
     /// Opens a picker for an emoji to add, or an own one to remove.
     pub fn choose(self, cx: &mut Cx) {
         let title = match self.0.note {
-            Some(_) => format!("React to a note on {}", self.0.on.short()),
+            Some(_) => format!("React to a comment on {}", self.0.on.short()),
             None => format!("React to {}", self.0.on.short()),
         };
         let picker = Picker::of(title, Box::new(Choices(self)), &cx.view);
@@ -153,7 +153,7 @@ impl Reactions {
 
     /// Returns the write that adds an emoji, or removes the user's own reaction with that ID.
     fn write(&self, name: &str, own: Option<u64>) -> Write {
-        let note = if self.0.note.is_some() { "a note on " } else { "" };
+        let note = if self.0.note.is_some() { "a comment on " } else { "" };
         let on = format!("{note}{}", self.0.on.short());
         let to = self.0.clone();
         match own {

@@ -166,6 +166,16 @@ async fn hidden_lines_can_be_expanded_stepwise_or_all_at_once() {
 }
 
 #[tokio::test]
+async fn the_folder_of_a_long_path_is_cut_and_not_its_name() {
+    let mut harness = open(120, 30).await;
+    let path = "pkg/commands/git_commands/working_tree.go";
+    let files = [changed_file(path, "@@ -1 +1 @@\n-a\n+b\n"), changed_file("go.mod", "@@ -1 +1 @@\n-a\n+b\n")];
+    harness.reply(&format!("{MR}/changes"), whole().with(json!({"changes": files}))).pass(5).press("r");
+    harness.settle().await;
+    harness.expect("○ M working_tree.go").resize(140, 30).expect("○ M …/working_tree.go");
+}
+
+#[tokio::test]
 async fn configured_lines_around_changes_are_read_from_the_file() {
     let mut begin = begin(100, 40);
     begin.diff = DiffDefaults { context: 6, ..DiffDefaults::default() };

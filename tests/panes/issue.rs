@@ -33,7 +33,7 @@ async fn open(width: u16) -> Harness {
 #[tokio::test]
 async fn an_issue_shows_its_text_and_its_notes() {
     let mut harness = open(80).await;
-    for words in ["It is slow", "● open", "Very slow.", "bug", "User 6", "Which one?", "This one.", "2 comments"] {
+    for words in ["It is slow", "● open", "Very slow.", "bug", "user6", "Which one?", "This one.", "2 comments"] {
         harness.expect(words);
     }
     for (width, height) in [(20, 8), (40, 10), (160, 45)] {
@@ -60,9 +60,32 @@ async fn a_reply_on_an_issue_is_posted_to_its_thread() {
 }
 
 #[tokio::test]
+async fn threads_of_an_issue_are_framed_and_resolved_ones_open_with_enter() {
+    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(90, 30).open();
+    let in_thread = |id: u64, body: &str, resolved: bool| {
+        note(id, 6, body).with(json!({"resolvable": true, "resolved": resolved, "resolved_by": user(5, "ada")}))
+    };
+    let threads = json!([
+        {"id": "abc", "individual_note": false, "notes": [in_thread(1, "Why so?", true), in_thread(2, "So.", true)]},
+        {"id": "def", "individual_note": false, "notes": [in_thread(3, "And now?", false)]},
+    ]);
+    harness
+        .reply("GET /user", user(5, "ada"))
+        .reply("GET /projects/a%2Fb/issues/7", issue())
+        .reply("GET /projects/a%2Fb/issues/7/discussions", threads)
+        .settle()
+        .await;
+    harness.expect("3 comments ○ 1 unresolved thread").expect("┌ ○ unresolved").expect("│ user6 · 2h   And now?");
+    harness.expect("✓ resolved by ada · 2 comments · user6: Why so?").expect_no("So.");
+    harness.click_on("Why so?").press("Enter").settle().await;
+    harness.expect("┌ ✓ resolved by ada").expect("│ ↳ user6 · 2h   So.").press("-").expect_no("So.");
+    harness.press("g g ;").press("c").expect("Reply on #7").press("Esc").press("C").expect("Comment on #7");
+}
+
+#[tokio::test]
 async fn a_wide_screen_shows_details_and_a_click_selects_a_note() {
     let mut harness = open(160).await;
-    assert!(harness.line_with("It is slow").contains("│  Details ─"), "{}", harness.picture());
+    assert!(harness.line_with("● open").contains("│  Details ─"), "{}", harness.picture());
     assert!(harness.line_with("Author").contains("│  Author         ada"), "{}", harness.picture());
     assert!(harness.line_with("Labels").contains("│"), "{}", harness.picture());
     harness.click_on("This one.").press("e").expect("This one.").press("Esc");
@@ -122,19 +145,19 @@ async fn a_concurrent_change_of_a_note_is_shown_before_it_is_overwritten() {
     let mut harness = open(100).await;
     harness.reply("GET /projects/a%2Fb/issues/7/notes/2", note(2, 5, "This one, in red."));
     harness.reply("PUT /projects/a%2Fb/issues/7/notes/2", note(2, 5, "This one. Really."));
-    harness.press("G k e").expect("Edit a note on #7").type_text(" Really.").press("C-s").settle().await;
-    harness.expect("Somebody else has changed the note").expect("This one, in red.");
+    harness.press("G k e").expect("Edit comment on #7").type_text(" Really.").press("C-s").settle().await;
+    harness.expect("Somebody else has changed the comment").expect("This one, in red.");
     assert!(!harness.asked.iter().any(|line| line.starts_with("PUT")), "{:?}", harness.asked);
     harness.press("C-s").settle().await;
     assert!(harness.asked.iter().any(|line| line.contains("PUT") && line.contains("Really")), "{:?}", harness.asked);
-    harness.expect("Edited a note");
+    harness.expect("Edited a comment");
 }
 
 #[tokio::test]
 async fn only_your_own_notes_can_be_edited() {
     let mut harness = open(100).await;
     harness.press("[ [ [ ] e");
-    harness.expect("somebody else wrote this note");
+    harness.expect("somebody else wrote this comment");
 }
 
 #[tokio::test]
@@ -177,7 +200,7 @@ async fn an_issue_can_be_edited_closed_and_commented_on() {
     assert!(harness.asked.iter().any(|line| *line == format!("{url} state_event=close")), "{:?}", harness.asked);
     harness.press("g g e").settle().await;
     harness.expect("Edit #7").press("Esc ] ] e").settle().await;
-    harness.expect("Edit a note on #7");
+    harness.expect("Edit comment on #7");
 }
 
 #[tokio::test]
@@ -209,9 +232,9 @@ async fn an_epic_can_be_commented_on_with_a_real_server() {
     app.until("Commented on &1").await;
     app.settle().await;
     app.expect("Indeed.").press("g g ] e").settle().await;
-    app.expect("Edit a note on &1").type_text(" So it is.").press("C-s").until("Edited a note").await;
+    app.expect("Edit comment on &1").type_text(" So it is.").press("C-s").until("Edited a comment").await;
     app.settle().await;
-    app.expect("So it is.").press("g g ] D").expect("Delete your note").press("y").until("Deleted a note").await;
+    app.expect("So it is.").press("g g ] D").expect("Delete your comment").press("y").until("Deleted a comment").await;
     app.settle().await;
     app.expect_no("So it is.");
     server.stop().await;

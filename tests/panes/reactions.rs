@@ -71,8 +71,8 @@ async fn a_reaction_can_be_added_and_your_own_removed() {
     harness.press("C-u").type_text("melting").expect("🫠  melting_face").press("Esc");
     // An unknown emoji is sent under the typed name.
     harness.press("]").reply(&format!("POST {ISSUE}/notes/1/award_emoji"), award(10, "party_parrot", 5));
-    harness.press("*").expect("React to a note on #7").type_text("party_parrot").press("Enter").settle().await;
-    harness.expect("Reacted with :party_parrot: to a note on #7");
+    harness.press("*").expect("React to a comment on #7").type_text("party_parrot").press("Enter").settle().await;
+    harness.expect("Reacted with :party_parrot: to a comment on #7");
     assert_eq!(
         writes(&harness),
         [
@@ -108,7 +108,14 @@ async fn reactions_are_shown_below_notes_in_the_changes() {
     harness.reply(&format!("POST {MR}/notes/1/award_emoji"), award(9, "heart", 5));
     let given = [award(5, "thumbsup", 6), award(6, "rocket", 5), award(9, "heart", 5)];
     harness.reply(&format!("GET {MR}/notes/1/award_emoji"), given);
-    harness.press("Tab ;").press("*").expect("React to a note on !42").type_text("heart").press("Enter").settle().await;
+    harness
+        .press("Tab ;")
+        .press("*")
+        .expect("React to a comment on !42")
+        .type_text("heart")
+        .press("Enter")
+        .settle()
+        .await;
     harness.expect("👍 1   🚀 you   ❤️ you");
 }
 

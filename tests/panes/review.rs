@@ -80,8 +80,8 @@ async fn a_comment_on_a_line_names_the_line_and_is_shown_below_it() {
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
     let lines = harness.lines();
     let at = lines.iter().position(|line| line.contains("+ let new = 2;")).expect("the line");
-    assert!(lines[at + 1].contains("╭─ ada · 2h"), "{}", harness.picture());
-    assert!(lines[at + 2].contains("│ Why two?"), "{}", harness.picture());
+    assert!(lines[at + 1].contains("┌ 1 comment"), "{}", harness.picture());
+    assert!(lines[at + 2].contains("│ ada · 2h   Why two?"), "{}", harness.picture());
 }
 
 #[tokio::test]
@@ -94,11 +94,11 @@ async fn threads_are_in_the_diff_and_the_overview_and_outdated_ones_fold() {
     let mut harness = changes(notes).await;
     let lines = harness.lines();
     let at = lines.iter().position(|line| line.contains("fn b() {}")).expect("the line");
-    assert!(lines[at + 1].contains("bo · 2h"), "{}", harness.picture());
+    assert!(lines[at + 2].contains("bo · 2h"), "{}", harness.picture());
     harness.expect("Moved, and found again.").expect("An answer.");
     insta::assert_snapshot!("review_threads_120x40", harness.picture());
     harness.press("1").settle().await;
-    harness.expect("src/table.rs:3  at 11111111").expect("│ fn b() {}").expect("↳ ada");
+    harness.expect("src/table.rs:3 · at 11111111").expect("│   3   fn b() {}").expect("↳ ada");
 }
 
 #[tokio::test]
@@ -106,17 +106,17 @@ async fn a_comment_is_placed_by_its_quote_not_by_its_line_number() {
     let harness = changes(vec![placed(501, "bo", BEFORE, 1, "fn c() {}", "It was the first line then.")]).await;
     let lines = harness.lines();
     let at = lines.iter().position(|line| line.contains("fn c() {}")).expect("the line");
-    assert!(lines[at + 1].contains("╭─ bo"), "the comment is at another line:\n{}", harness.picture());
+    assert!(lines[at + 2].contains("│ bo"), "the comment is at another line:\n{}", harness.picture());
 }
 
 #[tokio::test]
 async fn an_outdated_thread_is_one_line_that_can_be_expanded() {
     let notes = vec![placed(502, "bo", BEFORE, 3, "fn gone() {}", "Of a line that is gone.\n\nMore of it.")];
     let mut harness = changes(notes).await;
-    harness.expect("▸ bo  Of a line that is gone.  outdated, src/table.rs:3").expect_no("More of it.");
+    harness.expect("▸ thread · src/table.rs:3 · outdated, at 11111111 · bo: Of a line").expect_no("More of it.");
     // The first row is the heading of the file.
     harness.press("g g").press("j").press("Enter").settle().await;
-    harness.expect("More of it.").expect("│ fn gone() {}").press("Enter").settle().await;
+    harness.expect("More of it.").expect("│   3   fn gone() {}").press("Enter").settle().await;
     harness.expect_no("More of it.");
 }
 
@@ -287,7 +287,7 @@ async fn comments_of_a_commit_are_shown_at_their_lines() {
             [json!({"note": "Good.", "author": {"id": 2, "username": "bo"}, "path": "a.rs", "line": 2, "line_type": "new"})],
         );
     harness.press("Tab").settle().await;
-    harness.expect("╭─ bo").expect("│ Good.");
+    harness.expect("│ bo   Good.");
     to_line(&mut harness, "let new = 2;");
     let post = format!("POST /projects/acme%2Frocket-ui/repository/commits/{HEAD}/comments");
     harness.reply(&post, json!({"note": "Yes."})).press("c").type_text("Yes.").press("C-s").settle().await;
@@ -513,7 +513,7 @@ async fn a_suggestion_cannot_span_hidden_lines() {
 async fn a_comment_on_a_line_outside_the_diff_is_still_shown() {
     let notes = vec![placed(501, "bo", HEAD, 40, "fn far() {}", "Far away.")];
     let mut harness = changes(notes).await;
-    harness.expect("Far away.").expect("src/table.rs:40, outside the diff");
+    harness.expect("Far away.").expect("src/table.rs:40 · outside the diff");
 }
 
 #[tokio::test]
@@ -753,7 +753,7 @@ async fn drafts_of_a_deleted_target_can_be_found_and_opened() {
 #[tokio::test]
 async fn a_note_changed_meanwhile_is_not_overwritten_silently() {
     let mut harness = open_with(vec![note(501, "ada", "Mine.")], place(), 120, 40).await;
-    harness.press("] e").expect("Edit a note on !42").type_text(" Indeed.");
+    harness.press("] e").expect("Edit comment on !42").type_text(" Indeed.");
     let put = "PUT /projects/acme%2Frocket-ui/merge_requests/42/notes/501";
     let theirs = note(501, "ada", "Mine, from another machine.").with(json!({"updated_at": "2026-06-15T11:00:00Z"}));
     harness
@@ -764,7 +764,7 @@ async fn a_note_changed_meanwhile_is_not_overwritten_silently() {
         .await;
     let sent = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("PUT")).count();
     assert_eq!(sent(&harness), 0);
-    harness.expect("Somebody else has changed the note").expect("Mine. Indeed.").press("C-s").settle().await;
+    harness.expect("Somebody else has changed the comment").expect("Mine. Indeed.").press("C-s").settle().await;
     assert_eq!(sent(&harness), 1);
 }
 
@@ -800,7 +800,7 @@ async fn comments_on_commits_are_shown_among_the_notes() {
     );
     assert!(at("On a line.") < at("After it.") && at("After it.") < at("On all of it."), "{}", harness.picture());
     assert!(at("After it.") < at("of commit 9f3c2abd"), "{}", harness.picture());
-    harness.expect("Notes 2 and 2 on its commits");
+    harness.expect("2 comments and 2 on its commits");
     harness.press("] ]").press("R").expect("> On a **line**.").press("Esc");
     harness.press("e").expect("the comments of a commit cannot be changed");
     harness.press("Enter").settle().await;

@@ -84,20 +84,20 @@ async fn snippets_have_notes_and_only_administrators_see_their_origin() {
     app.expect("No comments yet").press("c").type_text("It is **short**.").press("C-s");
     app.until("Commented on $1").await;
     app.settle().await;
-    app.expect("It is short.").expect("Ada Sommer");
+    app.expect("It is short.").expect("ada · ");
     // A note whose reply is lost is not sent twice: see `review`, which uses the same outbox.
     assert!(!app.kept.keys().any(|key| key.contains("draft ")), "{:?}", app.kept);
-    app.press("e").type_text(" Indeed.").press("C-s").until("Edited a note").await;
+    app.press("e").type_text(" Indeed.").press("C-s").until("Edited a comment").await;
     app.settle().await;
     app.expect("Indeed.").press("3").settle().await;
     app.expect("Not allowed").expect("for administrators");
     let place = Place::new("snippets").project("ada/rocket").item(1).tab("notes");
     let mut app = at(&server, "root", place.clone()).await;
-    app.expect("Indeed.").press("D").expect("somebody else wrote this note");
+    app.expect("Indeed.").press("D").expect("somebody else wrote this comment");
     app.press("3").settle().await;
     app.expect("127.0.0.1").expect("labscope");
     let mut app = at(&server, "ada", place).await;
-    app.press("D").expect("Delete your note").press("y").until("Deleted a note").await;
+    app.press("D").expect("Delete your comment").press("y").until("Deleted a comment").await;
     app.settle().await;
     app.expect("No comments yet");
     server.stop().await;

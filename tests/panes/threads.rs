@@ -106,12 +106,47 @@ fn writes(harness: &Harness) -> Vec<&String> {
 async fn threads_are_grouped_and_resolved_ones_are_folded() {
     let mut harness = open(threads(), None, None).await;
     harness.expect("3 unresolved threads").expect("↳ ada").expect("In general?");
-    harness.expect("resolved").expect("▸ bo  src/table.rs:3  Was wrong.");
+    harness.expect("resolved").expect("✓ resolved · src/table.rs:3 · bo: Was wrong.");
     insta::assert_snapshot!("threads_overview_120x44", harness.picture());
-    to_line(&mut harness, "▸ bo");
+    to_line(&mut harness, "✓ resolved");
     harness.press("Enter").settle().await;
-    harness.expect_no("▸ bo").expect("Was wrong.").press("-").settle().await;
-    harness.expect("▸ bo");
+    harness.expect_no("bo: Was wrong.").expect("│ bo · 2h   Was wrong.").press("-").settle().await;
+    harness.expect("bo: Was wrong.");
+}
+
+/// Returns the line under the cursor; the list of files also marks one, above it.
+fn here(harness: &Harness) -> String {
+    harness.lines().into_iter().rfind(|line| line.contains('▌')).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_thread_shows_its_code_and_the_cursor_passes_its_border() {
+    for tab in [None, Some("changes")] {
+        let mut harness = open(threads(), None, tab).await;
+        to_line(&mut harness, "Because.");
+        harness.press("j");
+        let line = here(&harness);
+        assert!(!line.contains('└') && !line.trim_matches(['▌', '│', ' ']).is_empty(), "{}", harness.picture());
+        harness.press("k").press("k");
+        assert!(here(&harness).contains("Why two?"), "{}", harness.picture());
+    }
+    let mut harness = open(threads(), None, None).await;
+    harness.expect("│   1   fn a() {}").expect("│   2 - let old = 1;").expect("│   2 + let new = 2;");
+    to_line(&mut harness, "Why two?");
+    harness.expect("R reply  t resolve");
+}
+
+#[tokio::test]
+async fn the_thread_keys_visit_nothing_else_and_say_so_at_the_end() {
+    for tab in [None, Some("changes")] {
+        let mut harness = open(threads()[..2].to_vec(), None, tab).await;
+        harness.press("g g").press(";");
+        assert!(here(&harness).contains("unresolved"), "{}", harness.picture());
+        let before = here(&harness);
+        harness.press(";").expect("No unresolved thread below.");
+        assert_eq!(here(&harness), before);
+        harness.press(",").expect("No unresolved thread above.");
+    }
 }
 
 #[tokio::test]
@@ -119,7 +154,7 @@ async fn a_thread_can_be_resolved_and_reopened() {
     let mut harness = open(threads(), None, None).await;
     to_line(&mut harness, "bo · 2h");
     harness.reply(&format!("PUT {WRITE}/discussions/aaa"), json!({"id": "aaa"})).press("t").settle().await;
-    to_line(&mut harness, "▸ bo");
+    to_line(&mut harness, "✓ resolved");
     harness.reply(&format!("PUT {WRITE}/discussions/bbb"), json!({"id": "bbb"})).press("t").settle().await;
     assert_eq!(
         writes(&harness),
@@ -422,11 +457,16 @@ async fn outdated_threads_show_their_version() {
     let mut harness = open(threads(), None, None).await;
     let version = |id: u32, head: &str| json!({"id": id, "head_commit_sha": head, "base_commit_sha": BASE});
     let versions = [version(3, HEAD), version(2, OLD), version(1, BASE)];
-    harness.expect("at 22222222  outdated").reply(&format!("{MR}/versions"), versions).press("r").settle().await;
-    harness.expect("src/table.rs:9  version 2  outdated").expect_no("at 22222222");
+    harness
+        .expect("src/table.rs:9 · outdated, at 22222222")
+        .reply(&format!("{MR}/versions"), versions)
+        .press("r")
+        .settle()
+        .await;
+    harness.expect("src/table.rs:9 · outdated, version 2").expect_no("at 22222222");
     harness.press("3").settle().await;
     harness.press("Tab").settle().await;
-    harness.expect("outdated, src/table.rs:9, version 2");
+    harness.expect("src/table.rs:9 · outdated, version 2");
 }
 
 /// Returns the position in the last new thread.
@@ -463,9 +503,9 @@ async fn a_comment_on_one_commit_starts_a_thread_on_that_commit() {
 async fn a_thread_on_one_commit_is_not_outdated() {
     let on_commit = note(801, "bo", "Why so?", Some((900, OLD)), Some(false)).with(json!({"commit_id": OLD}));
     let mut harness = open(vec![thread("one", vec![on_commit])], None, None).await;
-    harness.expect(&format!("src/table.rs:900  at {}", &OLD[..8])).expect_no("outdated");
+    harness.expect(&format!("src/table.rs:900 · at {}", &OLD[..8])).expect_no("outdated");
     harness.press("3").settle().await;
-    harness.expect("on one commit, src/table.rs:900").expect_no("outdated");
+    harness.expect("src/table.rs:900 · on one commit").expect_no("outdated");
 }
 
 #[tokio::test]
@@ -475,7 +515,7 @@ async fn a_thread_on_an_image_is_shown_at_its_file_with_coordinates() {
     let on_image = note(801, "bo", "This corner.", None, Some(false));
     let on_image = on_image.with(json!({"type": "DiffNote", "position": position}));
     let mut harness = open(vec![thread("img", vec![on_image])], None, None).await;
-    harness.expect("src/table.rs  at 12, 30");
+    harness.expect("src/table.rs · at 12, 30");
     harness.press("3").settle().await;
     harness.press("Tab").settle().await;
     harness.expect("the image at 12, 30").expect("This corner.");
@@ -639,7 +679,7 @@ async fn a_suggestion_shows_what_it_replaces_before_the_server_applies_it() {
     let content = b"fn a() {}\nlet new = 2;\nfn b() {}\n";
     let note = suggestion(7, "let new = 2;\n", "let new = 3;\n");
     let mut harness = open_suggestions(vec![note], content).await;
-    harness.expect("-let new = 2;").expect("+let new = 3;");
+    harness.expect("- let new = 2;").expect("+ let new = 3;");
     harness.press("Y").settle().await;
     harness.expect("Commit to feature/42").expect("src/table.rs:2").expect("- let new = 2;").expect("+ let new = 3;");
     let applied = json!({"id": 7, "from_line": 2, "to_line": 2, "appliable": false, "applied": true,
@@ -647,7 +687,7 @@ async fn a_suggestion_shows_what_it_replaces_before_the_server_applies_it() {
     harness.reply("PUT /suggestions/7/apply", applied).press("y").settle().await;
     assert!(harness.asked.iter().any(|line| line.starts_with("PUT /suggestions/7/apply")), "{:?}", harness.asked);
     harness.press("3").settle().await;
-    harness.expect("-let new = 2;").expect("+let new = 3;");
+    harness.expect("- let new = 2;").expect("+ let new = 3;");
 }
 
 #[tokio::test]
@@ -715,14 +755,14 @@ async fn the_facts_name_the_merge_commit_the_scheduled_time_and_a_locked_discuss
 async fn a_renamed_file_with_a_thread_is_marked() {
     let mut on_line = note(501, "bo", "Of the new name.", Some((1, HEAD)), Some(false));
     on_line["position"]["old_path"] = json!("src/grid.rs");
-    for (threads, mark) in [(vec![thread("aaa", vec![on_line])], "●"), (Vec::new(), "○")] {
+    for (threads, count) in [(vec![thread("aaa", vec![on_line])], true), (Vec::new(), false)] {
         let mut harness = open(threads, None, Some("changes")).await;
         let renamed = changed_file("src/table.rs", "@@ -1,2 +1,2 @@\n-fn a() {}\n+fn b() {}\n fn c() {}\n")
             .with(json!({"old_path": "src/grid.rs", "renamed_file": true}));
         let changed = whole(HEAD).with(json!({"changes": [renamed, executable()]}));
         harness.reply(&format!("{MR}/changes"), changed).press("r").settle().await;
         let row = harness.line_with("R ");
-        assert!(row.contains(&format!("{mark} R ")) && row.contains("table.rs"), "{row}");
+        assert!(row.contains("○ R ") && row.contains("table.rs") && row.contains("1c") == count, "{row}");
     }
 }
 
@@ -756,5 +796,5 @@ async fn a_thread_on_a_file_that_becomes_a_link_is_shown_once() {
     }
     // Each entry has its own viewed mark.
     harness.press("Tab").press("g g").press("v").settle().await;
-    harness.expect("✓ D table.rs").expect("● A table.rs");
+    harness.expect("✓ D table.rs").expect("○ A table.rs");
 }

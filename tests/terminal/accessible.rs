@@ -146,7 +146,7 @@ fn a_merge_request_can_be_commented_on_by_the_line_of_the_cursor() {
     screen.wait("it is posted", |screen| screen.contents().contains("Commented on !1"));
     screen.wait("it is among the notes", |screen| {
         let shown = screen.contents();
-        !shown.contains("Comment on") && shown.contains("Notes 1") && shown.contains("Heard, not seen.")
+        !shown.contains("Comment on") && shown.contains("1 comment") && shown.contains("Heard, not seen.")
     });
     // The cursor moves to the new note.
     hear(&mut screen, "ada, ");
@@ -183,8 +183,9 @@ fn a_line_of_a_diff_can_be_commented_on_by_the_line_of_the_cursor() {
     });
     hear(&mut screen, "second beans");
     screen.keys("j");
-    hear(&mut screen, "ada, ");
+    hear(&mut screen, "unresolved");
     screen.keys("j");
+    hear(&mut screen, "ada, ");
     hear(&mut screen, "Which ones?");
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
@@ -285,7 +286,7 @@ fn every_place_and_overlay_has_a_line_to_read_and_no_symbols() {
 /// Asserts that the cursor is on a line with words, and that the screen has no graphical symbols.
 fn readable(screen: &mut Screen, what: &str) {
     screen.wait(&format!("a line to read: {what}"), |screen| line(screen).chars().any(char::is_alphanumeric));
-    let signs = |c: char| "▌▐│─╭╮╰╯┤├✓✗●◌▷⊘◇◐○▸▾→↑↓⎇▰▱⏎✎◆▲".contains(c);
+    let signs = |c: char| "▌▐│─╭╮╰╯┌└┤├✓✗●◌▷⊘◇◐○▸▾→↑↓⎇▰▱⏎✎◆▲".contains(c);
     let shown = screen.at_once(vt100::Screen::contents);
     let found = shown.lines().find(|line| line.contains(signs) && !line.contains("in a shell pipe"));
     assert_eq!(found, None, "{what}");

@@ -83,7 +83,7 @@ fn a_review_can_be_completed_from_the_request_to_the_merge() {
     let in_review = |screen: &vt100::Screen| screen.contents().matches("in your review").count() == 2;
     screen.wait("both comments are in the review", in_review);
     screen.keys(";t");
-    screen.wait("the thread is resolved", shows("resolved"));
+    screen.wait("the thread is resolved", shows("✓ resolved"));
     screen.keys("S");
     screen.wait("the review is to be submitted", shows("Submit review of !1"));
     screen.wait("both comments are on the server", shows("2 comments"));

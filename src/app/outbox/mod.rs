@@ -290,7 +290,7 @@ impl Outbox {
             None if job.check_only => Vec::new(),
             None if evidence.changed.is_some() => {
                 let now = evidence.changed.unwrap_or_default();
-                self.count(&job, Some("somebody else has changed the note"));
+                self.count(&job, Some("somebody else has changed the comment"));
                 vec![Step::Conflict(key, now)]
             }
             // If it is sent again, it counts as arrived when either of the two is found.

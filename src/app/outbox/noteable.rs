@@ -191,13 +191,13 @@ impl Noteable {
 
     /// Returns the write that edits one of its notes.
     pub fn update(&self, note_id: u64, body: String) -> Option<Write> {
-        let what = format!("edit a note on {}", self.short());
+        let what = format!("edit a comment on {}", self.short());
         self.has_notes().then(|| Write::new(&UpdateNote { on: self.clone(), note_id, body }, what))
     }
 
     /// Returns the write that deletes one of its notes.
     pub fn delete(&self, note_id: u64) -> Option<Write> {
-        let what = format!("delete a note on {}", self.short());
+        let what = format!("delete a comment on {}", self.short());
         self.has_notes().then(|| Write::new(&DeleteNote { on: self.clone(), note_id }, what))
     }
 }

@@ -264,7 +264,7 @@ impl App {
             }
             Step::Conflict(key, now) => {
                 if let Some(draft) = self.saved.draft(&key).cloned() {
-                    let why = "Somebody else has changed the note; send again to overwrite it".to_owned();
+                    let why = "Somebody else has changed the comment; send again to overwrite it".to_owned();
                     let kept = Draft { state: State::Failed { why, before: None }, base: Some(now), ..draft };
                     self.act(Action::SaveComment(key, Box::new(kept)), effects);
                 }

@@ -8,10 +8,10 @@ use crate::app::overlay::composer::rows_on_lines;
 use crate::app::pane::Pane;
 use crate::app::view::View;
 use crate::parts::commit_view::CommitView;
-use crate::parts::review::diff_comments::{self, DiffComments, position_of, quoted_position_of};
+use crate::parts::review::diff_comments::{CommentedChanges, DiffComments, position_of, quoted_position_of};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::review::thread_layout::{InsetPart, LaidOutDraft, Shown, Source};
-use crate::parts::review::threads::{Comment, CommitComments, Thread};
+use crate::parts::review::thread_layout::InsetPart;
+use crate::parts::review::threads::{Comment, Thread};
 use crate::parts::secondary::{self, SecondaryRead};
 use crate::store::{Revision, Want};
 use ratatui::buffer::Buffer;
@@ -96,51 +96,21 @@ impl ChangesTab {
         comments.into_iter().chain([files]).collect()
     }
 
-    /// Calls `run` with the data that the comment rows of the diff are built from.
-    fn with_source<T>(
-        &self,
-        view: &View,
-        drafted: &[LaidOutDraft],
-        shown: &Shown,
-        run: impl FnOnce(&Source) -> T,
-    ) -> T {
+    /// Returns the comments that are shown within the changes.
+    fn commented(&self, view: &View) -> CommentedChanges {
         let rows = self.shown.reads.comments(view);
         let sha = self.shown.reads.full_sha(view);
-        let comments = || -> Vec<CommitComments> {
-            let pages = rows.iter().flat_map(|rows| (0..rows.pages() as usize).filter_map(|page| rows.page(page)));
-            vec![(sha.clone(), pages.collect())]
-        };
-        let comment = self.shown.reads.comments_query(view).map(|list| list.request().line()).unwrap_or_default();
-        run(&Source {
-            comments_key: format!("{comment} {}", rows.as_ref().map_or_else(Revision::default, |rows| rows.revision)),
-            notes: &Vec::new,
-            comments: &comments,
-            drafts: drafted,
-            changes: self.shown.changes.all_files_name(),
-            files: self.shown.changes.files(),
-            head: &sha,
-            current: &sha,
+        let pages = rows.iter().flat_map(|rows| (0..rows.pages() as usize).filter_map(|page| rows.page(page)));
+        let list = self.shown.reads.comments_query(view).map(|list| list.request().line()).unwrap_or_default();
+        let revision = rows.as_ref().map_or_else(Revision::default, |rows| rows.revision);
+        CommentedChanges {
+            key: format!("{list} {revision}"),
+            notes: Vec::new(),
+            comments: vec![(sha.clone(), pages.collect())],
+            current: sha.clone(),
+            head: sha,
             whole: true,
-            complete: self.shown.changes.has_all(),
-            shown,
             versions: Vec::new(),
-            width: diff_comments::width(view, &self.shown.changes),
-        })
-    }
-
-    fn sync_comments(&mut self, cx: &mut Cx) {
-        if self.shown.changes.files().is_empty() {
-            return;
-        }
-        let view = cx.view;
-        let drafted = self.drafts.drafted(&view);
-        let (mut diff_comments, mut drafts) =
-            (std::mem::take(&mut self.diff_comments), std::mem::take(&mut self.drafts));
-        let shown = diff_comments.shown.clone();
-        let insets = self.with_source(&view, &drafted, &shown, |source| diff_comments.sync(source, &mut drafts, cx));
-        (self.diff_comments, self.drafts) = (diff_comments, drafts);
-        if let Some((revision, rows)) = insets {
-            self.shown.changes.set_insets(revision, || rows);
         }
     }
 }
@@ -160,8 +130,7 @@ impl Pane for ChangesTab {
         if !is_ready {
             return Vec::new();
         }
-        let drafted = self.drafts.drafted(view);
-        self.with_source(view, &drafted, &self.diff_comments.shown, |source| source.wants(view))
+        self.diff_comments.wants(&self.commented(view), &self.shown.changes, &self.drafts, view)
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -174,6 +143,9 @@ impl Pane for ChangesTab {
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
         self.drafts.read(&self.shown.reads.noteable(&view), &view);
-        self.sync_comments(cx);
+        if !self.shown.changes.files().is_empty() {
+            let commented = self.commented(&view);
+            self.diff_comments.sync(&commented, &mut self.shown.changes, &mut self.drafts, cx);
+        }
     }
 }

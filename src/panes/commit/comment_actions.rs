@@ -3,6 +3,7 @@
 use super::{ChangesTab, CommitPane};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
 use crate::parts::review;
 use crate::parts::review::drafts::CommentTarget;
@@ -34,21 +35,33 @@ impl CommitPane {
             Ok(Some(InsetPart::Draft(_))) => self.edit(cx),
             Ok(Some(InsetPart::Comment(..))) => self.reply(cx),
             Ok(None) => self.changes.comment_here(cx),
+            Err(_) if self.details.draft().is_some() => self.edit(cx),
+            Err(_) if self.details.comment(&cx.view).is_some() => self.reply(cx),
             Err(_) => self.comment(cx),
         }
     }
 
     pub(super) fn has_comment(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
-        let comment = self.shown_changes().ok().and_then(ChangesTab::comment);
-        comment.map(|_| ()).ok_or_else(|| "there is no comment under the cursor".into())
+        let has_comment = match self.shown_changes() {
+            Ok(changes) => changes.comment().is_some(),
+            Err(_) => self.details.comment(view).is_some(),
+        };
+        if has_comment { Ok(()) } else { Err("select a comment first".into()) }
+    }
+
+    /// Returns the key of the draft under the cursor.
+    fn draft(&self) -> Option<&str> {
+        match self.shown_changes() {
+            Ok(changes) => changes.draft(),
+            Err(_) => self.details.draft(),
+        }
     }
 
     pub(super) fn has_draft(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
-        let changes = self.shown_changes().map_err(|_| "‹commit.drafts› shows the drafts")?;
         let none = "there is no draft under the cursor; comments on a commit cannot be edited";
-        changes.draft().map(|_| ()).ok_or_else(|| none.into())
+        self.draft().map(|_| ()).ok_or_else(|| none.into())
     }
 
     pub(super) fn comment(&mut self, cx: &mut Cx) {
@@ -56,19 +69,28 @@ impl CommitPane {
     }
 
     pub(super) fn reply(&mut self, cx: &mut Cx) {
-        let Some((position, comment)) = self.changes.reply_to() else { return };
-        let begin = review::quoted_reply(&comment.body, comment.author.as_ref());
-        self.drafts.comment(self.reads.noteable(&cx.view), Some(position).into(), &begin, cx);
+        let (position, begin) = match self.shown_changes() {
+            Ok(changes) => {
+                let Some((position, comment)) = changes.reply_to() else { return };
+                (Some(position), review::quoted_reply(&comment.body, comment.author.as_ref()))
+            }
+            Err(_) => {
+                let Some((position, body, note)) = self.details.comment(&cx.view) else { return };
+                let position = position.map(|position| DiffPosition { quote: Vec::new(), ..position });
+                (position, review::quoted_reply(body, note.author.as_ref()))
+            }
+        };
+        self.drafts.comment(self.reads.noteable(&cx.view), position.into(), &begin, cx);
     }
 
     pub(super) fn edit(&mut self, cx: &mut Cx) {
-        if let Some(key) = self.changes.draft() {
+        if let Some(key) = self.draft() {
             self.drafts.open(key, cx);
         }
     }
 
     pub(super) fn drop_draft(&mut self, cx: &mut Cx) {
-        if let Some(key) = self.changes.draft() {
+        if let Some(key) = self.draft() {
             self.drafts.confirm_delete_by_key(key, cx);
         }
     }

@@ -1,21 +1,24 @@
 //! The details of a commit, with its comments and drafts below them.
 
-use crate::api::Time;
-use crate::api::commits::CommitComment;
+use crate::api::Endpoint;
+use crate::api::notes::Note;
 use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::outbox::DiffPosition;
 use crate::app::pane::Pane;
+use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::parts::commit_details;
 use crate::parts::commit_view::CommitReads;
-use crate::parts::dates::{age, compact_age};
+use crate::parts::conversation::{Content, Conversation, Head, ListStatus, UnderCursor, note_at};
 use crate::parts::facts::Details;
+use crate::parts::review::commit_notes::CommitNotes;
 use crate::parts::review::drafts::Drafts;
+use crate::parts::review::thread_code::{CodeSource, ThreadCode};
 use crate::parts::review::threads;
-use crate::parts::{commit_details, review};
-use crate::store::{Load, Want};
-use crate::ui::line::Line;
-use crate::ui::theme::Role;
-use crate::ui::{glyph, state, text};
+use crate::store::{Load, Rows, Want};
+use crate::ui::state;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -23,72 +26,113 @@ use ratatui::layout::Rect;
 pub struct DetailsTab {
     reads: CommitReads,
     details: Details,
+    conversation: Conversation,
+    comments: CommitNotes,
     drafts: Drafts,
+    /// The lines of code that comments are about.
+    code: ThreadCode,
 }
 
 impl DetailsTab {
     /// Creates the tab without details.
     pub fn new(reads: CommitReads) -> DetailsTab {
-        DetailsTab { reads, details: Details::default(), drafts: Drafts::default() }
+        DetailsTab {
+            reads,
+            details: Details::default(),
+            conversation: Conversation::default(),
+            comments: CommitNotes::default(),
+            drafts: Drafts::default(),
+            code: ThreadCode::default(),
+        }
     }
 
-    /// Opens the target of the line under the cursor.
+    /// Opens the draft or the target of the line under the cursor.
     pub fn enter(&mut self, cx: &mut Cx) {
-        if !self.details.enter(cx) {
-            cx.say(Tone::Info, "Parents, refs, the pipeline and pages of statuses can be opened.");
+        let opened = match self.conversation.at_cursor() {
+            UnderCursor::Head(row) => self.details.enter_row(row, cx),
+            _ => false,
+        };
+        match self.draft() {
+            Some(key) => self.drafts.open(key, cx),
+            None if !opened => cx.say(Tone::Info, "Parents, refs, the pipeline and pages of statuses can be opened."),
+            None => {}
         }
     }
 
-    /// Returns the lines for comments (oldest first) and drafts.
-    fn comment_lines(&self, view: &View, width: usize) -> Vec<Line<'static>> {
-        let mut lines: Vec<Line<'static>> = Vec::new();
+    /// Returns the comment under the cursor: its lines, if it is on some, its text without them, and itself.
+    pub fn comment<'a>(&'a self, view: &View<'a>) -> Option<(Option<DiffPosition>, &'a str, &'a Note)> {
+        let note = note_at(&self.rows(view), &self.comments.notes, self.conversation.note()?)?;
+        let (position, body) = threads::place(note);
+        Some((position, body, note))
+    }
+
+    /// Returns the key of the draft under the cursor.
+    pub fn draft(&self) -> Option<&str> {
+        match self.conversation.at_cursor() {
+            UnderCursor::Draft(index) => self.drafts.drafts().get(index).map(|(key, _)| key.as_str()),
+            _ => None,
+        }
+    }
+
+    /// Moves to the next or the previous comment.
+    pub fn step_comment(&mut self, forward: bool) {
+        self.conversation.step_note(forward);
+    }
+
+    /// Returns the notes: a commit has only comments.
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Note> {
+        self.reads.noteable(view).conversation(view)
+    }
+
+    /// Calls `run` with the loaded data that the conversation is built from.
+    fn with_content<T>(&self, view: &View, run: impl FnOnce(&Content) -> T) -> T {
+        let line = |row: usize| self.details.doc_line(row);
+        let code = |_: &Note, position: &DiffPosition| self.code.lines(position);
         let sha = self.reads.full_sha(view);
-        let mut comments: Vec<&CommitComment> = self.reads.comments(view).iter().flat_map(|rows| rows.iter()).collect();
-        comments.sort_by_key(|comment| comment.created_at.as_ref().and_then(Time::instant));
-        let wrap = |words: &str| text::wrap(words, width.clamp(20, 100), 200);
-        for comment in comments {
-            let (position, body) = threads::comment_place(&sha, comment);
-            let author = comment.author.as_ref().map_or("somebody", |author| author.username.as_str());
-            let when = compact_age(age(view, comment.created_at.as_ref()));
-            let mut heading =
-                Line::new(author.to_owned(), Role::User).and(format!("{}{when}", glyph::separator()), Role::Dim);
-            heading.extend(position.map(|position| (format!("  {}", position.label()), Role::Link)));
-            lines.extend([Line::empty(), heading]);
-            lines.extend(body.lines().flat_map(&wrap).map(Line::text));
-        }
-        for (key, draft) in self.drafts.drafts() {
-            let (words, role) = review::state_of(view, key, draft);
-            let mut heading = Line::new(format!("{} {words}", glyph::draft()), role);
-            heading.extend(draft.position.as_ref().map(|position| (format!("  {}", position.label()), Role::Link)));
-            lines.extend([Line::empty(), heading]);
-            lines.extend(draft.text.lines().flat_map(&wrap).map(Line::text));
-        }
-        lines
+        let list = self.reads.comments(view).map(|rows| ListStatus::of(&rows)).unwrap_or_default();
+        run(&Content {
+            head: Head { len: self.details.len(), facts: 0, line: &line },
+            on: self.reads.noteable(view),
+            notes: self.rows(view),
+            comments: &self.comments.notes,
+            comments_revision: self.comments.revision,
+            list,
+            drafts: self.drafts.drafts(),
+            head_sha: Some(&sha),
+            versions: Vec::new(),
+            code: &code,
+            width: self.conversation.columns(view.size.0),
+            empty: "‹commit.comment› adds one.",
+        })
+    }
+
+    /// Returns the changes that contain the lines of the visible comments.
+    fn code_source(&self, view: &View, content: &Content) -> CodeSource {
+        let positions = self.conversation.positions(view, content).into_iter().map(|(_, position)| position);
+        let positions = positions.filter(|position| position.quote.is_empty()).collect();
+        CodeSource { identity: self.reads.diff().request().line(), entries: self.reads.entries(view), positions }
     }
 }
 
 impl Pane for DetailsTab {
-    fn focused(&self) -> Option<&dyn Pane> {
-        Some(&self.details)
-    }
-
-    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
-        Some(&mut self.details)
-    }
-
-    fn wants(&self, _view: &View) -> Vec<Want> {
-        vec![
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants: Vec<Want> = vec![
             Load::list(&self.reads.refs_query(), 1).into(),
             Load::list(&self.reads.statuses_query(), 1).into(),
             Load::list(&self.reads.merge_requests_query(), 1).optional().into(),
             Load::single(&self.reads.signature_query()).optional().into(),
-        ]
+        ];
+        self.with_content(view, |content| {
+            wants.extend(self.conversation.works(view, content).into_iter().map(Want::from));
+            wants.extend(ThreadCode::wants(view, &[self.code_source(view, content)]));
+        });
+        wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         match self.details.is_empty() {
             true => state::skeleton(buf, area, view.theme),
-            false => self.details.view(view, area, buf),
+            false => self.with_content(view, |content| self.conversation.draw(view, area, buf, true, content)),
         }
     }
 
@@ -97,8 +141,29 @@ impl Pane for DetailsTab {
         self.drafts.read(&self.reads.noteable(&view), &view);
         let width = usize::from(view.size.0).saturating_sub(4);
         commit_details::fill_facts(&mut self.details, &self.reads, &view, width);
-        for line in self.comment_lines(&view, width) {
-            self.details.line(line);
+        let comments = self.reads.comments(&view).map(|rows| (self.reads.full_sha(&view), rows));
+        self.comments.sync(&comments.into_iter().collect::<Vec<_>>(), false);
+        let source = self.with_content(&view, |content| self.code_source(&view, content));
+        self.code.sync(&view, &[source]);
+        let mut conversation = std::mem::take(&mut self.conversation);
+        self.with_content(&view, |content| conversation.sync(&view, content));
+        self.conversation = conversation;
+    }
+
+    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
+        self.conversation.motion(motion);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.conversation.motion(Motion::Wheel(rows)),
+            Pointer::Press { column, row, double } => {
+                self.conversation.click(column, row);
+                if double {
+                    self.enter(cx);
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
         }
     }
 }

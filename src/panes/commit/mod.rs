@@ -118,6 +118,13 @@ impl CommitPane {
         }
     }
 
+    fn step_comment(&mut self, forward: bool) {
+        match self.tab {
+            Tab::Changes => _ = self.changes().step_inset(forward, |_| true),
+            Tab::Details => self.details.step_comment(forward),
+        }
+    }
+
     fn file(&mut self, cx: &mut Cx) {
         let Some(location) = self.changes().location() else { return };
         let mut place = Place::new("files")
@@ -174,14 +181,10 @@ impl PaneKind for CommitPane {
             pane.changes().toggle_selection();
         })
         .when(Self::on_changes),
-        Command::new("commit.next_comment", &[";"], "Next comment", |pane: &mut Self, _| {
-            pane.changes().step_inset(true, |_| true);
-        })
-        .when(Self::on_changes),
+        Command::new("commit.next_comment", &[";"], "Next comment", |pane: &mut Self, _| pane.step_comment(true)),
         Command::new("commit.previous_comment", &[","], "Previous comment", |pane: &mut Self, _| {
-            pane.changes().step_inset(false, |_| true);
-        })
-        .when(Self::on_changes),
+            pane.step_comment(false);
+        }),
         Command::new("commit.next_file", &["]"], "Next file or page", |pane: &mut Self, cx| {
             pane.sibling(true, cx);
         })

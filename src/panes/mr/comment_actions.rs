@@ -62,7 +62,7 @@ impl Mr {
             Some(Target::Draft(_)) => Ok(()),
             Some(Target::Comment { note: None, .. }) => Err("the comments of a commit cannot be changed".into()),
             Some(Target::Comment { author, .. }) if author.as_ref().map(|author| author.id) == me => Ok(()),
-            Some(Target::Comment { .. }) => Err("somebody else wrote this note".into()),
+            Some(Target::Comment { .. }) => Err("somebody else wrote this comment".into()),
             Some(Target::System) | None => self.has_note(view),
         }
     }
@@ -180,9 +180,9 @@ impl Mr {
             Some(Target::Comment { note: Some(note_id), body, .. }) => {
                 let comment = text::fit(body.lines().next().unwrap_or_default(), 80);
                 let delete = DeleteNote { on: self.reads.noteable(), note_id };
-                let write = Write::new(&delete, format!("delete a note on !{}", self.reads.iid));
-                let question = format!("Delete your note \"{comment}\"? This cannot be undone.");
-                cx.act(App::confirm("Delete a note", question, Action::Send(write)));
+                let write = Write::new(&delete, format!("delete a comment on !{}", self.reads.iid));
+                let question = format!("Delete your comment \"{comment}\"? This cannot be undone.");
+                cx.act(App::confirm("Delete comment", question, Action::Send(write)));
             }
             _ => {}
         }

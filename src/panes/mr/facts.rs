@@ -9,7 +9,7 @@ use crate::api::users::User;
 use crate::app::view::View;
 use crate::domain::merge_status;
 use crate::parts::dates::{age, ago, date};
-use crate::parts::{ci, label_colors, merge_state, review, sidebar};
+use crate::parts::{breadcrumbs, ci, label_colors, merge_state, review, sidebar};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
@@ -113,16 +113,20 @@ pub fn sidebar_lines(view: &View, facts: &Facts) -> Vec<DocLine<'static>> {
     about(view, facts, sidebar::FACT_WIDTH, true)
 }
 
-/// Returns the lines of title, state and branches, followed by an empty line.
+/// Returns the lines of title, state and branches, followed by an empty line. The title is left out if the first line
+/// of the screen shows all of it.
 fn title(view: &View, m: &MergeRequest, width: usize) -> Vec<DocLine<'static>> {
     let mut out = Lines { view: *view, width, lines: Vec::new() };
     let (mark, word, role) = review::state(m);
-    for (index, words) in text::wrap(review::title(m), width, MAX_TITLE_LINES).into_iter().enumerate() {
+    let is_shown = breadcrumbs::shows_title(view, &review::project(m, view), review::title(m));
+    let lines = if is_shown { Vec::new() } else { text::wrap(review::title(m), width, MAX_TITLE_LINES) };
+    for (index, words) in lines.into_iter().enumerate() {
         let draft = if index == 0 && m.is_draft() { "draft " } else { "" };
         let spans = Line::new(draft, Role::Warning).and(words, Role::Title);
         out.line(spans);
     }
     let mut state = Line::new(format!("{mark} {word}"), role);
+    state.extend((is_shown && m.is_draft()).then_some(("   draft", Role::Warning)));
     if !m.source_branch().is_empty() {
         state.push("   ", Role::Dim);
         state.push(m.source_branch().to_owned(), Role::Ref);

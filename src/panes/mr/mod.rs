@@ -5,7 +5,6 @@ mod comment_actions;
 mod commit_comments;
 mod commits;
 mod common_changes;
-mod conversation;
 mod decisions;
 mod facts;
 mod overview;
@@ -24,9 +23,11 @@ use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
+use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::Changes;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
+use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
 use crate::parts::review::drafts::Drafts;
 use crate::parts::{breadcrumbs, forms, last_seen, list, review};
 use crate::store::{Load, Want};
@@ -212,12 +213,16 @@ impl PaneKind for Mr {
         .writes()
         .when(|pane, view| pane.reactions(view)?.check(view)),
         Command::new("mr.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| pane.list_drafts(cx)),
-        Command::new("mr.next_comment", &[";"], "Next unresolved thread", |pane: &mut Self, _| {
-            pane.part_mut().step_thread(true);
+        Command::new("mr.next_comment", &[";"], "Next unresolved thread", |pane: &mut Self, cx| {
+            if !pane.part_mut().step_thread(true) {
+                cx.say(Tone::Info, NO_NEXT_THREAD);
+            }
         })
         .when(Mr::has_steps),
-        Command::new("mr.previous_comment", &[","], "Previous unresolved thread", |pane: &mut Self, _| {
-            pane.part_mut().step_thread(false);
+        Command::new("mr.previous_comment", &[","], "Previous unresolved thread", |pane: &mut Self, cx| {
+            if !pane.part_mut().step_thread(false) {
+                cx.say(Tone::Info, NO_PREVIOUS_THREAD);
+            }
         })
         .when(Mr::has_steps),
         Command::new("mr.next", &["]"], "Next file or comment", |pane: &mut Self, _| pane.part_mut().step(true))
@@ -339,9 +344,7 @@ impl Pane for Mr {
         let mut out = breadcrumbs::project(Some(&self.reads.project));
         out.push(Breadcrumb::new(format!("!{}", self.reads.iid), Role::Text));
         if let Some(merge_request) = self.reads.known(view) {
-            if self.tab != Tab::Overview {
-                out.push(Breadcrumb::new(review::title(merge_request), Role::Text));
-            }
+            out.push(Breadcrumb::new(review::title(merge_request), Role::Text));
             let (mark, word, role) = review::state(merge_request);
             out.push(Breadcrumb::new(format!("{mark} {word}"), role));
         }

@@ -2,30 +2,39 @@
 
 use super::Mr;
 use super::changes::versions;
-use super::commit_comments::{self, CommitNotes};
+use super::commit_comments;
 use super::common_changes::{self, CommonChanges};
-use super::conversation::{self, Content, Conversation, UnderCursor};
-use super::facts::Facts;
+use super::facts::{self, Facts};
 use super::reads::Reads;
 use super::tab::{NOTHING_TO_OPEN, TabPart, Target};
+use crate::api::commits::GetCommitDiff;
 use crate::api::decisions::{ApprovalRule, GetApprovalState};
+use crate::api::endpoint::Endpoint;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::{ListParticipants, ListReviewers};
 use crate::api::notes::Note;
+use crate::api::repository::CompareRefs;
 use crate::app::clip::Clip;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
+use crate::app::outbox::DiffPosition;
 use crate::app::pane::Pane;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
+use crate::parts::changed_files::Entries;
+use crate::parts::conversation::{self, Content, Conversation, GUTTER_WIDTH, Head, ListStatus, UnderCursor};
 use crate::parts::list::{self, draw_error};
+use crate::parts::review::commit_notes::{COMMIT_NOTEABLE_TYPE, CommitNotes};
 use crate::parts::review::drafts::Drafts;
+use crate::parts::review::thread_code::{CodeSource, ThreadCode};
 use crate::parts::review::threads;
 use crate::parts::{label_colors, rendered_markdown, sidebar};
 use crate::store::{Load, Want};
-use crate::ui::state;
+use crate::ui::doc::DocLine;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -36,7 +45,23 @@ pub struct OverviewTab {
     drafts: Drafts,
     comments: CommitNotes,
     common_changes: CommonChanges,
+    /// The lines of code that threads are about.
+    code: ThreadCode,
 }
+
+/// Changes that contain the code of threads.
+#[derive(Clone, PartialEq)]
+enum CodeChanges {
+    /// All changes of the merge request.
+    Current,
+    /// An earlier version of them, from its base to its head.
+    Version(String, String),
+    /// The changes of one commit.
+    Commit(String),
+}
+
+/// The maximum number of different changes that are loaded for the code of threads.
+const MAX_CODE_SOURCES: usize = 4;
 
 impl OverviewTab {
     /// Opens the overview, with the cursor on the note that the place names.
@@ -49,7 +74,70 @@ impl OverviewTab {
             drafts: Drafts::default(),
             comments: CommitNotes::default(),
             common_changes: CommonChanges::default(),
+            code: ThreadCode::default(),
         }
+    }
+
+    /// Returns the changes that contain the code of a thread; `None` if its comment quotes the lines.
+    fn changes_of(&self, view: &View, note: &Note, position: &DiffPosition) -> Option<CodeChanges> {
+        if position.lines.is_none() || !position.quote.is_empty() {
+            return None;
+        }
+        if note.noteable_type == COMMIT_NOTEABLE_TYPE || note.commit_id.is_some() {
+            return Some(CodeChanges::Commit(position.sha.clone()));
+        }
+        let refs = self.reads.known(view)?.diff_refs.as_ref();
+        let head = refs.and_then(|refs| refs.head_sha.as_deref());
+        if position.sha.is_empty() || head.is_none_or(|head| head == position.sha) {
+            return Some(CodeChanges::Current);
+        }
+        let base = note.position.as_ref().and_then(|position| position.base_sha.clone())?;
+        Some(CodeChanges::Version(base, position.sha.clone()))
+    }
+
+    /// Returns the changes that contain the code of the threads near the viewport, with the requests for them.
+    fn code_sources(&self, view: &View, content: &Content) -> Vec<(CodeSource, Want)> {
+        let mut sources: Vec<(CodeChanges, Vec<DiffPosition>)> = Vec::new();
+        for (note, position) in self.conversation.positions(view, content) {
+            let Some(changes) = self.changes_of(view, note, &position) else { continue };
+            let known = sources.iter().position(|(known, _)| *known == changes);
+            if let Some((_, positions)) = known.and_then(|at| sources.get_mut(at)) {
+                positions.push(position);
+            } else if sources.len() < MAX_CODE_SOURCES {
+                sources.push((changes, vec![position]));
+            }
+        }
+        let source = |(changes, positions): (CodeChanges, Vec<DiffPosition>)| {
+            let id = self.reads.project.clone();
+            let (identity, entries, load) = match changes {
+                CodeChanges::Current => {
+                    let get = self.reads.changes();
+                    let reply = view.store.get(&get);
+                    let entries = reply.arc().map(Entries::MergeRequest);
+                    (format!("{} at {:?}", get.request().line(), reply.since), entries, Load::single(&get))
+                }
+                CodeChanges::Version(from, to) => {
+                    let get = CompareRefs { id, from, to, straight: Some(true) };
+                    let entries = view.store.get(&get).arc().map(Entries::Comparison);
+                    (get.request().line(), entries, Load::single(&get))
+                }
+                CodeChanges::Commit(sha) => {
+                    let list = GetCommitDiff { id, sha };
+                    let rows = view.store.list(&list);
+                    let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
+                    let entries = rows.is_loaded.then_some(Entries::Pages(pages));
+                    (list.request().line(), entries, Load::list(&list, 1))
+                }
+            };
+            (CodeSource { identity, entries, positions }, load.optional().into())
+        };
+        sources.into_iter().map(source).collect()
+    }
+
+    /// Returns the width of the text in columns.
+    fn width(view: &View) -> usize {
+        let width = usize::from(sidebar::left(view).saturating_sub(GUTTER_WIDTH + 2));
+        width.min(rendered_markdown::MAX_PROSE_WIDTH)
     }
 
     fn participants(&self) -> ListParticipants {
@@ -76,7 +164,7 @@ impl OverviewTab {
         has_rules.then(|| Load::single(&self.approval_state()).optional().into())
     }
 
-    fn content<'a>(&'a self, view: &View<'a>) -> Option<Content<'a>> {
+    fn facts<'a>(&'a self, view: &View<'a>) -> Option<Facts<'a>> {
         let merge_request = self.reads.known(view)?;
         let pipeline = self.reads.pipeline(view);
         let jobs: Vec<&Job> = match pipeline {
@@ -89,26 +177,58 @@ impl OverviewTab {
             }
             None => Vec::new(),
         };
-        Some(Content {
-            facts: Facts {
-                merge_request,
-                pipeline,
-                jobs,
-                participants: view.store.list(&self.participants()),
-                approvals: self.reads.given_approvals(view),
-                approval_rules: self.approval_rules(view),
-                common_changes: &self.common_changes.paths,
-                labels: label_colors::known(view, &self.reads.project),
-                reviewers: view.store.list(&self.reviewers()),
-            },
-            drafts: self.drafts.drafts(),
-            identity: rendered_markdown::identity(merge_request.description.as_deref().unwrap_or_default()),
+        Some(Facts {
+            merge_request,
+            pipeline,
+            jobs,
+            participants: view.store.list(&self.participants()),
+            approvals: self.reads.given_approvals(view),
+            approval_rules: self.approval_rules(view),
+            common_changes: &self.common_changes.paths,
+            labels: label_colors::known(view, &self.reads.project),
+            reviewers: view.store.list(&self.reviewers()),
+        })
+    }
+
+    /// Returns the description and its identity, unless it is blank.
+    fn description<'a>(&self, view: &View<'a>) -> Option<(&'a str, String)> {
+        let text = self.reads.known(view)?.description.as_deref().filter(|text| !text.trim().is_empty())?;
+        Some((text, rendered_markdown::identity(text)))
+    }
+
+    /// Calls `run` with the loaded data that the conversation is built from.
+    fn with_content<T>(&self, view: &View, run: impl FnOnce(&Content) -> T) -> Option<T> {
+        let width = OverviewTab::width(view);
+        let facts = facts::lines(view, &self.facts(view)?, width);
+        let description = self.description(view);
+        let rendered = description.as_ref().and_then(|(_, name)| rendered_markdown::rendered(view, name, width));
+        let text = |row: usize| match (&description, rendered) {
+            (None, _) => DocLine::new("No description.", Role::Dim),
+            (_, Some(rendered)) => rendered.lines.get(row).cloned().unwrap_or_default(),
+            (_, None) => DocLine::new(glyph::ellipsis(), Role::Faint),
+        };
+        let line = |row: usize| match row.checked_sub(facts.len()) {
+            Some(row) => text(row),
+            None => facts.get(row).cloned().unwrap_or_default(),
+        };
+        let len = facts.len() + rendered.map_or(1, |rendered| rendered.lines.len().max(1));
+        let notes = self.reads.notes(view);
+        let refs = self.reads.known(view).and_then(|known| known.diff_refs.as_ref());
+        let code = |_: &Note, position: &DiffPosition| self.code.lines(position);
+        Some(run(&Content {
+            head: Head { len, facts: facts.len(), line: &line },
             on: self.reads.noteable(),
-            versions: view.store.list(&self.reads.versions()),
-            notes: self.reads.notes(view),
+            list: ListStatus::of(&notes),
+            notes,
             comments: &self.comments.notes,
             comments_revision: self.comments.revision,
-        })
+            drafts: self.drafts.drafts(),
+            head_sha: refs.and_then(|refs| refs.head_sha.as_deref()),
+            versions: versions::heads(&self.reads, view),
+            code: &code,
+            width,
+            empty: "‹mr.comment› adds one.",
+        }))
     }
 
     /// Returns the note or comment on a commit at an index of the conversation.
@@ -125,18 +245,17 @@ impl OverviewTab {
 impl TabPart for OverviewTab {
     fn can_enter(&self, view: &View) -> Result<(), Disabled> {
         let can = match self.conversation.at_cursor() {
-            UnderCursor::System | UnderCursor::Draft(_) => true,
-            _ if self.conversation.is_folded() => true,
+            UnderCursor::Draft(_) => true,
+            _ if self.conversation.is_fold() => true,
             UnderCursor::Note(index) => self.note_at(index, view).is_some_and(|note| threads::place(note).0.is_some()),
-            UnderCursor::Other => false,
+            _ => false,
         };
         list::need(can.then_some(()), &self.reads.notes(view), NOTHING_TO_OPEN)
     }
 
     fn enter(&mut self, cx: &mut Cx) {
         match self.conversation.at_cursor() {
-            _ if self.conversation.is_folded() => self.fold(cx),
-            UnderCursor::System => self.fold(cx),
+            _ if self.conversation.is_fold() => self.fold(cx),
             UnderCursor::Draft(index) => {
                 if let Some(key) = self.draft_at(index) {
                     self.drafts.open(key, cx);
@@ -147,7 +266,7 @@ impl TabPart for OverviewTab {
                     cx.act(cx.here.then(|pane: &mut Mr, _| pane.show_changes().show_thread(position)));
                 }
             }
-            UnderCursor::Other => {}
+            _ => {}
         }
     }
 
@@ -156,7 +275,7 @@ impl TabPart for OverviewTab {
             UnderCursor::Note(index) => self.note_at(index, view).map(Target::of),
             UnderCursor::Draft(index) => self.draft_at(index).map(|key| Target::Draft(key.to_owned())),
             UnderCursor::System => Some(Target::System),
-            UnderCursor::Other => None,
+            UnderCursor::Head(_) | UnderCursor::Other => None,
         }
     }
 
@@ -168,12 +287,14 @@ impl TabPart for OverviewTab {
         self.conversation.step_note(forward);
     }
 
-    fn step_thread(&mut self, forward: bool) {
-        self.conversation.step_thread(forward);
+    fn step_thread(&mut self, forward: bool) -> bool {
+        self.conversation.step_thread(forward)
     }
 
     fn fold(&mut self, cx: &mut Cx) {
-        self.conversation.toggle(&self.reads.notes(&cx.view));
+        let mut conversation = std::mem::take(&mut self.conversation);
+        self.with_content(&cx.view, |content| conversation.toggle(content));
+        self.conversation = conversation;
     }
 }
 
@@ -208,16 +329,27 @@ impl Pane for OverviewTab {
         if let Some(pipeline) = self.reads.pipeline(view) {
             wants.push(self.reads.polled(view, Load::list(&self.reads.jobs(view, pipeline), 1)).optional().into());
         }
-        if let Some(content) = self.content(view) {
-            wants.extend(self.conversation.works(view, &content).into_iter().map(Want::from));
-            wants.extend(self.conversation.reactions(view, &content));
-        }
+        let width = OverviewTab::width(view);
+        let description = self.description(view);
+        wants.extend(
+            description.and_then(|(text, name)| rendered_markdown::work(view, &name, text, width)).map(Want::from),
+        );
+        let more = self.with_content(view, |content| {
+            let works = self.conversation.works(view, content).into_iter().map(Want::from);
+            let (sources, loads): (Vec<_>, Vec<_>) = self.code_sources(view, content).into_iter().unzip();
+            let code = loads.into_iter().chain(ThreadCode::wants(view, &sources));
+            works.chain(self.conversation.reactions(view, content)).chain(code).collect::<Vec<_>>()
+        });
+        wants.extend(more.into_iter().flatten());
         wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        match self.content(view) {
-            Some(content) => self.conversation.draw(view, area, buf, &content),
+        let is_wide = sidebar::is_wide(view);
+        let sidebar = self.facts(view).filter(|_| is_wide).map(|facts| facts::sidebar_lines(view, &facts));
+        let body = sidebar::draw(view, area, buf, &sidebar.unwrap_or_default());
+        match self.with_content(view, |content| self.conversation.draw(view, body, buf, true, content)) {
+            Some(()) => {}
             None => match view.store.get(&self.reads.merge_request()).error {
                 Some(error) => draw_error(view, area, buf, error),
                 None => state::skeleton(buf, area, view.theme),
@@ -228,12 +360,15 @@ impl Pane for OverviewTab {
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
         self.drafts.read(&self.reads.stored_noteable(&view), &view);
-        self.comments.sync(&self.reads, &view);
+        self.comments.sync(&commit_comments::loaded(&self.reads, &view), true);
         self.common_changes.sync(&self.reads, &view);
+        let sources = self.with_content(&view, |content| {
+            let sources = self.code_sources(&view, content);
+            sources.into_iter().map(|(source, _)| source).collect::<Vec<_>>()
+        });
+        self.code.sync(&view, &sources.unwrap_or_default());
         let mut conversation = std::mem::take(&mut self.conversation);
-        if let Some(content) = self.content(&view) {
-            conversation.sync(&view, &content);
-        }
+        self.with_content(&view, |content| conversation.sync(&view, content));
         self.conversation = conversation;
     }
 
@@ -244,8 +379,8 @@ impl Pane for OverviewTab {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         match pointer {
             Pointer::Wheel { rows, .. } => self.conversation.motion(Motion::Wheel(rows)),
-            Pointer::Press { row, double, .. } => {
-                self.conversation.click(row);
+            Pointer::Press { column, row, double } => {
+                self.conversation.click(column, row);
                 if double {
                     self.enter(cx);
                 }

@@ -7,7 +7,7 @@ use crate::app::context::Cx;
 use crate::app::outbox::DiffPosition;
 use crate::app::pane::Pane;
 use crate::app::view::View;
-use crate::panes::mr::commit_comments::COMMIT_NOTEABLE_TYPE;
+use crate::parts::review::commit_notes::COMMIT_NOTEABLE_TYPE;
 use crate::parts::review::threads;
 
 /// The reason why nothing can be opened.
@@ -29,8 +29,10 @@ pub trait TabPart: Pane {
     }
     /// Goes to the next or previous item.
     fn step(&mut self, _forward: bool) {}
-    /// Goes to the next or previous unresolved thread; if all are resolved, to the next or previous comment.
-    fn step_thread(&mut self, _forward: bool) {}
+    /// Goes to the next or previous unresolved thread; returns `false` if there is none.
+    fn step_thread(&mut self, _forward: bool) -> bool {
+        false
+    }
     /// Folds or unfolds the item under the cursor.
     fn fold(&mut self, _cx: &mut Cx) {}
 }

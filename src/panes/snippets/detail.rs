@@ -147,7 +147,14 @@ impl Detail<SnippetSource> for SnippetDetail {
     }
 
     fn enter(&mut self, _: &DetailContext<'_, SnippetSource>, cx: &mut Cx) -> bool {
-        self.tab == DETAILS && self.details.enter(cx)
+        match self.tab {
+            DETAILS => self.details.enter(cx),
+            NOTES if self.notes.can_enter(&cx.view).is_ok() => {
+                self.notes.toggle(cx);
+                true
+            }
+            _ => false,
+        }
     }
 
     fn search_mode(&self) -> DetailSearch {
@@ -174,7 +181,7 @@ impl Detail<SnippetSource> for SnippetDetail {
         let facts = if self.tab == TEXT { self.text.facts(view) } else { String::new() };
         let body = panels::title(buf, area, view.theme, focused, name, &facts);
         match self.tab {
-            NOTES => self.notes.draw(view, body, buf, focused, ("No comments yet.", "‹snippets.comment› adds one")),
+            NOTES => self.notes.draw(view, body, buf, focused, "‹snippets.comment› adds one."),
             DETAILS => self.details.draw(view, body, buf, focused),
             _ => self.text.draw(view, body, buf, focused),
         }

@@ -113,8 +113,12 @@ impl ListSource for SnippetSource {
         .drop_order(1),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
-        Command::row("snippets.open", &["Enter"], "Open snippet", |pane: &mut Snippets, _, _| pane.focus_detail())
-            .footer("read"),
+        Command::row("snippets.open", &["Enter"], "Open snippet", |pane: &mut Snippets, _, cx| {
+            if !pane.enter_detail(cx) {
+                pane.focus_detail();
+            }
+        })
+        .footer("read"),
         Command::new("snippets.create", &["+"], "Create snippet…", |pane: &mut Snippets, cx| {
             form::create(&pane.source.project).open(cx);
         })

@@ -86,7 +86,13 @@ impl Changes {
             return;
         }
         self.insets = (revision, Arc::new(make()));
-        self.files_with_insets = self.insets.1.iter().map(|inset| inset.file.clone()).collect();
+        self.comments.clear();
+        for inset in self.insets.1.iter().filter(|inset| inset.comments > 0) {
+            let (count, is_unresolved) = self.comments.entry(inset.file.clone()).or_default();
+            *count += inset.comments;
+            *is_unresolved |= inset.is_unresolved;
+        }
+        self.measure_numbers();
         self.set_all_insets();
     }
 

@@ -315,7 +315,8 @@ impl Changes {
         let file = self.doc.as_ref().and_then(|doc| doc.files().get(request.file)).map(|file| file.key());
         if let Some(file) = file.filter(|_| !drawn.lines.is_empty()) {
             let key = format!("picture {} {}", file.path, file.is_deleted);
-            let inset = Inset { key, file, at: At::File, lines: drawn.lines.clone() };
+            let (at, lines) = (At::File, drawn.lines.clone());
+            let inset = Inset { key, file, at, lines, ends_with_border: false, comments: 0, is_unresolved: false };
             self.shown_pictures.push((inset, drawn.clone()));
             self.set_all_insets();
         }

@@ -16,6 +16,15 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+/// The number of columns between the columns of the list, and at both of its ends.
+const GAP: usize = 2;
+const MARGINS: usize = 3;
+/// The number of columns of the marks before a name.
+const MARKS_WIDTH: usize = 4;
+/// The width of a name, with its marks, up to which it comes before the numbers of lines.
+const MAX_NAME_WIDTH: usize = 60;
+/// The maximum width of a number beside a file, in columns.
+const MAX_NUMBER_WIDTH: usize = 12;
 /// The number of steps of the progress bar.
 const BAR_STEPS: usize = 8;
 
@@ -113,6 +122,11 @@ impl Changes {
         })
     }
 
+    /// Returns whether a file was viewed, but has another content now.
+    fn has_changed_since_viewed(&self, file: &FileDiff) -> bool {
+        self.viewed.contains_key(mark_key(file).as_ref()) && !self.is_viewed(file)
+    }
+
     pub(super) fn is_viewed(&self, file: &FileDiff) -> bool {
         self.viewed.get(mark_key(file).as_ref()).is_some_and(|identity| *identity == self.content(file))
     }
@@ -166,6 +180,23 @@ impl Changes {
         self.viewed_now = files.iter().filter(|file| self.is_viewed(file)).count();
     }
 
+    /// Measures the numbers beside the files, so that names get what is left.
+    pub(super) fn measure_numbers(&mut self) {
+        let mut widths = [if self.query.is_empty() { 2 } else { 4 }, 0, 0];
+        for (at, file) in self.files().iter().enumerate() {
+            for (width, number) in widths.iter_mut().zip(self.numbers(at, file)) {
+                *width = number.width().clamp(*width, MAX_NUMBER_WIDTH);
+            }
+        }
+        self.number_widths = widths;
+        let name = |node: &Node| match node {
+            Node::Folder { label, depth, .. } | Node::File { label, depth, .. } => {
+                2 * depth + MARKS_WIDTH + text::width(label.rsplit('/').next().unwrap_or(label))
+            }
+        };
+        self.name_width = self.nodes.iter().map(name).max().unwrap_or(0);
+    }
+
     /// Rebuilds the rows of the tree after a change of the filter, the folding or the files.
     pub(super) fn rebuild_tree(&mut self) {
         self.count_viewed();
@@ -179,6 +210,7 @@ impl Changes {
         let folded = if words.is_empty() { &self.folders } else { &none };
         self.nodes = tree(&self.shown, &path, folded);
         self.list.clamp(self.nodes.len());
+        self.measure_numbers();
     }
 
     /// Returns the row of a file in the tree, or of the folded folder that contains it.
@@ -246,21 +278,38 @@ impl Changes {
         if self.shown.is_empty() {
             return view.draw_empty(buf, body, "No file matches the filter.", "‹seek› changes it, ‹escape› clears it");
         }
-        let columns = [
-            TableColumn::new("", Size::Fill { min: 12, weight: 1 }),
-            TableColumn::new("", Size::Fit { min: 2, max: 7 }).right(),
-            TableColumn::new("", Size::Fit { min: 2, max: 7 }).right(),
-        ];
+        let [added, removed, comments] = self.number_widths;
+        // Names get the room first: the numbers of lines are left out where they do not fit beside them.
+        let inner = usize::from(body.width).saturating_sub(MARGINS);
+        let beside = |width: usize| if width > 0 { width + GAP } else { 0 };
+        let lines = added + usize::from(removed > 0) + removed;
+        let has_lines = inner.saturating_sub(beside(lines) + beside(comments)) >= self.name_width.min(MAX_NAME_WIDTH);
+        let widths = [if has_lines { lines } else { 0 }, comments];
+        let room = inner.saturating_sub(widths.map(beside).iter().sum());
+        let name = TableColumn::new("", Size::Fill { min: 12, weight: 1 });
+        let shown_widths = widths.iter().filter(|width| **width > 0);
+        let number = |width: &usize| TableColumn::new("", Size::Fixed(*width as u16)).right();
+        let columns: Vec<TableColumn> = [name].into_iter().chain(shown_widths.map(number)).collect();
+        let shown = |name: Line<'static>, [plus, minus, count]: [Line<'static>; 3]| {
+            let mut lines = plus;
+            let gap = (removed + 1).saturating_sub(minus.width());
+            if removed > 0 {
+                lines.push(" ".repeat(gap), Role::Text);
+                lines.extend(minus);
+            }
+            let cells = widths.iter().zip([lines, count]).filter(|(width, _)| **width > 0).map(|(_, cell)| cell);
+            TableRow::new([name].into_iter().chain(cells).collect())
+        };
         let row = |index: usize| match self.nodes.get(index) {
             Some(Node::Folder { label, depth, path, files }) => {
                 let mark = if self.folders.contains(path) { glyph::folded() } else { glyph::unfolded() };
                 let indent = "  ".repeat(*depth);
                 let name = Line::new(format!("{indent}{mark} "), Role::Dim).and(label.clone(), Role::Dim);
                 let inside = if self.folders.contains(path) { files.len().to_string() } else { String::new() };
-                TableRow::new(vec![name, (inside, Role::Dim).into(), Line::empty()])
+                shown(name, [(inside, Role::Dim).into(), Line::empty(), Line::empty()])
             }
             Some(Node::File { file, label, depth }) => match doc.files().get(*file) {
-                Some(diff) => self.file_row(*file, diff, (*depth, label), self.files_with_insets.contains(&diff.key())),
+                Some(diff) => shown(self.file_name(diff, (*depth, label), room), self.numbers(*file, diff)),
                 None => TableRow::default(),
             },
             None => TableRow::default(),
@@ -268,19 +317,16 @@ impl Changes {
         table::draw(buf, body, view.theme, focused, &self.list, &columns, self.nodes.len(), &row);
     }
 
-    fn file_row(
-        &self,
-        at: usize,
-        file: &FileDiff,
-        (depth, label): (usize, &str),
-        commented: bool,
-    ) -> TableRow<'static> {
+    /// Returns the name of a file in at most `room` columns, after its marks. The folder is cut, not the name.
+    fn file_name(&self, file: &FileDiff, (depth, label): (usize, &str), room: usize) -> Line<'static> {
         let source = &file.source;
         let viewed = self.is_viewed(file);
-        let (mark, mark_role) = match (viewed, commented) {
-            (true, _) => (glyph::or_word(glyph::done(), "viewed"), Role::Success),
-            (false, true) => (glyph::or_word(glyph::alive(), "commented"), Role::Accent),
-            (false, false) => (glyph::hollow(), Role::Faint),
+        let (mark, mark_role) = match viewed {
+            true => (glyph::or_word(glyph::done(), "viewed"), Role::Success),
+            false if self.has_changed_since_viewed(file) => {
+                (glyph::or_word(glyph::alive(), "changed since viewed"), Role::Accent)
+            }
+            false => (glyph::hollow(), Role::Faint),
         };
         let (letter, role) = match () {
             () if source.is_new => (glyph::or_word("A", "added"), Role::Added),
@@ -288,12 +334,22 @@ impl Changes {
             () if source.is_renamed => (glyph::or_word("R", "renamed"), Role::Accent),
             () => (glyph::or_word("M", "modified"), Role::Dim),
         };
+        let marks = Line::new(format!("{}{mark} ", "  ".repeat(depth)), mark_role).and(format!("{letter} "), role);
+        let label = text::fit_folder(label, room.saturating_sub(marks.width()));
         let (folder, name) = label.split_at(label.rfind('/').map_or(0, |at| at + 1));
-        let indent = "  ".repeat(depth);
-        let cell = Line::new(format!("{indent}{mark} "), mark_role)
-            .and(format!("{letter} "), role)
-            .and(folder.to_owned(), Role::Dim)
-            .and(name.to_owned(), if viewed { Role::Dim } else { Role::Text });
+        marks.and(folder.to_owned(), Role::Dim).and(name.to_owned(), if viewed { Role::Dim } else { Role::Text })
+    }
+
+    /// Returns the numbers of a file: added and removed lines or, during a search, matches; and comments.
+    fn numbers(&self, at: usize, file: &FileDiff) -> [Line<'static>; 3] {
+        let source = &file.source;
+        let comments = match self.comments.get(&file.key()) {
+            Some((count, is_unresolved)) => {
+                let count = format!("{}{}", text::count(*count as u64), glyph::or_word("c", " comments"));
+                Line::new(count, if *is_unresolved { Role::Warning } else { Role::Dim })
+            }
+            None => Line::empty(),
+        };
         let binary = source.diff.is_empty() || source.diff.starts_with("Binary files ");
         let (added, removed) = match (file.additions, file.deletions) {
             (0, 0) if file.is_withheld() => ("large".to_owned(), String::new()),
@@ -301,14 +357,16 @@ impl Changes {
             (0, 0) if file.only_whitespace => ("space".to_owned(), String::new()),
             (0, 0) if file.changes_only_mode() => ("mode".to_owned(), String::new()),
             (0, 0) if binary => ("bin".to_owned(), String::new()),
+            (added, 0) => (format!("+{added}"), String::new()),
+            (0, removed) => (String::new(), format!("−{removed}")),
             (added, removed) => (format!("+{added}"), format!("−{removed}")),
         };
         let hits = self.found.as_ref().map_or(0, |found| found.count(at));
         if hits > 0 {
-            return TableRow::new(vec![cell, (format!("{hits}×"), Role::Accent).into(), Line::empty()]);
+            return [(format!("{hits}×"), Role::Accent).into(), Line::empty(), comments];
         }
         let count_role = if added.starts_with('+') { Role::Added } else { Role::Dim };
-        TableRow::new(vec![cell, (added, count_role).into(), (removed, Role::Removed).into()])
+        [(added, count_role).into(), (removed, Role::Removed).into(), comments]
     }
 
     /// Moves the focus from the list to the diff of the selected file, or toggles the selected folder.

@@ -57,6 +57,13 @@ impl Entries {
         }
     }
 
+    /// Parses the diff of the file that has a path in the new or the old version.
+    pub fn parse_file(&self, path: &str, old: bool) -> Option<FileDiff> {
+        let has_path = |entry: &&DiffEntry| (if old { &entry.old_path } else { &entry.new_path }) == path;
+        let entry = (0..self.parts()).find_map(|part| self.part(part).iter().find(has_path))?;
+        Some(diff::parse(source(entry)))
+    }
+
     /// Returns the number of files.
     pub fn len(&self) -> usize {
         (0..self.parts()).map(|part| self.part(part).len()).sum()

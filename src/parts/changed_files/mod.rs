@@ -32,7 +32,7 @@ use input::{AllFiles, Colors, FindMoves, Parse, Pictures, Search, colors_key, mo
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -99,8 +99,12 @@ pub struct Changes {
     beside_focused: bool,
     /// The rows inserted between the lines, and their revision.
     insets: (u64, Arc<Vec<Inset>>),
-    /// The files with insets.
-    files_with_insets: HashSet<FileKey>,
+    /// The number of comments on each file, and whether any of them still have to be resolved.
+    comments: HashMap<FileKey, (usize, bool)>,
+    /// The widths of the numbers beside the files: added and removed lines, and comments.
+    number_widths: [usize; 3],
+    /// The width of the longest name in the list, without folders that can be cut.
+    name_width: usize,
     /// The file and the line where the marked range starts; it ends at the cursor.
     selection_start: Option<(usize, usize)>,
     /// The display options that the user or the configuration chose.
@@ -223,6 +227,7 @@ impl Changes {
         let whole = self.all_files_name();
         if !self.query.is_empty() && self.found.is_none() {
             self.found = view.store.result::<Found>(&search_key(&whole, &self.query)).cloned();
+            self.measure_numbers();
             if self.found.is_some() && std::mem::take(&mut self.jump_pending) {
                 self.go_to_match(true, true);
             }

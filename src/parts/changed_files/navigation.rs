@@ -65,6 +65,17 @@ impl Changes {
             Motion::Right if split && side == Side::Old => self.set_side(Side::New),
             other => other.scroll(&mut self.scroll, len),
         }
+        let step = match motion {
+            Motion::Up => -1,
+            Motion::Down => 1,
+            _ => 0,
+        };
+        let (doc, row) = (self.doc.as_ref(), self.row());
+        if step != 0 && doc.is_some_and(|doc| doc.is_border(row)) {
+            // Below the last line, the cursor stays in the thread.
+            let step = if row + 1 == len { -1 } else { step };
+            self.scroll.move_by(step, len);
+        }
         self.follow_diff();
     }
 

@@ -1,16 +1,17 @@
 //! Comments in a diff: updates the rows inserted into the diff, and finds the comment under the cursor.
 
-use super::threads::{Comment, Thread};
+use super::threads::{Comment, CommitComments, Thread};
 use crate::api::Noteable;
+use crate::api::notes::Note;
 use crate::app::context::Cx;
 use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, CommentAnchor};
 use crate::parts::reactions::Reactions;
 use crate::parts::review::drafts::Drafts;
-use crate::parts::review::thread_layout::{InsetPart, Rendered, Shown, Source, ThreadLayout};
+use crate::parts::review::thread_layout::{InsetPart, LaidOutDraft, Rendered, Shown, Source, ThreadLayout};
 use crate::store::Want;
-use crate::ui::diff::{Inset, Side};
+use crate::ui::diff::Side;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -28,22 +29,72 @@ pub struct DiffComments {
     rendered: Option<Arc<Rendered>>,
 }
 
-impl DiffComments {
-    /// Takes a finished layout after a store update, and moves the drafts whose lines moved. Returns the rows to insert
-    /// into the diff with a new revision, if they changed.
-    pub fn sync(&mut self, source: &Source, drafts: &mut Drafts, cx: &mut Cx) -> Option<(u64, Vec<Inset>)> {
-        let key = source.lay_key(&cx.view);
-        if self.layout.as_ref().is_some_and(|(known, _)| *known == key) {
-            return None;
+/// The comments on changes, and the commits that they refer to.
+pub struct CommentedChanges {
+    /// The identity of the notes and comments; it changes whenever they do.
+    pub key: String,
+    pub notes: Vec<Arc<Vec<Note>>>,
+    pub comments: Vec<CommitComments>,
+    /// The SHA of the head of the shown changes.
+    pub head: String,
+    /// The SHA of the head of all changes.
+    pub current: String,
+    /// Whether the old lines are those before all of the changes.
+    pub whole: bool,
+    /// The head SHAs and the numbers of the versions, as far as they are known.
+    pub versions: Vec<(String, usize)>,
+}
+
+impl CommentedChanges {
+    /// Returns the input of the layout of the comments in `changes`.
+    fn source<'a>(
+        &'a self,
+        view: &View,
+        changes: &'a Changes,
+        drafts: &'a [LaidOutDraft],
+        shown: &'a Shown,
+    ) -> Source<'a> {
+        Source {
+            comments_key: &self.key,
+            notes: &self.notes,
+            comments: &self.comments,
+            drafts,
+            changes: changes.all_files_name(),
+            files: changes.files(),
+            head: &self.head,
+            current: &self.current,
+            whole: self.whole,
+            complete: changes.has_all(),
+            shown,
+            versions: &self.versions,
+            width: width(view, changes),
         }
-        let layout = cx.view.store.result::<Arc<ThreadLayout>>(&key).cloned()?;
-        self.rendered = source.rendered(&cx.view).cloned();
+    }
+}
+
+impl DiffComments {
+    /// Returns the next computation for the rows of the comments.
+    pub fn wants(&self, commented: &CommentedChanges, changes: &Changes, drafts: &Drafts, view: &View) -> Vec<Want> {
+        commented.source(view, changes, &drafts.drafted(view), &self.shown).wants(view)
+    }
+
+    /// Takes a finished layout after a store update: inserts its rows into the diff, and moves the drafts whose lines
+    /// moved.
+    pub fn sync(&mut self, commented: &CommentedChanges, changes: &mut Changes, drafts: &mut Drafts, cx: &mut Cx) {
+        let view = cx.view;
+        let drafted = drafts.drafted(&view);
+        let source = commented.source(&view, changes, &drafted, &self.shown);
+        let key = source.lay_key(&view);
+        if self.layout.as_ref().is_some_and(|(known, _)| *known == key) {
+            return;
+        }
+        let Some(layout) = view.store.result::<Arc<ThreadLayout>>(&key).cloned() else { return };
+        self.rendered = source.rendered(&view).cloned();
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
-        drafts.follow(&layout.moved, layout.orphaned.len(), source.head, cx);
-        let insets = layout.insets.clone();
+        drafts.follow(&layout.moved, layout.orphaned.len(), &commented.head, cx);
+        changes.set_insets(hasher.finish() | 1, || layout.insets.clone());
         self.layout = Some((key, layout));
-        Some((hasher.finish() | 1, insets))
     }
 
     /// Returns the IDs of the visible notes.
@@ -93,14 +144,11 @@ impl DiffComments {
         Some((thread, thread.comments.get(*comment)?))
     }
 
-    /// Moves to the next or the previous unresolved thread, or else to the next or previous comment; returns `false` if
-    /// there is none.
+    /// Moves to the next or the previous unresolved thread; returns `false` if there is none. Where threads cannot be
+    /// resolved, it moves to the next or previous one.
     pub fn next_thread(&self, forward: bool, changes: &mut Changes) -> bool {
-        let unresolved = self.layout.as_ref().map(|(_, layout)| &layout.unresolved).filter(|keys| !keys.is_empty());
-        match unresolved {
-            Some(keys) => {
-                changes.step_inset(forward, |key| keys.contains(key)) || changes.step_inset(forward, |_| true)
-            }
+        match self.layout.as_ref().filter(|(_, layout)| layout.has_resolvable) {
+            Some((_, layout)) => changes.step_inset(forward, |key| layout.unresolved.contains(key)),
             None => changes.step_inset(forward, |_| true),
         }
     }

@@ -99,7 +99,7 @@ impl DraftList {
             (_, None, _) => glyph::draft(),
         };
         let place = match (&entry.draft.edits, &entry.draft.position, &entry.draft.thread) {
-            (Some(_), ..) => "edits a note".to_owned(),
+            (Some(_), ..) => "edits a comment".to_owned(),
             (None, Some(position), _) => position.label(),
             (None, None, Some(DraftThread::Reply { .. })) => "a reply".to_owned(),
             (None, None, _) => "general".to_owned(),

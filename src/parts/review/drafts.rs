@@ -349,7 +349,7 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
     let key = if on_server(&key).is_some() { draft.on.new_key(cx.view.drafts, cx.view.now) } else { key };
     let name = draft.on.short();
     let title = match (&draft.edits, &draft.position, &draft.thread) {
-        (Some(_), ..) => format!("Edit a note on {name}"),
+        (Some(_), ..) => format!("Edit comment on {name}"),
         (None, Some(position), Some(DraftThread::Reply { .. })) => format!("Reply on {}", position.label()),
         (None, Some(position), _) => format!("Comment on {}", position.label()),
         (None, None, Some(DraftThread::Reply { .. })) => format!("Reply on {name}"),

@@ -2,12 +2,15 @@
 //! changes, from the draft to the thread in the diff.
 
 pub mod apply_suggestions;
+pub mod commit_notes;
 pub mod diff_comments;
 pub mod draft_list;
 pub mod drafts;
 pub mod position;
 pub mod publish;
 pub mod suggestions;
+pub mod thread_code;
+pub mod thread_frame;
 pub mod thread_layout;
 pub mod threads;
 

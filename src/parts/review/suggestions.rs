@@ -3,7 +3,7 @@
 use crate::api;
 use crate::app::outbox::DiffPosition;
 use crate::domain::line_edits::{self, LineEdit};
-use crate::ui::markdown;
+use crate::ui::{markdown, text};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -138,8 +138,12 @@ pub fn with_replaced_lines<'a>(body: &'a str, known: &[api::notes::Suggestion], 
             None => quoted(),
         };
         let Some(old) = old else { continue };
-        let signed: Vec<String> =
-            old.iter().map(|line| format!("-{line}")).chain(lines.iter().map(|line| format!("+{line}"))).collect();
+        let old: Vec<String> = old;
+        // What all lines start with takes room and says nothing.
+        let indent = text::common_indent(old.iter().chain(lines).map(String::as_str));
+        let signed = |sign: char, line: &String| format!("{sign} {}", line.get(indent..).unwrap_or_default());
+        let removed = old.iter().map(|line| signed('-', line));
+        let signed: Vec<String> = removed.chain(lines.iter().map(|line| signed('+', line))).collect();
         let fence = fence(&signed);
         out.push_str(body.get(at..block.bytes.start).unwrap_or_default());
         out.push_str(&format!("{fence}{}\n{}\n{fence}\n", markdown::REPLACEMENT, signed.join("\n")));

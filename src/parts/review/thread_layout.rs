@@ -2,6 +2,7 @@
 //! laid out again whenever the drafts or the changes are updated.
 
 use super::suggestions;
+use super::thread_frame::{self, COLUMNS, CommentRows, ThreadState};
 use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, ThreadPosition};
 use crate::api::notes::Note;
 use crate::app::outbox::{DiffPosition, Draft, DraftThread};
@@ -73,7 +74,7 @@ impl Derive for RenderComments {
 impl RenderComments {
     fn render(&self, colors: &Budget, canceled: Canceled<'_>) -> Arc<Rendered> {
         let threads = threads::group_comments(&self.notes, &self.comments);
-        let width = self.width.saturating_sub(4).min(MAX_WIDTH);
+        let width = self.width.saturating_sub(COLUMNS).min(MAX_WIDTH);
         let body = |thread: &Thread, comment: &Comment| {
             let mut lines = if canceled() {
                 Vec::new()
@@ -122,6 +123,8 @@ pub struct ThreadLayout {
     pub folds: BTreeSet<String>,
     /// The keys of the insets with unresolved threads.
     pub unresolved: BTreeSet<String>,
+    /// Whether any thread can be resolved.
+    pub has_resolvable: bool,
     /// The drafts whose lines have moved, by key.
     pub moved: Vec<(String, DiffPosition)>,
     /// The keys of the drafts whose lines no longer exist.
@@ -163,9 +166,9 @@ struct ThreadLayoutWork {
 /// The input of the layout.
 pub struct Source<'a> {
     /// The identity of the notes and comments; it changes whenever they do.
-    pub comments_key: String,
-    pub notes: &'a dyn Fn() -> Vec<Arc<Vec<Note>>>,
-    pub comments: &'a dyn Fn() -> Vec<CommitComments>,
+    pub comments_key: &'a str,
+    pub notes: &'a [Arc<Vec<Note>>],
+    pub comments: &'a [CommitComments],
     pub drafts: &'a [LaidOutDraft],
     /// The identity of the changes.
     pub changes: String,
@@ -180,7 +183,7 @@ pub struct Source<'a> {
     pub complete: bool,
     pub shown: &'a Shown,
     /// The head SHAs and the numbers of the versions, as far as they are known.
-    pub versions: Vec<(String, usize)>,
+    pub versions: &'a [(String, usize)],
     pub width: usize,
 }
 
@@ -217,8 +220,8 @@ impl Source<'_> {
         let rendered = view.store.result::<Arc<Rendered>>(&read).filter(|_| view.store.is_result_missing(&lay));
         let render = || RenderComments {
             key: read.clone(),
-            notes: (self.notes)(),
-            comments: (self.comments)(),
+            notes: self.notes.to_vec(),
+            comments: self.comments.to_vec(),
             width: self.width,
             theme: view.theme.clone(),
         };
@@ -234,7 +237,7 @@ impl Source<'_> {
                 whole: self.whole,
                 complete: self.complete,
                 shown: self.shown.clone(),
-                versions: self.versions.clone(),
+                versions: self.versions.to_vec(),
                 width: self.width,
                 now: view.now,
             })
@@ -302,15 +305,25 @@ impl Derive for ThreadLayoutWork {
             };
             let Some(file) = changed_paths.file(position) else { continue };
             if !with_thread.contains(&index) {
-                let mut lines = vec![self.rule(true, self.draft_heading(drafted, thread_position))];
+                let frame = ThreadState::default().frame();
+                let mut lines = vec![frame.top(self.draft_heading(drafted, thread_position)).into()];
                 if thread_position == ThreadPosition::Outdated {
-                    lines.extend(position.quote.iter().map(|line| self.quoted(line)));
+                    let code = thread_frame::quoted(position);
+                    lines.extend(code.iter().map(|line| frame.code(&code, line)));
                 }
-                lines.extend(self.draft_body(drafted));
-                lines.push(self.rule(false, Line::empty()));
+                lines.extend(self.draft_body(drafted).into_iter().map(|line| frame.row(line)));
+                lines.push(frame.bottom());
                 let key = format!("draft {}", drafted.key);
                 layout.parts.insert(key.clone(), vec![(0, InsetPart::Draft(drafted.key.clone()))]);
-                layout.insets.push(Inset { key, file: file.key(), at, lines: Arc::new(lines) });
+                layout.insets.push(Inset {
+                    key,
+                    file: file.key(),
+                    at,
+                    lines: Arc::new(lines),
+                    ends_with_border: true,
+                    comments: 0,
+                    is_unresolved: false,
+                });
             }
         }
         Arc::new(layout)
@@ -332,168 +345,129 @@ impl ThreadLayoutWork {
         let id = thread.discussion.as_deref().unwrap_or_default();
         let key = format!("thread {id} {} {} {:?} {}", position.path, position.old, position.lines, position.sha);
         let resolved = thread.resolved.unwrap_or_else(|| thread.comments.iter().any(|comment| comment.is_resolved));
-        let folds = outdated || resolved;
         layout.has_outdated |= outdated && thread.discussion.is_some() && !thread.is_on_commit;
-        if thread.resolved == Some(false) {
+        layout.has_resolvable |= thread.resolved.is_some();
+        let is_unresolved = thread.resolved == Some(false);
+        if is_unresolved {
             layout.unresolved.insert(key.clone());
         }
+        let state = ThreadState {
+            resolved: thread.resolved.or(resolved.then_some(true)),
+            resolver: thread.resolver.as_deref(),
+            comments: thread.comments.len(),
+        };
+        let facts = self.facts(thread, thread_position);
+        let folds = outdated || resolved;
+        let is_folded = folds && !self.shown.open.contains(&key) && drafts.is_empty();
+        let mut parts = vec![(0, InsetPart::Comment(index, 0))];
         let mut lines = Vec::new();
-        let mut parts = Vec::new();
         if folds {
             layout.folds.insert(key.clone());
         }
-        if folds && !self.shown.open.contains(&key) && drafts.is_empty() {
-            parts.push((0, InsetPart::Comment(index, 0)));
-            lines.push(self.folded(thread, outdated));
+        if is_folded {
+            let first = thread.comments.first();
+            let author = first.and_then(|comment| comment.author.as_ref());
+            let body = first.map_or("", |comment| comment.body.as_str());
+            lines.push(state.folded(facts, author, body, self.width.min(MAX_WIDTH + COLUMNS)).into());
         } else {
+            let frame = state.frame();
+            lines.push(state.top(facts).into());
+            if outdated {
+                let code = thread_frame::quoted(position);
+                lines.extend(code.iter().map(|line| frame.code(&code, line)));
+            }
             for (at, comment) in thread.comments.iter().enumerate() {
-                parts.push((lines.len(), InsetPart::Comment(index, at)));
-                let mut heading = self.heading(comment);
-                if at == 0 {
-                    heading.extend(self.location(thread, thread_position));
-                    lines.push(self.rule(true, heading));
-                    if outdated {
-                        lines.extend(position.quote.iter().map(|line| self.quoted(line)));
-                    }
-                } else {
-                    lines.push(self.bordered(heading));
+                if at > 0 {
+                    parts.push((lines.len(), InsetPart::Comment(index, at)));
                 }
                 let body = self.rendered.bodies.get(index).and_then(|bodies| bodies.get(at));
-                lines.extend(body.iter().flat_map(|body| body.iter()).map(|line| self.bordered(line.text.clone())));
+                let rows = CommentRows {
+                    heading: self.heading(comment),
+                    is_reply: at > 0,
+                    body: body.map(|body| body.as_slice()).unwrap_or_default(),
+                    width: self.text_width() + COLUMNS / 2,
+                };
+                lines.extend((0..rows.len()).map(|row| frame.row(rows.row(row))));
                 let reactions = comment.note.and_then(|note| self.shown.reactions.get(&note));
-                lines.extend(reactions.map(|spans| self.bordered(spans.clone())));
+                lines.extend(reactions.map(|spans| frame.row(spans.clone().into())));
             }
             for drafted in drafts {
                 parts.push((lines.len(), InsetPart::Draft(drafted.key.clone())));
-                lines.push(self.bordered(self.draft_heading(drafted, ThreadPosition::At(at))));
-                lines.extend(self.draft_body(drafted));
+                let mut heading = Line::new(format!("{} ", glyph::reply()), Role::Dim);
+                heading.extend(self.draft_heading(drafted, ThreadPosition::At(at)));
+                lines.push(frame.row(heading.into()));
+                lines.extend(self.draft_body(drafted).into_iter().map(|line| frame.row(line)));
             }
-            lines.push(self.rule(false, Line::empty()));
+            lines.push(frame.bottom());
         }
         layout.parts.insert(key.clone(), parts);
-        layout.insets.push(Inset { key, file, at, lines: Arc::new(lines) });
+        layout.insets.push(Inset {
+            key,
+            file,
+            at,
+            lines: Arc::new(lines),
+            ends_with_border: !is_folded,
+            comments: thread.comments.len(),
+            is_unresolved,
+        });
     }
 
-    /// Returns the upper or the lower border, with `words` on it.
-    fn rule(&self, upper: bool, words: Line<'static>) -> DocLine<'static> {
-        let corner = match (glyph::is_ascii(), upper) {
-            (true, _) => glyph::or_word("+", " "),
-            (false, true) => "╭",
-            (false, false) => "╰",
-        };
-        let mut spans = Line::new(format!("{corner}{}", glyph::rule()), Role::Faint);
-        if !words.is_empty() {
-            spans.push(" ", Role::Text);
-            spans.extend(words);
-            spans.push(" ", Role::Text);
-        }
-        let rest = self.width.min(MAX_WIDTH + 4).saturating_sub(spans.width());
-        spans.push(glyph::rule().repeat(rest), Role::Faint);
-        spans.into()
-    }
-
-    fn bordered(&self, words: Line<'static>) -> DocLine<'static> {
-        let mut spans = Line::new(format!("{} ", glyph::divider()), Role::Faint);
-        spans.extend(words);
-        spans.into()
-    }
-
-    /// Returns a quoted line that no longer exists.
-    fn quoted(&self, line: &str) -> DocLine<'static> {
-        self.bordered(Line::new(format!("{} {line}", glyph::divider()), Role::Dim))
+    /// Returns the width of the text of comments, in columns.
+    fn text_width(&self) -> usize {
+        self.width.saturating_sub(COLUMNS).min(MAX_WIDTH)
     }
 
     fn heading(&self, comment: &Comment) -> Line<'static> {
-        let author = comment.author.as_ref().map_or("somebody", |author| author.username.as_str());
-        let mut spans = Line::new(author.to_owned(), Role::User);
         let when = comment.at.as_ref().and_then(crate::api::Time::instant);
-        if let Some(when) = when {
-            let seconds = self.now.duration_since(when).as_secs();
-            spans.push(format!("{}{}", glyph::separator(), dates::compact_age(text::short_age(seconds))), Role::Dim);
-        }
-        if comment.is_edited {
-            spans.push(format!("{}edited", glyph::separator()), Role::Dim);
-        }
-        if comment.is_resolved {
-            spans.push(format!("  {} resolved", glyph::or_word(glyph::done(), "")), Role::Success);
-        }
-        spans
+        let age = when.map(|when| text::short_age(self.now.duration_since(when).as_secs()));
+        let age = age.map(dates::compact_age).unwrap_or_default();
+        thread_frame::heading(comment.author.as_ref(), &age, &[(comment.is_edited, "edited")])
     }
 
-    /// Returns the lines that the thread is about, unless it is only the one above.
-    fn location(&self, thread: &Thread, thread_position: ThreadPosition) -> Line<'static> {
+    /// Returns the facts about the location of a thread: the lines, unless it is only the one above.
+    fn facts(&self, thread: &Thread, thread_position: ThreadPosition) -> Vec<(String, Role)> {
         let position = &thread.position;
+        let label = || (position.label(), Role::Link);
         match (position.lines, thread.point) {
             _ if thread_position == ThreadPosition::Outdated => {
                 let short = position.sha.get(..8).unwrap_or(&position.sha);
-                let version = self.version_of(position).unwrap_or_else(|| format!(" at {short}"));
-                let words = format!("  {}, {}{version}", why_outdated(thread), position.label());
-                Line::new(words, Role::Warning)
+                let version = self.versions.iter().find(|(sha, _)| *sha == position.sha);
+                let of = version.map_or_else(|| format!("at {short}"), |(_, number)| format!("version {number}"));
+                let why = match thread.is_on_commit {
+                    true => (format!("on one commit, {of}"), Role::Dim),
+                    false => (format!("outdated, {of}"), Role::Warning),
+                };
+                vec![label(), why]
             }
-            _ if thread_position == ThreadPosition::Hidden => Line::new(outside_diff(position), Role::Dim),
-            (None, Some((x, y))) => Line::new(format!("  the image at {x}, {y}"), Role::Dim),
-            (None, None) => Line::new("  the file", Role::Dim),
+            _ if thread_position == ThreadPosition::Hidden => {
+                vec![label(), ("outside the diff".to_owned(), Role::Dim)]
+            }
+            (None, Some((x, y))) => vec![(format!("the image at {x}, {y}"), Role::Dim)],
+            (None, None) => vec![("the file".to_owned(), Role::Dim)],
             (Some(_), _) => range(position).map(|words| (words, Role::Dim)).into_iter().collect(),
         }
-    }
-
-    /// Returns the version that a position refers to, if its number is known.
-    fn version_of(&self, position: &DiffPosition) -> Option<String> {
-        let (_, number) = self.versions.iter().find(|(sha, _)| *sha == position.sha)?;
-        Some(format!(", version {number}"))
-    }
-
-    /// Returns a thread as one line.
-    fn folded(&self, thread: &Thread, outdated: bool) -> DocLine<'static> {
-        let first = thread.comments.first();
-        let author =
-            first.and_then(|comment| comment.author.as_ref()).map_or("somebody", |author| author.username.as_str());
-        let words =
-            first.and_then(|comment| comment.body.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
-        let count = match thread.comments.len() {
-            1 => String::new(),
-            count => format!("{}{count} comments", glyph::separator()),
-        };
-        let version = self.version_of(&thread.position).unwrap_or_default();
-        let location = format!("{}, {}{version}", why_outdated(thread), thread.position.label());
-        let why = match (outdated, thread.resolved) {
-            (true, Some(true)) => format!("resolved, {location}"),
-            (true, _) => location,
-            (false, _) => "resolved".to_owned(),
-        };
-        let spans = Line::new(format!("{} ", glyph::folded()), Role::Accent)
-            .and(author.to_owned(), Role::User)
-            .and(format!("  {}", text::fit(words, 60)), Role::Dim)
-            .and(format!("  {why}{count}"), Role::Warning);
-        spans.into()
     }
 
     fn draft_heading(&self, drafted: &LaidOutDraft, thread_position: ThreadPosition) -> Line<'static> {
         let (words, role) = &drafted.state;
         let mut spans = Line::new(format!("{} {words}", glyph::draft()), *role);
-        let position = drafted.draft.position.as_ref();
-        if let Some(position) = position.filter(|_| thread_position == ThreadPosition::Outdated) {
-            let words = if self.whole { "{} no longer exists" } else { "{} is not in these changes" };
-            spans.push(format!("  {}", words.replace("{}", &position.label())), Role::Warning);
-        } else if let Some(position) = position.filter(|_| thread_position == ThreadPosition::Hidden) {
-            spans.push(outside_diff(position), Role::Dim);
-        } else {
-            spans.extend(position.and_then(range).map(|words| (words, Role::Dim)));
-        }
+        let Some(position) = &drafted.draft.position else { return spans };
+        let label = position.label();
+        let fact = match thread_position {
+            ThreadPosition::Outdated if self.whole => Some((format!("{label} no longer exists"), Role::Warning)),
+            ThreadPosition::Outdated => Some((format!("{label} is not in these changes"), Role::Warning)),
+            ThreadPosition::Hidden => Some((format!("{label}, outside the diff"), Role::Dim)),
+            _ => range(position).map(|words| (words, Role::Dim)),
+        };
+        spans.extend(fact.map(|(words, role)| (format!("  {words}"), role)));
         spans
     }
 
     fn draft_body(&self, drafted: &LaidOutDraft) -> Vec<DocLine<'static>> {
-        let width = self.width.saturating_sub(4).min(MAX_WIDTH);
         let lines = text::head_bytes(&drafted.draft.text, MAX_COMMENT_BYTES).lines();
-        let wrapped = lines.flat_map(|line| text::wrap(line, width, MAX_ROWS)).take(MAX_ROWS);
-        wrapped.map(|line| self.bordered(Line::new(line, Role::Text))).collect()
+        let wrapped = lines.flat_map(|line| text::wrap(line, self.text_width(), MAX_ROWS)).take(MAX_ROWS);
+        wrapped.map(|line| DocLine::new(line, Role::Text)).collect()
     }
-}
-
-/// Returns why the lines of a thread are not among those shown.
-fn why_outdated(thread: &Thread) -> &'static str {
-    if thread.is_on_commit { "on one commit" } else { "outdated" }
 }
 
 /// Returns the lines that are meant, unless it is only the one above.
@@ -503,10 +477,5 @@ fn range(position: &DiffPosition) -> Option<String> {
     };
     let (lines, removed) = (position.lines?, position.removed);
     let old = removed.map(|removed| format!(" and old {}", from_to(removed))).unwrap_or_default();
-    (lines.0 < lines.1 || removed.is_some()).then(|| format!("  {}{old}", from_to(lines)))
-}
-
-/// Returns the note that the lines are not in the diff.
-fn outside_diff(position: &DiffPosition) -> String {
-    format!("  {}, outside the diff", position.label())
+    (lines.0 < lines.1 || removed.is_some()).then(|| format!("{}{old}", from_to(lines)))
 }

@@ -36,6 +36,8 @@ pub struct Thread {
     pub discussion: Option<String>,
     /// Whether it is resolved; `None` if it cannot be.
     pub resolved: Option<bool>,
+    /// The username of the user who resolved it.
+    pub resolver: Option<String>,
     /// The point in an image, in pixels from the left and from the top.
     pub point: Option<(u64, u64)>,
     /// Whether the thread is on a single commit, which `position` names.
@@ -127,7 +129,8 @@ pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> 
         } else if let Some(position) = positioned(note) {
             let (discussion, comments) = (Some(id.to_owned()), vec![comment(note, &note.body)]);
             let is_on_commit = note.commit_id.is_some();
-            let thread = Thread { position, discussion, resolved: None, point: point_of(note), is_on_commit, comments };
+            let (resolved, resolver, point) = (None, None, point_of(note));
+            let thread = Thread { position, discussion, resolved, resolver, point, is_on_commit, comments };
             by_id.insert(id, (threads.len(), vec![note]));
             threads.push(thread);
         }
@@ -135,6 +138,7 @@ pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> 
     for (at, notes) in by_id.values() {
         if let Some(thread) = threads.get_mut(*at) {
             thread.resolved = is_resolved(notes.iter().copied());
+            thread.resolver = notes.iter().find_map(|note| Some(note.resolved_by.as_ref()?.username.clone()));
         }
     }
     let mut add = |position: DiffPosition, comment: Comment, discussion: Option<&str>| {
@@ -158,6 +162,7 @@ pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> 
                     position,
                     discussion,
                     resolved: None,
+                    resolver: None,
                     point: None,
                     is_on_commit: false,
                     comments,

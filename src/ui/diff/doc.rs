@@ -347,6 +347,12 @@ impl DiffDoc {
         Some(RowContent::Inset { file, inset, row: 0 })
     }
 
+    /// Returns whether a row is only the border of an inset.
+    pub fn is_border(&self, row: usize) -> bool {
+        let Some(RowContent::Inset { inset, row, .. }) = self.content(row) else { return false };
+        self.insets.get(inset).is_some_and(|inset| inset.ends_with_border && row + 1 == inset.lines.len())
+    }
+
     /// Returns the content of `row`.
     pub fn content(&self, row: usize) -> Option<RowContent> {
         let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;

@@ -30,4 +30,10 @@ pub struct Inset {
     pub at: At,
     /// The rendered rows over the full width. Empty for an inset that takes no space.
     pub lines: Arc<Vec<DocLine<'static>>>,
+    /// Whether the last row is only a border, on which the cursor does not stop.
+    pub ends_with_border: bool,
+    /// The number of comments that it shows.
+    pub comments: usize,
+    /// Whether they still have to be resolved.
+    pub is_unresolved: bool,
 }

@@ -184,7 +184,15 @@ fn adjacent_hunks_have_no_separator() {
 fn inset(key: &str, at: At, rows: usize) -> Inset {
     let lines = (0..rows).map(|row| DocLine::new(format!("{key} {row}"), Style::new())).collect();
     let file = FileKey { path: "src/t.rs".into(), is_deleted: false };
-    Inset { key: key.into(), file, at, lines: Arc::new(lines) }
+    Inset {
+        key: key.into(),
+        file,
+        at,
+        lines: Arc::new(lines),
+        ends_with_border: false,
+        comments: 0,
+        is_unresolved: false,
+    }
 }
 
 #[test]

@@ -41,6 +41,20 @@ impl<'a> DocLine<'a> {
         Line::new(text, paint).into()
     }
 
+    /// Returns the line with `prefix` before its text. Marks and links stay on their words.
+    pub fn after(self, prefix: Line<'a>) -> DocLine<'a> {
+        let shift = prefix.len();
+        let shifted = |range: Range<usize>| range.start + shift..range.end + shift;
+        let mut text = prefix;
+        text.extend(self.text);
+        DocLine {
+            text,
+            marks: self.marks.into_iter().map(|(range, style)| (shifted(range), style)).collect(),
+            links: self.links.into_iter().map(|(range, target)| (shifted(range), target)).collect(),
+            ..self
+        }
+    }
+
     /// Returns the same line without copying its text.
     pub fn borrowed(&self) -> DocLine<'_> {
         DocLine {

@@ -350,6 +350,29 @@ pub fn fit_middle(text: &str, width: usize) -> String {
     out
 }
 
+/// Returns the length in bytes of the blanks that all lines with text start with.
+pub fn common_indent<'a>(lines: impl IntoIterator<Item = &'a str>) -> usize {
+    let mut lines = lines.into_iter().filter(|line| !line.trim().is_empty());
+    let Some(first) = lines.next() else { return 0 };
+    let blanks = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    lines.fold(blanks(first), |indent, line| {
+        first.bytes().zip(line.bytes()).take(indent).take_while(|(a, b)| a == b).count()
+    })
+}
+
+/// Sanitizes a path and cuts its folder with `…/` to fit into `width` columns: the name stays whole if it fits.
+pub fn fit_folder(path: &str, width: usize) -> String {
+    if width_up_to(path, width + 1) <= width {
+        return sanitize(path).into_owned();
+    }
+    // From the end, so that a path of any length costs no more than what is shown.
+    let rests = path.rmatch_indices('/').filter_map(|(at, _)| path.get(at..));
+    match rests.take_while(|rest| width_up_to(rest, width) < width).last() {
+        Some(rest) => format!("{}{}", glyph::ellipsis(), sanitize(rest)),
+        None => fit_middle(path.rsplit('/').next().unwrap_or(path), width),
+    }
+}
+
 /// Cuts `text` with `…` or appends spaces to fill exactly `width` columns.
 pub fn pad(text: &str, width: usize) -> String {
     let mut out = fit(text, width);
@@ -521,6 +544,31 @@ mod tests {
         for text in ["", "fn main() {}", "Grüße, 世界 👩‍💻", "cafe\u{301}", "می\u{200c}خواهم"] {
             assert!(matches!(sanitize(text), Cow::Borrowed(_)), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_path_loses_folders_before_its_name() {
+        let path = "pkg/git_commands/working_tree.go";
+        for (width, cut) in [
+            (40, path),
+            (31, "…/git_commands/working_tree.go"),
+            (20, "…/working_tree.go"),
+            (12, "worki…ree.go"),
+            (0, ""),
+        ] {
+            assert_eq!(fit_folder(path, width), cut, "{width}");
+        }
+        for hostile in ["/", "//////////", "a/\u{1b}[31m/世界世界世界", &"a/".repeat(5_000)] {
+            assert!((0..12).all(|columns| width(&fit_folder(hostile, columns)) <= columns), "{hostile:?}");
+        }
+    }
+
+    #[test]
+    fn blanks_that_all_lines_start_with_are_measured() {
+        assert_eq!(common_indent(["    a", "", "  b", "  \tc"]), 2);
+        assert_eq!(common_indent(["\ta", "  b"]), 0);
+        assert_eq!(common_indent(["  ", ""]), 0);
+        assert_eq!(common_indent(["  世", "  界"]), 2);
     }
 
     #[test]

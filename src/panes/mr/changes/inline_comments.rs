@@ -6,9 +6,8 @@ use crate::api::commits::CommitComment;
 use crate::app::context::Cx;
 use crate::app::view::View;
 use crate::panes::mr::commit_comments;
-use crate::parts::review::diff_comments;
-use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
-use crate::parts::review::threads::CommitComments;
+use crate::parts::review::commit_notes;
+use crate::parts::review::diff_comments::CommentedChanges;
 use crate::parts::secondary::SecondaryRead;
 use crate::store::{Load, Rows, Want};
 
@@ -52,41 +51,23 @@ impl ChangesTab {
             && self.input(view).is_some_and(|input| input.identity == self.changes.identity())
     }
 
-    /// Calls `run` with the data that the comment rows of the diff are built from.
-    fn with_source<T>(
-        &self,
-        view: &View,
-        drafted: &[LaidOutDraft],
-        shown: &Shown,
-        run: impl FnOnce(&Source) -> T,
-    ) -> T {
+    /// Returns the comments that are shown within the changes.
+    fn commented(&self, view: &View) -> CommentedChanges {
         let notes = self.reads.notes(view);
-        let pages = || (0..notes.pages() as usize).filter_map(|page| notes.page(page)).collect();
         let rows = commit_comments::loaded(&self.reads, view);
-        let comments = || -> Vec<CommitComments> {
-            let pages =
-                |rows: &Rows<CommitComment>| (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
-            rows.iter().map(|(sha, rows)| (sha.clone(), pages(rows))).collect()
-        };
-        let revisions = commit_comments::revisions(&rows);
-        run(&Source {
-            comments_key: format!("{}!{} {} {revisions:?}", self.reads.project, self.reads.iid, notes.revision),
-            notes: &pages,
-            comments: &comments,
-            drafts: drafted,
-            changes: self.changes.all_files_name(),
-            files: self.changes.files(),
-            head: self.shown_head(view),
-            current: Some(self.head(view))
-                .filter(|head| !head.is_empty())
-                .or(self.request_head(view))
-                .unwrap_or_default(),
+        let pages =
+            |rows: &Rows<CommitComment>| (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
+        let current = Some(self.head(view)).filter(|head| !head.is_empty()).or(self.request_head(view));
+        let revisions = commit_notes::revisions(&rows);
+        CommentedChanges {
+            key: format!("{}!{} {} {revisions:?}", self.reads.project, self.reads.iid, notes.revision),
+            notes: (0..notes.pages() as usize).filter_map(|page| notes.page(page)).collect(),
+            comments: rows.iter().map(|(sha, rows)| (sha.clone(), pages(rows))).collect(),
+            head: self.shown_head(view).to_owned(),
+            current: current.unwrap_or_default().to_owned(),
             whole: self.is_whole(view),
-            complete: self.changes.has_all(),
-            shown,
             versions: versions::heads(&self.reads, view),
-            width: diff_comments::width(view, &self.changes),
-        })
+        }
     }
 
     /// Returns the requests for all threads, drafts and reactions within the changes.
@@ -101,8 +82,7 @@ impl ChangesTab {
         wants.extend(self.diff_comments.has_outdated().then(|| versions::want(&self.reads)));
         if self.is_current(view) {
             wants.extend(self.diff_comments.reactions(view, &self.changes, &self.reads.noteable()));
-            let drafted = self.drafts.drafted(view);
-            wants.extend(self.with_source(view, &drafted, &self.diff_comments.shown, |source| source.wants(view)));
+            wants.extend(self.diff_comments.wants(&self.commented(view), &self.changes, &self.drafts, view));
         }
         wants
     }
@@ -132,16 +112,8 @@ impl ChangesTab {
         if !self.is_current(&view) {
             return;
         }
-        let drafted = self.drafts.drafted(&view);
-        let (mut diff_comments, mut drafts) =
-            (std::mem::take(&mut self.diff_comments), std::mem::take(&mut self.drafts));
-        let mut insets = None;
-        diff_comments.sync_reactions(&view, &self.changes, &self.reads.noteable());
-        let shown = diff_comments.shown.clone();
-        self.with_source(&view, &drafted, &shown, |source| insets = diff_comments.sync(source, &mut drafts, cx));
-        (self.diff_comments, self.drafts) = (diff_comments, drafts);
-        if let Some((revision, rows)) = insets {
-            self.changes.set_insets(revision, || rows);
-        }
+        self.diff_comments.sync_reactions(&view, &self.changes, &self.reads.noteable());
+        let commented = self.commented(&view);
+        self.diff_comments.sync(&commented, &mut self.changes, &mut self.drafts, cx);
     }
 }

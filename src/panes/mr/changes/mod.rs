@@ -133,8 +133,8 @@ impl TabPart for ChangesTab {
         self.changes.step_file(forward);
     }
 
-    fn step_thread(&mut self, forward: bool) {
-        self.diff_comments.next_thread(forward, &mut self.changes);
+    fn step_thread(&mut self, forward: bool) -> bool {
+        self.diff_comments.next_thread(forward, &mut self.changes)
     }
 
     fn fold(&mut self, _cx: &mut Cx) {

@@ -48,7 +48,7 @@ impl ChangesTab {
             return Err("switch to all changes (u) to comment on removed lines".into());
         }
         if position.note_header().is_none() {
-            return Err("the file name contains characters that a note cannot reference".into());
+            return Err("the file name contains characters that a comment cannot reference".into());
         }
         Ok(())
     }

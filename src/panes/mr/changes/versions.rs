@@ -41,11 +41,6 @@ fn numbered<'a>(versions: &'a Rows<'a, Version>) -> impl Iterator<Item = (Option
     versions.iter().enumerate().map(move |(at, version)| ((!versions.has_more).then_some(count - at), version))
 }
 
-/// Returns the number of the version with that head, if it is known.
-pub fn number_of(versions: &Rows<Version>, sha: &str) -> Option<usize> {
-    numbered(versions).find(|(_, version)| version.head_commit_sha.as_deref() == Some(sha))?.0
-}
-
 fn load(list: &ListMergeRequestVersions) -> Load {
     Load::list(list, PAGES)
 }
