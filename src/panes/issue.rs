@@ -553,8 +553,10 @@ impl PaneKind for IssuePane {
             pane.notes.drafts(cx);
         })
         .when(|pane, _| pane.notes.has_drafts()),
-        Command::new("issue.open", &["Enter"], "Open selection", |pane: &mut Self, cx| pane.notes.toggle(cx))
-            .when(|pane, view| pane.notes.can_enter(view)),
+        Command::new("issue.open", &["Enter"], "Open selection", |pane: &mut Self, cx| {
+            pane.notes.enter((pane.project.as_ref(), pane.group.as_ref()), cx);
+        })
+        .when(|pane, view| pane.notes.can_enter(view)),
         Command::new("issue.fold", &["-"], "Toggle thread fold", |pane: &mut Self, cx| pane.notes.toggle(cx)),
         Command::new("issue.next_thread", &[";"], "Next unresolved thread", |pane: &mut Self, cx| {
             if !pane.notes.step_thread(true) {

@@ -37,12 +37,12 @@ impl LinkTarget {
         (url.starts_with("https://") || url.starts_with("http://")).then(|| LinkTarget::Page(url.to_owned()))
     }
 
-    /// Opens the place or the web page, or copies the text.
-    pub fn open(self, cx: &mut Cx) {
+    /// Returns the action that opens the place or the web page, or copies the text.
+    pub fn action(self) -> Action {
         match self {
-            LinkTarget::Place(place) => cx.go(place),
-            LinkTarget::Page(url) => cx.act(Action::Browse(url)),
-            LinkTarget::Copy(clip) => cx.act(Action::Copy(clip)),
+            LinkTarget::Place(place) => Action::GoToPlace(place),
+            LinkTarget::Page(url) => Action::Browse(url),
+            LinkTarget::Copy(clip) => Action::Copy(clip),
         }
     }
 }
@@ -110,7 +110,7 @@ impl Details {
     pub fn enter_row(&self, row: usize, cx: &mut Cx) -> bool {
         let link = self.lines.get(row).and_then(|line| line.link.clone());
         let is_link = link.is_some();
-        link.into_iter().for_each(|link| link.open(cx));
+        link.into_iter().for_each(|link| cx.act(link.action()));
         is_link
     }
 

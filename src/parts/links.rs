@@ -45,6 +45,14 @@ pub struct Link {
     pub address: Arc<str>,
 }
 
+impl Link {
+    /// Returns the item of a picker for this link.
+    fn item(&self, action: Action) -> Item {
+        let label = if self.text.is_empty() { self.address.to_string() } else { self.text.clone() };
+        Item::act(label, action).note(text::sanitize(&self.address))
+    }
+}
+
 impl TextOrigin {
     /// Returns the origin of a file.
     pub fn of_file(project: &Id, git_ref: Option<GitRef>, path: &str) -> TextOrigin {
@@ -181,20 +189,36 @@ pub fn open<P: 'static>(links: Vec<Link>, pane: &mut P, cx: &mut Cx, follow: fn(
         return follow(pane, &link.address, cx);
     }
     let here = cx.here;
-    let items = links.into_iter().map(|Link { text, address }| {
-        let label = if text.is_empty() { address.to_string() } else { text };
-        let shown = text::sanitize(&address).into_owned();
-        let then = here.then(move |pane: &mut P, cx| follow(pane, &address, cx));
-        Item::act(label, then).note(shown)
+    let items = links.iter().map(|link| {
+        let address = link.address.clone();
+        link.item(here.then(move |pane: &mut P, cx| follow(pane, &address, cx)))
     });
     cx.act(Action::OpenOverlay(Box::new(Picker::new("Open link", items.collect()))));
+}
+
+/// Opens the only link of a description or a comment in a project or a group, or asks which one.
+pub fn open_comment(links: &[Link], (project, group): (Option<&Id>, Option<&Id>), cx: &mut Cx) {
+    let origin = TextOrigin { project: project.cloned(), group: group.cloned(), ..TextOrigin::default() };
+    let action = |link: &Link| match destination(&cx.view, &origin, None, &link.address) {
+        Ok(Destination::Target(target)) => target.action(),
+        Ok(Destination::Line(_)) => Action::All(Vec::new()),
+        Err(why) => Action::Say(Tone::Info, why),
+    };
+    let action = match links {
+        [link] => action(link),
+        _ => {
+            let items = links.iter().map(|link| link.item(action(link))).collect();
+            Action::OpenOverlay(Box::new(Picker::new("Open link", items)))
+        }
+    };
+    cx.act(action);
 }
 
 /// Goes to a place or opens a web page. Returns the line to show if the link leads to the same text.
 pub fn follow(origin: &TextOrigin, rendered: Option<&Rendered>, address: &str, cx: &mut Cx) -> Option<usize> {
     match destination(&cx.view, origin, rendered, address) {
         Ok(Destination::Line(line)) => return Some(line),
-        Ok(Destination::Target(target)) => target.open(cx),
+        Ok(Destination::Target(target)) => cx.act(target.action()),
         Err(why) => cx.say(Tone::Info, why),
     }
     None

@@ -2,8 +2,8 @@
 
 use super::list;
 use super::review::quoted_reply;
-use crate::api::Noteable;
 use crate::api::notes::Note;
+use crate::api::{Id, Noteable};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
@@ -12,6 +12,7 @@ use crate::app::motion::Motion;
 use crate::app::outbox::DraftThread;
 use crate::app::view::View;
 use crate::parts::conversation::{Content, Conversation, Head, ListStatus, UnderCursor};
+use crate::parts::links::{self, Link};
 use crate::parts::reactions::Reactions;
 use crate::parts::review::drafts::{CommentTarget, Drafts};
 use crate::parts::review::threads;
@@ -156,10 +157,23 @@ impl Notes {
         self.conversation.step_thread(forward)
     }
 
-    /// Returns an error unless a folded thread or system notes are under the cursor.
+    /// Returns an error unless a folded thread, system notes or a link are under the cursor.
     pub fn can_enter(&self, view: &View) -> Result<(), Disabled> {
         let rows = self.rows(view).ok_or("nothing is open here")?;
-        list::need(self.conversation.is_fold().then_some(()), &rows, "nothing under the cursor can be opened")
+        let can = self.conversation.is_fold() || !self.links_here(view).is_empty();
+        list::need(can.then_some(()), &rows, "nothing under the cursor can be opened")
+    }
+
+    fn links_here(&self, view: &View) -> Vec<Link> {
+        self.with_content(view, "", |content| self.conversation.links_here(view, content)).unwrap_or_default()
+    }
+
+    /// Folds or unfolds what is under the cursor, or opens its link, as of a text in a project or a group.
+    pub fn enter(&mut self, of: (Option<&Id>, Option<&Id>), cx: &mut Cx) {
+        if self.conversation.is_fold() {
+            return self.toggle(cx);
+        }
+        links::open_comment(&self.links_here(&cx.view), of, cx);
     }
 
     /// Folds or unfolds what is under the cursor.

@@ -1,6 +1,6 @@
 //! Links in READMEs and Markdown files: they open their place or page, and nothing is requested before.
 
-use crate::fixtures::{self, blob_id, file, folder, user};
+use crate::fixtures::{self, With, blob_id, file, folder, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::place::Place;
 use serde_json::json;
@@ -136,4 +136,32 @@ async fn links_of_the_overview_open_too() {
     assert!(is_selected(&app, "The end"), "{}", app.picture());
     app.double_click_on("source").settle().await;
     app.expect("fn main()");
+}
+
+#[tokio::test]
+async fn links_of_descriptions_and_comments_open_too() {
+    let issue = fixtures::issue(7, "It is slow", "opened")
+        .with(json!({"project_id": 7, "description": "Before it\n\nSee [the guide](docs/guide.md) there."}));
+    let comment = fixtures::note(1, "bo", "As in [this](https://x.example) and !9.")
+        .with(json!({"noteable_type": "Issue", "noteable_iid": 7}));
+    for words in ["See the guide", "As in this"] {
+        let mut app = open(Place::new("issue").project("acme/rocket").item(7));
+        app.reply(&format!("{PROJECT}/issues/7"), issue.clone())
+            .reply(&format!("{PROJECT}/issues/7/notes"), json!([comment]));
+        app.settle().await;
+        for _ in 0..40 {
+            if app.line_with(words).contains('▌') {
+                break;
+            }
+            app.press("j");
+        }
+        app.press("Enter");
+        if words == "As in this" {
+            app.expect("Open link").expect("!9").press("Enter").settle().await;
+            assert_eq!(app.browsed(), ["https://x.example"]);
+        } else {
+            app.settle().await;
+            app.expect("docs/guide.md").expect("292 B");
+        }
+    }
 }

@@ -25,6 +25,7 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::changed_files::Entries;
 use crate::parts::conversation::{self, Content, Conversation, GUTTER_WIDTH, Head, ListStatus, UnderCursor};
+use crate::parts::links::{self, Link};
 use crate::parts::list::{self, draw_error};
 use crate::parts::review::commit_notes::{COMMIT_NOTEABLE_TYPE, CommitNotes};
 use crate::parts::review::drafts::Drafts;
@@ -196,6 +197,11 @@ impl OverviewTab {
         Some((text, rendered_markdown::identity(text)))
     }
 
+    /// Returns the links of the line under the cursor.
+    fn links_here(&self, view: &View) -> Vec<Link> {
+        self.with_content(view, |content| self.conversation.links_here(view, content)).unwrap_or_default()
+    }
+
     /// Calls `run` with the loaded data that the conversation is built from.
     fn with_content<T>(&self, view: &View, run: impl FnOnce(&Content) -> T) -> Option<T> {
         let width = OverviewTab::width(view);
@@ -246,7 +252,7 @@ impl TabPart for OverviewTab {
     fn can_enter(&self, view: &View) -> Result<(), Disabled> {
         let can = match self.conversation.at_cursor() {
             UnderCursor::Draft(_) => true,
-            _ if self.conversation.is_fold() => true,
+            _ if self.conversation.is_fold() || !self.links_here(view).is_empty() => true,
             UnderCursor::Note(index) => self.note_at(index, view).is_some_and(|note| threads::place(note).0.is_some()),
             _ => false,
         };
@@ -260,6 +266,9 @@ impl TabPart for OverviewTab {
                 if let Some(key) = self.draft_at(index) {
                     self.drafts.open(key, cx);
                 }
+            }
+            _ if !self.links_here(&cx.view).is_empty() => {
+                links::open_comment(&self.links_here(&cx.view), (Some(&self.reads.project), None), cx);
             }
             UnderCursor::Note(index) => {
                 if let Some(position) = self.note_at(index, &cx.view).and_then(|note| threads::place(note).0) {

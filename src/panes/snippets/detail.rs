@@ -146,11 +146,11 @@ impl Detail<SnippetSource> for SnippetDetail {
         }
     }
 
-    fn enter(&mut self, _: &DetailContext<'_, SnippetSource>, cx: &mut Cx) -> bool {
+    fn enter(&mut self, context: &DetailContext<'_, SnippetSource>, cx: &mut Cx) -> bool {
         match self.tab {
             DETAILS => self.details.enter(cx),
             NOTES if self.notes.can_enter(&cx.view).is_ok() => {
-                self.notes.toggle(cx);
+                self.notes.enter((Some(&context.source.project), None), cx);
                 true
             }
             _ => false,

@@ -13,6 +13,7 @@ use crate::api::{Error, Noteable, Time};
 use crate::app::motion::Motion;
 use crate::app::outbox::{DiffPosition, Draft};
 use crate::app::view::View;
+use crate::parts::links::{self, Link};
 use crate::parts::reactions::Reactions;
 use crate::parts::rendered_markdown;
 use crate::parts::review::thread_frame::{self, CODE_LINES, CodeLine, ThreadState};
@@ -961,14 +962,7 @@ impl Conversation {
         let here = self.at(self.scroll.at(self.len()));
         doc::draw(buf, area, view.theme, focused, &self.scroll, self.len(), GUTTER_WIDTH, &|row| {
             let Some(at) = self.at(row) else { return DocLine::default() };
-            let mut line = match at {
-                RowKind::Head(index) => (content.head.line)(index),
-                RowKind::Between(0) => Reactions::to(content.on.clone(), None).line(view, content.width).into(),
-                RowKind::Between(_) => lines::divider(content, self.written, self.unresolved.len()),
-                RowKind::Unit(unit, line) => self.unit_line(view, content, unit, line),
-                RowKind::Draft(draft, line) => self.draft_line(view, content, draft, line),
-                RowKind::Tail => lines::tail(view, content),
-            };
+            let mut line = self.line(view, content, at);
             let is_at_cursor = match (at, here) {
                 (RowKind::Unit(unit, line), Some(RowKind::Unit(here, _))) => {
                     unit == here && line + 1 < self.height_of(unit)
@@ -981,6 +975,23 @@ impl Conversation {
             }
             line
         });
+    }
+
+    fn line(&self, view: &View, content: &Content, at: RowKind) -> DocLine<'static> {
+        match at {
+            RowKind::Head(index) => (content.head.line)(index),
+            RowKind::Between(0) => Reactions::to(content.on.clone(), None).line(view, content.width).into(),
+            RowKind::Between(_) => lines::divider(content, self.written, self.unresolved.len()),
+            RowKind::Unit(unit, line) => self.unit_line(view, content, unit, line),
+            RowKind::Draft(draft, line) => self.draft_line(view, content, draft, line),
+            RowKind::Tail => lines::tail(view, content),
+        }
+    }
+
+    /// Returns the links of the line under the cursor.
+    pub fn links_here(&self, view: &View, content: &Content) -> Vec<Link> {
+        let at = self.at(self.scroll.at(self.len()));
+        at.map(|at| links::of_line(&self.line(view, content, at))).unwrap_or_default()
     }
 
     fn unit_line(&self, view: &View, content: &Content, unit: usize, line: usize) -> DocLine<'static> {
