@@ -138,6 +138,9 @@ impl App {
         if !self.watched.is_empty() {
             right.push(format!("watching {} · ", self.watched.len()), Role::Running);
         }
+        if let Some(count) = self.todo_count(view) {
+            right.push(format!("{count} · "), Role::Accent);
+        }
         if let Some(me) = view.me() {
             right.push(text::sanitize(&me.username).into_owned(), Role::User);
             right.push(" · ", dim);

@@ -16,6 +16,7 @@ mod failed_reads;
 pub mod frame;
 pub mod global;
 pub mod hits;
+mod inbox;
 mod input;
 pub mod key_names;
 pub mod keymap;
@@ -719,6 +720,7 @@ impl App {
             return wants;
         }
         wants.extend(reconcile::session_wants(&view));
+        wants.extend(inbox::want(&view));
         if self.server_switch.in_background {
             return wants;
         }

@@ -41,6 +41,7 @@ impl App {
         self.claim(effects);
         self.deliver(effects);
         self.notify_ended(effects);
+        self.tell_todos(effects);
         self.warn_expiry();
         self.report_refresh();
         self.with_pane(effects, |pane, cx| pane.changed(cx));

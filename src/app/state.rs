@@ -314,6 +314,8 @@ pub struct Seen {
     pub heads: Latest<String, SeenHead>,
     /// The files that are marked as viewed, by the changes that contain them.
     pub viewed: Latest<String, ViewedFiles>,
+    /// The ID of the newest to-do that was told; `None` before the first time.
+    pub last_todo: Option<u64>,
 }
 
 /// A merge request as it was last seen.
@@ -349,6 +351,8 @@ pub enum SeenChange {
     Head { merge_request: String, sha: String },
     /// Replaces the files of some changes that are marked as viewed.
     Viewed { changes: String, files: ViewedFiles },
+    /// Records that the to-dos up to this ID were told.
+    Todo(u64),
 }
 
 impl Seen {
@@ -362,6 +366,11 @@ impl Seen {
             }
             SeenChange::Viewed { changes, files } if files.is_empty() => self.viewed.remove(changes),
             SeenChange::Viewed { changes, files } => self.viewed.insert(changes.clone(), files.clone()),
+            SeenChange::Todo(id) => {
+                let is_newer = self.last_todo < Some(*id);
+                self.last_todo = self.last_todo.max(Some(*id));
+                is_newer
+            }
         }
     }
 
@@ -369,6 +378,7 @@ impl Seen {
         self.merge_requests.absorb(&later.merge_requests);
         self.heads.absorb(&later.heads);
         self.viewed.absorb(&later.viewed);
+        self.last_todo = self.last_todo.max(later.last_todo);
     }
 
     fn prune(&mut self) {
@@ -580,6 +590,7 @@ mod tests {
             Change::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "one".into() }),
             Change::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "two".into() }),
             Change::Seen(SeenChange::Viewed { changes: "a/b!1".into(), files }),
+            Change::Seen(SeenChange::Todo(102)),
         ] {
             assert!(state.apply(&change).is_some(), "{change:?}");
             assert!(state.apply(&change).is_none(), "nothing is different the second time: {change:?}");

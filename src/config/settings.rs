@@ -57,14 +57,14 @@ pub const SETTINGS: &[Setting] = &[
         "notify",
         "`\"bell\"`",
         "\"desktop\"",
-        "How to notify you when a watched job finishes: `off`, `bell`, `osc9`, `osc777` or `desktop`.",
+        "How to notify you when a watched job finishes, and of new to-dos while the terminal does not have the focus: `off`, `bell`, `osc9`, `osc777` or `desktop`.",
     ),
     setting(
         "",
         "refresh",
         "`60`",
         "0",
-        "The seconds after which Home and the list on the screen are read again: at least 10, or 0 for never. While the terminal does not have the focus, it takes six times as long; in accessible mode, nothing is read by itself.",
+        "The seconds after which Home and the list on the screen are read again, and your to-dos, of which new ones are announced in the last line: at least 10, or 0 for never. While the terminal does not have the focus, lists take six times as long; in accessible mode, nothing is read by itself.",
     ),
     setting("", "cache", "`true`", "true", "Keep replies on disk, to show them before the server answers."),
     setting(

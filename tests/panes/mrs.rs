@@ -3,8 +3,10 @@
 use crate::fixtures::{With, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
+use labscope::app::action::Msg;
 use labscope::app::state::{Change, SeenChange, SeenMergeRequest, State};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const LIST: &str = "GET /projects/acme%2Frocket-ui/merge_requests";
 
@@ -451,4 +453,25 @@ async fn only_the_selected_row_reads_a_whole_diff_to_count_its_lines() {
     for title in ["feature/1", "feature/2"] {
         assert!(harness.line_with(title).contains("+2 −1"), "{title}\n{}", harness.picture());
     }
+}
+
+#[tokio::test]
+async fn a_list_is_read_again_less_often_without_the_focus_and_at_once_with_it() {
+    let mut begin = Begin::at(place()).size(120, 30);
+    begin.refresh = Some(Duration::from_secs(60));
+    let mut harness = begin.open();
+    let list = format!("{LIST}?order_by=updated_at&state=opened");
+    harness.reply(&list, [merge_request(42, "Draw only visible rows", "merged")]).settle().await;
+    let reads = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with(&list)).count();
+    assert_eq!(reads(&harness), 1);
+    harness.pass(60).settle().await;
+    assert_eq!(reads(&harness), 2);
+    harness.send(Msg::Focus(false));
+    harness.pass(359).settle().await;
+    assert_eq!(reads(&harness), 2);
+    harness.pass(1).settle().await;
+    assert_eq!(reads(&harness), 3);
+    harness.pass(30).send(Msg::Focus(true));
+    harness.settle().await;
+    assert_eq!(reads(&harness), 4);
 }

@@ -1,11 +1,13 @@
 //! The to-do list: pending items with their reasons and targets, and marking them as done.
 
-use crate::fixtures::With;
+use crate::fixtures::{With, user};
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
 use labscope::app::action::Msg;
+use labscope::app::state::State;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::time::Duration;
 
 const PENDING: &str = "GET /todos?state=pending";
@@ -205,13 +207,39 @@ async fn the_list_is_read_again_by_itself_and_the_cursor_stays_on_its_row() {
     harness.reply(PENDING, [mention(), first]).pass(1).settle().await;
     assert_eq!(reads(&harness), before + 1);
     assert!(harness.line_with("Draw only visible rows").starts_with('▌'), "{}", harness.picture());
-    // Less often while the terminal does not have the focus, and at once when it has it again.
+}
+
+#[tokio::test]
+async fn new_to_dos_are_told_once_wherever_the_user_is() {
+    let open = |states: &HashMap<String, State>| {
+        let mut begin = Begin::at(Place::new("projects")).size(120, 30);
+        begin.refresh = Some(Duration::from_secs(60));
+        begin.states.clone_from(states);
+        begin.open()
+    };
+    let mut harness = open(&HashMap::new());
+    harness.reply("GET /user", user(1, "ada")).reply("GET /projects", json!([]));
+    let first = todo(7, "review_requested", 42, "Draw only visible rows");
+    harness.reply(PENDING, [first.clone()]).settle().await;
+    harness.expect("1 to-do · ada").expect_no("requested your review");
+    // Those that were there at the first time are not new.
+    let second = todo(8, "mentioned", 9, "Retry reads\u{1b}[31m");
+    let own = todo(9, "marked", 5, "Mine");
+    harness.reply(PENDING, [own.clone(), second.clone(), first.clone()]).pass(60).settle().await;
+    harness.expect("3 to-dos · ada").expect("bo mentioned you in acme/rocket-ui!9. g w lists your to-dos");
+    assert!(harness.notified().is_empty(), "the terminal has the focus");
+    harness.pass(4).expect_no("mentioned you").pass(60).settle().await;
+    harness.expect_no("mentioned you");
     harness.send(Msg::Focus(false));
-    harness.pass(359).settle().await;
-    assert_eq!(reads(&harness), before + 1);
-    harness.pass(1).settle().await;
-    assert_eq!(reads(&harness), before + 2);
-    harness.pass(30).send(Msg::Focus(true));
-    harness.settle().await;
-    assert_eq!(reads(&harness), before + 3);
+    let third = todo(10, "assigned", 3, "More");
+    harness.reply(PENDING, [third.clone(), own.clone(), second.clone(), first.clone()]).pass(400).settle().await;
+    harness.expect("bo assigned acme/rocket-ui!3 to you");
+    assert_eq!(harness.notified(), ["bo assigned acme/rocket-ui!3 to you"]);
+    // What arrived while labscope was closed is told at the next start.
+    let states = harness.states.clone();
+    let mut harness = open(&states);
+    harness.reply("GET /user", user(1, "ada")).reply("GET /projects", json!([]));
+    let two = [todo(12, "build_failed", 4, "A"), todo(11, "assigned", 3, "B"), third, own, second, first];
+    harness.reply(PENDING, two).settle().await;
+    harness.expect("2 new to-dos, the latest: The pipeline of acme/rocket-ui!4 failed");
 }
