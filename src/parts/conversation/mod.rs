@@ -612,7 +612,7 @@ impl Conversation {
         let (is_first, is_last, is_framed) = (at == 0, at + 1 == thread.notes.len(), thread.is_framed());
         let text = match self.body(view, content, index) {
             Some(body @ [_]) => {
-                content.note_at(index).map_or(1, |note| lines::comment(view, note, at > 0, body, content).len())
+                content.note_at(index).map_or(1, |note| lines::comment(view, note, at > 0, body, content).height())
             }
             Some(body) => 1 + body.len(),
             // The heading, and a mark that the text is being rendered.

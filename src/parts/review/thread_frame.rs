@@ -204,7 +204,7 @@ impl CommentRows<'_> {
     }
 
     /// Returns the number of rows.
-    pub fn len(&self) -> usize {
+    pub fn height(&self) -> usize {
         if self.joined().is_some() { 1 } else { 1 + self.body.len() }
     }
 
@@ -234,7 +234,7 @@ mod tests {
     fn rows(heading: &str, body: &[&str], is_reply: bool, width: usize) -> Vec<String> {
         let body: Vec<DocLine> = body.iter().map(|line| DocLine::new((*line).to_owned(), Role::Text)).collect();
         let rows = CommentRows { heading: Line::text(heading.to_owned()), is_reply, body: &body, width };
-        (0..rows.len()).map(|row| rows.row(row).text.plain_text()).collect()
+        (0..rows.height()).map(|row| rows.row(row).text.plain_text()).collect()
     }
 
     #[test]

@@ -387,7 +387,7 @@ impl ThreadLayoutWork {
                     body: body.map(|body| body.as_slice()).unwrap_or_default(),
                     width: self.text_width() + COLUMNS / 2,
                 };
-                lines.extend((0..rows.len()).map(|row| frame.row(rows.row(row))));
+                lines.extend((0..rows.height()).map(|row| frame.row(rows.row(row))));
                 let reactions = comment.note.and_then(|note| self.shown.reactions.get(&note));
                 lines.extend(reactions.map(|spans| frame.row(spans.clone().into())));
             }
