@@ -337,6 +337,11 @@ impl Theme {
         self.styles.get(role as usize).copied().unwrap_or_default()
     }
 
+    /// Returns whether a role has a background of its own.
+    pub fn has_tint(&self, role: Role) -> bool {
+        self.style(role).bg.is_some_and(|color| color != Color::Reset)
+    }
+
     /// Returns the style of an empty screen.
     pub fn blank(&self) -> Style {
         let text = self.style(Role::Text);

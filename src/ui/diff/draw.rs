@@ -73,6 +73,8 @@ fn line_at<'a>(
     };
     let fill_role =
         if fill_role.is_some() && doc.is_moved(file_index, line_index) { Some(Role::MovedLine) } else { fill_role };
+    // Without tints, as with sixteen colors, the line itself shows what it is: its number and its text are colored.
+    let whole_role = fill_role.filter(|role| !theme.has_tint(*role)).map(|_| sign_role);
     let digits = doc.digits;
     let format_number = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
     let numbers = match side {
@@ -80,23 +82,26 @@ fn line_at<'a>(
         Some(side) => format!("{:>digits$} ", format_number(line.number(side))),
     };
     DocLine {
-        gutter: line::Line::new(numbers, Role::LineNumber).and(format!("{sign} "), sign_role),
-        text: text_of(file, line, doc.styles(file_index, hunk, line_index), word_role, theme),
+        gutter: line::Line::new(numbers, whole_role.unwrap_or(Role::LineNumber)).and(format!("{sign} "), sign_role),
+        text: text_of(file, line, doc.styles(file_index, hunk, line_index), word_role, whole_role, theme),
         fill: fill_role.map(|role| theme.style(role)),
         ..DocLine::default()
     }
 }
 
-/// Returns the text of a line with its colors.
+/// Returns the text of a line with its colors, or in the color of `whole_role`.
 fn text_of<'a>(
     file: &'a FileDiff,
     line: &Line,
     styles: Option<&(code::Spans, Vec<Range<u32>>)>,
     word_role: Role,
+    whole_role: Option<Role>,
     theme: &Theme,
 ) -> line::Line<'a> {
-    let base = theme.style(if line.kind == Kind::NoNewline { Role::Dim } else { Role::Text });
-    let syntax = styles.map(|(spans, _)| code::layer(spans, theme)).unwrap_or_default();
+    let base_role = if line.kind == Kind::NoNewline { Role::Dim } else { Role::Text };
+    let base = theme.style(whole_role.unwrap_or(base_role));
+    let syntax = styles.filter(|_| whole_role.is_none()).map(|(spans, _)| code::layer(spans, theme));
+    let syntax = syntax.unwrap_or_default();
     let to_usize = |range: &Range<u32>| range.start as usize..range.end as usize;
     let changed: Vec<(Range<usize>, Style)> = styles
         .iter()

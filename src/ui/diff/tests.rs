@@ -5,7 +5,7 @@ use crate::ui::code::Text;
 use crate::ui::doc::{DocLine, DocState};
 use crate::ui::layers::tests::Noise;
 use crate::ui::line::Span;
-use crate::ui::theme::{Background, Role, Theme};
+use crate::ui::theme::{Background, Depth, Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
@@ -115,6 +115,23 @@ fn rows_are_drawn_with_numbers_and_signs() {
     let theme = Theme::for_background(Background::Dark);
     assert_eq!(line(&doc, 3, &theme).fill, Some(theme.style(Role::RemovedLine)));
     assert_eq!(line(&doc, 5, &theme).fill, Some(theme.style(Role::AddedLine)));
+}
+
+#[test]
+fn without_tints_the_number_and_the_text_of_changed_lines_are_colored() {
+    let mut doc = doc(&[DIFF]);
+    let styles = highlight_hunk(&doc.files()[0], 0, 0, &|| false);
+    doc.insert((0, 0, 0), styles);
+    let sixteen = Theme::for_background(Background::Dark).with_depth(Depth::Sixteen);
+    for theme in [Theme::built_in("terminal").unwrap(), sixteen] {
+        for (row, role) in [(3, Role::Removed), (5, Role::Added)] {
+            let line = line(&doc, row, &theme);
+            let spans = line.gutter.spans.iter().chain(&line.text.spans);
+            let colors: Vec<_> = spans.map(|span| span.paint.style(&theme).fg).collect();
+            assert!(colors.iter().all(|color| *color == theme.style(role).fg), "{}: {colors:?}", theme.name);
+        }
+        assert_ne!(line(&doc, 2, &theme).gutter.spans[0].paint.style(&theme).fg, theme.style(Role::Added).fg);
+    }
 }
 
 #[test]
