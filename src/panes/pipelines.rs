@@ -1,4 +1,4 @@
-//! The pipelines of a project: filtering, running, retrying, canceling and deleting them.
+//! The pipelines of a project, with the title of their commit and their stages: filtering, running, retrying, canceling and deleting them.
 
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::pipelines::{CreatePipeline, ListPipelines};
@@ -8,9 +8,10 @@ use crate::app::watch::Watched;
 use crate::parts::ci::{self, POLL_INTERVAL};
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
+use crate::parts::pipeline_stages::{self, PipelineSummary};
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
-use crate::parts::{forms, project, query_list};
+use crate::parts::{forms, project, query_list, request_limit};
 use crate::store::{Load, Rows};
 use crate::ui::glyph;
 use serde_json::{Value, json};
@@ -47,6 +48,24 @@ impl PipelineSource {
     fn details<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a Pipeline {
         let known = pipelines::known(view, &self.project, row.id).value;
         known.filter(|known| known.status == row.status).unwrap_or(row)
+    }
+}
+
+impl PipelineSource {
+    /// Returns what is known of the jobs of a row.
+    fn summary<'a>(&self, view: &View<'a>, row: &Pipeline) -> Option<&'a PipelineSummary> {
+        pipeline_stages::known(view, &self.project, row)
+    }
+
+    /// Returns the name of a row, or the title of its commit once its jobs are known.
+    fn title<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a str {
+        let name = row.name.as_deref().filter(|name| !name.is_empty());
+        name.or(self.summary(view, row).map(|known| known.title.as_str())).unwrap_or_default()
+    }
+
+    fn username<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a str {
+        let user = self.details(view, row).user.as_ref().map(|user| user.username.as_str());
+        user.or(self.summary(view, row).map(|known| known.username.as_str())).unwrap_or_default()
     }
 }
 
@@ -100,46 +119,50 @@ impl ListSource for PipelineSource {
     const NOUN: &'static str = "pipeline";
     const ORDER: Option<(&'static str, bool)> = Some(("ID", true));
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::fit("status", "Status", 8, 18, |source, pipeline, view| {
-            let errors = source.details(view, pipeline).yaml_errors.as_deref().unwrap_or_default();
-            let status = Line::from(glyph::labeled(pipeline.status.as_str()));
-            if errors.is_empty() { status } else { status.and(" YAML", Role::Failed) }
-        })
-        .server("status"),
+        Column::<Self>::glyph("status", |_, pipeline, _| glyph::status(pipeline.status.as_str()).into())
+            .server("status"),
         Column::<Self>::fit("ID", "ID", 3, 12, |_, pipeline, _| Line::new(format!("#{}", pipeline.id), Role::Dim))
             .right()
             .server("id")
             .newest_first(),
-        Column::<Self>::fill("ref", "Ref", 14, |_, pipeline, _| {
-            let name = pipeline.name.as_ref().map(|name| format!("  {name}")).unwrap_or_default();
-            Line::new(pipelines::ref_name(pipeline), Role::Ref).and(name, Role::Text)
+        Column::<Self>::fit("ref", "Ref", 8, 30, |_, pipeline, _| Line::new(pipelines::ref_name(pipeline), Role::Ref))
+            .cut_in_middle()
+            .server("ref")
+            .drop_order(3),
+        Column::<Self>::fill("title", "Title", 14, |source, pipeline, view| {
+            let has_errors =
+                source.details(view, pipeline).yaml_errors.as_deref().is_some_and(|errors| !errors.is_empty());
+            let mark = if has_errors { "invalid YAML " } else { "" };
+            Line::new(mark, Role::Failed).and(source.title(view, pipeline), Role::Text)
+        }),
+        Column::<Self>::fit("stages", "Stages", 1, 12, |source, pipeline, view| {
+            pipeline_stages::cell(view, &source.project, pipeline)
         })
-        .cut_in_middle()
-        .server("ref"),
-        Column::<Self>::fit("source", "Source", 4, 16, |_, pipeline, _| {
-            Line::new(pipelines::source(pipeline), Role::Dim)
-        })
-        .sorted(|pipeline| pipeline.source.as_ref().into())
-        .drop_order(3),
-        Column::<Self>::fixed("SHA", "SHA", 8, |_, pipeline, _| {
-            Line::new(pipeline.sha.get(..8).unwrap_or(&pipeline.sha), Role::Ref)
+        .drop_order(2),
+        Column::<Self>::fit("user", "User", 3, 14, |source, pipeline, view| {
+            Line::new(source.username(view, pipeline), Role::User)
         })
         .drop_order(4),
-        Column::<Self>::fit("user", "User", 4, 14, |source, pipeline, view| {
-            Line::new(source.details(view, pipeline).user.as_ref().map_or("", |user| &user.username), Role::User)
-        })
-        .drop_order(5),
         Column::<Self>::fit("duration", "Duration", 6, 9, |source, pipeline, view| {
             Line::text(pipelines::duration(source.details(view, pipeline), view.now))
         })
         .right()
-        .drop_order(2),
+        .drop_order(5),
+        Column::<Self>::fit("source", "Source", 4, 16, |_, pipeline, _| {
+            Line::new(pipelines::source(pipeline), Role::Dim)
+        })
+        .sorted(|pipeline| pipeline.source.as_ref().into())
+        .drop_order(6),
+        Column::<Self>::fixed("SHA", "SHA", 8, |_, pipeline, _| {
+            Line::new(pipeline.sha.get(..8).unwrap_or(&pipeline.sha), Role::Ref)
+        })
+        .drop_order(7),
         Column::<Self>::age("created", "Created", |pipeline| pipeline.created_at.as_ref())
             .sorted(|pipeline| pipeline.id.into())
             .drop_order(1),
         Column::<Self>::age("updated", "Updated", |pipeline| pipeline.updated_at.as_ref())
             .server("updated_at")
-            .drop_order(6)
+            .drop_order(8)
             .hidden(),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
@@ -253,6 +276,8 @@ impl ListSource for PipelineSource {
             let load = Load::single(&pipelines::query(&pane.source.project, pipeline.id)).after(FETCH_DELAY);
             wants.push(if pipeline.status.is_live() { load.refresh_after(POLL_INTERVAL).into() } else { load.into() });
         }
+        let jobs = pane.visible_rows(view).map(|pipeline| pipeline_stages::load(&pane.source.project, pipeline));
+        wants.extend(request_limit::wants(view.store, jobs));
         wants
     }
 

@@ -23,6 +23,15 @@ const MAX_STAGE_WIDTH: u16 = 34;
 /// The minimum number of free rows below the board for the details of a job to be shown there.
 const MIN_DETAILS_HEIGHT: u16 = 8;
 
+/// The title above a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoardTitle {
+    /// The pipeline with its status and user.
+    Pipeline,
+    /// Only that these are its stages, where a header names the pipeline.
+    Stages,
+}
+
 /// The board of the selected pipeline.
 #[derive(Debug, Default)]
 pub struct Board {
@@ -149,7 +158,7 @@ impl Board {
     }
 
     /// Draws the board.
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, project: &Id, focused: bool) {
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, project: &Id, focused: bool, title: BoardTitle) {
         self.hide();
         let Some(rows) = self.rows(view, project) else {
             panels::title(buf, area, view.theme, focused, "Pipeline", "");
@@ -158,10 +167,15 @@ impl Board {
         let first = rows.get(0);
         let status = first.and_then(|job| job.pipeline.as_ref()).map(|p| p.status.as_str());
         let status = status.map(|status| glyph::labeled(status).0);
-        let title = format!("Pipeline {}", self.pipeline.unwrap_or_default());
         let by = first.and_then(|job| job.user.as_ref()).map(|user| format!("by {}", text::sanitize(&user.username)));
-        let facts: Vec<String> = status.into_iter().chain(by).collect();
-        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(glyph::separator()));
+        let (title, facts) = match title {
+            BoardTitle::Stages => ("Stages".to_owned(), String::new()),
+            BoardTitle::Pipeline => {
+                let facts: Vec<String> = status.into_iter().chain(by).collect();
+                (format!("Pipeline {}", self.pipeline.unwrap_or_default()), facts.join(glyph::separator()))
+            }
+        };
+        let body = panels::title(buf, area, view.theme, focused, &title, &facts);
         if rows.is_empty() {
             match rows.error {
                 Some(error) => super::list::draw_error(view, body, buf, error),

@@ -35,6 +35,7 @@ pub mod merge_state;
 pub mod notes;
 pub mod people;
 pub mod pipeline_marks;
+pub mod pipeline_stages;
 pub mod pipeline_variables;
 pub mod pipelines;
 pub mod profile;

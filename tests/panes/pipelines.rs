@@ -197,7 +197,10 @@ async fn a_pipeline_place_shows_its_details_and_actions() {
     let found = json!({"coverage": "84.20", "yaml_errors": "jobs:unit config is\u{1b} odd"});
     let known = whole(319, "feature/rows", "failed").with(found);
     harness.reply(&format!("{LIST}/319/jobs"), [job]).reply(&format!("{LIST}/319"), known).settle().await;
-    harness.expect("feature/rows · web · by cem · 1m 12s · coverage 84.20 %").expect("jobs:unit config is");
+    harness
+        .expect("feature/rows 00000000")
+        .expect(" · web by cem · 1m 12s · coverage 84.20 %")
+        .expect("jobs:unit config is");
     harness.reply(&format!("{LIST}/319/variables"), json!([])).press("v").settle().await;
     harness.expect("This pipeline has no variables.").press("Esc");
     harness.reply("POST /projects/acme%2Frocket-ui/pipelines/319/retry", whole(319, "feature/rows", "running"));

@@ -52,6 +52,8 @@ pub struct CommitSource {
     marks: PipelineMarks,
     /// The maximum number of lanes of the graph.
     lanes: usize,
+    /// Whether authors are shown by their initials, because there is little room.
+    has_short_names: bool,
 }
 
 /// The list of commits.
@@ -162,7 +164,7 @@ impl ListSource for CommitSource {
     const NOUN: &'static str = "commit";
     const COLUMNS: &'static [Column<Self>] = &[
         Column::<Self>::fixed("SHA", "", 8, |_, commit, _| Line::new(text::head(commit.short(), 8), Role::Ref))
-            .drop_order(2),
+            .drop_order(3),
         Column::<Self>::at("graph", Size::Fit { min: 1, max: 2 * MAX_LANES.1 as u16 + 1 }, |source, index, _, _| {
             source.graph(index)
         }),
@@ -175,8 +177,11 @@ impl ListSource for CommitSource {
         }),
         Column::<Self>::fit("pipeline", "", 0, 1, |source, commit, _| source.marks.glyph_cell(&commit.id))
             .drop_order(1),
-        Column::<Self>::fit("author", "", 4, 16, |_, commit, _| Line::new(&commit.author_name, Role::User))
-            .drop_order(3),
+        Column::<Self>::fit("author", "", 2, 16, |source, commit, _| match source.has_short_names {
+            true => Line::new(text::initials(&commit.author_name), Role::User),
+            false => Line::new(&commit.author_name, Role::User),
+        })
+        .drop_order(2),
         Column::<Self>::age("created", "", |commit| commit.date()).drop_order(1),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
@@ -240,6 +245,7 @@ impl ListSource for CommitSource {
             labels: Labels::new(&project),
             marks: PipelineMarks::of_commits(&project, None),
             lanes: MAX_LANES.0,
+            has_short_names: true,
             project,
         }
     }
@@ -327,7 +333,9 @@ impl ListSource for CommitSource {
 
     fn changed(pane: &mut Commits, cx: &mut Cx) {
         pane.decide_split(cx);
-        pane.source.lanes = if pane.list_width(&cx.view) < WIDE { MAX_LANES.0 } else { MAX_LANES.1 };
+        let is_narrow = pane.list_width(&cx.view) < WIDE;
+        pane.source.lanes = if is_narrow { MAX_LANES.0 } else { MAX_LANES.1 };
+        pane.source.has_short_names = is_narrow && !glyph::is_accessible();
     }
 
     fn url(&self, view: &View, commit: &Commit) -> Option<String> {

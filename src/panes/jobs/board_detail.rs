@@ -8,7 +8,7 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
-use crate::parts::board::Board;
+use crate::parts::board::{Board, BoardTitle};
 use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::list_source::{Detail, DetailContext, Input};
 use crate::parts::pipelines;
@@ -95,6 +95,7 @@ impl Detail<JobSource> for BoardDetail {
     }
 
     fn draw(&self, context: &DetailContext<'_, JobSource>, view: &View, area: Rect, buf: &mut Buffer) {
-        self.board.draw(view, area, buf, &context.source.project, context.focused);
+        let title = if context.source.pipeline.is_some() { BoardTitle::Stages } else { BoardTitle::Pipeline };
+        self.board.draw(view, area, buf, &context.source.project, context.focused, title);
     }
 }

@@ -45,8 +45,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Rebuilds the lines if the rows or the query changed.
-    pub fn refresh(&mut self, rows: &Rows<'_, Job>, query: &JobQuery) {
+    /// Rebuilds the lines if the rows or the query changed; with `headings`, that of each pipeline.
+    pub fn refresh(&mut self, rows: &Rows<'_, Job>, query: &JobQuery, headings: bool) {
         let inputs = (rows.revision, rows.len(), query.clone());
         if self.inputs.as_ref() == Some(&inputs) {
             return;
@@ -74,7 +74,7 @@ impl Lines {
             let times = |of: fn(&Job) -> Option<&crate::api::Time>| {
                 jobs.iter().filter_map(move |(_, job)| of(job)?.instant()).collect::<Vec<_>>()
             };
-            self.lines.push(JobLine::Pipeline(self.pipelines.len()));
+            self.lines.extend(headings.then(|| JobLine::Pipeline(self.pipelines.len())));
             self.pipelines.push(PipelineGroup {
                 brief: first.pipeline.clone(),
                 started: times(|job| job.started_at.as_ref()).into_iter().min(),

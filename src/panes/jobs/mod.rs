@@ -338,6 +338,9 @@ impl ListSource for JobSource {
             return breadcrumbs;
         };
         breadcrumbs.push(Breadcrumb::new(format!("pipeline {id}"), Role::Title));
+        if pipeline_head::is_drawn(view, &self.project, id) {
+            return breadcrumbs;
+        }
         let brief =
             || self.lines.pipelines.first()?.brief.as_ref().map(|brief| (GitRef::from(&brief.r#ref), &brief.status));
         let known = self.known(view).map(|known| (GitRef::of_pipeline(&known.r#ref, known.tag), &known.status));
@@ -380,7 +383,7 @@ impl ListSource for JobSource {
     fn arrange_rows(pane: &mut Jobs, rows: &Rows<'_, Job>, view: &View) {
         let query = JobQuery::read(pane.list.shown(), &pane.source.project, view);
         let words = if query.is_whole() { String::new() } else { pane.list.shown().to_owned() };
-        pane.source.lines.refresh(rows, &query);
+        pane.source.lines.refresh(rows, &query, pane.source.pipeline.is_none());
         let lines = &pane.source.lines;
         pane.list.arrange(rows, &words, || lines.arranged());
         // The selection follows the cursor of the board, as far as the list has its job.

@@ -1,5 +1,6 @@
 //! The header above the jobs of a pipeline: its facts, test summary and CI configuration errors.
 
+use crate::api::jobs::ListPipelineJobs;
 use crate::api::pipelines::GetPipeline;
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::test_reports::GetTestReportSummary;
@@ -16,6 +17,8 @@ use ratatui::layout::Rect;
 
 /// The minimum height of the area in rows to draw the header.
 const MIN_HEIGHT: u16 = 10;
+/// The minimum width of the title in columns; in less room, it is left out.
+const MIN_TITLE_WIDTH: usize = 16;
 /// The maximum number of rows of an error.
 const MAX_ERROR_ROWS: usize = 2;
 
@@ -64,53 +67,87 @@ fn test_facts(view: &View, project: &Id, pipeline: u64) -> Line<'static> {
     let in_suites = known.test_suites.iter().filter(|suite| suite.failed_count > 0 || suite.error_count > 0);
     let names: Vec<&str> = in_suites.map(|suite| suite.name.as_str()).collect();
     if !names.is_empty() {
-        facts.push(format!("in {}", names.join(", ")), Role::Text);
+        facts.push(format!(" in {}", names.join(", ")), Role::Text);
     }
-    facts.extend(broken.first().map(|error| ((*error).to_owned(), Role::Warning)));
+    if let Some(error) = broken.first() {
+        facts.push(glyph::separator(), Role::Dim);
+        facts.push((*error).to_owned(), Role::Warning);
+    }
     facts
 }
 
-/// Returns the facts of a pipeline.
-fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> Line<'static> {
-    let mut facts = Line::from(glyph::labeled(pipeline.status.as_str()));
-    let mut fact = |words: String, role: Role| {
-        if !words.is_empty() {
-            facts.push(words, role);
-        }
-    };
-    fact((*pipeline.name).clone().unwrap_or_default(), Role::Text);
-    fact(pipelines::ref_name(pipeline), Role::Ref);
-    fact(pipelines::source(pipeline), Role::Text);
-    fact(pipeline.user.as_ref().map(|user| format!("by {}", user.username)).unwrap_or_default(), Role::User);
-    fact(pipelines::duration(pipeline, view.now), Role::Text);
+/// Returns the facts before the title of the commit, and those after it.
+fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> (Line<'static>, Vec<Line<'static>>) {
+    let sha: String = pipeline.sha.chars().take(8).collect();
+    let before = Line::from(glyph::labeled(pipeline.status.as_str()))
+        .and(glyph::separator(), Role::Dim)
+        .and(pipelines::ref_name(pipeline), Role::Ref)
+        .and(format!(" {sha}"), Role::Dim);
+    let mut after = Vec::new();
+    let by = pipeline.user.as_ref().map(|user| user.username.as_str());
+    after.push(match (pipelines::source(pipeline), by) {
+        (source, None) => Line::text(source),
+        (source, Some(by)) if source.is_empty() => Line::text("by ").and(by.to_owned(), Role::User),
+        (source, Some(by)) => Line::text(source).and(" by ", Role::Text).and(by.to_owned(), Role::User),
+    });
+    let queued = pipeline.queued_duration.filter(|queued| *queued >= 1.0).map(text::duration);
+    after.push(match (pipelines::duration(pipeline, view.now), queued) {
+        (duration, Some(queued)) if duration.is_empty() => Line::new(format!("queued {queued}"), Role::Dim),
+        (duration, Some(queued)) => Line::text(duration).and(format!(" (queued {queued})"), Role::Dim),
+        (duration, None) => Line::text(duration),
+    });
     if let Some(parent) = pipelines::upstream(view, project, pipeline) {
         let (sign, role) = glyph::status(parent.status.as_str());
-        fact(format!("started by pipeline {} {sign}", parent.id), role);
+        after.push(Line::new(format!("started by pipeline {} {sign}", parent.id), role));
     }
-    let queued = pipeline.queued_duration.filter(|queued| *queued >= 1.0);
-    fact(queued.map(|queued| format!("queued {}", text::duration(queued))).unwrap_or_default(), Role::Dim);
     let coverage = pipeline.coverage.as_ref().filter(|coverage| !coverage.is_empty());
-    fact(coverage.map(|coverage| format!("coverage {coverage} %")).unwrap_or_default(), Role::Text);
-    facts
+    after.extend(coverage.map(|coverage| Line::text(format!("coverage {coverage} %"))));
+    (before, after)
+}
+
+/// Returns the name of the pipeline, or the title of its commit.
+fn title<'a>(view: &View<'a>, project: &Id, pipeline: &'a Pipeline) -> &'a str {
+    let jobs = ListPipelineJobs { id: project.clone(), pipeline_id: pipeline.id, scope: None };
+    let of_commit = || view.store.list(&jobs).iter().find_map(|job| job.commit.as_ref()).map(|c| c.title.as_str());
+    pipeline.name.as_deref().filter(|name| !name.is_empty()).or_else(of_commit).unwrap_or_default()
+}
+
+/// Returns the lines of the header: all facts on the first one, where the title is cut as far as necessary, or the tests
+/// on a second one.
+fn lines(view: &View, project: &Id, pipeline: &Pipeline, width: usize) -> Vec<Line<'static>> {
+    let joined = |facts: Vec<Line<'static>>| {
+        let facts = facts.into_iter().filter(|fact| !fact.is_empty());
+        facts.flat_map(|fact| Line::new(glyph::separator(), Role::Dim).into_iter().chain(fact)).collect::<Line>()
+    };
+    let (before, after) = facts(view, project, pipeline);
+    let tests = test_facts(view, project, pipeline.id);
+    let mut line = Line::text(" ").into_iter().chain(before).collect::<Line>();
+    let mut after = joined(after);
+    let room = width.saturating_sub(line.width() + after.width() + 1);
+    let test_line = joined(vec![tests.clone()]);
+    let is_one_line = test_line.width() + MIN_TITLE_WIDTH <= room;
+    let room = if is_one_line { room - test_line.width() } else { room };
+    if room >= MIN_TITLE_WIDTH {
+        line = line.and(text::fit(&format!(" {}", title(view, project, pipeline)), room), Role::Text);
+    }
+    after.extend(test_line.into_iter().filter(|_| is_one_line));
+    line.extend(after);
+    let rest = Some(Line::text(" ").into_iter().chain(tests).collect::<Line>()).filter(|line| line.spans.len() > 1);
+    std::iter::once(line).chain(rest.filter(|_| !is_one_line)).collect()
+}
+
+/// Returns whether the header of the pipeline is drawn on a screen.
+pub fn is_drawn(view: &View, project: &Id, pipeline: u64) -> bool {
+    pipelines::known(view, project, pipeline).value.is_some() && view.size.1 >= MIN_HEIGHT + 4
 }
 
 /// Draws the header at the top of `area`. Returns the remaining area.
 pub fn draw(view: &View, area: Rect, buf: &mut Buffer, project: &Id, pipeline: u64) -> Rect {
-    let Some(known) = pipelines::known(view, project, pipeline).value.filter(|_| area.height >= MIN_HEIGHT) else {
-        return area;
-    };
+    let known = pipelines::known(view, project, pipeline).value;
+    let Some(known) = known.filter(|_| is_drawn(view, project, pipeline) && area.height > 3) else { return area };
     let theme = view.theme;
     let mut row = Rect { height: 1, ..area };
-    for facts in [facts(view, project, known), test_facts(view, project, pipeline)] {
-        if facts.is_empty() {
-            continue;
-        }
-        let mut line = Line::empty();
-        for (index, fact) in facts.into_iter().enumerate() {
-            let gap = if index == 0 { " " } else { glyph::separator() };
-            line.push(gap, Role::Dim);
-            line.extend([fact]);
-        }
+    for line in lines(view, project, known, area.width.into()) {
         line.draw(buf, row, theme);
         row.y += 1;
     }

@@ -12,7 +12,7 @@ use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::board::Board;
+use crate::parts::board::{Board, BoardTitle};
 use crate::parts::dates::age;
 use crate::parts::list::{self, Listing};
 use crate::parts::pipelines;
@@ -137,7 +137,14 @@ impl Pane for PipelinesTab {
         self.panels.draw_dividers(buf, view.theme);
         if let Some(place) = places.get(BOARD).copied().flatten() {
             let project = self.selected(view).map(|pipeline| self.reads.project_of(view, pipeline));
-            self.board.draw(view, place, buf, project.as_ref().unwrap_or(&self.reads.project), self.on_board());
+            self.board.draw(
+                view,
+                place,
+                buf,
+                project.as_ref().unwrap_or(&self.reads.project),
+                self.on_board(),
+                BoardTitle::Pipeline,
+            );
         }
         if let Some(place) = places.get(LIST).copied().flatten() {
             let body = panels::title(buf, place, view.theme, !self.on_board(), "Pipelines", "");

@@ -11,7 +11,7 @@ use crate::api::versions::ListMergeRequestVersions;
 use crate::api::{Id, Noteable};
 use crate::app::place::Place;
 use crate::app::view::View;
-use crate::parts::review;
+use crate::parts::{pipeline_stages, review};
 use crate::store::{Load, Rows};
 use std::time::Duration;
 
@@ -79,10 +79,7 @@ impl Reads {
     /// Returns the project that a pipeline runs in; for a merge request from a fork, that may be the fork.
     pub fn project_of(&self, view: &View, pipeline: &Pipeline) -> Id {
         let here = self.known(view).map(|known| known.project_id);
-        match pipeline.project_id.filter(|id| *id > 0 && Some(*id) != here) {
-            Some(elsewhere) => elsewhere.into(),
-            None => self.project.clone(),
-        }
+        pipeline_stages::project_of(pipeline, &self.project, here)
     }
 
     /// Returns the place of a pipeline's jobs.

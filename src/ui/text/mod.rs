@@ -318,6 +318,13 @@ pub fn fit(text: &str, width: usize) -> String {
     out
 }
 
+/// Returns the initials of a person's name: the first letters of its first and its last word.
+pub fn initials(name: &str) -> String {
+    let mut words = name.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));
+    let (first, last) = (words.next(), words.next_back());
+    first.into_iter().chain(last).flat_map(char::to_uppercase).collect()
+}
+
 /// Returns the number of columns that remain at the end of `text` when its middle is cut for `width` columns: of a path,
 /// the name and as many whole folders as fit.
 pub fn tail_width(text: &str, width: usize) -> usize {
@@ -649,6 +656,7 @@ mod tests {
     fn a_path_is_truncated_in_the_middle() {
         assert_eq!(fit_middle("src/render/frame.rs", 19), "src/render/frame.rs");
         assert_eq!(fit_middle("src/render/frame.rs", 15), "src/r…/frame.rs");
+        assert_eq!((initials("Ada M. Sommer"), initials("bo"), initials(" - ")), ("AS".into(), "B".into(), "".into()));
         assert_eq!(fit_middle("pkg/commands/git_commands/working_tree.go", 30), "…/git_commands/working_tree.go");
         assert_eq!(fit_middle("pkg/commands/working_tree.go", 12), "pkg/c…ree.go");
         assert_eq!(fit_middle("and/or a text with words", 12), "and/o… words");
