@@ -7,7 +7,7 @@ use crate::app::pane::Breadcrumb;
 use crate::parts::issue_query::IssueQuery;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
-use crate::parts::{forms, issues, rendered_markdown, scope};
+use crate::parts::{forms, issues, profile, rendered_markdown, scope};
 use crate::store::Work;
 use crate::ui::text;
 
@@ -74,7 +74,8 @@ impl ListSource for IssueSource {
     type Detail = TextDetail;
     const ID: &'static str = "issues";
     const TITLE: &'static str = "Issues";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 70, weight: 2 }, PanelRequest { min: 36, weight: 1 }];
+    const WIDTHS: &'static [PanelRequest] =
+        &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
     const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });
     const NAME: &'static str = "issues";
     const NOUN: &'static str = "issue";
@@ -90,33 +91,35 @@ impl ListSource for IssueSource {
         Column::<Self>::fit("ID", "", 2, 8, |_, issue, _| Line::new(format!("#{}", issue.iid), Role::Dim))
             .right()
             .sorted(|issue| issue.iid.into()),
-        Column::<Self>::fill("title", "Title", 20, |_, issue, _| {
+        Column::<Self>::fill("title", "Title", 28, |_, issue, _| {
             Line::new(if issue.confidential { "confidential " } else { "" }, Role::Warning)
                 .and(&issue.title, Role::Text)
         })
-        .weight(3)
         .server("title"),
         Column::<Self>::fit("labels", "Labels", 3, 26, |_, issue, _| issues::labels(issue)).drop_order(3),
+        Column::<Self>::fit("author", "Author", 3, 12, |_, issue, _| Line::new(author(issue), Role::User))
+            .drop_order(2),
+        Column::<Self>::fit("assignees", "Assignees", 3, 16, |_, issue, _| profile::usernames(issue.assignees()))
+            .drop_order(4),
         Column::<Self>::fit("milestone", "Milestone", 3, 16, |_, issue, _| {
             Line::new(issue.milestone.as_ref().map_or("", |milestone| &milestone.title), Role::Dim)
         })
         .server("milestone_due")
-        .drop_order(6),
-        Column::<Self>::fit("assignees", "Assignees", 3, 16, |_, issue, _| {
-            let names: Vec<&str> = issue.assignees().iter().map(|user| user.username.as_str()).collect();
-            Line::new(names.join(" "), Role::User)
+        .drop_order(7),
+        Column::<Self>::fit("due", "Due", 2, 10, |_, issue, view| {
+            let is_past_due = issue.is_open() && issue.due_date.as_ref().is_some_and(|due| due.is_past_due(view.now));
+            let due = issue.due_date.as_ref().map(Time::to_string).unwrap_or_default();
+            Line::new(due, if is_past_due { Role::Failed } else { Role::Dim })
         })
-        .drop_order(2),
-        Column::<Self>::fit("author", "Author", 3, 12, |_, issue, _| Line::new(author(issue), Role::User))
-            .drop_order(7)
-            .hidden(),
+        .server("due_date")
+        .drop_order(5),
         Column::<Self>::fit("comments", "Comments", 2, 12, |_, issue, _| {
             let count = Some(issue.user_notes_count).filter(|count| *count > 0);
             Line::new(count.map(|count| text::count_noun(count, "comment")).unwrap_or_default(), Role::Dim)
         })
         .right()
         .sorted(|issue| issue.user_notes_count.into())
-        .drop_order(5),
+        .drop_order(6),
         Column::<Self>::fit("votes", "Votes", 2, 6, |_, issue, _| {
             let votes = Some(issue.upvotes).filter(|votes| *votes > 0);
             Line::new(votes.map(|votes| votes.to_string()).unwrap_or_default(), Role::Dim)
@@ -125,13 +128,6 @@ impl ListSource for IssueSource {
         .server("popularity")
         .drop_order(8)
         .hidden(),
-        Column::<Self>::fit("due", "Due", 2, 10, |_, issue, view| {
-            let is_past_due = issue.is_open() && issue.due_date.as_ref().is_some_and(|due| due.is_past_due(view.now));
-            let due = issue.due_date.as_ref().map(Time::to_string).unwrap_or_default();
-            Line::new(due, if is_past_due { Role::Failed } else { Role::Dim })
-        })
-        .server("due_date")
-        .drop_order(4),
         Column::<Self>::age("created", "Created", |issue| issue.created_at.as_ref())
             .server("created_at")
             .drop_order(6)

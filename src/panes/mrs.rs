@@ -11,7 +11,7 @@ use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{forms, last_seen, merge_state, rendered_markdown, review, scope};
+use crate::parts::{forms, last_seen, merge_state, profile, rendered_markdown, review, scope};
 use crate::store::{Rows, Work};
 use crate::ui::{glyph, text};
 use std::collections::HashSet;
@@ -100,6 +100,7 @@ impl MergeRequests {
             approvals: shows("approvals", room.approvals),
             threads: shows("threads", room.threads),
             size: shows("size", room.size),
+            stages: shows("checks", room.stages),
         }
     }
 
@@ -155,7 +156,8 @@ impl ListSource for MergeRequestSource {
     type Detail = TextDetail;
     const ID: &'static str = "mrs";
     const TITLE: &'static str = "Merge requests";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 82, weight: 5 }, PanelRequest { min: 36, weight: 3 }];
+    const WIDTHS: &'static [PanelRequest] =
+        &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
     const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });
     const NAME: &'static str = "merge requests";
     const NOUN: &'static str = "merge request";
@@ -179,57 +181,63 @@ impl ListSource for MergeRequestSource {
             Line::new(if request.is_draft() { "draft " } else { "" }, Role::Warning)
                 .and(review::title(request), Role::Text)
         })
-        .weight(3)
         .sorted(|request| review::title(request).into()),
-        Column::<Self>::fit("labels", "Labels", 3, 18, |source, request, view| {
+        Column::<Self>::fit("unread", "", 7, 14, |_, request, view| {
+            let since = last_seen::changes_since_seen(view, request);
+            Line::new(since.map(|s| format!("{} {}", glyph::alive(), s.words())).unwrap_or_default(), Role::Accent)
+        })
+        .drop_order(1),
+        Column::<Self>::fit("labels", "Labels", 3, 26, |source, request, view| {
             source.details(request, view, |details| details.labels())
         })
         .drop_order(7),
-        Column::<Self>::fit("source", "Source", 8, 24, |_, request, _| Line::new(request.source_branch(), Role::Ref))
-            .cut_in_middle()
-            .sorted(|request| request.source_branch().into())
-            .drop_order(8),
-        Column::<Self>::fit("target", "Target", 4, 16, |_, request, _| match request.target_branch() {
-            "" => Line::empty(),
-            target => Line::new(format!("{} {target}", glyph::arrow()), Role::Dim),
-        })
-        .cut_in_middle()
-        .sorted(|request| request.target_branch().into())
-        .drop_order(9),
         Column::<Self>::fit("author", "Author", 3, 12, |_, request, _| Line::new(author(request), Role::User))
             .sorted(|request| author(request).into())
-            .drop_order(4),
-        Column::<Self>::fit("size", "Changes", 6, 22, |source, request, view| {
+            .drop_order(2),
+        Column::<Self>::fit("assignees", "Assignees", 3, 16, |_, request, _| profile::usernames(request.assignees()))
+            .drop_order(8)
+            .hidden(),
+        Column::<Self>::fit("milestone", "Milestone", 3, 16, |_, request, _| {
+            Line::new(request.milestone.as_ref().map_or("", |milestone| &milestone.title), Role::Dim)
+        })
+        .drop_order(8)
+        .hidden(),
+        Column::<Self>::fit("checks", "Checks", 1, 12, |source, request, view| {
+            source.details(request, view, |details| details.checks())
+        })
+        .drop_order(2),
+        Column::<Self>::fit("approvals", "Approvals", 3, 9, |source, request, view| {
+            source.details(request, view, |details| details.approvals())
+        })
+        .drop_order(3),
+        Column::<Self>::fit("threads", "Threads", 6, 9, |source, request, view| {
+            source.details(request, view, |details| details.threads())
+        })
+        .drop_order(5),
+        Column::<Self>::fit("merge", "Merge", 5, 16, |_, request, _| merge_state::brief(request).into()).drop_order(4),
+        Column::<Self>::fit("size", "Size", 5, 22, |source, request, view| {
             source.details(request, view, |details| details.size())
         })
         .right()
         .drop_order(6),
-        Column::<Self>::fit("approvals", "Approved", 3, 8, |source, request, view| {
-            source.details(request, view, |details| details.approvals())
-        })
-        .right()
-        .drop_order(3),
-        Column::<Self>::fit("threads", "Unresolved", 8, 12, |source, request, view| {
-            source.details(request, view, |details| details.threads())
-        })
-        .right()
-        .drop_order(5),
-        Column::<Self>::fit("pipeline", "", 1, 1, |source, request, view| {
-            source.details(request, view, |details| details.pipeline())
-        })
-        .drop_order(2),
-        Column::<Self>::fit("merge", "Merge", 5, 16, |_, request, _| merge_state::brief(request).into()).drop_order(2),
         Column::<Self>::fit("comments", "Comments", 2, 12, |_, request, _| {
             let count = request.user_notes_count.filter(|count| *count > 0);
             Line::new(count.map(|count| text::count_noun(count, "comment")).unwrap_or_default(), Role::Dim)
         })
         .right()
         .sorted(|request| request.user_notes_count.into())
-        .drop_order(8),
-        Column::<Self>::fit("unread", "", 7, 14, |_, request, view| {
-            let since = last_seen::changes_since_seen(view, request);
-            Line::new(since.map(|s| format!("{} {}", glyph::alive(), s.words())).unwrap_or_default(), Role::Accent)
-        }),
+        .drop_order(9),
+        Column::<Self>::fit("source", "Source", 8, 24, |_, request, _| Line::new(request.source_branch(), Role::Ref))
+            .cut_in_middle()
+            .sorted(|request| request.source_branch().into())
+            .drop_order(10),
+        Column::<Self>::fit("target", "Target", 4, 16, |_, request, _| match request.target_branch() {
+            "" => Line::empty(),
+            target => Line::new(format!("{} {target}", glyph::arrow()), Role::Dim),
+        })
+        .cut_in_middle()
+        .sorted(|request| request.target_branch().into())
+        .drop_order(11),
         Column::<Self>::fit("upvotes", "Votes", 2, 6, |_, request, _| {
             let votes = request.upvotes.filter(|votes| *votes > 0);
             Line::new(votes.map(|votes| votes.to_string()).unwrap_or_default(), Role::Dim)
@@ -237,11 +245,6 @@ impl ListSource for MergeRequestSource {
         .right()
         .sorted(|request| request.upvotes.into())
         .drop_order(7)
-        .hidden(),
-        Column::<Self>::fit("milestone", "Milestone", 3, 16, |_, request, _| {
-            Line::new(request.milestone.as_ref().map_or("", |milestone| &milestone.title), Role::Dim)
-        })
-        .drop_order(6)
         .hidden(),
         Column::<Self>::age("created", "Created", |request| request.created_at.as_ref())
             .server("created_at")

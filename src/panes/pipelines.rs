@@ -119,7 +119,7 @@ impl ListSource for PipelineSource {
     const NOUN: &'static str = "pipeline";
     const ORDER: Option<(&'static str, bool)> = Some(("ID", true));
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::<Self>::glyph("status", |_, pipeline, _| glyph::status(pipeline.status.as_str()).into())
+        Column::<Self>::fit("status", "", 1, 18, |_, pipeline, _| glyph::compact(pipeline.status.as_str()).into())
             .server("status"),
         Column::<Self>::fit("ID", "ID", 3, 12, |_, pipeline, _| Line::new(format!("#{}", pipeline.id), Role::Dim))
             .right()

@@ -122,7 +122,8 @@ impl ListSource for TodoSource {
     type Detail = TextDetail;
     const ID: &'static str = "todos";
     const TITLE: &'static str = "To-do list";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 70, weight: 2 }, PanelRequest { min: 36, weight: 1 }];
+    const WIDTHS: &'static [PanelRequest] =
+        &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
     const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });
     const NAME: &'static str = "to-dos";
     const NOUN: &'static str = "to-do";

@@ -1,14 +1,15 @@
-//! Columns of merge request lists that need further requests: pipeline, approvals, unresolved threads and size. They
+//! Columns of merge request lists that need further requests: checks, approvals, unresolved threads and size. They
 //! are loaded for visible open merge requests, a few at a time; the numbers of lines only for the selected one.
 
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListDiscussions};
 use crate::api::endpoint::Request;
 use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, MergeRequest};
+use crate::api::pipelines::resources::Pipeline;
 use crate::api::{Endpoint, Error, Id, Noteable, Reply};
 use crate::app::view::View;
 use crate::parts::review::threads;
-use crate::parts::{label_colors, request_limit, secondary};
+use crate::parts::{label_colors, pipeline_stages, request_limit, secondary};
 use crate::store::{Load, Value, Want};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
@@ -30,12 +31,15 @@ pub struct Shown {
     pub approvals: bool,
     pub threads: bool,
     pub size: bool,
+    /// Whether the checks are shown by stage.
+    pub stages: bool,
 }
 
 impl Shown {
     /// Returns the details that fit into a list of the given width, in columns.
     pub fn in_width(width: u16) -> Shown {
-        Shown { labels: width >= 130, approvals: width >= 78, threads: width >= 90, size: width >= 110 }
+        let (approvals, threads, size) = (width >= 78, width >= 122, width >= 130);
+        Shown { labels: width >= 130, approvals, threads, size, stages: width >= 100 }
     }
 }
 
@@ -156,6 +160,9 @@ impl<'a> Details<'a> {
         if self.shown.size || self.merge_request.pipeline().is_none() {
             loads.push(again(Load::single(&self.single()), changed || works));
         }
+        if let Some(pipeline) = self.head_pipeline().filter(|_| self.shown.stages) {
+            loads.push(pipeline_stages::load(&self.project_of(pipeline), pipeline));
+        }
         if self.shown.approvals {
             loads.push(again(Load::single(&self.approvals_of()), changed));
         }
@@ -178,21 +185,30 @@ impl<'a> Details<'a> {
         loads
     }
 
-    /// Returns the cell of a value whose request may have failed.
+    /// Returns the cell of a value that is not known: why its request failed, or a placeholder while it is loading, so
+    /// that columns do not appear one after the other.
     fn missing(&self, request: &Request) -> Line<'static> {
-        secondary::cell(self.view.store.error_of(request))
+        match self.view.store.error_of(request) {
+            None => (glyph::skeleton(), Role::Faint).into(),
+            error => secondary::cell(error),
+        }
     }
 
-    /// Returns the status of the pipeline.
-    pub fn pipeline(&self) -> Line<'static> {
+    /// Returns the head pipeline, as far as it is known.
+    fn head_pipeline(&self) -> Option<&'a Pipeline> {
         let full = self.is_open().then(|| self.full()).flatten();
-        let pipeline = full.and_then(MergeRequest::pipeline).or(self.merge_request.pipeline());
-        match pipeline {
-            Some(pipeline) => glyph::status(pipeline.status.as_str()).into(),
-            // The column has no room for a word.
-            None if self.is_open() && self.view.store.error_of(&self.single().request()).is_some() => {
-                ("?", Role::Failed).into()
-            }
+        full.and_then(MergeRequest::pipeline).or(self.merge_request.pipeline())
+    }
+
+    fn project_of(&self, pipeline: &Pipeline) -> Id {
+        pipeline_stages::project_of(pipeline, self.project, Some(self.merge_request.project_id))
+    }
+
+    /// Returns the stages of the head pipeline, or its status.
+    pub fn checks(&self) -> Line<'static> {
+        match self.head_pipeline() {
+            Some(pipeline) => pipeline_stages::cell_or_status(&self.view, &self.project_of(pipeline), pipeline),
+            None if self.is_open() => self.missing(&self.single().request()),
             None => Line::empty(),
         }
     }
@@ -217,9 +233,9 @@ impl<'a> Details<'a> {
         let given = approvals.by().count();
         match (approvals.approvals_required.unwrap_or(0), approvals.approvals_left.unwrap_or(0)) {
             (0, _) if given == 0 => Line::empty(),
-            (0, _) => (format!("{} {given}", glyph::or_word(glyph::done(), "approved")), Role::Success).into(),
+            (0, _) => (format!("{}{given}", glyph::or_word(glyph::done(), "approved ")), Role::Success).into(),
             (required, 0) => {
-                (format!("{} {given}/{required}", glyph::or_word(glyph::done(), "approved")), Role::Success).into()
+                (format!("{}{given}/{required}", glyph::or_word(glyph::done(), "approved ")), Role::Success).into()
             }
             (required, _) => (format!("{given}/{required}"), Role::Dim).into(),
         }
@@ -234,8 +250,8 @@ impl<'a> Details<'a> {
         let Some(count) = self.view.store.read_as::<ThreadCount>(&request) else { return self.missing(&request) };
         match (count.unresolved, count.cut) {
             (0, _) => Line::empty(),
-            (unresolved, true) => (format!("{unresolved}+ threads"), Role::Warning).into(),
-            (unresolved, false) => (text::count_noun(unresolved as u64, "thread"), Role::Warning).into(),
+            (unresolved, true) => (format!("{unresolved}+ open"), Role::Warning).into(),
+            (unresolved, false) => (format!("{unresolved} open"), Role::Warning).into(),
         }
     }
 

@@ -19,7 +19,7 @@ const LIVE_INTERVAL: Duration = Duration::from_secs(10);
 /// The maximum number of stages that are drawn.
 const MAX_STAGES: usize = 10;
 
-/// What lists show of the jobs of a pipeline.
+/// The stages of a pipeline, and what else lists show of its jobs.
 pub struct PipelineSummary {
     /// The name, the sign and its role of each stage, in order.
     stages: Vec<(String, &'static str, Role)>,
@@ -96,7 +96,7 @@ pub fn load(project: &Id, pipeline: &Pipeline) -> Load {
     if pipeline.status.is_live() { load.refresh_after(LIVE_INTERVAL) } else { load }
 }
 
-/// Returns what is known of the jobs of a pipeline of `project`.
+/// Returns the summary of a pipeline of `project`, if it is loaded.
 pub fn known<'a>(view: &View<'a>, project: &Id, pipeline: &Pipeline) -> Option<&'a PipelineSummary> {
     view.store.read_as(&jobs(project, pipeline.id).1)
 }

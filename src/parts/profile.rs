@@ -2,7 +2,7 @@
 
 use super::dates::{day, time_ago};
 use crate::api::Time;
-use crate::api::users::Profile;
+use crate::api::users::{Profile, User};
 use crate::app::clip::Clip;
 use crate::app::view::View;
 use crate::parts::facts::{Details, LinkTarget};
@@ -20,6 +20,12 @@ pub fn state(word: &str) -> (&'static str, String, Role) {
         _ => (glyph::dot(), Role::Warning),
     };
     (glyph::or_word(sign, ""), word.replace('_', " "), role)
+}
+
+/// Returns the cell with the names of several users.
+pub fn usernames(users: &[User]) -> Line<'static> {
+    let names: Vec<&str> = users.iter().map(|user| user.username.as_str()).collect();
+    Line::new(names.join(" "), Role::User)
 }
 
 /// Returns the special properties of an account, in words.

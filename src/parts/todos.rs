@@ -6,6 +6,8 @@ use crate::app::place::Place;
 use crate::app::target;
 use crate::app::view::View;
 use crate::store::{Rows, Write};
+use crate::ui::glyph;
+use crate::ui::line::Line;
 
 /// Returns the request for the user's pending to-dos.
 pub fn pending() -> ListTodos {
@@ -29,6 +31,12 @@ pub fn reason(todo: &Todo) -> String {
         "ssh_key_expiring_soon" => "SSH key expires soon".into(),
         other => other.replace('_', " "),
     }
+}
+
+/// Returns the cell with the state of the target.
+pub fn state_cell(state: &str) -> Line<'static> {
+    let word = if state == "opened" { "open" } else { state };
+    Line::new(word.replace('_', " "), glyph::status(state).1)
 }
 
 /// Returns the ID of the note that the target URL names.

@@ -2,6 +2,7 @@
 //! users who hear the screen.
 
 use crate::ui::theme::Role;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -86,6 +87,12 @@ pub fn status(word: &str) -> (&'static str, Role) {
 pub fn status_glyph(word: &str) -> (&'static str, Role) {
     let (sign, role) = status(word);
     (or_word(sign, ""), role)
+}
+
+/// Returns the glyph of a status and the role, with its word if it has no glyph of its own.
+pub fn compact(word: &str) -> (Cow<'static, str>, Role) {
+    let (sign, role) = status(word);
+    if (sign, role) == status("") { (labeled(word).0.into(), role) } else { (sign.into(), role) }
 }
 
 /// Returns the glyph of a status and its word, or the word alone in accessible mode, and the role.

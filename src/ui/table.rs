@@ -355,7 +355,7 @@ pub fn draw<'a>(
 }
 
 /// Draws a list like [`draw`] whose sections have different columns: those of `layouts` at [`TableRow::layout`]. The
-/// headings of the sections show their titles.
+/// headings of the first section of a layout shows their titles.
 #[allow(clippy::too_many_arguments)]
 pub fn draw_sections<'a>(
     buf: &mut Buffer,
@@ -408,11 +408,14 @@ fn draw_rows<'a>(
         *state.header_areas.borrow_mut() = header_areas(area, widths);
         cells(buf, Rect { height: 1, ..area }, theme, columns, widths, &titles(columns));
     }
+    let mut titled = BTreeSet::new();
     for ((i, mut row), y) in rows.into_iter().enumerate().zip(body.y..) {
         let line = Rect { y, height: 1, ..area };
         let (columns, widths) = layout(row.layout);
         if row.heading {
-            let heads = layouts.len() > 1 && columns.iter().any(|column| !column.title.is_empty());
+            // The next sections with the same columns need no titles.
+            let heads =
+                titled.insert(row.layout) && layouts.len() > 1 && columns.iter().any(|column| !column.title.is_empty());
             if heads {
                 cells(buf, line, theme, columns, widths, &titles(columns));
             }
@@ -534,15 +537,19 @@ fn natural(state: &ListState, width: u16, layouts: &[&[TableColumn]], rows: &[Ta
     seen.1.clone()
 }
 
-/// Gives the columns that all layouts begin with the same widths.
+/// Gives the columns with which a layout begins like the first one the same widths.
 fn align(layouts: &[&[TableColumn]], natural: &mut [Vec<u16>]) {
-    let Some((first, others)) = layouts.split_first().filter(|(_, others)| !others.is_empty()) else { return };
-    for (index, column) in first.iter().enumerate() {
-        if matches!(column.size, Size::Fill { .. }) || others.iter().any(|other| other.get(index) != Some(column)) {
-            return;
+    let Some(first) = layouts.first() else { return };
+    let is_same =
+        |at: usize, columns: &[TableColumn]| first.get(..=at).is_some_and(|own| columns.get(..=at) == Some(own));
+    for (at, _) in first.iter().enumerate().take_while(|(_, column)| !matches!(column.size, Size::Fill { .. })) {
+        let same = || layouts.iter().enumerate().filter(|(_, columns)| is_same(at, columns)).map(|(index, _)| index);
+        let widest = same().filter_map(|index| natural.get(index)?.get(at).copied()).max().unwrap_or(0);
+        for index in same() {
+            if let Some(width) = natural.get_mut(index).and_then(|widths| widths.get_mut(at)) {
+                *width = widest;
+            }
         }
-        let widest = natural.iter().filter_map(|widths| widths.get(index)).max().copied().unwrap_or(0);
-        natural.iter_mut().filter_map(|widths| widths.get_mut(index)).for_each(|width| *width = widest);
     }
 }
 

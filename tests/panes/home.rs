@@ -90,7 +90,7 @@ async fn running_jobs_come_from_pinned_projects_if_there_are_any() {
         json!({"id": 9, "name": "mill", "status": "running", "ref": "main", "started_at": "2026-06-15T11:58:29Z"});
     harness.reply("GET /projects/b%2Fother/jobs", [job]).reply("GET /projects/a%2Fpinned/jobs", json!([]));
     harness.reply("GET /projects", json!([{"id": 7, "path_with_namespace": "acme/rocket-ui"}])).settle().await;
-    harness.expect("b/other").expect("mill");
+    harness.expect("other").expect("mill");
     assert!(!harness.asked.iter().any(|line| line.contains("rocket-ui/jobs")), "{:?}", harness.asked);
 }
 
@@ -163,4 +163,32 @@ async fn missing_places_are_not_added_to_recently_visited() {
     harness.expect("Showing the nearest existing");
     assert!(harness.states.values().all(|state| state.recents.places.is_empty()), "{:?}", harness.states);
     harness.press("g h").expect_no("Recently visited");
+}
+
+#[tokio::test]
+async fn every_section_opens_as_its_list() {
+    let job = json!({"id": 1207, "name": "bench", "status": "running", "ref": "main"});
+    let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[job]).await;
+    let place = |harness: &Harness| (harness.app.place().pane.clone(), harness.app.place().query.clone());
+    let list = |pane: &str, query: Option<&str>| (pane.to_owned(), query.map(str::to_owned));
+    harness.press("s");
+    assert_eq!(place(&harness), list("mrs", Some("scope:assigned-to-me")));
+    harness.press("g h j s");
+    assert_eq!(place(&harness), list("mrs", Some("scope:created-by-me")));
+    harness.press("g h j j s");
+    assert_eq!(place(&harness), list("jobs", None));
+    assert_eq!(harness.app.place().project, Some("acme/rocket-ui".into()));
+    harness.press("g h").double_click_on("Recent projects");
+    assert_eq!(place(&harness), list("projects", Some("member:yes")));
+}
+
+#[tokio::test]
+async fn projects_are_named_by_their_paths_only_if_names_are_ambiguous() {
+    let elsewhere = |id: u64, path: &str| {
+        request(id, "A title", "bo").with(json!({"references": {"full": format!("{path}!{id}")}}))
+    };
+    let requests = [elsewhere(1, "acme/rocket-ui"), elsewhere(2, "bo/rocket-ui"), elsewhere(3, "acme/tools/cli")];
+    let harness = open(&requests, &[]).await;
+    assert!(harness.line_with("!2 ").contains("bo/rocket-ui"), "{}", harness.picture());
+    assert!(!harness.line_with("!3 ").contains("tools"), "{}", harness.picture());
 }

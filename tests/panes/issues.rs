@@ -146,7 +146,7 @@ async fn issues_can_be_created_and_closed_on_a_real_server() {
     let place = Place::new("issues").project("acme/rocket-ui");
     let mut app = Begin::at(place).size(160, 34).server(&server.base_url, server.token()).open();
     app.settle().await;
-    app.expect("Widths that remember").expect("●design").press("+").type_text("Rows flicker").press("C-s");
+    app.expect("Widths that remember").expect("●des").press("+").type_text("Rows flicker").press("C-s");
     app.until("Rows flicker").await;
     app.settle().await;
     app.expect("● open").expect("No description.").press("X y").until("Closed acme/rocket-ui#44").await;

@@ -165,8 +165,11 @@ async fn esc_clears_marks_then_the_filter_then_the_focus_of_the_detail_panel() {
     }
 }
 
-/// Returns the number of blank cells in a row beyond the gaps between its columns.
-fn blank_cells(row: &str) -> usize {
+/// Returns the number of blank cells in a row, below blank cells of the heads, beyond the gaps between the columns.
+fn blank_cells(row: &str, heads: &str) -> usize {
+    let has_heads = heads.starts_with("  ") && !heads.contains('─');
+    let heads = heads.chars().map(|c| has_heads && c != ' ').chain(std::iter::repeat(false));
+    let row: String = row.chars().zip(heads).map(|(c, is_head)| if is_head { '#' } else { c }).collect();
     let runs = row.split(|c| c != ' ').map(str::len).filter(|len| *len > 2);
     runs.map(|len| len - 2).sum()
 }
@@ -187,6 +190,8 @@ async fn no_title_is_cut_beside_blank_cells() {
                 let parts = lines.iter().flat_map(|line| line.split('│'));
                 let selected = parts.filter(|part| part.starts_with('▌') && part.contains("first-"));
                 let row = selected.max_by_key(|part| part.chars().count()).unwrap_or_default();
+                let at = lines.iter().position(|line| line.contains(row)).unwrap_or_default();
+                let heads = lines.get(at.saturating_sub(1)).cloned().unwrap_or_default();
                 let about = format!("{name}: {len} characters in {width} columns\n{}", harness.picture());
                 assert!(row.contains("first-one"), "{about}");
                 if row.contains(&title("first-one")) {
@@ -194,7 +199,7 @@ async fn no_title_is_cut_beside_blank_cells() {
                 }
                 // The panels beside the list give way, and so do blank cells. Heads may be wider than their cells.
                 let is_alone = row.trim_end().chars().count() + 12 >= usize::from(width);
-                if !is_alone || blank_cells(row.trim_end()) > 20 {
+                if !is_alone || blank_cells(row.trim_end(), &heads) > 20 {
                     wrong.push(about);
                 }
             }

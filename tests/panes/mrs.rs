@@ -43,7 +43,7 @@ async fn open_merge_requests_come_first_with_the_important_fields() {
 async fn a_wide_screen_shows_the_description_of_the_selected_merge_request() {
     let mut harness = open().await;
     harness.expect_no("matters.");
-    harness.resize(160, 45).settle().await;
+    harness.resize(200, 45).settle().await;
     harness.expect("Why Draw only visible rows matters.");
     harness.press("j").settle().await;
     harness.expect("Why Draft: Retry reads matters.");
@@ -276,7 +276,7 @@ async fn a_query_can_become_a_home_section_with_a_count() {
 async fn a_wide_list_loads_details_for_visible_rows_only() {
     let mut harness = detailed(220).await;
     let line = harness.lines().into_iter().find(|line| line.contains("!1  Request 1 ")).unwrap_or_default();
-    for part in ["2 files +3 −1", "1/2", "1 thread", "✗"] {
+    for part in ["+3 −1", "1/2", "1 open", "✗"] {
         assert!(line.contains(part), "{part} in {line}");
     }
     let asked = |what: &str| harness.asked.iter().filter(|line| line.contains(what)).count();
@@ -294,17 +294,17 @@ async fn a_wide_list_loads_details_for_visible_rows_only() {
 
 #[tokio::test]
 async fn merge_status_and_approvals_come_before_labels_at_every_width() {
-    for (width, shown, left_out) in [
-        (80, &["Merge", "Approved"][..], &["Unresolved", "Changes", "Labels"][..]),
-        (120, &["Author", "Merge", "Approved"], &["Unresolved", "Changes", "Labels"]),
-        (160, &["Author", "Merge", "Approved", "Unresolved"], &["Changes", "Labels"]),
-        (200, &["Author", "Merge", "Approved", "Unresolved", "Changes"], &["Source"]),
-        (240, &["Author", "Merge", "Approved", "Unresolved", "Changes", "Labels"], &[]),
+    for (width, others) in [
+        (80, &[][..]),
+        (120, &[]),
+        (160, &["Threads"]),
+        (200, &["Threads", "Size"]),
+        (240, &["Threads", "Size", "Labels"]),
     ] {
         let harness = detailed(width).await;
-        let titles = harness.line_with("Approved");
-        assert!(shown.iter().all(|title| titles.contains(title)), "{width}: {titles}");
-        assert!(!left_out.iter().any(|title| titles.contains(title)), "{width}: {titles}");
+        let titles = harness.line_with("Approvals");
+        let shown = ["Author", "Checks", "Merge"].iter().chain(others);
+        assert!(shown.clone().all(|title| titles.contains(title)), "{width}: {titles}");
         assert!(harness.line_with("!1  Request 1 ").contains('✗'), "{}", harness.picture());
     }
 }

@@ -8,13 +8,80 @@ use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::parts::dates::age;
 use crate::parts::merge_request_details::{Details, Shown};
-use crate::parts::{ci, last_seen, merge_state, todos};
+use crate::parts::{ci, last_seen, merge_state, review, todos};
+use crate::ui::glyph;
 use crate::ui::line;
 use crate::ui::table::{self, Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+
+const REFERENCE: TableColumn = TableColumn::new("", Size::Fit { min: 2, max: 9 });
+const PROJECT: TableColumn = TableColumn::new("", Size::Fit { min: 4, max: 32 }).cut_in_middle().drop_order(1);
+const TITLE: TableColumn = TableColumn::new("", Size::Fill { min: 20, weight: 1 });
+const AUTHOR: TableColumn = TableColumn::new("Author", Size::Fit { min: 3, max: 14 }).drop_order(3);
+const AGE: TableColumn = TableColumn::new("", Size::Fixed(4)).right().drop_order(1);
+
+/// The columns of the sections, by [`Section::layout`].
+const LAYOUTS: &[&[TableColumn]] = &[
+    &[
+        REFERENCE,
+        PROJECT,
+        TITLE,
+        AUTHOR,
+        TableColumn::new("Reason", Size::Fit { min: 6, max: 18 }).drop_order(2),
+        TableColumn::new("State", Size::Fit { min: 4, max: 10 }).drop_order(4),
+        AGE,
+    ],
+    &[
+        REFERENCE,
+        PROJECT,
+        TITLE,
+        TableColumn::new("", Size::Fit { min: 7, max: 14 }).drop_order(2),
+        TableColumn::new("Labels", Size::Fit { min: 3, max: 26 }).drop_order(7),
+        AUTHOR,
+        TableColumn::new("Checks", Size::Fit { min: 1, max: 12 }).drop_order(2),
+        TableColumn::new("Approvals", Size::Fit { min: 3, max: 9 }).drop_order(4),
+        TableColumn::new("Threads", Size::Fit { min: 6, max: 9 }).drop_order(5),
+        TableColumn::new("Size", Size::Fit { min: 5, max: 22 }).right().drop_order(6),
+        AGE,
+    ],
+    &[
+        REFERENCE,
+        PROJECT,
+        TITLE,
+        TableColumn::new("User", Size::Fit { min: 3, max: 14 }).drop_order(3),
+        TableColumn::new("Status", Size::Fit { min: 4, max: 12 }).drop_order(1),
+        AGE,
+    ],
+    &[REFERENCE, PROJECT, TITLE],
+    &[
+        REFERENCE,
+        TableColumn::new("", Size::Fit { min: 12, max: u16::MAX }).cut_in_middle(),
+        TableColumn::new("", Size::Fill { min: 20, weight: 1 }).drop_order(3),
+        TableColumn::new("", Size::Fit { min: 4, max: 8 }).drop_order(1),
+        AGE,
+    ],
+];
+
+/// Returns the details that are requested in a list of the given width. The stages of checks are shown only as far as
+/// other places requested them.
+pub(super) fn shown_details(width: u16) -> Shown {
+    Shown { stages: false, ..Shown::in_width(width) }
+}
+
+impl Section {
+    /// Returns the index of the columns in [`LAYOUTS`].
+    fn layout(self) -> usize {
+        match self {
+            Section::Todos => 0,
+            Section::Review | Section::Assigned | Section::Mine | Section::Custom(_) => 1,
+            Section::Running => 2,
+            Section::Visited => 3,
+            Section::Recent => 4,
+        }
+    }
+}
 
 impl Home {
     /// Draws the list, or an empty state.
@@ -28,37 +95,15 @@ impl Home {
             }
             return;
         }
-        // The first column needs more room if it also shows the server.
-        let several =
-            self.lines.iter().any(|line| matches!(line, Line::Request(_, Some(_), _) | Line::Unreachable(..)));
-        let max = match (view.size.0 < 100, several) {
-            (true, false) => 16,
-            (true, true) => 25,
-            (false, false) => 32,
-            (false, true) => 48,
-        };
-        let columns = [
-            TableColumn::new("", Size::Fit { min: 12, max }).cut_in_middle().drop_order(1),
-            TableColumn::new("", Size::Fit { min: 2, max: 9 }).right(),
-            TableColumn::new("", Size::Fill { min: 24, weight: 1 }),
-            TableColumn::new("", Size::Fit { min: 3, max: 14 }).drop_order(3),
-            TableColumn::new("", Size::Fit { min: 3, max: 22 }).drop_order(7),
-            TableColumn::new("", Size::Fit { min: 6, max: 22 }).right().drop_order(6),
-            TableColumn::new("", Size::Fit { min: 3, max: 8 }).right().drop_order(4),
-            TableColumn::new("", Size::Fit { min: 8, max: 12 }).right().drop_order(4),
-            TableColumn::new("", Size::Fit { min: 6, max: 18 }).right().drop_order(2),
-            TableColumn::new("", Size::Fit { min: 1, max: 1 }),
-            TableColumn::new("", Size::Fixed(4)).right().drop_order(2),
-        ];
-        table::draw(buf, area, view.theme, true, &self.list, &columns, self.lines.len(), &|index| {
+        table::draw_sections(buf, area, view.theme, true, &self.list, LAYOUTS, self.lines.len(), &|index| {
             self.lines.get(index).map(|line| self.row(view, *line)).unwrap_or_default()
         });
     }
 
     fn row(&self, view: &View, line: Line) -> TableRow<'static> {
-        match line {
+        let row = match line {
             Line::Heading(section, count) => {
-                let mut cell = line::Line::new(section.title(view).to_owned(), Role::TitleDim);
+                let mut cell = line::Line::new(section.title(view).to_owned(), Role::Title);
                 if count > 0 && !matches!(section, Section::Recent | Section::Visited) {
                     cell = cell.and(format!(" {count}"), Role::Accent);
                 }
@@ -76,57 +121,107 @@ impl Home {
                     Some(error) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
                     None => (view.with_keys(section.empty(&self.recents)).into_owned(), Role::Dim),
                 };
-                TableRow::new(vec![line::Line::empty(), line::Line::empty(), line::Line::from(words)])
+                TableRow::new(vec![line::Line::empty(), line::Line::empty(), words.into()])
             }
-            Line::Todo(row) => todo(view, row),
+            Line::Todo(row) => self.todo_row(view, row),
             Line::Request(section, at, row) => match self.custom_queries.requests(view, section, at).get(row) {
-                Some(merge_request) => request(view, at, merge_request, self.area.get().width),
+                Some(merge_request) => self.request_row(view, at, merge_request),
                 None => TableRow::default(),
             },
             Line::Unreachable(section, at) => {
                 let name = queries::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
-                let message = self.error_message(view, section, at);
-                TableRow::new(vec![
-                    line::Line::new(name.to_owned(), message.1),
-                    line::Line::empty(),
-                    line::Line::from(message),
-                ])
+                let (message, role) = self.error_message(view, section, at);
+                let name = line::Line::new(name.to_owned(), role);
+                TableRow::new(vec![line::Line::empty(), name, line::Line::new(message, role)])
             }
-            Line::Job(project, row) => {
-                let path = self.watched(project).to_owned();
-                let Some(job) = queries::running(view, &path).get(row) else { return TableRow::default() };
-                let by = job.user.as_ref().map(|user| user.username.clone()).unwrap_or_default();
-                let (sign, role) = ci::sign(job);
-                without_details(
-                    [
-                        line::Line::new(path, Role::Dim),
-                        line::Line::new(format!("#{}", job.id), Role::Ref),
-                        line::Line::new(job.name.clone(), Role::Text).and(format!("  {}", job.r#ref), Role::Dim),
-                        line::Line::new(by, Role::User),
-                    ],
-                    [
-                        line::Line::new(ci::duration(job, view.now), role),
-                        line::Line::new(sign, role),
-                        line::Line::new(age(view, job.started_at.as_ref()), Role::Dim),
-                    ],
-                )
-            }
+            Line::Job(project, row) => self.job_row(view, project, row),
             Line::NotFound(project) => TableRow::new(vec![
-                line::Line::new(self.watched(project).to_owned(), Role::Dim),
                 line::Line::new(glyph::pin(), Role::Accent),
+                line::Line::new(self.watched(project).to_owned(), Role::Dim),
                 line::Line::new("not found: renamed or deleted?", Role::Warning),
             ]),
             Line::Place(index) => {
                 let Some(visit) = self.recents.visits.get(index) else { return TableRow::default() };
                 let within = visit.place.project.as_ref().or(visit.place.group.as_ref());
                 TableRow::new(vec![
-                    line::Line::new(within.map(Id::to_string).unwrap_or_default(), Role::Dim),
                     line::Line::new(visit.mark.clone(), Role::Ref),
+                    line::Line::new(within.map(Id::to_string).unwrap_or_default(), Role::Dim),
                     line::Line::new(visit.words.clone(), Role::Text),
                 ])
             }
             Line::Project(row) => self.project_row(view, row),
+        };
+        // The messages of empty sections are in the column that is always there.
+        let is_message = matches!(line, Line::Nothing(_) | Line::Unreachable(..));
+        row.layout(if is_message { Section::Visited } else { line.section() }.layout())
+    }
+
+    /// Returns the cell with the path of a project: its name alone if no other project here has the same one.
+    fn project_cell(&self, path: &str) -> line::Line<'static> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let path = if self.ambiguous_names.contains(name) { path } else { name };
+        line::Line::new(path.to_owned(), Role::Dim)
+    }
+
+    fn todo_row(&self, view: &View, row: usize) -> TableRow<'static> {
+        let Some(todo) = todos::waiting(view).get(row) else { return TableRow::default() };
+        let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
+        TableRow::new(vec![
+            line::Line::new(todo.reference(), Role::Ref),
+            self.project_cell(todo.container_path()),
+            line::Line::new(todo.title().to_owned(), Role::Text),
+            line::Line::new(todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
+            line::Line::new(todos::reason(todo), Role::Accent),
+            state.map_or_else(line::Line::empty, |state| todos::state_cell(state)),
+            line::Line::new(age(view, todo.created_at.as_ref()), Role::Dim),
+        ])
+    }
+
+    fn request_row(&self, view: &View, at: OtherServer, request: &MergeRequest) -> TableRow<'static> {
+        let project = queries::path_of(view, at, request);
+        let path = match queries::host(view, at) {
+            Some(host) => line::Line::new(format!("{} ", host.name()), Role::Dim).and(project.to_string(), Role::Text),
+            None => self.project_cell(project.as_str()),
+        };
+        // The last-seen state is saved for the current server only, and so are the details.
+        let changes_since = at.is_none().then(|| last_seen::changes_since_seen(view, request)).flatten();
+        let unread = changes_since.map(|changes| format!("{} {}", glyph::alive(), changes.words()));
+        let shown = if at.is_none() { shown_details(self.area.get().width) } else { Shown::default() };
+        let details = Details::new(view, &project, request, shown);
+        let mut title = line::Line::empty();
+        if merge_state::has_conflicts(request) {
+            title = title.and("conflicts ", Role::Failed);
         }
+        if request.is_draft() {
+            title = title.and("draft ", Role::Warning);
+        }
+        TableRow::new(vec![
+            line::Line::new(format!("!{}", request.iid), Role::Ref),
+            path,
+            title.and(review::title(request).to_owned(), Role::Text),
+            line::Line::new(unread.unwrap_or_default(), Role::Accent),
+            details.labels(),
+            line::Line::new(request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
+            if at.is_none() { details.checks() } else { line::Line::empty() },
+            details.approvals(),
+            details.threads(),
+            details.size(),
+            line::Line::new(age(&clock(view, at), request.updated_at.as_ref()), Role::Dim),
+        ])
+    }
+
+    fn job_row(&self, view: &View, project: usize, row: usize) -> TableRow<'static> {
+        let path = self.watched(project);
+        let Some(job) = queries::running(view, path).get(row) else { return TableRow::default() };
+        let (sign, role) = ci::sign(job);
+        TableRow::new(vec![
+            line::Line::new(format!("#{}", job.id), Role::Ref),
+            self.project_cell(path),
+            line::Line::new(job.name.clone(), Role::Text).and(format!("  {}", job.r#ref), Role::Dim),
+            line::Line::new(job.user.as_ref().map(|user| user.username.clone()).unwrap_or_default(), Role::User),
+            line::Line::new(format!("{sign} {}", ci::duration(job, view.now)), role),
+            line::Line::new(age(view, job.started_at.as_ref()), Role::Dim),
+        ])
     }
 
     fn project_row(&self, view: &View, row: usize) -> TableRow<'static> {
@@ -135,19 +230,13 @@ impl Home {
         let about = project.description().lines().next().unwrap_or_default().to_owned();
         let last = project.last_activity_at.as_ref();
         let pinned = self.recents.pinned && self.recents.watched.contains(&project.path_with_namespace);
-        without_details(
-            [
-                line::Line::new(project.path_with_namespace.clone(), Role::Text),
-                line::Line::new(if pinned { glyph::pin() } else { "" }, Role::Accent),
-                line::Line::new(about, Role::Dim),
-                line::Line::empty(),
-            ],
-            [
-                line::Line::new(if archived { "archived" } else { "" }, Role::Warning),
-                line::Line::empty(),
-                line::Line::new(age(view, last), Role::Dim),
-            ],
-        )
+        TableRow::new(vec![
+            line::Line::new(if pinned { glyph::pin() } else { "" }, Role::Accent),
+            line::Line::new(project.path_with_namespace.clone(), Role::Text),
+            line::Line::new(about, Role::Dim),
+            line::Line::new(if archived { "archived" } else { "" }, Role::Warning),
+            line::Line::new(age(view, last), Role::Dim),
+        ])
         .dim(archived)
     }
 
@@ -166,69 +255,6 @@ impl Home {
         };
         (format!("{what}: {}", error.message()), role)
     }
-}
-
-/// Returns a row with empty cells for labels, size, approvals and threads, which only merge requests have.
-fn without_details(start: [line::Line<'static>; 4], end: [line::Line<'static>; 3]) -> TableRow<'static> {
-    let details = std::iter::repeat_with(line::Line::empty).take(4);
-    TableRow::new(start.into_iter().chain(details).chain(end).collect())
-}
-
-fn todo(view: &View, row: usize) -> TableRow<'static> {
-    let Some(todo) = todos::waiting(view).get(row) else { return TableRow::default() };
-    let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
-    without_details(
-        [
-            line::Line::new(todo.container_path().to_owned(), Role::Dim),
-            line::Line::new(todo.reference(), Role::Ref),
-            line::Line::new(todo.title().to_owned(), Role::Text),
-            line::Line::new(todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
-        ],
-        [
-            line::Line::new(todos::reason(todo), Role::Accent),
-            line::Line::from(state.map_or(("", Role::Dim), glyph::status)),
-            line::Line::new(age(view, todo.created_at.as_ref()), Role::Dim),
-        ],
-    )
-}
-
-fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> TableRow<'static> {
-    let project = queries::path_of(view, at, request);
-    let path = project.to_string();
-    let path = match queries::host(view, at) {
-        Some(host) => line::Line::new(format!("{} ", host.name()), Role::Dim).and(path, Role::Text),
-        None => line::Line::new(path, Role::Dim),
-    };
-    // The last-seen state is saved for the current server only.
-    let changes_since = at.is_none().then(|| last_seen::changes_since_seen(view, request)).flatten();
-    let shown = if at.is_none() { Shown::in_width(width) } else { Shown::default() };
-    let details = Details::new(view, &project, request, shown);
-    let mut title = line::Line::empty();
-    if merge_state::has_conflicts(request) {
-        title = title.and("conflicts ", Role::Failed);
-    }
-    if request.is_draft() && !request.title.to_lowercase().contains("draft") {
-        title = title.and("draft ", Role::Warning);
-    }
-    let notes = request.user_notes_count.filter(|n| *n > 0);
-    TableRow::new(vec![
-        path,
-        line::Line::new(format!("!{}", request.iid), Role::Ref),
-        title.and(request.title.clone(), Role::Text),
-        line::Line::new(request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
-        details.labels(),
-        details.size(),
-        details.approvals(),
-        details.threads(),
-        match changes_since {
-            Some(changes_since) => {
-                line::Line::new(format!("{} {}", glyph::alive(), changes_since.words()), Role::Accent)
-            }
-            None => line::Line::new(notes.map(|n| text::count_noun(n, "comment")).unwrap_or_default(), Role::Dim),
-        },
-        details.pipeline(),
-        line::Line::new(age(&clock(view, at), request.updated_at.as_ref()), Role::Dim),
-    ])
 }
 
 /// Returns the view with the clock to compute ages with: the local one for other servers, because their clock offset is

@@ -5,12 +5,15 @@ use crate::api::Fault;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::todos::Todo;
+use crate::app::place::Place;
 use crate::app::place_info;
 use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
+use crate::parts::merge_request_query::MergeRequestQuery;
 use crate::parts::todos;
+use std::collections::HashSet;
 
 /// The maximum number of to-dos listed; the to-dos pane lists all.
 const MAX_TODOS: usize = 8;
@@ -60,6 +63,21 @@ impl Section {
         }
     }
 
+    /// Returns the place that lists the section; `None` if there is none.
+    pub fn place(self, view: &View, project: Option<&str>) -> Option<Place> {
+        let requests = |query: &str| Some(Place::new("mrs").query(query));
+        match self {
+            Section::Todos => Some(Place::new("todos")),
+            Section::Review => requests(&format!("reviewer:{}", view.me()?.username)),
+            Section::Assigned => requests("scope:assigned-to-me"),
+            Section::Mine => requests("scope:created-by-me"),
+            Section::Custom(index) => view.session.sections.get(index).map(MergeRequestQuery::place),
+            Section::Running => Some(Place::new("jobs").project(project?).tab("running")),
+            Section::Visited => None,
+            Section::Recent => Some(Place::new("projects").query("member:yes")),
+        }
+    }
+
     /// Returns the text shown if the section is empty.
     pub fn empty(self, recents: &Recents) -> &'static str {
         match self {
@@ -95,6 +113,22 @@ pub enum Line {
     /// A recently visited place, by its index.
     Place(usize),
     Project(usize),
+}
+
+impl Line {
+    /// Returns the section of the line.
+    pub fn section(self) -> Section {
+        match self {
+            Line::Heading(section, _)
+            | Line::Nothing(section)
+            | Line::Request(section, ..)
+            | Line::Unreachable(section, _) => section,
+            Line::Todo(_) => Section::Todos,
+            Line::Job(..) | Line::NotFound(_) => Section::Running,
+            Line::Place(_) => Section::Visited,
+            Line::Project(_) => Section::Recent,
+        }
+    }
 }
 
 impl Home {
@@ -247,6 +281,24 @@ impl Home {
             lines.extend(unreachable);
         }
         self.lines = lines;
+        self.ambiguous_names = self.find_ambiguous_names(view);
+    }
+
+    /// Returns the names that several of the projects in the lines have.
+    fn find_ambiguous_names(&self, view: &View) -> HashSet<String> {
+        let paths = self.lines.iter().filter_map(|line| match line {
+            Line::Todo(row) => Some(todos::waiting(view).get(*row)?.container_path().to_owned()),
+            Line::Request(section, at, row) => {
+                let request = self.custom_queries.requests(view, *section, *at).get(*row)?;
+                Some(queries::path_of(view, *at, request).to_string())
+            }
+            Line::Job(project, _) => Some(self.watched(*project).to_owned()),
+            _ => None,
+        });
+        let paths: HashSet<String> = paths.collect();
+        let mut names = HashSet::new();
+        let repeated = paths.iter().filter_map(|path| path.rsplit('/').next()).filter(|name| !names.insert(*name));
+        repeated.map(str::to_owned).collect()
     }
 
     /// Returns a key that identifies the item of a line while the list around it changes.

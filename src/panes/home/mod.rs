@@ -24,8 +24,7 @@ use crate::app::recent;
 use crate::app::session::{CustomSection as Own, OtherServer};
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::merge_request_details::{self, Details, Shown};
-use crate::parts::merge_request_query::MergeRequestQuery;
+use crate::parts::merge_request_details::{self, Details};
 use crate::parts::{ci, todos};
 use crate::store::Want;
 use crate::ui::doc::DocState;
@@ -38,6 +37,7 @@ use queries::OwnQueries;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use recents::Recents;
+use std::collections::HashSet;
 
 /// The home pane.
 pub struct Home {
@@ -48,6 +48,8 @@ pub struct Home {
     /// The inputs that the lines were built from: the filter, whether the user is signed in, and the other servers.
     inputs: Option<(String, bool, Vec<OtherServer>)>,
     filter: String,
+    /// The names that several projects in the lines have.
+    ambiguous_names: HashSet<String>,
     /// Whether the user has moved the selection. Until then the first line is selected, regardless of the order in
     /// which replies arrive.
     chosen: bool,
@@ -61,12 +63,15 @@ pub struct Home {
     finished: Option<Todo>,
 }
 
-/// The minimum screen width in columns for a preview panel beside the list.
-const WIDE: u16 = 176;
 /// The list, and the preview of the selected line.
 const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 125, weight: 5 }, PanelRequest { min: 50, weight: 3 }];
 
 impl Home {
+    /// Returns the widths of the panels. The preview gives way to the titles of the list.
+    fn widths(&self, width: u16) -> Vec<PanelRequest> {
+        self.panels.giving_way(width, PANEL_WIDTHS, 0, self.list.needed_width())
+    }
+
     fn current(&self) -> Option<Line> {
         self.lines.get(self.list.selected()).copied()
     }
@@ -181,6 +186,26 @@ impl Home {
         self.project(view).map(|_| ()).ok_or_else(|| self.why_not(view, "no project is selected"))
     }
 
+    /// Returns the place that lists the section of a line.
+    fn section_place(&self, view: &View, line: Line) -> Option<Place> {
+        let project = match line {
+            Line::Job(project, _) | Line::NotFound(project) => Some(self.watched(project)),
+            _ => self.recents.watched.first().map(String::as_str),
+        };
+        line.section().place(view, project)
+    }
+
+    fn open_section(&mut self, cx: &mut Cx) {
+        if let Some(place) = self.current().and_then(|line| self.section_place(&cx.view, line)) {
+            cx.go(place);
+        }
+    }
+
+    fn has_section(&self, view: &View) -> Result<(), Disabled> {
+        let place = self.current().and_then(|line| self.section_place(view, line));
+        place.map(|_| ()).ok_or_else(|| "this section has no list of its own".into())
+    }
+
     /// Returns the custom section under the cursor.
     fn own_section<'a>(&self, view: &View<'a>) -> Option<&'a Own> {
         match self.current()? {
@@ -246,12 +271,9 @@ impl PaneKind for Home {
             cx.go(Place::new("mrs"));
             cx.say(Tone::Info, "‹seek› filters by a query, ‹mrs.save› saves it as a section");
         }),
-        Command::new("home.list", &["s"], "Open section as list", |pane: &mut Self, cx| {
-            if let Some(section) = pane.own_section(&cx.view) {
-                cx.go(MergeRequestQuery::place(section));
-            }
-        })
-        .when(Home::in_own_section),
+        Command::new("home.list", &["s"], "Open section as list", Home::open_section)
+            .footer("list")
+            .when(Home::has_section),
         Command::new("home.drop", &["D"], "Remove section…", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {
                 let question = format!("Remove the section \"{}\" ({})?", section.name, section.query);
@@ -269,6 +291,7 @@ impl PaneKind for Home {
             custom_queries: OwnQueries::default(),
             inputs: None,
             filter: String::new(),
+            ambiguous_names: HashSet::new(),
             chosen: false,
             area: Default::default(),
             panels: Panels::new(2),
@@ -297,7 +320,7 @@ impl Pane for Home {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = queries::wants(view, &self.custom_queries, &self.recents.watched);
-        let (top, shown) = (self.list.top(), Shown::in_width(self.area.get().width));
+        let (top, shown) = (self.list.top(), draw::shown_details(self.area.get().width));
         let seen = self.lines.iter().skip(top).take(self.list.rows_on(view.size.1));
         let seen: Vec<_> = seen
             .filter_map(|line| match line {
@@ -318,7 +341,7 @@ impl Pane for Home {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         self.drawn_preview.set(Rect::default());
         let Some(preview) = self.preview_area(area) else { return self.draw(view, area, buf) };
-        let places = self.panels.layout(area, PANEL_WIDTHS);
+        let places = self.panels.layout(area, &self.widths(area.width));
         self.draw(view, places.first().copied().flatten().unwrap_or(area), buf);
         self.draw_preview(view, preview, buf);
         self.panels.draw_dividers(buf, view.theme);
@@ -360,7 +383,13 @@ impl Pane for Home {
             }
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
-                if let Some(index) = self.list.row_at(row - area.y).filter(|index| self.is_stop(*index)) {
+                let index = self.list.row_at(row - area.y);
+                let heading = index.and_then(|index| self.lines.get(index).copied()).filter(|_| double);
+                if let Some(line @ Line::Heading(..)) = heading {
+                    if let Some(place) = self.section_place(&cx.view, line) {
+                        cx.go(place);
+                    }
+                } else if let Some(index) = index.filter(|index| self.is_stop(*index)) {
                     self.chosen = true;
                     self.list.select(index, self.lines.len());
                     if double {

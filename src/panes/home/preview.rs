@@ -1,7 +1,7 @@
 //! The preview of the selected line of home, shown beside the list on wide screens.
 
+use super::Home;
 use super::lines::Line;
-use super::{Home, PANEL_WIDTHS, WIDE};
 use crate::app::view::View;
 use crate::panes::home::queries;
 use crate::parts::{rendered_markdown, review, todos};
@@ -79,8 +79,8 @@ impl Home {
 
     /// Returns the area of the preview; `None` if the screen is too narrow.
     pub(super) fn preview_area(&self, area: Rect) -> Option<Rect> {
-        let places = self.panels.areas(area, PANEL_WIDTHS);
-        places.get(1).copied().flatten().filter(|_| area.width >= WIDE)
+        let places = self.panels.areas(area, &self.widths(area.width));
+        places.get(1).copied().flatten()
     }
 
     /// Returns the width of the text in columns; 0 if the screen is too narrow.
