@@ -251,9 +251,11 @@ async fn the_fields_of_a_form_open_the_same_picker() {
     harness.send(Msg::Paste("0.4".into()));
     harness.settle().await;
     harness.press("Enter").settle().await;
+    // The date is that in the future, and shown.
+    harness.type_text("2w").expect("Mon 29 Jun 2026, in 14 days");
     harness.reply("POST /projects/acme%2Frocket-ui/issues", issue(9, "Rows flicker", "opened"));
     harness.press("C-s").settle().await;
-    let fields = "assignee_ids[]=2 labels=design,bug milestone_id=4 title=Rows flicker";
+    let fields = "assignee_ids[]=2 due_date=2026-06-29 labels=design,bug milestone_id=4 title=Rows flicker";
     assert_eq!(sent(&harness), [format!("POST /projects/acme%2Frocket-ui/issues {fields}")]);
 }
 

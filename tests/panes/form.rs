@@ -352,6 +352,14 @@ async fn a_long_text_can_be_typed_and_the_mouse_reaches_every_field() {
 }
 
 #[tokio::test]
+async fn a_form_is_saved_from_a_long_text() {
+    let mut harness = projects().await;
+    harness.press("+").type_text("Moon").click_on("Description").press("Enter").type_text("One.");
+    harness.reply("POST /projects", json!({"id": 9, "path_with_namespace": "ada/moon"})).press("C-s").settle().await;
+    assert_eq!(sent(&harness, "POST"), ["POST /projects description=One. name=Moon"]);
+}
+
+#[tokio::test]
 async fn hostile_names_in_completions_are_sanitized() {
     let mut harness = projects().await;
     harness.reply("GET /groups", [json!({"id": 3, "name": "a\u{1b}[31mb", "full_path": "x\u{202e}y\u{7}"})]);

@@ -4,6 +4,7 @@ use crate::api::releases::{
     AssetLink, CreateAssetLink, CreateRelease, LINK_TYPES, Release, UpdateAssetLink, UpdateRelease,
 };
 use crate::api::{Endpoint, Id};
+use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
 use crate::ui::text::sanitize;
 
@@ -17,7 +18,10 @@ pub fn create(id: &Id) -> Form {
     fields::<CreateRelease>(format!("New release in {id}"), what, key, id)
         .first(&["tag_name", "ref", "name", "description"])
         .field("tag_name", |field| _ = field.label("tag"))
-        .field("ref", |field| _ = field.default("none").help("A branch or commit, if the tag does not exist yet."))
+        .field("ref", |field| {
+            field.widget(Widget::Line(Complete::Refs(id.clone()))).default("none");
+            field.help("A branch or commit, if the tag does not exist yet.");
+        })
         .field("name", |field| _ = field.default("the tag"))
 }
 
