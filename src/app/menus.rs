@@ -15,7 +15,8 @@ use super::{App, global, quick_open, synonyms, target};
 use crate::app::clip::Clip;
 
 impl App {
-    pub(super) fn open_search(&mut self) {
+    /// Opens the prompt of `/`; `by_place` if the place asks for the text, and not the user for the prompt.
+    pub(super) fn open_search(&mut self, by_place: bool) {
         let Some(pane) = self.nav.top() else { return };
         let label = match pane.search_mode() {
             Some(SearchMode::Filter) => "filter",
@@ -24,6 +25,7 @@ impl App {
         };
         let overlay: Box<dyn Overlay> = match pane.grammar() {
             Some(grammar) => Box::new(QueryLine::new(label, pane.filter_text(), grammar)),
+            None if by_place => Box::new(Prompt::seek(label, pane.filter_text()).opened_by_place()),
             None => Box::new(Prompt::seek(label, pane.filter_text())),
         };
         self.overlays.push(overlay);

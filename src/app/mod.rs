@@ -582,7 +582,7 @@ impl App {
             Action::OpenOverlay(overlay) => self.overlays.push(overlay),
             Action::Run(id) => self.run(id, effects),
             Action::Move(motion) => self.with_pane(effects, |pane, cx| pane.motion(motion, cx)),
-            Action::OpenSearch => self.open_search(),
+            Action::OpenSearch => self.open_search(false),
             Action::NextMatch(forward) => self.with_pane(effects, |pane, cx| pane.next_match(forward, cx)),
             Action::SetFilter(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
             Action::Continue(rest) => self.with_pane(effects, |pane, cx| pane.resume(rest, cx)),

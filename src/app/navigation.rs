@@ -148,7 +148,7 @@ impl App {
             Ok(place) => {
                 self.go(place);
                 if info.needs == Needs::Text {
-                    self.open_search();
+                    self.open_search(true);
                 }
             }
             Err(_) if info.needs == Needs::Project => {

@@ -125,4 +125,8 @@ async fn going_to_search_asks_for_its_text() {
     assert!(app.asked.iter().any(|line| line.contains("/search?scope=blobs&search=rows")), "{:?}", app.asked);
     app.press("Enter");
     assert_eq!(app.app.place().item.as_deref(), Some("rows"));
+    // Who presses / out of habit means the same.
+    let mut app = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(100, 24).open();
+    app.press("g s /").type_text("a/b").settle().await;
+    assert_eq!(app.app.place().item.as_deref(), Some("a/b"));
 }

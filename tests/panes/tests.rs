@@ -93,7 +93,7 @@ async fn the_header_of_a_pipeline_summarizes_its_tests() {
     let reply = json!({"total": {"time": 1.5, "count": 28, "success": 26, "failed": 1, "skipped": 1},
         "test_suites": [{"name": "unit", "total_count": 26}, {"name": "scr\u{1b}eens", "failed_count": 1}]});
     let mut harness = jobs(|harness| _ = harness.reply(SUMMARY, reply.clone())).await;
-    harness.expect("28 tests · 1 failed · 1 skipped · 1.5s · in scr").expect("unit");
+    harness.expect("28 tests · 1 failed · 1 skipped · 1.5s in scr").expect("unit");
     assert!(!harness.picture().contains('\u{1b}'));
     harness.reply(&format!("{PIPELINE}/test_report"), report()).press("t").settle().await;
     assert_eq!(harness.app.place(), place());

@@ -83,6 +83,8 @@ pub struct Prompt {
     refused: Option<String>,
     /// Whether a text was refused while it was typed, so that more of it may follow.
     locked: bool,
+    /// Whether a first `/` is left out, because the place opened the prompt before that key did.
+    skips_slash: bool,
     done: bool,
 }
 
@@ -98,8 +100,15 @@ impl Prompt {
             take: None,
             refused: None,
             locked: false,
+            skips_slash: false,
             done: false,
         }
+    }
+
+    /// Leaves out a first `/`: the place opened the prompt, which that key usually does.
+    pub fn opened_by_place(mut self) -> Prompt {
+        self.skips_slash = true;
+        self
     }
 
     /// Creates a prompt that continues with the text in the pane of `here`.
@@ -281,6 +290,9 @@ impl Overlay for Prompt {
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         match (key.code, key.ctrl) {
+            (KeyCode::Char('/'), false) if std::mem::take(&mut self.skips_slash) && self.input.is_empty() => {
+                AfterEvent::KeepOpen
+            }
             // The rest of a text that was refused while it was typed must not be inserted either.
             _ if self.locked && key.code != KeyCode::Esc => AfterEvent::KeepOpen,
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {

@@ -172,7 +172,7 @@ impl Home {
             line::Line::new(todo.title().to_owned(), Role::Text),
             line::Line::new(todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User),
             line::Line::new(todos::reason(todo), Role::Accent),
-            state.map_or_else(line::Line::empty, |state| todos::state_cell(state)),
+            state.map_or_else(line::Line::empty, todos::state_cell),
             line::Line::new(age(view, todo.created_at.as_ref()), Role::Dim),
         ])
     }

@@ -74,7 +74,7 @@ impl Lines {
             let times = |of: fn(&Job) -> Option<&crate::api::Time>| {
                 jobs.iter().filter_map(move |(_, job)| of(job)?.instant()).collect::<Vec<_>>()
             };
-            self.lines.extend(headings.then(|| JobLine::Pipeline(self.pipelines.len())));
+            self.lines.extend(headings.then_some(JobLine::Pipeline(self.pipelines.len())));
             self.pipelines.push(PipelineGroup {
                 brief: first.pipeline.clone(),
                 started: times(|job| job.started_at.as_ref()).into_iter().min(),
