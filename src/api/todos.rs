@@ -80,6 +80,13 @@ crate::resource! {
     }
 }
 
+impl ListTodos {
+    /// Returns the request for the caller's pending to-dos.
+    pub fn pending() -> ListTodos {
+        ListTodos { state: Some("pending".into()), ..ListTodos::default() }
+    }
+}
+
 impl Todo {
     pub fn is_pending(&self) -> bool {
         self.state != "done"

@@ -9,15 +9,10 @@ use crate::api::todos::{ListTodos, Todo};
 use crate::store::{Load, Rows, Want};
 use crate::ui::text;
 
-/// Returns the request for the pending to-dos, newest first: the same as that of the to-do list.
-fn pending() -> ListTodos {
-    ListTodos { state: Some("pending".into()), ..ListTodos::default() }
-}
-
 /// Returns the want for the pending to-dos, unless nothing is read by itself.
 pub(super) fn want(view: &View) -> Option<Want> {
     let interval = view.refresh_after().filter(|_| view.session.signed_in)?;
-    Some(Load::list(&pending(), 1).optional().refresh_after(interval).into())
+    Some(Load::list(&ListTodos::pending(), 1).optional().refresh_after(interval).into())
 }
 
 /// Returns a to-do as news.
@@ -43,7 +38,7 @@ fn news(todo: &Todo) -> String {
 
 impl App {
     fn pending_todos<'a>(&self, view: &View<'a>) -> Rows<'a, Todo> {
-        view.store.list(&pending())
+        view.store.list(&ListTodos::pending())
     }
 
     /// Returns the number of pending to-dos for the first line of the screen; `None` if there are none, or if they are not

@@ -14,6 +14,9 @@ use crate::ui::glyph;
 use jiff::SignedDuration;
 use std::collections::HashSet;
 
+/// The time after which another attempt to reach the server is considered.
+const NEXT_ATTEMPT: SignedDuration = SignedDuration::from_secs(10);
+
 /// Returns the error of every request under `--offline`.
 pub fn offline() -> Fault {
     Fault::Offline("labscope was started with --offline".into())
@@ -154,6 +157,8 @@ impl App {
                         // One request after the other tries whether the server answers again.
                         if self.store.waits_for_attempt(&load.request, page) {
                             if is_trying {
+                                // The attempt may be canceled, and then nothing else would wake the loop.
+                                wake = earliest(wake, self.now.checked_add(NEXT_ATTEMPT).ok());
                                 break;
                             }
                             is_trying = true;

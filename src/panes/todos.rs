@@ -211,7 +211,7 @@ impl ListSource for TodoSource {
 
     fn wants(_: &Todos, _view: &View) -> Vec<Want> {
         // The tab shows the number of all pending to-dos, regardless of the filter.
-        vec![Load::list(&todos::pending(), 1).into()]
+        vec![Load::list(&ListTodos::pending(), 1).into()]
     }
 
     fn tab_count(_: &Todos, index: usize, view: &View) -> Option<String> {

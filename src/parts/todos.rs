@@ -9,14 +9,9 @@ use crate::store::{Rows, Write};
 use crate::ui::glyph;
 use crate::ui::line::Line;
 
-/// Returns the request for the user's pending to-dos.
-pub fn pending() -> ListTodos {
-    ListTodos { state: Some("pending".into()), ..ListTodos::default() }
-}
-
 /// Returns the loaded pending to-dos.
 pub fn waiting<'a>(view: &View<'a>) -> Rows<'a, Todo> {
-    view.store.list(&pending())
+    view.store.list(&ListTodos::pending())
 }
 
 /// Returns the reason of a to-do, in GitLab's words.

@@ -4,13 +4,13 @@ use super::Section;
 use crate::api::jobs::{Job, ListJobs};
 use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
 use crate::api::projects::{ListProjects, Project};
+use crate::api::todos::ListTodos;
 use crate::api::{Host, Id};
 use crate::app::session::CustomSection as Own;
 use crate::app::target;
 use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::todos;
 use crate::store::{ListQuery, Load, Rows, Want};
 use std::time::Duration;
 
@@ -134,7 +134,7 @@ pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
     let again = |load: Load| Load { refresh_after: view.refresh_after(), ..load };
     let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
     if view.session.signed_in {
-        wants.push(again(Load::list(&todos::pending(), 1)).into());
+        wants.push(again(Load::list(&ListTodos::pending(), 1)).into());
     }
     // Two requests per server: other servers are only asked for the merge requests that concern the user.
     for at in servers(view) {
