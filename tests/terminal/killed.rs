@@ -162,7 +162,7 @@ fn a_kill_in_the_middle_of_a_sentence_loses_no_letter() {
     let mut screen = world.open();
     screen.keys("G");
     screen.wait("the draft is in the list", |screen| screen.contents().contains("draft saved"));
-    screen.keys("c");
+    screen.keys("C");
     screen.wait("the composer is open", |screen| screen.contents().contains("Comment on !42"));
     screen.keys("dle.\x13");
     screen.wait("it is sent", |screen| screen.contents().contains("Commented on !42"));
