@@ -18,7 +18,6 @@ use crate::api::tags::{ListTags, Tag};
 use crate::api::users::{ListUsers, User};
 use crate::api::{GitRef, Id, Scope};
 use crate::store::{Load, Want};
-use crate::ui::glyph;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -70,8 +69,13 @@ impl Suggestions {
     }
 
     fn add(&mut self, label: String, detail: &str, kind: &'static str, place: Place) {
-        if self.seen.insert(format!("{kind} {label}")) {
-            self.items.push(Item::act(label, Action::GoToPlace(place)).detail(detail.to_owned()).note(kind));
+        self.add_item(Item::act(label, Action::GoToPlace(place)).detail(detail).note(kind));
+    }
+
+    /// Adds an item, except if there is one of its kind and name.
+    fn add_item(&mut self, item: Item) {
+        if self.seen.insert(format!("{} {}", item.note, item.label)) {
+            self.items.push(item);
         }
     }
 }
@@ -187,8 +191,10 @@ impl QuickOpen {
             let Some(project) = project_of(request) else { continue };
             let project = Self::path(&paths, &project);
             let place = of(Subject::Job).project(project).item(job.id);
-            let about = format!("{} {}{}{}", job.name, job.status.as_str(), glyph::separator(), job.r#ref);
-            offers.add(place_info::label(view.places, &place), &about, "job", place);
+            let about = format!("{} {}", job.name, job.status.as_str());
+            let item = Item::act(place_info::label(view.places, &place), Action::GoToPlace(place));
+            // All jobs of a branch would hide what bears its name.
+            offers.add_item(item.detail(about).context(job.r#ref.as_str()).note("job"));
         }
         for (_, user) in view.store.known::<User>().take(MAX_SUGGESTIONS) {
             offers.add(format!("@{}", user.username), &user.name, "user", of(Subject::User).item(&user.username));

@@ -432,6 +432,10 @@ async fn go_to_anything_finds_files_tags_issues_people_and_commands() {
         assert_eq!(app.app.place().pane, pane, "{typed}");
     }
     let mut app = files(at(), 120, 30);
+    let jobs = json!([{"id": 31, "name": "compile", "status": "success", "ref": "feature/rows"}]);
+    app.reply(&format!("{project}/jobs"), jobs).settle().await.press("C-p").type_text("compile").pass(1).settle().await;
+    app.expect("compile success · feature/rows").press("C-u").type_text("rows").expect_no("compile success");
+    let mut app = files(at(), 120, 30);
     app.settle().await.press("C-p").type_text("toggle line wrap").pass(1).settle().await;
     app.expect("command").press("Enter").expect("Line wrap");
 }

@@ -26,6 +26,8 @@ pub struct Item {
     pub label: String,
     /// The text next to the label.
     pub detail: String,
+    /// The text behind the detail, by which the item is not found.
+    pub context: String,
     /// The keys of the same command, or another note on the right.
     pub note: String,
     /// Other words that find the item.
@@ -44,6 +46,7 @@ impl Item {
         Item {
             label: label.into(),
             detail: String::new(),
+            context: String::new(),
             note: String::new(),
             synonyms: &[],
             group: "",
@@ -55,6 +58,12 @@ impl Item {
     /// Sets the text next to the label.
     pub fn detail(mut self, detail: impl Into<String>) -> Item {
         self.detail = detail.into();
+        self
+    }
+
+    /// Sets the text behind the detail.
+    pub fn context(mut self, context: impl Into<String>) -> Item {
+        self.context = context.into();
         self
     }
 
@@ -477,9 +486,11 @@ impl Overlay for Picker {
             };
             let dead = item.why_not.is_some();
             let mut label = letters_shown(&item.label, letters, if dead { Role::Dim } else { Role::Text });
-            let beside = item.why_not.as_deref().unwrap_or(&item.detail);
-            if !beside.is_empty() {
-                label.push(format!("  {}", text::sanitize(beside)), Role::Dim);
+            let beside = item.why_not.as_deref().map_or([&*item.detail, &*item.context], |why| [why, ""]);
+            for (words, before) in beside.into_iter().zip(["  ", glyph::separator()]) {
+                if !words.is_empty() {
+                    label.push(format!("{before}{}", text::sanitize(words)), Role::Dim);
+                }
             }
             let note = line::Line::new(item.note.clone(), Role::Key);
             table::TableRow::new(if self.of_keys { vec![note, label] } else { vec![label, note] })
