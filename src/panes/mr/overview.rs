@@ -386,15 +386,8 @@ impl Pane for OverviewTab {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.conversation.motion(Motion::Wheel(rows)),
-            Pointer::Press { column, row, double } => {
-                self.conversation.click(column, row);
-                if double {
-                    self.enter(cx);
-                }
-            }
-            Pointer::Drag { .. } | Pointer::Release => {}
+        if self.conversation.pointer(pointer) {
+            self.enter(cx);
         }
     }
 
