@@ -250,7 +250,7 @@ fn cached_replies_never_replace_newer_ones() {
     let [task] = started(&effects).try_into().expect("one list is asked for");
     let known = ParsedReply { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
     app.update(Msg::Cached(task.clone(), known.clone(), at(-60)));
-    assert!(app.store.list(&list).is_loading, "what was kept is shown while the server is asked");
+    assert!(app.store.list(&list).is_loading(), "what was kept is shown while the server is asked");
     assert_eq!(app.store.list(&list).len(), 1);
     app.update(Msg::Arrived(task.clone(), Ok(Outcome::Reply(nothing()))));
     app.update(Msg::Cached(task, known, at(-60)));

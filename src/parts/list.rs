@@ -457,7 +457,7 @@ impl Listing {
         let len = self.len(rows);
         if len == 0 {
             let (why, hint) = match rows.has_more {
-                true if rows.is_loading => ("Searching…", "‹escape› clears the filter"),
+                true if rows.is_loading() => ("Searching…", "‹escape› clears the filter"),
                 true => ("No matches in the rows loaded so far.", "‹seek› changes it, ‹escape› clears it"),
                 false => ("No matches.", "‹seek› changes it, ‹escape› clears it"),
             };
@@ -550,7 +550,7 @@ pub fn draw_placeholder<T: 'static>(
 
 /// Returns the row of a command, or the reason why there is none: `none`, unless the list is still loading.
 pub fn need<R, T: 'static>(row: Option<R>, rows: &Rows<'_, T>, none: &'static str) -> Result<R, Disabled> {
-    let coming = rows.is_loading && !rows.is_loaded;
+    let coming = rows.is_loading() && !rows.is_loaded;
     row.ok_or(if coming { "the list is still loading" } else { none }.into())
 }
 

@@ -244,6 +244,10 @@ impl Resource {
         self.size = sizes.fold(0, usize::saturating_add);
     }
 
+    fn is_loading(&self) -> bool {
+        self.entries.iter().any(|entry| entry.is_loading)
+    }
+
     /// Returns the entries of the consecutive pages.
     fn counted(&self) -> &[Entry] {
         self.entries.get(..self.starts.len().saturating_sub(1)).unwrap_or_default()
@@ -364,7 +368,6 @@ impl<T: Send + Sync + 'static> Remote<'_, T> {
 pub struct Rows<'a, T> {
     parts: Vec<&'a Resource>,
     pub has_more: bool,
-    pub is_loading: bool,
     /// Whether the first page was ever received.
     pub is_loaded: bool,
     /// The error of the last attempt.
@@ -410,7 +413,6 @@ impl<'a, T: 'static> Rows<'a, T> {
     pub fn chain(lists: Vec<Rows<'a, T>>) -> Rows<'a, T> {
         Rows {
             has_more: lists.iter().any(|list| list.has_more),
-            is_loading: lists.iter().any(|list| list.is_loading),
             is_loaded: !lists.is_empty() && lists.iter().all(|list| list.is_loaded || list.error.is_some()),
             error: lists.iter().find_map(|list| list.error),
             cut: lists.iter().find_map(|list| list.cut),
@@ -427,6 +429,11 @@ impl<'a, T: 'static> Rows<'a, T> {
     /// Returns whether rows were only appended since `revision` of the same list.
     pub fn extends(&self, revision: Revision) -> bool {
         (self.extends..=self.revision).contains(&revision)
+    }
+
+    /// Returns whether a page is being loaded.
+    pub fn is_loading(&self) -> bool {
+        self.parts.iter().any(|part| part.is_loading())
     }
 
     /// Returns the number of loaded rows.
@@ -598,7 +605,6 @@ impl Store {
             parts: resource.into_iter().collect(),
             has_more,
             cut: resource.filter(|_| has_more).and_then(|r| self.cut(r, known)),
-            is_loading: entries.iter().any(|e| e.is_loading),
             is_loaded: known > 0,
             error: entries.iter().find_map(|e| e.error.as_ref()).map(|(e, _)| e),
             total: entries.first().and_then(|e| e.known.as_ref()).and_then(|(a, _)| a.total),
@@ -689,7 +695,7 @@ impl Store {
 
     /// Returns whether a request is in flight.
     pub fn is_loading(&self, request: &Request) -> bool {
-        self.resources.get(request).is_some_and(|resource| resource.entries.iter().any(|entry| entry.is_loading))
+        self.resources.get(request).is_some_and(Resource::is_loading)
     }
 
     /// Returns whether a request of any of `wants` is in flight.

@@ -122,7 +122,7 @@ impl Mr {
         let notes = self.reads.notes(&cx.view);
         let Some(count) = known.user_notes_count else { return };
         let before = self.counted.replace(count);
-        if before.is_some_and(|before| before != count) && notes.is_loaded && !notes.is_loading {
+        if before.is_some_and(|before| before != count) && notes.is_loaded && !notes.is_loading() {
             let load = self.reads.noteable().load_conversation(&cx.view, notes.pages());
             cx.act(Action::Reload(load.map(Want::from).into_iter().collect()));
         }

@@ -72,7 +72,7 @@ impl DraftList {
         self.list.clamp(self.entries.len());
         self.had |= !self.entries.is_empty();
         // A draft that became a draft note is in neither place until the server lists it.
-        let is_listed = self.on.list_draft_notes().is_none_or(|list| !view.store.list(&list).is_loading);
+        let is_listed = self.on.list_draft_notes().is_none_or(|list| !view.store.list(&list).is_loading());
         // A summary is posted beside the draft notes, and is over with them.
         let is_over = match self.on.list_draft_notes() {
             Some(_) => self.entries.iter().all(|entry| entry.sent),

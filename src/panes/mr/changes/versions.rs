@@ -47,7 +47,7 @@ fn load(list: &ListMergeRequestVersions) -> Load {
 
 /// Returns whether more pages are about to be loaded.
 fn is_loading(versions: &Rows<Version>) -> bool {
-    versions.is_loading || versions.has_next(PAGES) && versions.error.is_none()
+    versions.is_loading() || versions.has_next(PAGES) && versions.error.is_none()
 }
 
 impl Versions {
