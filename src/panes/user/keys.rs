@@ -136,7 +136,7 @@ impl UserKey for GpgKey {
 
 /// The keys of one family.
 pub(super) struct KeySource<K> {
-    who: Who,
+    pub who: Who,
     /// The owner as of the last update.
     owner: Option<KeyOwner>,
     /// The parsed keys by ID, and the revision of the list that they were parsed from.

@@ -2,11 +2,10 @@
 
 mod keys;
 mod profile;
+mod tab;
 mod who;
 
-use crate::api::projects::Project;
 use crate::api::users::{GpgKey, SshKey};
-use crate::app::clip::Clip;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -19,13 +18,14 @@ use crate::domain::public_key::Family;
 use crate::parts::add_key::{KeyOwner, PendingKey};
 use crate::parts::forms;
 use crate::store::Want;
-use crate::ui::panels::{self, PanelRequest};
+use crate::ui::panels::PanelRequest;
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
-use keys::{Keys, UserKey, confirm_removal};
+use keys::{Keys, UserKey};
 use profile::Profile;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use tab::UserTab;
 use who::Who;
 
 const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 4 }, PanelRequest { min: 46, weight: 5 }];
@@ -46,29 +46,33 @@ pub struct UserPane {
 
 impl UserPane {
     fn who(&self) -> &Who {
-        &self.profile.source.who
+        &self.profile.projects.source.who
     }
 
-    /// Returns the project under the cursor.
-    fn project<'a>(&self, view: &View<'a>) -> Option<&'a Project> {
-        self.profile.current(view).filter(|_| self.tab == PROFILE && !self.profile.is_before_list())
+    /// Returns the shown tab.
+    fn part(&self) -> &dyn UserTab {
+        match self.tab {
+            SSH => &self.ssh,
+            GPG => &self.gpg,
+            _ => &self.profile,
+        }
+    }
+
+    fn part_mut(&mut self) -> &mut dyn UserTab {
+        match self.tab {
+            SSH => &mut self.ssh,
+            GPG => &mut self.gpg,
+            _ => &mut self.profile,
+        }
     }
 
     // ---- actions
-
-    fn enter(&mut self, cx: &mut Cx) {
-        match self.tab {
-            SSH => self.ssh.enter(cx),
-            GPG => self.gpg.enter(cx),
-            _ => self.profile.enter(cx),
-        }
-    }
 
     fn can_add(&self, view: &View) -> Result<(), Disabled> {
         if self.who().key_owner(view) == Some(KeyOwner::Own) {
             return Ok(());
         }
-        if self.tab == GPG {
+        if self.part().family() == Some(Family::Gpg) {
             return Err("only its owner can add a GPG key".into());
         }
         forms::administrator(view)?;
@@ -77,50 +81,14 @@ impl UserPane {
 
     fn add(&mut self, cx: &mut Cx) {
         let Some(owner) = self.who().key_owner(&cx.view) else { return };
-        let family = if self.tab == GPG { Family::Gpg } else { Family::Ssh };
-        self.tab = if self.tab == PROFILE { SSH } else { self.tab };
+        let family = self.part().family().unwrap_or(Family::Ssh);
+        self.tab = if family == Family::Ssh { SSH } else { GPG };
         self.adding.ask(family, owner, cx, |pane: &mut Self| &mut pane.adding);
     }
 
-    fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        forms::administrator(view)?;
-        // Servers send the current user's `is_admin` to administrators only, so its absence means no.
-        if self.who().is_self && view.me().is_some_and(|me| me.is_admin != Some(true)) {
-            return Err("for administrators only; edit your account in the browser".into());
-        }
-        self.who().profile(view).map(|_| ()).ok_or_else(|| "the user has not loaded yet".into())
-    }
-
-    fn can_delete(&self, view: &View) -> Result<(), Disabled> {
-        let Some(owner) = self.who().key_owner(view) else { return Err("the user has not loaded yet".into()) };
-        let is_own = owner == KeyOwner::Own;
-        match self.tab {
-            SSH if !is_own => forms::administrator(view).and(self.ssh.has_row(view)),
-            SSH => self.ssh.has_row(view),
-            GPG if !is_own => Err("only its owner can remove a GPG key".into()),
-            GPG => self.gpg.has_row(view),
-            _ if self.who().is_self => Err("you cannot delete your own account here".into()),
-            _ => self.can_change(view),
-        }
-    }
-
     fn delete(&mut self, cx: &mut Cx) {
-        let view = cx.view;
-        let action = match self.tab {
-            SSH => confirm_removal(&self.ssh, &view),
-            GPG => confirm_removal(&self.gpg, &view),
-            _ => self.who().profile(&view).map(forms::user::delete),
-        };
-        if let Some(action) = action {
+        if let Some(action) = self.part().deletion(&cx.view) {
             cx.act(action);
-        }
-    }
-
-    fn mark(&mut self, cx: &mut Cx) {
-        match self.tab {
-            SSH => self.ssh.mark(cx),
-            GPG => self.gpg.mark(cx),
-            _ => {}
         }
     }
 }
@@ -129,56 +97,54 @@ impl PaneKind for UserPane {
     const ID: &'static str = "user";
     const TITLE: &'static str = "User";
     const NEEDS: Needs = Needs::Item;
-    const COMMANDS: &'static [Command<Self>] =
-        &[
-            Command::new("user.open", &["Enter"], "Open selection", Self::enter).footer("open"),
-            Command::new("user.add_key", &["+"], "Add SSH or GPG key…", Self::add)
-                .footer("add key")
-                .writes()
-                .when(Self::can_add),
-            Command::new("user.mark", &["Space"], "Toggle mark", Self::mark),
-            Command::new("user.delete", &["D", "Delete"], "Delete key or user…", Self::delete)
-                .footer("remove")
-                .writes()
-                .when(Self::can_delete),
-            Command::new("user.edit", &["e"], "Edit user…", |pane: &mut Self, cx| {
-                if let Some(user) = pane.who().profile(&cx.view) {
-                    forms::user::edit(user, &cx.view).open(cx);
-                }
-            })
-            .footer("edit")
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("user.open", &["Enter"], "Open selection", |pane: &mut Self, cx| pane.part_mut().enter(cx))
+            .footer("open"),
+        Command::new("user.add_key", &["+"], "Add SSH or GPG key…", Self::add)
+            .footer("add key")
             .writes()
-            .when(Self::can_change),
-            Command::new("user.project", &["P"], "Create project for user…", |pane: &mut Self, cx| {
-                if pane.who().is_self {
-                    return forms::project::create(None).open(cx);
-                }
-                let name = pane.who().profile(&cx.view).map_or("", |user| user.username.as_str());
-                forms::project::create_for_user().field("user_id", |field| _ = field.text(name)).open(cx);
-            })
+            .when(Self::can_add),
+        Command::new("user.mark", &["Space"], "Toggle mark", |pane: &mut Self, cx| pane.part_mut().mark(cx)),
+        Command::new("user.delete", &["D", "Delete"], "Delete key or user…", Self::delete)
+            .footer("remove")
             .writes()
-            .when(|pane, view| if pane.who().is_self { forms::signed_in(view) } else { pane.can_change(view) }),
-            Command::new("user.acting", &["S"], "View as this user", |pane: &mut Self, cx| {
-                let who = &mut pane.profile.source.who;
-                who.is_impersonating = !who.is_impersonating;
-                pane.tab = PROFILE;
-                let words = if pane.who().is_impersonating { "Viewing as this user." } else { "Viewing as yourself." };
-                cx.say(Tone::Info, words);
-            })
-            .when(|pane, view| {
-                if pane.who().is_self { Err("this is your own account".into()) } else { pane.can_change(view) }
-            }),
-        ];
+            .when(|pane, view| pane.part().can_delete(view)),
+        Command::new("user.edit", &["e"], "Edit user…", |pane: &mut Self, cx| {
+            if let Some(user) = pane.who().profile(&cx.view) {
+                forms::user::edit(user, &cx.view).open(cx);
+            }
+        })
+        .footer("edit")
+        .writes()
+        .when(|pane, view| pane.who().can_change(view)),
+        Command::new("user.project", &["P"], "Create project for user…", |pane: &mut Self, cx| {
+            if pane.who().is_self {
+                return forms::project::create(None).open(cx);
+            }
+            let name = pane.who().profile(&cx.view).map_or("", |user| user.username.as_str());
+            forms::project::create_for_user().field("user_id", |field| _ = field.text(name)).open(cx);
+        })
+        .writes()
+        .when(|pane, view| if pane.who().is_self { forms::signed_in(view) } else { pane.who().can_change(view) }),
+        Command::new("user.acting", &["S"], "View as this user", |pane: &mut Self, cx| {
+            let who = &mut pane.profile.projects.source.who;
+            who.is_impersonating = !who.is_impersonating;
+            pane.tab = PROFILE;
+            let words = if pane.who().is_impersonating { "Viewing as this user." } else { "Viewing as yourself." };
+            cx.say(Tone::Info, words);
+        })
+        .when(|pane, view| {
+            if pane.who().is_self { Err("this is your own account".into()) } else { pane.who().can_change(view) }
+        }),
+    ];
 
     fn open(place: &Place, view: &View) -> Self {
         let named = |tab: &str| NAMES.iter().position(|name| tab.starts_with(name));
         // The query of the place is that of the projects.
         let keys = Place { query: None, tab: None, ..place.clone() };
-        let mut profile = Profile::open(&Place { tab: None, ..place.clone() }, view);
-        profile.focus_before_list();
         UserPane {
             tab: place.tab.as_deref().and_then(named).unwrap_or(PROFILE),
-            profile,
+            profile: Profile::open(&Place { tab: None, ..place.clone() }, view),
             ssh: Keys::open(&keys, view),
             gpg: Keys::open(&keys, view),
             adding: PendingKey::default(),
@@ -188,23 +154,15 @@ impl PaneKind for UserPane {
 
 impl Pane for UserPane {
     fn focused(&self) -> Option<&dyn Pane> {
-        Some(match self.tab {
-            SSH => &self.ssh,
-            GPG => &self.gpg,
-            _ => &self.profile,
-        })
+        Some(self.part())
     }
 
     fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
-        Some(match self.tab {
-            SSH => &mut self.ssh,
-            GPG => &mut self.gpg,
-            _ => &mut self.profile,
-        })
+        Some(self.part_mut())
     }
 
     fn place(&self) -> Place {
-        let place = self.who().place().query(self.profile.list.filter_text());
+        let place = self.who().place().query(self.profile.projects.list.filter_text());
         match NAMES.get(self.tab).filter(|_| self.tab != PROFILE) {
             Some(name) => place.tab(name),
             None => place,
@@ -222,7 +180,7 @@ impl Pane for UserPane {
             Breadcrumb::new(format!("@{}", sanitize(&name)), Role::Title),
         ];
         if !self.filter_text().is_empty() {
-            breadcrumbs.extend(self.focused().map(|list| list.breadcrumbs(view)).unwrap_or_default());
+            breadcrumbs.extend(self.part().breadcrumbs(view));
         }
         breadcrumbs
     }
@@ -230,23 +188,17 @@ impl Pane for UserPane {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.who().wants(view);
         wants.extend(self.adding.wants());
-        // On a narrow screen, the projects are hidden until they have the focus.
-        let is_hidden = self.tab == PROFILE && view.size.0 < panels::TWO_PANELS_WIDTH && self.profile.is_before_list();
-        wants.extend(self.focused().filter(|_| !is_hidden).map(|list| list.wants(view)).unwrap_or_default());
+        wants.extend(self.part().wants(view));
         wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        if let Some(list) = self.focused() {
-            list.view(view, area, buf);
-        }
+        self.part().view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         self.adding.changed(cx);
-        if let Some(list) = self.focused_mut() {
-            list.changed(cx);
-        }
+        self.part_mut().changed(cx);
     }
 
     fn tabs(&self) -> Tabs {
@@ -268,43 +220,11 @@ impl Pane for UserPane {
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
         self.tab = index;
-        self.profile.focus_before_list();
-        self.ssh.focus_list();
-        self.gpg.focus_list();
-    }
-
-    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        if self.tab == PROFILE {
-            self.profile.focus_list();
-        }
-        if let Some(list) = self.focused_mut() {
-            list.set_filter_text(text, cx);
-        }
-    }
-
-    fn escape(&mut self, cx: &mut Cx) -> bool {
-        match self.tab {
-            PROFILE if self.profile.list.clear_filter(None) => true,
-            PROFILE if self.profile.is_before_list() => false,
-            PROFILE => {
-                self.profile.focus_before_list();
-                true
-            }
-            _ => self.focused_mut().is_some_and(|list| list.escape(cx)),
-        }
+        self.part_mut().reset_focus();
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        let page = self.project(view).map(|project| project.web_url.clone());
+        let page = self.part().url(view);
         page.or_else(|| self.who().profile(view).map(|user| user.web_url.clone())).filter(|url| !url.is_empty())
-    }
-
-    fn copies(&self, view: &View) -> Vec<Clip> {
-        match self.who().profile(view).filter(|_| self.tab == PROFILE && self.project(view).is_none()) {
-            Some(user) => {
-                vec![Clip::line("username", user.username.clone()), Clip::line("number", user.id.to_string())]
-            }
-            None => self.focused().map(|list| list.copies(view)).unwrap_or_default(),
-        }
     }
 }

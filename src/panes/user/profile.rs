@@ -1,16 +1,18 @@
-//! The profile of a user, beside the list of their projects.
+//! The profile of a user: the facts, beside the list of their projects.
 
+use super::tab::UserTab;
 use super::who::Who;
 use crate::api::projects::Project;
 use crate::api::users::ListUserProjects;
+use crate::app::command_info::Disabled;
 use crate::app::motion::Motion;
-use crate::app::pane::Breadcrumb;
+use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::pointer::Pointer;
 use crate::app::query::{self, Grammar};
 use crate::parts::facts::Details;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::{Detail, DetailContext};
-use crate::parts::{list, profile, query_list};
+use crate::parts::{forms, list, profile, query_list};
 use crate::ui::text::sanitize;
 use crate::ui::{panels, state};
 use ratatui::buffer::Buffer;
@@ -24,8 +26,93 @@ pub(super) struct ProjectSource {
     pub who: Who,
 }
 
-/// The profile of a user, and the list of their projects.
-pub(super) type Profile = ListPane<ProjectSource>;
+/// The list of the projects, and the facts of the user to the left of it.
+type Projects = ListPane<ProjectSource>;
+
+/// The profile of a user.
+pub(super) struct Profile {
+    pub projects: Projects,
+}
+
+impl Profile {
+    /// Opens the profile with the focus on the facts.
+    pub fn open(place: &Place, view: &View) -> Profile {
+        let mut projects = Projects::open(place, view);
+        projects.focus_before_list();
+        Profile { projects }
+    }
+
+    /// Returns the project under the cursor.
+    fn project<'a>(&self, view: &View<'a>) -> Option<&'a Project> {
+        self.projects.current(view).filter(|_| !self.projects.is_before_list())
+    }
+}
+
+impl UserTab for Profile {
+    fn reset_focus(&mut self) {
+        self.projects.focus_before_list();
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        self.projects.enter(cx);
+    }
+
+    fn can_delete(&self, view: &View) -> Result<(), Disabled> {
+        let who = &self.projects.source.who;
+        if who.is_self { Err("you cannot delete your own account here".into()) } else { who.can_change(view) }
+    }
+
+    fn deletion(&self, view: &View) -> Option<Action> {
+        self.projects.source.who.profile(view).map(forms::user::delete)
+    }
+}
+
+impl Pane for Profile {
+    fn focused(&self) -> Option<&dyn Pane> {
+        Some(&self.projects)
+    }
+
+    fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
+        Some(&mut self.projects)
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        // On a narrow screen, the projects are hidden until they have the focus.
+        let is_hidden = view.size.0 < panels::TWO_PANELS_WIDTH && self.projects.is_before_list();
+        if is_hidden { Vec::new() } else { self.projects.wants(view) }
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.projects.view(view, area, buf);
+    }
+
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
+        self.projects.focus_list();
+        self.projects.set_filter_text(text, cx);
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        if self.projects.list.clear_filter(None) {
+            return true;
+        }
+        let was_on_list = !self.projects.is_before_list();
+        self.projects.focus_before_list();
+        was_on_list
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        self.project(view).map(|project| project.web_url.clone())
+    }
+
+    fn copies(&self, view: &View) -> Vec<Clip> {
+        match self.projects.source.who.profile(view).filter(|_| self.project(view).is_none()) {
+            Some(user) => {
+                vec![Clip::line("username", user.username.clone()), Clip::line("number", user.id.to_string())]
+            }
+            None => self.projects.copies(view),
+        }
+    }
+}
 
 fn grammar() -> Grammar {
     Grammar::new(query::PROJECTS, Some("search"), None)
@@ -53,7 +140,7 @@ impl ListSource for ProjectSource {
         Column::<Self>::age("updated", "", |project| project.last_activity_at.as_ref()).drop_order(1),
     ];
     const COMMANDS: &'static [ListCommand<Self>] =
-        &[Command::new("user.open", &["Enter"], "Open selection", |pane: &mut Profile, cx| {
+        &[Command::new("user.open", &["Enter"], "Open selection", |pane: &mut Projects, cx| {
             if pane.is_before_list() {
                 if !pane.enter_detail(cx) {
                     pane.focus_list();

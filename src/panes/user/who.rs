@@ -2,9 +2,11 @@
 
 use crate::api::Id;
 use crate::api::users::{GetCurrentUser, GetUser, ListUsers, Profile};
+use crate::app::command_info::Disabled;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::add_key::KeyOwner;
+use crate::parts::forms;
 use crate::store::{Load, Want};
 
 /// The user that a place shows.
@@ -64,6 +66,16 @@ impl Who {
             Some(id) => vec![Load::single(&self.query(id)).into()],
             None => vec![Load::list(&self.by_name(), 1).into()],
         }
+    }
+
+    /// Returns an error unless the user can be changed.
+    pub fn can_change(&self, view: &View) -> Result<(), Disabled> {
+        forms::administrator(view)?;
+        // Servers send the current user's `is_admin` to administrators only, so its absence means no.
+        if self.is_self && view.me().is_some_and(|me| me.is_admin != Some(true)) {
+            return Err("for administrators only; edit your account in the browser".into());
+        }
+        self.profile(view).map(|_| ()).ok_or_else(|| "the user has not loaded yet".into())
     }
 
     pub fn profile<'a>(&self, view: &View<'a>) -> Option<&'a Profile> {
