@@ -24,6 +24,7 @@ crate::resource! {
         /// `branch` or `tag`.
         ref_type: String,
         r#ref: Option<String>,
+        commit_from: Option<String>,
         commit_to: Option<String>,
         commit_title: Option<String>,
     }

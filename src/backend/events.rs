@@ -1,9 +1,9 @@
-//! Events, derived from the dates of merge requests, issues and comments. Pushes are not recorded.
+//! Events, derived from pushes and from the dates of merge requests, issues and comments.
 
 use super::call::{Outcome, ReadCall};
 use super::mount::Mount;
 use super::presenters::time;
-use super::records::{MergeRequest, Noteable};
+use super::records::{MergeRequest, Noteable, Push};
 use super::users;
 use super::world::World;
 use crate::api::Feed;
@@ -18,20 +18,29 @@ pub fn mount(mount: Mount) -> Mount {
 const KINDS: u64 = 8;
 
 /// An event before it is shown.
-struct Happened {
+struct Happened<'w> {
     kind: u64,
     record: u64,
     at: Timestamp,
     author: u64,
     action: &'static str,
-    on: Noteable,
-    /// The ID of the comment, for a comment.
-    note: Option<u64>,
+    about: About<'w>,
 }
 
-/// Returns the events of merge requests, issues and comments, in no order.
-fn all(world: &World) -> impl Iterator<Item = Happened> + '_ {
-    let event = |kind, record, at, author, action, on| Happened { kind, record, at, author, action, on, note: None };
+/// The object of an event.
+#[derive(Clone, Copy)]
+enum About<'w> {
+    /// A merge request, an issue or another object, and the ID of the comment on it.
+    Noteable(Noteable, Option<u64>),
+    Push(&'w Push),
+}
+
+/// Returns the events of merge requests, issues, comments and pushes, in no order.
+fn all(world: &World) -> impl Iterator<Item = Happened<'_>> {
+    let event = |kind, record, at, author, action, on| {
+        let about = About::Noteable(on, None);
+        Happened { kind, record, at, author, action, about }
+    };
     let of_request = move |mr: &MergeRequest| {
         let on = Noteable::MergeRequest(mr.id);
         let merged = mr.merged_at.map(|at| event(1, mr.id, at, mr.merged_by.unwrap_or(mr.author), "accepted", on));
@@ -46,10 +55,22 @@ fn all(world: &World) -> impl Iterator<Item = Happened> + '_ {
         [Some(event(3, issue.id, issue.created_at, issue.author, "opened", on)), closed]
     });
     let notes = world.notes.iter().filter(|note| !note.system).map(move |note| Happened {
-        note: Some(note.id),
+        about: About::Noteable(note.on, Some(note.id)),
         ..event(5, note.id, note.created_at, note.author, "commented on", note.on)
     });
-    requests.chain(issues.flatten()).chain(notes)
+    let pushes = world.pushes.iter().map(|push| Happened {
+        kind: 6,
+        record: push.id,
+        at: push.created_at,
+        author: push.author,
+        action: match (&push.before, &push.after) {
+            (_, None) => "deleted",
+            (None, _) => "pushed new",
+            _ => "pushed to",
+        },
+        about: About::Push(push),
+    });
+    requests.chain(issues.flatten()).chain(notes).chain(pushes)
 }
 
 /// Returns the project, type, number and title of the object of an event.
@@ -87,48 +108,96 @@ fn list(call: &ReadCall, input: ListEvents) -> Outcome<Vec<Event>> {
     };
     let kind = input.target_type.as_deref().unwrap_or_default().replace('_', "");
     let fits = |event: &Happened| {
-        let Some((in_project, target_type, ..)) = target(world, event.on) else { return false };
-        let target_type = if event.note.is_some() { "Note" } else { target_type };
+        let (in_project, target_type, is_pushed) = match event.about {
+            About::Push(push) => (push.project, "", action == "pushed"),
+            About::Noteable(on, note) => match target(world, on) {
+                Some((in_project, target_type, ..)) => {
+                    (in_project, if note.is_some() { "Note" } else { target_type }, false)
+                }
+                None => return false,
+            },
+        };
         project.is_none_or(|project| project == in_project)
             && author.is_none_or(|author| author == event.author)
-            && (action.is_empty() || action == event.action)
+            && (action.is_empty() || is_pushed || action == event.action)
             && (kind.is_empty() || kind.eq_ignore_ascii_case(target_type))
-            && call.rights.can_read_noteable(world, event.on)
+            && can_read(call, event.about)
     };
     let mut events: Vec<Happened> = all(world).filter(fits).collect();
     events.sort_by_key(|event| std::cmp::Reverse((event.at, event.record, event.kind)));
     call.page(events, |event| show(call, &event))
 }
 
+fn can_read(call: &ReadCall, about: About) -> bool {
+    match about {
+        About::Noteable(on, _) => call.rights.can_read_noteable(call.world, on),
+        About::Push(push) => call.world.projects.get(push.project).is_some_and(|project| {
+            call.rights.can_see_project(call.world, project) && call.rights.can_read_code(call.world, project)
+        }),
+    }
+}
+
 fn show(call: &ReadCall, event: &Happened) -> Event {
-    let target = target(call.world, event.on);
-    let note = event.note.and_then(|id| call.world.notes.get(id));
     let author = call.user_summary(event.author);
-    let on = target.map(|(_, target_type, iid, _)| (target_type, iid));
-    let (target_type, target_id, target_iid) = match (note, event.on) {
+    let shown = Event {
+        id: event.record.wrapping_mul(KINDS).wrapping_add(event.kind),
+        action_name: event.action.to_owned(),
+        author_username: Some(author.username.clone()),
+        author: Some(author),
+        created_at: Some(time(event.at)),
+        ..Event::default()
+    };
+    match event.about {
+        About::Noteable(on, note) => with_noteable(call, shown, on, note),
+        About::Push(push) => Event { project_id: Some(push.project), push_data: Some(show_push(push)), ..shown },
+    }
+}
+
+fn show_push(push: &Push) -> PushData {
+    let (ref_type, name) = match push.name.strip_prefix("refs/tags/") {
+        Some(tag) => ("tag", tag),
+        None => ("branch", push.name.strip_prefix("refs/heads/").unwrap_or(&push.name)),
+    };
+    let action = match (&push.before, &push.after) {
+        (_, None) => "removed",
+        (None, _) => "created",
+        _ => "pushed",
+    };
+    PushData {
+        commit_count: push.commits,
+        action: action.to_owned(),
+        ref_type: ref_type.to_owned(),
+        commit_from: push.before.clone(),
+        commit_to: push.after.clone(),
+        r#ref: Some(name.to_owned()),
+        commit_title: push.title.clone(),
+    }
+}
+
+/// Adds the object of an event, and the comment on it.
+fn with_noteable(call: &ReadCall, event: Event, on: Noteable, note: Option<u64>) -> Event {
+    let target = target(call.world, on);
+    let note = note.and_then(|id| call.world.notes.get(id));
+    let named = target.map(|(_, target_type, iid, _)| (target_type, iid));
+    let (target_type, target_id, target_iid) = match (note, on) {
         (Some(note), _) => (Some("Note"), Some(note.id), Some(note.id)),
         (None, Noteable::MergeRequest(id) | Noteable::Issue(id) | Noteable::Snippet(id) | Noteable::Epic(id)) => {
-            (on.map(|(target_type, _)| target_type), Some(id), on.map(|(_, iid)| iid))
+            (named.map(|(target_type, _)| target_type), Some(id), named.map(|(_, iid)| iid))
         }
     };
     Event {
-        id: event.record.wrapping_mul(KINDS).wrapping_add(event.kind),
         project_id: target.map(|(project, ..)| project),
-        action_name: event.action.to_owned(),
         target_id,
         target_iid,
         target_type: target_type.map(str::to_owned),
         target_title: target.map(|(.., title)| title.to_owned()),
-        author_username: Some(author.username.clone()),
-        author: Some(author),
-        created_at: Some(time(event.at)),
         note: note.map(|note| EventNote {
             id: note.id,
             body: note.body.clone(),
-            noteable_type: on.map_or("", |(noteable_type, _)| noteable_type).to_owned(),
-            noteable_iid: on.map(|(_, iid)| iid),
+            noteable_type: named.map_or("", |(noteable_type, _)| noteable_type).to_owned(),
+            noteable_iid: named.map(|(_, iid)| iid),
             noteable_id: target_id,
         }),
-        push_data: None,
+        ..event
     }
 }

@@ -59,6 +59,7 @@ pub fn reassign_contributions(world: &mut World, id: u64, now: Timestamp) {
         change(&mut world.deployments, |row| row.user == id, |row| row.user = ghost);
     }
     world.draft_notes.remove_where(|draft| draft.author == id);
+    world.pushes.remove_where(|push| push.author == id);
     change(
         &mut world.merge_requests,
         |row| row.assignees().any(|user| user == id),

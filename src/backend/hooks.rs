@@ -4,6 +4,7 @@ use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::deliveries::{Event, Kind, deliver};
 use super::git::Git;
 use super::mount::Mount;
+use super::pushes::MAX_COUNTED_COMMITS;
 use super::records;
 use super::rejection::Rejection;
 use super::world::World;
@@ -88,8 +89,6 @@ fn test(call: &ReadCall, input: TestHook) -> Outcome<HookTest> {
 
 /// The maximum number of commits that are sent with a push.
 const MAX_SENT_COMMITS: usize = 20;
-/// The maximum number of commits that are counted.
-const MAX_COUNTED_COMMITS: usize = 5_000;
 
 impl WriteCall<'_> {
     /// Records a push of a branch or tag, given by its full name, and starts its pipelines.
@@ -108,6 +107,7 @@ impl WriteCall<'_> {
         before: Option<Oid>,
         after: Option<Oid>,
     ) {
+        self.add_push(project, git, ref_name, before, after);
         if let (Some(branch), Some(after)) = (ref_name.strip_prefix("refs/heads/"), after) {
             self.add_versions(project, branch);
             if let Some(before) = before {

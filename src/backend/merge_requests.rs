@@ -806,7 +806,9 @@ pub fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> 
         project.last_request_iid = iid;
     }
     let mr = call.world.merge_requests.get(id).ok_or_else(Rejection::record_not_found)?.clone();
-    call.add_version(&mr);
+    if let Some(git) = call.target_repository(&mr) {
+        call.add_version(&mr, &git);
+    }
     call.start_merge_request_pipeline(&mr);
     let on = Noteable::MergeRequest(id);
     call.world.add_assignment_todos(on, TodoAction::Assigned, (&[], &assignees_of(&mr)), author, now);
@@ -929,8 +931,11 @@ fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> {
         call.add_system_note(mr.id, caller, body);
     }
     call.world.merge_requests.add(mr.clone());
-    if mr.state == State::Opened && (retargeted || action == "reopen") {
-        call.add_version(&mr);
+    if mr.state == State::Opened
+        && (retargeted || action == "reopen")
+        && let Some(git) = call.target_repository(&mr)
+    {
+        call.add_version(&mr, &git);
     }
     let on = Noteable::MergeRequest(mr.id);
     if action == "close" {

@@ -56,6 +56,7 @@ mod positions;
 mod presenters;
 mod projects;
 mod protected_branches;
+mod pushes;
 mod range;
 pub mod records;
 mod ref_updates;

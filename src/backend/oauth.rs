@@ -7,6 +7,7 @@ use super::auth::{self, Access, Caller};
 use super::body::Purpose;
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall};
 use super::door::{Checks, Door, Rendered, Run};
+use super::presenters::escape_html;
 use super::records::{DeviceGrant, Token};
 use super::rejection::Rejection;
 use super::world::World;
@@ -276,21 +277,7 @@ fn html(code: &str, message: &str) -> String {
         "<!doctype html><title>Sign in a device</title><p>{}</p><form method=post>\
          <label>Code <input name=user_code value=\"{}\"></label>\n\
          <label>Your token <input name=token type=password></label> <button>Allow</button></form>",
-        escape(message),
-        escape(code)
+        escape_html(message),
+        escape_html(code)
     )
-}
-
-fn escape(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            c => out.push(c),
-        }
-    }
-    out
 }

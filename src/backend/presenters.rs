@@ -140,3 +140,18 @@ impl<W: Deref<Target = World>> Call<W> {
         format!("{}/{mark}{page}", self.project_url(project))
     }
 }
+
+/// Escapes text for HTML.
+pub fn escape_html(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -750,6 +750,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     world.labels.remove_where(|row| row.project == project);
     world.milestones.remove_where(|row| row.project == project);
     world.releases.remove_where(|row| row.project == project);
+    world.pushes.remove_where(|row| row.project == project);
     world.uploads.remove_where(|row| row.project == project);
     world.ci_variables.remove_where(|row| row.place == Scope::Project(project));
     world.pipeline_schedules.remove_where(|row| row.project == project);

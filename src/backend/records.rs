@@ -550,6 +550,25 @@ impl MergeRequest {
 }
 
 record! {
+    /// A push of a branch or a tag.
+    Push {
+        project: u64,
+        author: u64,
+        created_at: Timestamp,
+        /// The full name of the ref.
+        name: String,
+        /// The commit before; none if the push created the ref.
+        before: Option<String>,
+        /// The commit after; none if the push deleted the ref.
+        after: Option<String>,
+        /// The number of pushed commits.
+        commits: u64,
+        /// The subject of the last commit.
+        title: Option<String>,
+    }
+}
+
+record! {
     /// A diff version of a merge request, recorded after a push.
     Version {
         merge_request: u64,

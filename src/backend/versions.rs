@@ -126,24 +126,32 @@ impl WriteCall<'_> {
             mr.state == State::Opened && mr.source_project == project && mr.source_branch == branch
         };
         let open: Vec<MergeRequest> = self.world.merge_requests.iter().filter(is_source).cloned().collect();
-        open.iter().for_each(|mr| self.add_version(mr));
+        for mr in &open {
+            let Some(git) = self.target_repository(mr) else { continue };
+            if let Some((before, after)) = self.add_version(mr, &git) {
+                self.note_new_commits(mr, &git, &before, &after);
+            }
+        }
     }
 
-    /// Records a new version of a merge request if its diff has changed.
-    pub fn add_version(&mut self, mr: &MergeRequest) {
-        let Some(git) = self.world.projects.get(mr.target_project).and_then(|project| self.git(project).ok()) else {
-            return;
-        };
-        let Some((start, ends)) = git.branch_head(&mr.target_branch).zip(self.diff_ends(mr, &git)) else { return };
+    /// Opens the repository of the target project.
+    pub fn target_repository(&self, mr: &MergeRequest) -> Option<Git> {
+        self.git(self.world.projects.get(mr.target_project)?).ok()
+    }
+
+    /// Records a new version of a merge request if its diff has changed, and returns the ends of the version before and
+    /// of the new one. `git` is the target's repository.
+    pub fn add_version(&mut self, mr: &MergeRequest, git: &Git) -> Option<(Refs, Refs)> {
+        let (start, ends) = git.branch_head(&mr.target_branch).zip(self.diff_ends(mr, git))?;
         let before = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         add(self.world, mr.id, (start, ends.base, ends.head), self.now);
-        if let Err(why) = point_ref(&git, &self.repositories, mr, (start, ends.head)) {
+        if let Err(why) = point_ref(git, &self.repositories, mr, (start, ends.head)) {
             tracing::warn!("the head of !{} cannot be fetched: {}", mr.iid, why.body);
         }
         let after = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
-        if let Some((before, after)) = before.zip(after).filter(|(before, after)| before != after) {
-            self.update_positions(mr.id, &git, before, after);
-        }
+        let (before, after) = before.zip(after).filter(|(before, after)| before != after)?;
+        self.update_positions(mr.id, git, before, after);
+        Some((before, after))
     }
 
     /// Updates the positions of threads whose lines a push left unchanged. Other threads are resolved if the project is

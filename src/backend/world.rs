@@ -254,6 +254,7 @@ tables! {
     uploads: Upload,
     ci_variables: CiVariable,
     pipeline_schedules: PipelineSchedule,
+    pushes: Push,
 }
 
 impl World {

@@ -6,6 +6,7 @@ use crate::api::{Feed, Scope};
 use crate::app::tone::Tone;
 use crate::parts::list_prelude::*;
 use crate::parts::scope;
+use crate::ui::text;
 
 /// The events of a project or of the user.
 pub struct EventSource {
@@ -19,7 +20,11 @@ pub type Activity = ListPane<EventSource>;
 fn target(event: &Event) -> String {
     if let Some(push) = &event.push_data {
         let title = push.commit_title.as_deref().unwrap_or_default();
-        return format!("{} {title}", push.r#ref.as_deref().unwrap_or_default());
+        let others = match push.commit_count.saturating_sub(1) {
+            0 => String::new(),
+            others => format!(" and {}", text::count_noun(others, "other commit")),
+        };
+        return format!("{} {title}{others}", push.r#ref.as_deref().unwrap_or_default());
     }
     let (kind, number) = noteable(event);
     let sign = match kind {
@@ -48,8 +53,12 @@ impl EventSource {
         };
         let place = |pane: &str| Place::new(pane).project(project.clone());
         if let Some(push) = &event.push_data {
-            let commit = push.commit_to.as_deref().filter(|_| push.action != "removed");
-            return Some(commit.map_or_else(|| place("branches"), |sha| place("commit").item(sha)));
+            let list = if push.ref_type == "tag" { "tags" } else { "branches" };
+            return Some(match (&push.commit_from, &push.commit_to) {
+                (Some(from), Some(to)) if push.commit_count > 1 => place("compare").item(format!("{from}...{to}")),
+                (_, Some(sha)) if push.action != "removed" => place("commit").item(sha),
+                _ => place(list),
+            });
         }
         let (kind, number) = noteable(event);
         let pane = match kind {

@@ -127,7 +127,9 @@ async fn an_approval_can_be_given_once_and_revoked() {
     assert_eq!((left["approved_by"].as_array().unwrap().len(), &left["user_has_approved"]), (1, &value!(false)));
     assert_eq!(server.post("ada", &unapprove, &[]).await.status(), StatusCode::NOT_MODIFIED);
     let said = ["approved this merge request", "approved this merge request", "unapproved this merge request"];
-    assert_eq!(place.notes().await, said);
+    let mut notes = place.notes().await;
+    notes.retain(|note| !note.starts_with("added 1 commit"));
+    assert_eq!(notes, said);
     json(server.put("ada", REQUEST, &[("state_event", "close")]).await, 200).await;
     assert_eq!(says(server.post("ada", &approve, &[]).await, 401).await, "401 Unauthorized", "closed");
 }
@@ -373,7 +375,8 @@ async fn a_failed_pipeline_or_a_push_aborts_auto_merge() {
         let request = place.request("ada").await;
         let left = (request["state"].as_str(), request["merge_when_pipeline_succeeds"].as_bool());
         assert_eq!(left, (Some("opened"), Some(false)));
-        assert_eq!(place.notes().await[1], format!("aborted the automatic merge because {reason}"));
+        let notes = place.notes().await;
+        assert_eq!(notes.last(), Some(&format!("aborted the automatic merge because {reason}")));
     }
 }
 

@@ -39,13 +39,13 @@ async fn events_say_who_did_what_and_open_where_it_happened() {
     let place = Place::new("activity").project("a/b");
     let mut harness = open("GET /projects/a%2Fb/events", place.clone()).await;
     let push = harness.line_with("pushed to");
-    assert!(push.contains("ada") && push.contains("main Tidy up"), "{}", harness.picture());
+    assert!(push.contains("ada") && push.contains("main Tidy up and 1 other commit"), "{}", harness.picture());
     let comment = harness.line_with("commented on");
     assert!(comment.contains("!12 Add a parser") && comment.contains("Looks good."), "{}", harness.picture());
     assert!(!comment.contains("Thanks"), "{}", harness.picture());
     assert!(harness.line_with("opened").contains("#4 It forgets"), "{}", harness.picture());
     harness.press("Enter");
-    assert_eq!(harness.app.place(), Place::new("commit").project("a/b").item("77d0"));
+    assert_eq!(harness.app.place(), Place::new("compare").project("a/b").item("9a1c...77d0"));
     harness.press("q j Enter");
     assert_eq!(harness.app.place(), Place::new("mr").project("a/b").item(12));
     harness.press("q j Enter");
@@ -76,4 +76,6 @@ async fn the_demo_world_has_activity() {
     let mut harness = Begin::at(place).size(120, 30).server(&server.base_url, server.token()).open();
     harness.settle().await;
     assert!(harness.shows("commented on") && harness.shows("opened"), "{}", harness.picture());
+    harness.press("/").type_text("pushed").press("Enter").settle().await;
+    harness.expect("pushed to").expect("feature/rows");
 }

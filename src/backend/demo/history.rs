@@ -94,9 +94,15 @@ impl History {
         ours.intersection(&theirs).last().and_then(|i| self.commits.get(*i)).map(|c| c.id)
     }
 
+    /// Returns a commit and its first parents, newest first.
+    pub fn first_parents(&self, from: Oid) -> impl Iterator<Item = &Commit> {
+        let find = |id: Oid| self.commits.iter().find(|commit| commit.id == id);
+        std::iter::successors(find(from), move |commit| find(*commit.parents.first()?))
+    }
+
     /// Returns the commit `steps` before another, following first parents.
     pub fn back(&self, from: Oid, steps: usize) -> Option<Oid> {
-        (0..steps).try_fold(from, |id, _| self.commits.iter().find(|c| c.id == id)?.parents.first().copied())
+        self.first_parents(from).nth(steps).map(|commit| commit.id)
     }
 
     pub fn time(&self, id: Oid) -> Option<jiff::Timestamp> {

@@ -519,10 +519,24 @@ impl Load {
         let once = [(0, created_at)];
         let push = |(back, at): &(usize, String)| Ok((*back, self.parse_time(at).map_err(|e| format!("pushes: {e}"))?));
         let pushes: Vec<(usize, Timestamp)> = form.pushes.iter().map(push).collect::<Result<_>>()?;
+        let mut pushed = None;
         for (back, created_at) in if pushes.is_empty() { &once[..] } else { &pushes } {
             let head = history
                 .back(head, *back)
                 .ok_or_else(|| format!("pushes: the history has fewer than {back} commits"))?;
+            let before = pushed.replace(head);
+            let new = history.first_parents(head).take_while(|commit| ![before, Some(base)].contains(&Some(commit.id)));
+            self.world.pushes.add(Push {
+                project: source_project,
+                author,
+                created_at: *created_at,
+                name: format!("refs/heads/{}", form.source),
+                before: before.map(|id| id.to_string()),
+                after: Some(head.to_string()),
+                commits: new.count() as u64,
+                title: history.first_parents(head).next().map(|commit| commit.title.clone()),
+                ..Push::default()
+            });
             self.world.versions.add(Version {
                 merge_request: id,
                 base: base.to_string(),

@@ -1,0 +1,69 @@
+//! Pushes as others see them: the events of a project, and the notes on merge requests that get new commits.
+
+use super::call::WriteCall;
+use super::git::Git;
+use super::positions::Refs;
+use super::presenters::escape_html;
+use super::records::{MergeRequest, Push};
+use git2::Oid;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+/// The maximum number of commits that are counted.
+pub const MAX_COUNTED_COMMITS: usize = 5_000;
+/// The maximum number of commits that a note lists.
+const MAX_LISTED_COMMITS: usize = 100;
+/// The number of characters of a commit ID in a note.
+const SHORT: usize = 8;
+
+impl WriteCall<'_> {
+    /// Adds the event of a push of a ref, given by its full name.
+    pub fn add_push(&mut self, project: u64, git: &Git, name: &str, before: Option<Oid>, after: Option<Oid>) {
+        let (Some(author), Some(project)) = (self.rights.user, self.world.projects.get(project)) else { return };
+        // The commits of a new branch that the default branch has are not new.
+        let default = || git.branch_head(project.default_branch.as_deref()?);
+        let ends = before.or_else(default).zip(after).filter(|_| name.starts_with("refs/heads/"));
+        let commits = ends.and_then(|(from, to)| git.between(from, to, MAX_COUNTED_COMMITS).ok());
+        let id = |oid: Oid| oid.to_string();
+        let push = Push {
+            project: project.id,
+            author,
+            created_at: self.now,
+            name: name.to_owned(),
+            before: before.map(id),
+            after: after.map(id),
+            commits: commits.map_or(0, |(commits, _)| commits.len() as u64),
+            title: after.and_then(|id| git.show(id).ok()).map(|commit| commit.title),
+            ..Push::default()
+        };
+        self.world.pushes.add(push);
+    }
+
+    /// Adds a system note with the commits that a push added to a merge request. Those that the target branch has are
+    /// summed up, as after a rebase. `git` is the target's repository.
+    pub fn note_new_commits(&mut self, mr: &MergeRequest, git: &Git, before: &Refs, after: &Refs) {
+        let Some(author) = self.rights.user.filter(|_| before.head != after.head) else { return };
+        let pushed = git.between(before.head, after.head, MAX_COUNTED_COMMITS).unwrap_or_default().0;
+        let own = git.between(after.start, after.head, MAX_COUNTED_COMMITS).unwrap_or_default().0;
+        let own: HashSet<Oid> = own.into_iter().collect();
+        let (new, of_target): (Vec<Oid>, Vec<Oid>) = pushed.into_iter().rev().partition(|id| own.contains(id));
+        let count = |count: usize| format!("{count} commit{}", if count == 1 { "" } else { "s" });
+        let mut body = format!("added {}\n\n<ul>", count(new.len() + of_target.len()));
+        let short = |id: &Oid| id.to_string().chars().take(SHORT).collect::<String>();
+        if let (Some(first), Some(last)) = (of_target.first(), of_target.last()) {
+            let ids = if first == last { short(first) } else { format!("{}...{}", short(first), short(last)) };
+            let branch = escape_html(&mr.target_branch);
+            _ = write!(body, "<li>{ids} - {} from branch <code>{branch}</code></li>", count(of_target.len()));
+        }
+        for id in new.iter().take(MAX_LISTED_COMMITS) {
+            let title = git.show(*id).map(|commit| commit.title).unwrap_or_default();
+            _ = write!(body, "<li>{} - {}</li>", short(id), escape_html(&title));
+        }
+        body.push_str("</ul>");
+        if let Some(project) = self.world.projects.get(mr.target_project) {
+            let page = self.project_page(project, &format!("merge_requests/{}/diffs", mr.iid));
+            _ = write!(body, "\n\n[Compare with previous version]({page}?start_sha={})", before.head);
+        }
+        self.add_system_note(mr.id, author, body);
+    }
+}
