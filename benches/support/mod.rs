@@ -5,6 +5,7 @@
 #![allow(dead_code)]
 
 pub mod changes;
+pub mod distance;
 pub mod served;
 pub mod session;
 

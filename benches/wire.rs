@@ -1,0 +1,177 @@
+//! Benchmarks requests: what labscope asks a distant server for in ten places, over TLS: the number of requests, bytes and
+//! connections, and the round trips until the first rows are shown and until nothing is missing, against the number that
+//! the dependencies between the requests need at least.
+//!
+//! Each place is opened at two distances. The difference of the times is that of the round trips, however long the
+//! program takes itself. With arguments, only the places are measured whose names contain one of them, and their requests
+//! are listed.
+
+mod support;
+
+use labscope::backend::{Options, WorldKind};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use support::Table;
+use support::distance::{Exchange, Proxy, certificate};
+use support::served::LABSCOPE;
+use support::session::Session;
+
+/// The two round trip times at which each place is measured.
+const NEAR: Duration = Duration::from_millis(100);
+const FAR: Duration = Duration::from_millis(300);
+/// The time without requests after which a place is complete; requests wait for at most a part of it.
+const QUIET: Duration = Duration::from_millis(800);
+/// The round trips until a connection over TLS is open.
+const HANDSHAKE: f64 = 2.0;
+/// The most round trips that a place may take until its first rows are shown, with the handshake.
+const MAX_FIRST: f64 = 3.0 + HANDSHAKE;
+/// The most round trips until a place is complete, as a multiple of the lower bound.
+const MAX_RATIO: f64 = 2.0;
+
+/// A place that is measured.
+struct Visit {
+    name: &'static str,
+    target: &'static str,
+    /// A text of its first rows.
+    shows: &'static str,
+    /// The length of the longest chain of requests that depend on each other.
+    chain: f64,
+    /// The most requests that it may send.
+    limit: usize,
+}
+
+const VISITS: &[Visit] = &[
+    // The user, the merge requests to review, the details of each.
+    Visit { name: "home", target: "", shows: "Draw only visible rows", chain: 3.0, limit: 40 },
+    Visit { name: "project", target: "acme/rocket-ui", shows: "README.md", chain: 2.0, limit: 12 },
+    Visit { name: "files", target: "acme/rocket-ui@main", shows: "Cargo.toml", chain: 2.0, limit: 12 },
+    Visit { name: "branches", target: "acme/rocket-ui/-/branches", shows: "feature/rows", chain: 2.0, limit: 40 },
+    Visit {
+        name: "merge requests",
+        target: "acme/rocket-ui/-/merge_requests",
+        shows: "Draw only visible rows",
+        chain: 2.0,
+        limit: 40,
+    },
+    Visit {
+        name: "merge requests of a group",
+        target: "groups/acme/-/merge_requests",
+        shows: "Draw only visible rows",
+        chain: 2.0,
+        limit: 40,
+    },
+    Visit { name: "merge request", target: "acme/rocket-ui!42", shows: "What changes", chain: 2.0, limit: 20 },
+    Visit {
+        name: "changes",
+        target: "acme/rocket-ui/-/merge_requests/42/diffs",
+        shows: "Files 6",
+        chain: 2.0,
+        limit: 20,
+    },
+    Visit { name: "pipelines", target: "acme/rocket-ui/-/pipelines", shows: "#19", chain: 2.0, limit: 40 },
+    Visit { name: "trace", target: "acme/rocket-ui/-/jobs/121", shows: "a_narrow", chain: 2.0, limit: 10 },
+];
+
+/// The measurement of one start.
+struct Measured {
+    /// The times from the start until the first rows are shown and until the last reply has arrived, in seconds.
+    first: f64,
+    complete: f64,
+    exchanges: Vec<Exchange>,
+    connections: usize,
+}
+
+/// Opens a place, with the files of the user in `home`.
+fn open(proxy: &Proxy, token: &str, visit: &Visit, home: &Path) -> Measured {
+    let home = home.to_string_lossy().into_owned();
+    let certificate = certificate();
+    let mut arguments = vec!["--host", &proxy.url, "--ca-cert", &certificate];
+    arguments.extend(Some(visit.target).filter(|target| !target.is_empty()));
+    let variables: Vec<(&str, &str)> = ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"]
+        .into_iter()
+        .map(|name| (name, home.as_str()))
+        .chain([("LABSCOPE_TOKEN", token)])
+        .collect();
+    proxy.take();
+    let mut session = Session::start(LABSCOPE, &arguments, &variables);
+    let first = session.shows(visit.shows, Duration::from_secs(30));
+    proxy.quiet(QUIET + FAR);
+    let (exchanges, connections) = proxy.take();
+    let last = exchanges.iter().filter_map(|exchange| exchange.ended).max();
+    let complete = last.map_or(f64::NAN, |last| last.duration_since(session.started).as_secs_f64());
+    session.end();
+    Measured { first: first.map_or(f64::NAN, |first| first / 1e3), complete, exchanges, connections }
+}
+
+fn bytes(exchanges: &[Exchange]) -> usize {
+    exchanges.iter().map(|exchange| exchange.bytes).sum()
+}
+
+fn main() {
+    let names: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let options = Options { world: WorldKind::Demo, ..Options::default() };
+    let server = runtime.block_on(labscope::backend::start(options)).expect("a server on a free port");
+    let address: SocketAddr = server.base_url.trim_start_matches("http://").parse().expect("an address");
+    let [near, far] = [NEAR, FAR].map(|round_trip| Proxy::start(address, round_trip));
+    let head = [
+        "",
+        "requests",
+        "limit",
+        "kB",
+        "connections",
+        "first rows",
+        "complete",
+        "lower bound",
+        "ratio",
+        "ms at 300",
+        "again: requests",
+        "unchanged",
+        "kB",
+    ];
+    let mut table = Table::new("round trips of a distant server over TLS", &head);
+    let began = Instant::now();
+    for visit in VISITS.iter().filter(|visit| names.is_empty() || names.iter().any(|name| visit.name.contains(name))) {
+        let folder = || tempfile::tempdir().expect("a folder");
+        let (near_home, home) = (folder(), folder());
+        let close = open(&near, server.token(), visit, near_home.path());
+        let distant = open(&far, server.token(), visit, home.path());
+        let again = open(&far, server.token(), visit, home.path());
+        let apart = (FAR - NEAR).as_secs_f64();
+        let first = (distant.first - close.first) / apart;
+        let complete = (distant.complete - close.complete) / apart;
+        let bound = HANDSHAKE + visit.chain;
+        let unchanged = again.exchanges.iter().filter(|exchange| exchange.status == 304).count();
+        let is_over = first.is_nan()
+            || first > MAX_FIRST + 0.5
+            || complete > bound * MAX_RATIO
+            || distant.exchanges.len() > visit.limit;
+        table.row(
+            vec![
+                visit.name.into(),
+                distant.exchanges.len().to_string(),
+                visit.limit.to_string(),
+                format!("{:.1}", bytes(&distant.exchanges) as f64 / 1e3),
+                distant.connections.to_string(),
+                format!("{first:.1}"),
+                format!("{complete:.1}"),
+                format!("{bound:.0}"),
+                format!("{:.1}{}", complete / bound, if is_over { " !" } else { "" }),
+                format!("{:.0}", distant.complete * 1e3),
+                again.exchanges.len().to_string(),
+                unchanged.to_string(),
+                format!("{:.1}", bytes(&again.exchanges) as f64 / 1e3),
+            ],
+            is_over,
+        );
+        if !names.is_empty() {
+            println!("\n{}", visit.name);
+            for exchange in &distant.exchanges {
+                println!("  {} {:>6} {}", exchange.status, exchange.bytes, exchange.line);
+            }
+        }
+    }
+    println!("\nmeasured in {:.0} s", began.elapsed().as_secs_f64());
+    table.print();
+}
