@@ -13,7 +13,7 @@ use crate::parts::ahead_behind::Divergence;
 use crate::parts::list_prelude::*;
 use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::{ahead_behind, forms, list, project, review, scope};
-use crate::store::Load;
+use crate::store::{Load, PER_PAGE};
 use crate::ui::glyph;
 use crate::ui::text::sanitize;
 
@@ -72,10 +72,13 @@ impl BranchSource {
         branch.default.unwrap_or_else(|| project::default_branch(view, &self.project) == Some(branch.name.as_str()))
     }
 
-    /// Returns the SHA of the head commit of the default branch, if it is loaded.
+    /// Returns the SHA of the head commit of the default branch, if it is loaded: from the first page of the list, or
+    /// alone.
     fn base<'a>(&self, view: &View<'a>) -> Option<&'a str> {
-        let head = view.store.get(&self.base_query(view)?).value?;
-        head.commit.as_ref().map(|commit| commit.id.as_str())
+        let list = view.store.list(&self.list(""));
+        let listed = list.iter().take(PER_PAGE as usize).find(|branch| branch.default == Some(true));
+        let alone = || view.store.get(&self.base_query(view)?).value;
+        listed.or_else(alone)?.commit.as_ref().map(|commit| commit.id.as_str())
     }
 
     /// Returns the branch compared to the default branch, which is not compared to itself.
@@ -119,17 +122,18 @@ impl Branches {
 
     /// Returns the requests that count how far the visible branches are ahead of and behind the default branch.
     fn ahead_behind_wants(&self, view: &View) -> Vec<Want> {
-        let Some(query) = self.source.base_query(view) else { return Vec::new() };
-        let Some(base) = self.source.base(view) else {
-            // A missing default branch must not close the pane: the request is not repeated then.
-            let is_missing = view.store.error_of(&query.request()).is_some_and(Error::is_missing);
-            return if is_missing { Vec::new() } else { vec![Load::single(&query).into()] };
-        };
-        let tips = self
-            .visible_rows(view)
-            .filter_map(|branch| Some(branch.commit.as_ref()?.id.as_str()))
-            .filter(|tip| *tip != base);
-        ahead_behind::wants(view, &self.source.project, base, tips)
+        let mut tips =
+            self.visible_rows(view).filter_map(|branch| Some(branch.commit.as_ref()?.id.as_str())).peekable();
+        if tips.peek().is_none() {
+            return Vec::new();
+        }
+        if let Some(base) = self.source.base(view) {
+            return ahead_behind::wants(view, &self.source.project, base, tips.filter(|tip| *tip != base));
+        }
+        // A missing default branch must not close the pane: the request is not repeated then.
+        let query = self.source.base_query(view);
+        let is_missing = |query: &GetBranch| view.store.error_of(&query.request()).is_some_and(Error::is_missing);
+        query.filter(|query| !is_missing(query)).map(|query| Load::single(&query).into()).into_iter().collect()
     }
 
     fn delete_merged(&mut self, cx: &mut Cx) {
