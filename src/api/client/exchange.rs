@@ -27,7 +27,7 @@ const MAX_HOPS: usize = 5;
 /// The maximum number of retries of a call.
 pub(super) const MAX_RETRIES: u32 = 3;
 /// The longest pause before a retry. If the server requests a longer one, the call fails and reports it.
-const MAX_PAUSE: Duration = Duration::from_secs(30);
+pub(super) const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// The body size in bytes above which replies are parsed on a separate thread.
 const LARGE_BODY: usize = 256 * 1024;
 /// The maximum size in bytes of a reply that is kept in memory; larger content is streamed.
@@ -181,9 +181,13 @@ impl Client {
             let wait = match &outcome {
                 _ if last => return outcome,
                 Ok(reply) => match reply.status().as_u16() {
-                    // The server refused the request before it did anything, so even a write may be repeated. The pause
-                    // is at least as long as for other retries.
-                    429 => requested_pause(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
+                    // The server refused the request before it did anything, so even a write may be repeated, after the
+                    // pause that all requests make. Without a requested pause, it is repeated only once.
+                    429 => match requested_pause(reply.headers(), Timestamp::now()) {
+                        None if attempt > 1 => return outcome,
+                        Some(wait) if wait > MAX_PAUSE => return outcome,
+                        _ => continue,
+                    },
                     502..=504 if reads => retry_after(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
                     _ => return outcome,
                 },
@@ -256,6 +260,7 @@ impl Client {
         let home = self.server.base_url.origin();
         let target = self.moved_projects.current(&call.target, call.is_read());
         let mut url = self.url_of(call, &target)?;
+        let permit = self.pace.permit().await.map_err(|rest| call.error(Fault::Limited(Some(rest))))?;
         for hop in 0..=MAX_HOPS {
             let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
             // Redirects to other hosts, such as storage, must not receive the token.
@@ -300,6 +305,7 @@ impl Client {
             }
             if url.origin() == home {
                 self.clock.update(reply.headers(), sent, Timestamp::now());
+                permit.record(reply.status().as_u16(), reply.headers());
             }
             if !matches!(reply.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
                 let is_answer = reply.status().is_success() || reply.status() == 404;
@@ -500,7 +506,7 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
 }
 
 /// Returns the pause that a server requests after too many requests, from any of its headers.
-fn requested_pause(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+pub(super) fn requested_pause(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     retry_after(headers, now).or_else(|| {
         let reset = headers.get("ratelimit-reset")?.to_str().ok()?.trim().parse().ok()?;
         Some(until(Timestamp::from_second(reset).ok()?, clock::date(headers).unwrap_or(now)))
@@ -508,7 +514,7 @@ fn requested_pause(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
 }
 
 /// Returns the time from `now` until `moment`; zero if that has passed.
-fn until(moment: Timestamp, now: Timestamp) -> Duration {
+pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
     Duration::from_secs(u64::try_from(moment.as_second().saturating_sub(now.as_second())).unwrap_or(0))
 }
 

@@ -6,6 +6,7 @@ mod full_refs;
 mod moved_endpoints;
 mod moved_projects;
 mod oauth;
+mod pace;
 mod pages;
 mod payload;
 mod short_refs;
@@ -23,6 +24,7 @@ use exchange::{Call, RangeRequest, read};
 use full_refs::FullRefs;
 use moved_projects::MovedProjects;
 pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
+use pace::Pace;
 use payload::Payload;
 use secrecy::SecretString;
 use short_refs::ShortForm;
@@ -87,6 +89,9 @@ impl Default for Timeouts {
     }
 }
 
+/// The pause after a request that was refused for being one too many, as a multiple of the delay before a retry.
+const PAUSE_FACTOR: u32 = 8;
+
 /// A client of one server. Cheap to clone. Dropping the future of a call cancels the call.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -95,6 +100,7 @@ pub struct Client {
     clock: Arc<Clock>,
     moved_projects: Arc<MovedProjects>,
     full_refs: Arc<FullRefs>,
+    pace: Arc<Pace>,
 }
 
 /// A complete reply.
@@ -141,7 +147,8 @@ impl Client {
             Error { tried, fault: Fault::Tls(cause) }
         })?;
         let (clock, moved_projects, full_refs) = (Arc::default(), Arc::default(), Arc::default());
-        Ok(Client { http, server: Arc::new(server), clock, moved_projects, full_refs })
+        let pace = Arc::new(Pace::new(server.timeouts.retry_delay * PAUSE_FACTOR));
+        Ok(Client { http, server: Arc::new(server), clock, moved_projects, full_refs, pace })
     }
 
     pub fn server(&self) -> &Server {

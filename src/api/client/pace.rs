@@ -1,0 +1,323 @@
+//! The pace of the requests to a server: the pauses that it requests, the limits that it announces, and one attempt at a
+//! time while it refuses requests for being too many.
+
+use super::clock;
+use super::exchange::{MAX_PAUSE, requested_pause, until};
+use jiff::Timestamp;
+use reqwest::header::HeaderMap;
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// The maximum number of times that the pause without a request of the server doubles.
+const MAX_DOUBLINGS: u32 = 2;
+/// The shortest and the longest time between two requests to a server that refused some.
+const MIN_INTERVAL: Duration = Duration::from_millis(50);
+const MAX_INTERVAL: Duration = Duration::from_secs(1);
+/// The number of replies after which the time between requests becomes shorter.
+const REPLIES_PER_STEP: u32 = 10;
+/// The longest time for which an announced limit is believed.
+const MAX_RESET: Duration = Duration::from_secs(60 * 60);
+/// The maximum number of limits that are known of a server.
+const MAX_LIMITS: usize = 8;
+
+/// The pace of the requests to a server, which all calls share.
+#[derive(Debug)]
+pub(super) struct Pace {
+    /// The pause after the first refusal without a pause of the server; it doubles with each further one.
+    pause: Duration,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The number of requests that have no reply yet.
+    sent: u64,
+    /// The end of the pause.
+    paused_until: Option<Instant>,
+    /// The number of refusals since the last other reply, without those that were sent together.
+    refusals: u32,
+    /// Whether a request tries whether the server refuses still.
+    is_trying: bool,
+    /// The time between two requests.
+    interval: Duration,
+    /// The earliest time of the next request.
+    next: Option<Instant>,
+    /// The number of replies since `interval` changed.
+    replies: u32,
+    /// The announced limits, by their names.
+    limits: HashMap<String, Limit>,
+}
+
+/// The number of requests that a server still answers until the limit is reset.
+#[derive(Debug)]
+struct Limit {
+    remaining: u64,
+    reset: Instant,
+}
+
+/// The next step of a request.
+enum Step {
+    Send,
+    WaitUntil(Instant),
+    /// Wait until another request is answered.
+    WaitForReply,
+    /// Give up, because the server refuses requests for that long.
+    Refuse(Duration),
+}
+
+/// The permission to send a request. Dropped when the reply begins or the request is canceled.
+pub(super) struct Permit<'a> {
+    pace: &'a Pace,
+    is_attempt: bool,
+}
+
+impl Pace {
+    /// Creates the pace for a server that has not refused anything; the first pause is `pause`, unless the server
+    /// requests another one.
+    pub fn new(pause: Duration) -> Pace {
+        Pace { pause, state: Mutex::default(), changed: Notify::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until a request may be sent. If it cannot be sent for long, the error is the time until it can.
+    pub async fn permit(&self) -> Result<Permit<'_>, Duration> {
+        // The number of refusals when this request began to wait for the attempt of another.
+        let mut before = None;
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            // From here on, no change is missed.
+            changed.as_mut().enable();
+            let step = {
+                let mut state = self.state();
+                let now = Instant::now();
+                let refused = before.is_some_and(|before| state.refusals > before);
+                let step = if refused { Step::Refuse(state.rest_of_pause(now)) } else { state.step(now) };
+                match step {
+                    Step::Send => {
+                        let is_attempt = state.begin(now);
+                        return Ok(Permit { pace: self, is_attempt });
+                    }
+                    Step::WaitForReply if state.is_trying => before = Some(state.refusals),
+                    _ => {}
+                }
+                step
+            };
+            match step {
+                Step::Send | Step::WaitForReply => changed.await,
+                Step::WaitUntil(at) => tokio::time::sleep_until(at).await,
+                Step::Refuse(rest) => return Err(rest),
+            }
+        }
+    }
+}
+
+impl State {
+    fn rest_of_pause(&self, now: Instant) -> Duration {
+        self.paused_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now))
+    }
+
+    fn step(&self, now: Instant) -> Step {
+        let paused = self.paused_until.filter(|until| *until > now);
+        if let Some(until) = paused {
+            return Step::WaitUntil(until);
+        }
+        let used_up = self.limits.values().filter(|limit| limit.reset > now && limit.remaining <= self.sent);
+        if let Some(reset) = used_up.map(|limit| limit.reset).max() {
+            return match reset.duration_since(now) {
+                // The replies say how many requests remain.
+                _ if self.sent > 0 => Step::WaitForReply,
+                rest if rest > MAX_PAUSE => Step::Refuse(rest),
+                _ => Step::WaitUntil(reset),
+            };
+        }
+        match self.next.filter(|next| *next > now) {
+            _ if self.is_trying => Step::WaitForReply,
+            Some(next) => Step::WaitUntil(next),
+            None => Step::Send,
+        }
+    }
+
+    /// Records that a request is sent, and returns whether it is an attempt.
+    fn begin(&mut self, now: Instant) -> bool {
+        self.sent += 1;
+        self.next = Some(now + self.interval);
+        let is_attempt = self.refusals > 0;
+        self.is_trying |= is_attempt;
+        is_attempt
+    }
+
+    /// Records a refusal. `requested` is the pause that the server requests, else there is a `pause`.
+    fn refuse(&mut self, requested: Option<Duration>, pause: Duration, now: Instant) {
+        // Requests that were sent together are refused together.
+        if self.rest_of_pause(now).is_zero() {
+            if self.refusals == 0 {
+                self.interval = (self.interval * 2).clamp(MIN_INTERVAL, MAX_INTERVAL);
+            }
+            self.refusals = self.refusals.saturating_add(1);
+            self.replies = 0;
+        }
+        let pause = pause * 2_u32.pow(self.refusals.saturating_sub(1).min(MAX_DOUBLINGS));
+        // The callers decide about longer ones.
+        if let Some(pause) = Some(requested.unwrap_or(pause)).filter(|pause| *pause <= MAX_PAUSE) {
+            self.paused_until = self.paused_until.max(Some(now + pause));
+        }
+    }
+
+    /// Records a reply that is no refusal.
+    fn accept(&mut self) {
+        self.refusals = 0;
+        self.replies += 1;
+        if self.replies >= REPLIES_PER_STEP {
+            self.replies = 0;
+            self.interval =
+                Some(self.interval * 3 / 4).filter(|interval| *interval >= MIN_INTERVAL / 2).unwrap_or_default();
+        }
+    }
+
+    /// Records the limit that a reply announces, if any.
+    fn set_limit(&mut self, headers: &HeaderMap, now: Instant) {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+        let number = |name: &str| text(name).and_then(|number| number.parse::<i64>().ok());
+        let (Some(remaining), Some(reset)) = (number("ratelimit-remaining"), number("ratelimit-reset")) else { return };
+        let Ok(reset) = Timestamp::from_second(reset) else { return };
+        // Both are by the clock of the server.
+        let rest = until(reset, clock::date(headers).unwrap_or_else(Timestamp::now)).min(MAX_RESET);
+        let name = text("ratelimit-name").unwrap_or_default();
+        if self.limits.len() >= MAX_LIMITS && !self.limits.contains_key(name) {
+            self.limits.clear();
+        }
+        let limit = Limit { remaining: u64::try_from(remaining).unwrap_or(0), reset: now + rest };
+        self.limits.insert(name.to_owned(), limit);
+    }
+}
+
+impl Permit<'_> {
+    /// Records the status and the headers of the reply.
+    pub fn record(&self, status: u16, headers: &HeaderMap) {
+        let (mut state, now) = (self.pace.state(), Instant::now());
+        match status {
+            429 => state.refuse(requested_pause(headers, Timestamp::now()), self.pace.pause, now),
+            _ => state.accept(),
+        }
+        state.set_limit(headers, now);
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        let mut state = self.pace.state();
+        state.sent = state.sent.saturating_sub(1);
+        state.is_trying &= !self.is_attempt;
+        drop(state);
+        self.pace.changed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::{HeaderName, HeaderValue};
+
+    fn headers(all: &[(&'static str, &str)]) -> HeaderMap {
+        all.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())).collect()
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_refusal_one_request_tries_and_the_others_share_its_outcome() {
+        let pace = Pace::new(2 * SECOND);
+        let began = Instant::now();
+        let first = [pace.permit().await.unwrap(), pace.permit().await.unwrap(), pace.permit().await.unwrap()];
+        first.iter().for_each(|permit| permit.record(429, &headers(&[])));
+        drop(first);
+        let attempt = pace.permit().await.unwrap();
+        assert_eq!(began.elapsed(), 2 * SECOND);
+        let waiting = pace.permit();
+        let outcome = async {
+            tokio::time::sleep(SECOND).await;
+            attempt.record(429, &headers(&[]));
+            drop(attempt);
+        };
+        let (refused, ()) = tokio::join!(waiting, outcome);
+        assert_eq!(refused.err(), Some(4 * SECOND));
+        // An attempt that is canceled leaves the next one to others.
+        drop(pace.permit().await.unwrap());
+        let attempt = pace.permit().await.unwrap();
+        assert_eq!(began.elapsed(), 7 * SECOND + MIN_INTERVAL);
+        attempt.record(200, &headers(&[]));
+        drop(attempt);
+        let more = [pace.permit().await.unwrap(), pace.permit().await.unwrap()];
+        assert!(more.iter().all(|permit| !permit.is_attempt));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_answers_ten_requests_a_second_refuses_few_of_a_hundred() {
+        let pace = Pace::new(2 * SECOND);
+        let (began, mut answered, mut refused) = (Instant::now(), Vec::new(), 0);
+        while answered.len() < 100 {
+            let permit = pace.permit().await.unwrap();
+            let lately = answered.iter().filter(|at: &&Instant| at.elapsed() < SECOND).count();
+            match lately {
+                10.. => {
+                    refused += 1;
+                    permit.record(429, &headers(&[("retry-after", "1")]));
+                }
+                _ => {
+                    permit.record(200, &headers(&[]));
+                    answered.push(Instant::now());
+                }
+            }
+        }
+        assert!(refused <= 8, "{refused}");
+        assert!(began.elapsed() < 25 * SECOND, "{:?}", began.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_announced_limit_is_not_exceeded_whatever_the_local_clock() {
+        let pace = Pace::new(2 * SECOND);
+        // A day behind.
+        let date = ("date", "Mon, 01 Jan 2018 00:00:05 GMT");
+        let limit = |remaining: &'static str| {
+            headers(&[date, ("ratelimit-remaining", remaining), ("ratelimit-reset", "1514764825")])
+        };
+        let began = Instant::now();
+        let permit = pace.permit().await.unwrap();
+        permit.record(200, &limit("1"));
+        drop(permit);
+        let last = pace.permit().await.unwrap();
+        let (next, ()) = tokio::join!(pace.permit(), async {
+            tokio::time::sleep(SECOND).await;
+            last.record(200, &limit("0"));
+            drop(last);
+        });
+        drop(next.unwrap());
+        assert_eq!(began.elapsed(), 20 * SECOND + SECOND);
+        // What takes longer is told.
+        let permit = pace.permit().await.unwrap();
+        permit.record(200, &headers(&[date, ("ratelimit-remaining", "-1"), ("ratelimit-reset", "99999999999")]));
+        drop(permit);
+        assert_eq!(pace.permit().await.err(), Some(MAX_RESET));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_requested_pause_may_be_none_and_is_told_if_it_is_long() {
+        let pace = Pace::new(2 * SECOND);
+        let began = Instant::now();
+        for requested in ["0", "86400", "Sun, 31 Dec 2017 00:00:05 GMT"] {
+            let permit = pace.permit().await.unwrap();
+            permit.record(429, &headers(&[("retry-after", requested)]));
+        }
+        // The callers decide what to do in a day.
+        drop(pace.permit().await.unwrap());
+        assert!(began.elapsed() <= SECOND, "{:?}", began.elapsed());
+    }
+}
