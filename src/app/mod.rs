@@ -119,6 +119,8 @@ pub struct App {
     message: Option<Message>,
     /// The number of messages received so far.
     turn: u64,
+    /// The time of the last action of the user.
+    acted_at: Option<Timestamp>,
     in_flight: HashSet<TaskKey>,
     /// The offset of the server's clock from the local one; positive if the server is ahead.
     clock_offset: SignedDuration,
@@ -208,6 +210,7 @@ impl App {
             turn: 0,
             in_flight: HashSet::new(),
             clock_offset: SignedDuration::ZERO,
+            acted_at: None,
             paused_streams: HashSet::new(),
             writes: Writes::default(),
             saved: Saved::new(setup.kept),
@@ -274,6 +277,7 @@ impl App {
         }
         if of_person || matches!(msg, Msg::Resize(..)) {
             self.store.record_action();
+            self.acted_at = Some(self.now);
         }
         self.take(msg, &mut effects);
         self.unsettled = true;

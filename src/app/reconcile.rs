@@ -13,6 +13,7 @@ use crate::store::{KnownPart, Load, Task, TaskKey, Want, earliest};
 use crate::ui::glyph;
 use jiff::SignedDuration;
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// The time after which another attempt to reach the server is considered.
 const NEXT_ATTEMPT: SignedDuration = SignedDuration::from_secs(10);
@@ -205,10 +206,13 @@ impl App {
         self.wake = wake.filter(|_| !self.session.offline);
     }
 
-    fn start(&mut self, task: Task, wanted: &mut HashSet<TaskKey>, effects: &mut Vec<Effect>) {
+    fn start(&mut self, mut task: Task, wanted: &mut HashSet<TaskKey>, effects: &mut Vec<Effect>) {
         let key = task.key();
         wanted.insert(key.clone());
         if self.in_flight.insert(key.clone()) {
+            // Nothing is passed by while the user does nothing.
+            let idle = self.acted_at.map_or(Duration::MAX, |at| self.now.duration_since(at).unsigned_abs());
+            task.begin_earlier(idle);
             self.store.set_loading(&key, true);
             effects.push(Effect::Start(task));
         }

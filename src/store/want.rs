@@ -82,6 +82,16 @@ impl Task {
         }
     }
 
+    /// Shortens the delay before the request.
+    pub fn begin_earlier(&mut self, time: Duration) {
+        let delay = match self {
+            Task::Load { load, .. } => &mut load.delay,
+            Task::RangeRead(read) => &mut read.delay,
+            Task::Follow(..) | Task::Work(_) => return,
+        };
+        *delay = delay.saturating_sub(time);
+    }
+
     /// Returns the server, if it is not the current one.
     pub fn host(&self) -> Option<&Host> {
         match self {
@@ -120,7 +130,8 @@ pub struct Load {
     pub refresh_after: Option<Duration>,
     /// The maximum number of pages requested concurrently.
     pub concurrency: u32,
-    /// The delay before the request, so that typing a filter does not send one per character.
+    /// The time without an action of the user before the request is sent, so that typing a filter does not send one per
+    /// character, and rows that are only passed by are not read.
     pub delay: Duration,
     /// Whether the request is one of many, such as those for the cells of a list: few of them are sent at the same time.
     pub is_one_of_many: bool,
@@ -276,7 +287,7 @@ impl Load {
         self
     }
 
-    /// Delays the request until it has been wanted for that long.
+    /// Delays the request until it has been wanted, or the user has done nothing, for that long.
     pub fn after(mut self, delay: Duration) -> Load {
         self.delay = delay;
         self
