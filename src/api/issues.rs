@@ -1,11 +1,9 @@
 //! Issues. The specification covers only their notes, and issues in search results.
 
-use crate::api::labels::Label;
+use crate::api::labels::ItemLabel;
 use crate::api::merge_requests::{MergeRequest, Milestone, References, TaskStatus, TimeStats};
-use crate::api::types::Specified;
 use crate::api::users::User;
 use crate::api::{Id, NoContent, Nullable, Time};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 crate::resource! {
@@ -21,7 +19,7 @@ crate::resource! {
         created_at: Option<Time>,
         updated_at: Option<Time>,
         closed_at: Option<Time>,
-        labels: Vec<IssueLabel>,
+        labels: Vec<ItemLabel>,
         milestone: Option<Milestone>,
         assignees: Vec<User>,
         /// The first of `assignees`.
@@ -77,50 +75,6 @@ crate::resource! {
     }
 }
 
-/// A label of an issue: its name, or the complete label if the request includes label details.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum IssueLabel {
-    /// The name.
-    Name(String),
-    /// The complete label.
-    Label(Box<Label>),
-    /// Any other value that newer servers may send.
-    Other(serde_json::Value),
-}
-
-impl Specified for IssueLabel {
-    fn restrict_to_specified(&mut self) {
-        if let IssueLabel::Label(label) = self {
-            label.restrict_to_specified();
-        }
-    }
-}
-
-impl IssueLabel {
-    /// Returns the name; empty for unknown values.
-    pub fn name(&self) -> &str {
-        match self {
-            IssueLabel::Name(name) => name,
-            IssueLabel::Label(label) => &label.name,
-            IssueLabel::Other(_) => "",
-        }
-    }
-
-    pub fn color(&self) -> Option<&str> {
-        match self {
-            IssueLabel::Label(label) => Some(&label.color),
-            IssueLabel::Name(_) | IssueLabel::Other(_) => None,
-        }
-    }
-}
-
-impl From<&str> for IssueLabel {
-    fn from(name: &str) -> IssueLabel {
-        IssueLabel::Name(name.to_owned())
-    }
-}
-
 impl Issue {
     pub fn is_open(&self) -> bool {
         self.state != "closed"
@@ -134,7 +88,7 @@ impl Issue {
     }
 
     pub fn label_names(&self) -> Vec<&str> {
-        self.labels.iter().map(IssueLabel::name).filter(|name| !name.is_empty()).collect()
+        self.labels.iter().map(ItemLabel::name).filter(|name| !name.is_empty()).collect()
     }
 }
 

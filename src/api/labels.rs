@@ -1,6 +1,8 @@
 //! Labels of projects and groups. Not in the specification, although servers of that version support those of projects.
 
 use crate::api::NoContent;
+use crate::api::types::Specified;
+use serde::{Deserialize, Serialize};
 
 crate::resource! {
     /// A label.
@@ -77,6 +79,50 @@ crate::endpoints! {
         label_id: String,
         /// Current name of the label, by which servers before 12.4 identify it.
         name: Option<String>,
+    }
+}
+
+/// A label of an issue or a merge request: its name, or the complete label if the request asks for label details.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ItemLabel {
+    /// The name.
+    Name(String),
+    /// The complete label.
+    Label(Box<Label>),
+    /// Any other value that newer servers may send.
+    Other(serde_json::Value),
+}
+
+impl Specified for ItemLabel {
+    fn restrict_to_specified(&mut self) {
+        if let ItemLabel::Label(label) = self {
+            label.restrict_to_specified();
+        }
+    }
+}
+
+impl ItemLabel {
+    /// Returns the name; empty for unknown values.
+    pub fn name(&self) -> &str {
+        match self {
+            ItemLabel::Name(name) => name,
+            ItemLabel::Label(label) => &label.name,
+            ItemLabel::Other(_) => "",
+        }
+    }
+
+    pub fn color(&self) -> Option<&str> {
+        match self {
+            ItemLabel::Label(label) => Some(&label.color),
+            ItemLabel::Name(_) | ItemLabel::Other(_) => None,
+        }
+    }
+}
+
+impl From<&str> for ItemLabel {
+    fn from(name: &str) -> ItemLabel {
+        ItemLabel::Name(name.to_owned())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Merge requests (specification, "Merge requests").
 
 use crate::api::commits::{Commit, DiffEntry};
+use crate::api::labels::ItemLabel;
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::api::views::COMMIT_WITH_MESSAGE;
@@ -78,7 +79,7 @@ crate::resource! {
         downvotes: Option<u64>,
         author: Option<User>,
         assignee: Nullable<User>,
-        labels: Option<Vec<String>>,
+        labels: Option<Vec<ItemLabel>>,
         work_in_progress: Option<bool>,
         milestone: Nullable<Milestone>,
         merge_when_pipeline_succeeds: Option<bool>,
@@ -238,7 +239,7 @@ impl MergeRequest {
         }
     }
 
-    pub fn labels(&self) -> &[String] {
+    pub fn labels(&self) -> &[ItemLabel] {
         self.labels.as_deref().unwrap_or_default()
     }
 
@@ -307,6 +308,8 @@ crate::endpoints! {
         wip: Option<String>,
         /// Filters to negate: names of other inputs, and their values (since 12.3).
         not: Option<BTreeMap<String, String>>,
+        /// Whether to include the details of labels, such as colors (since 12.7).
+        with_labels_details: Option<bool>,
     }
 
     /// Lists merge requests of all projects: the caller's own, unless `scope` is `all`.

@@ -71,10 +71,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let project = self.world.projects.get(issue.project);
         let page = |project| self.project_page(project, &format!("issues/{}", issue.iid));
         let path = project.map(|project| self.world.project_path(project)).unwrap_or_default();
-        let label = |name: &String| match self.world.label_in(issue.project, name).filter(|_| detailed) {
-            Some(label) => IssueLabel::Label(Box::new(self.show_label(label))),
-            None => IssueLabel::Name(name.clone()),
-        };
+        let label = |name: &String| self.item_label(issue.project, name, detailed);
         let tasks = tasks(&issue.description);
         let kind = if issue.issue_type.is_empty() { "issue" } else { issue.issue_type.as_str() };
         let api = format!("{}/issues/{}", self.project_api(issue.project), issue.iid);

@@ -105,6 +105,14 @@ impl World {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
+    /// Returns a label of an issue or a merge request of a project, with its details if they are asked for.
+    pub fn item_label(&self, project: u64, name: &str, detailed: bool) -> ItemLabel {
+        match self.world.label_in(project, name).filter(|_| detailed) {
+            Some(label) => ItemLabel::Label(Box::new(self.show_label(label))),
+            None => ItemLabel::Name(name.to_owned()),
+        }
+    }
+
     /// Converts a label to its API representation.
     pub fn show_label(&self, label: &records::Label) -> Label {
         let dark = rgb(&label.color)

@@ -11,6 +11,7 @@ use super::records::{self, MilestoneState, Noteable, Project, Range, Reviewer, S
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::commits::{Commit, DiffEntry};
+use crate::api::labels::ItemLabel;
 use crate::api::merge_requests::{Abilities, MergeRequest as View};
 use crate::api::merge_requests::{
     Common, CreateMergeRequest, GetMergeRequest, GetMergeRequestChanges, ListGroupMergeRequests,
@@ -216,7 +217,7 @@ impl<W: Deref<Target = World>> Call<W> {
             assignee: mr.assignee.map(|id| self.user_summary(id)).into(),
             assignees: Some(mr.assignees().map(|id| self.user_summary(id)).collect()),
             reviewers: Some(mr.reviewers.iter().map(|reviewer| self.user_summary(reviewer.user)).collect()),
-            labels: Some(mr.labels.clone()),
+            labels: Some(mr.labels.iter().map(|name| ItemLabel::Name(name.clone())).collect()),
             work_in_progress: Some(is_draft(&mr.title)),
             milestone: milestone.map(|milestone| self.show_milestone(milestone)).into(),
             merge_when_pipeline_succeeds: Some(mr.auto_merge.is_some()),
@@ -252,6 +253,12 @@ impl<W: Deref<Target = World>> Call<W> {
         };
         // Lists of the specification have no dates of the merge and of the closing.
         if self.only_specified() { view } else { self.with_end(mr, view) }
+    }
+
+    /// Adds the details of the labels of a merge request.
+    fn with_label_details(&self, mr: &records::MergeRequest, view: View) -> View {
+        let labels = mr.labels.iter().map(|name| self.item_label(mr.target_project, name, true));
+        View { labels: Some(labels.collect()), ..view }
     }
 
     /// Adds when and by whom a merge request was merged or closed.
@@ -491,7 +498,8 @@ fn list_filtered(
         let git = open
             .entry(mr.target_project)
             .or_insert_with(|| call.world.projects.get(mr.target_project).and_then(|project| call.git(project).ok()));
-        call.show_merge_request(mr, git.as_ref())
+        let view = call.show_merge_request(mr, git.as_ref());
+        if input.with_labels_details == Some(true) { call.with_label_details(mr, view) } else { view }
     })
 }
 

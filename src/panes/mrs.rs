@@ -109,9 +109,8 @@ impl MergeRequests {
         let seen = self.visible_rows(view).map(|request| (self.source.project_of(request, view), request));
         let seen: Vec<_> = seen.collect();
         let (shown, selected) = (self.source.shown, self.current(view));
-        let details = seen
-            .iter()
-            .map(|(project, request)| Details::new(view, project, request, shown).counting_lines_of(selected));
+        let details =
+            seen.iter().map(|(project, request)| Details::new(view, project, request, shown).with_selected(selected));
         merge_request_details::wants(view, details)
     }
 

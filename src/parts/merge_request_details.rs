@@ -1,9 +1,11 @@
 //! Columns of merge request lists that need further requests: checks, approvals, unresolved threads and size. They
-//! are loaded for visible open merge requests, a few at a time; the numbers of lines only for the selected one.
+//! are loaded for visible open merge requests, a few at a time. Approvals and threads are counted only for the selected
+//! one if the list says roughly how it is with them, and lines in any case.
 
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListDiscussions};
 use crate::api::endpoint::Request;
+use crate::api::labels::{self, ItemLabel};
 use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, MergeRequest};
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::{Endpoint, Error, Id, Noteable, Reply};
@@ -91,19 +93,19 @@ pub struct Details<'a> {
     project: &'a Id,
     merge_request: &'a MergeRequest,
     shown: Shown,
-    /// Whether lines are counted, which takes the whole diff.
-    counts_lines: bool,
+    /// Whether it is the selected one, for which everything is loaded.
+    is_selected: bool,
 }
 
 impl<'a> Details<'a> {
     /// Creates the details of a merge request of `project`.
     pub fn new(view: &View<'a>, project: &'a Id, merge_request: &'a MergeRequest, shown: Shown) -> Details<'a> {
-        Details { view: *view, project, merge_request, shown, counts_lines: false }
+        Details { view: *view, project, merge_request, shown, is_selected: false }
     }
 
-    /// Lets the lines be counted if this is the `selected` merge request: that takes its whole diff.
-    pub fn counting_lines_of(self, selected: Option<&MergeRequest>) -> Details<'a> {
-        Details { counts_lines: selected.is_some_and(|selected| selected.id == self.merge_request.id), ..self }
+    /// Loads everything if this is the `selected` merge request; its lines take its whole diff.
+    pub fn with_selected(self, selected: Option<&MergeRequest>) -> Details<'a> {
+        Details { is_selected: selected.is_some_and(|selected| selected.id == self.merge_request.id), ..self }
     }
 
     fn single(&self) -> GetMergeRequest {
@@ -144,6 +146,22 @@ impl<'a> Details<'a> {
         self.shown.threads && self.merge_request.user_notes_count != Some(0)
     }
 
+    /// Returns whether approvals are counted. Newer servers list which merge requests lack some. Counts that are known
+    /// are kept current.
+    fn counts_approvals(&self) -> bool {
+        let is_known = || self.view.store.get(&self.approvals_of()).value.is_some();
+        let is_told = self.merge_request.detailed_merge_status.is_some();
+        self.shown.approvals && (self.is_selected || !is_told || is_known())
+    }
+
+    /// Returns whether threads are counted. Newer servers list which merge requests have unresolved ones, as far as
+    /// those must be resolved.
+    fn counts_threads(&self) -> bool {
+        let is_known = || self.view.store.read_as::<ThreadCount>(&self.threads_of().1).is_some();
+        let is_told = self.merge_request.blocking_discussions_resolved.is_some();
+        self.has_threads() && (self.is_selected || !is_told || is_known())
+    }
+
     fn loads(&self) -> Vec<Load> {
         let full = self.full();
         // The list is newer than a reply with another update time, which is then requested again.
@@ -151,7 +169,7 @@ impl<'a> Details<'a> {
         let works = full.and_then(MergeRequest::pipeline).is_some_and(|pipeline| pipeline.status.is_live());
         let again = |load: Load, often: bool| if often { load.refresh_after(LIVE_INTERVAL) } else { load };
         let mut loads = Vec::new();
-        if self.shown.labels && !self.merge_request.labels().is_empty() {
+        if self.shown.labels && self.merge_request.labels().iter().any(|label| label.color().is_none()) {
             loads.push(label_colors::load(self.project));
         }
         if !self.is_open() {
@@ -163,10 +181,10 @@ impl<'a> Details<'a> {
         if let Some(pipeline) = self.head_pipeline().filter(|_| self.shown.stages) {
             loads.push(pipeline_stages::load(&self.project_of(pipeline), pipeline));
         }
-        if self.shown.approvals {
+        if self.counts_approvals() {
             loads.push(again(Load::single(&self.approvals_of()), changed));
         }
-        if self.has_threads() {
+        if self.counts_threads() {
             let (list, request) = self.threads_of();
             let read = |body: &[u8], kind: Option<&str>| {
                 Vec::<Discussion>::read(body, kind)
@@ -175,7 +193,7 @@ impl<'a> Details<'a> {
             loads.push(again(Load { request, read, pages: 1, ..Load::single(&list) }, changed));
         }
         let is_small = self.files().and_then(|files| files.parse().ok()).is_some_and(|files: u64| files <= MAX_FILES);
-        if self.shown.size && self.counts_lines && is_small {
+        if self.shown.size && self.is_selected && is_small {
             let (changes, request) = self.changes_of();
             let read = |body: &[u8], kind: Option<&str>| {
                 MergeRequest::read(body, kind).map(|changes| (Arc::new(LineCount::of(&changes)) as Value, 1))
@@ -192,6 +210,10 @@ impl<'a> Details<'a> {
             None => (glyph::skeleton(), Role::Faint).into(),
             error => secondary::cell(error),
         }
+    }
+
+    fn has_failed(&self, request: &Request) -> bool {
+        self.view.store.error_of(request).is_some()
     }
 
     /// Returns the head pipeline, as far as it is known.
@@ -219,8 +241,9 @@ impl<'a> Details<'a> {
             return Line::empty();
         }
         let known = label_colors::known(&self.view, self.project);
-        let labels = self.merge_request.labels().iter();
-        label_colors::cell(labels.map(|name| (name.as_str(), label_colors::color(&known, name))))
+        let color =
+            |label: &ItemLabel| label.color().map_or_else(|| label_colors::color(&known, label.name()), labels::rgb);
+        label_colors::cell(self.merge_request.labels().iter().map(|label| (label.name(), color(label))))
     }
 
     /// Returns the number of approvals, and of required ones if there are any.
@@ -229,7 +252,14 @@ impl<'a> Details<'a> {
             return Line::empty();
         }
         let approvals: Option<&Approvals> = self.view.store.get(&self.approvals_of()).value;
-        let Some(approvals) = approvals else { return self.missing(&self.approvals_of().request()) };
+        let Some(approvals) = approvals else {
+            let request = self.approvals_of().request();
+            return match self.merge_request.detailed_merge_status.as_deref() {
+                _ if self.counts_approvals() || self.has_failed(&request) => self.missing(&request),
+                Some("not_approved") => ("needed", Role::Dim).into(),
+                _ => Line::empty(),
+            };
+        };
         let given = approvals.by().count();
         match (approvals.approvals_required.unwrap_or(0), approvals.approvals_left.unwrap_or(0)) {
             (0, _) if given == 0 => Line::empty(),
@@ -247,7 +277,13 @@ impl<'a> Details<'a> {
             return Line::empty();
         }
         let request = self.threads_of().1;
-        let Some(count) = self.view.store.read_as::<ThreadCount>(&request) else { return self.missing(&request) };
+        let Some(count) = self.view.store.read_as::<ThreadCount>(&request) else {
+            return match self.merge_request.blocking_discussions_resolved {
+                _ if self.counts_threads() || self.has_failed(&request) => self.missing(&request),
+                Some(false) => ("open", Role::Warning).into(),
+                _ => Line::empty(),
+            };
+        };
         match (count.unresolved, count.cut) {
             (0, _) => Line::empty(),
             (unresolved, true) => (format!("{unresolved}+ open"), Role::Warning).into(),
@@ -282,7 +318,8 @@ impl<'a> Details<'a> {
     }
 }
 
-/// Returns the requests for the details.
+/// Returns the requests for the details, those of the selected merge request first.
 pub fn wants<'a>(view: &View, details: impl IntoIterator<Item = Details<'a>>) -> Vec<Want> {
-    request_limit::wants(view.store, details.into_iter().flat_map(|details| details.loads()))
+    let (selected, others): (Vec<_>, Vec<_>) = details.into_iter().partition(|details| details.is_selected);
+    request_limit::wants(view.store, selected.into_iter().chain(others).flat_map(|details| details.loads()))
 }

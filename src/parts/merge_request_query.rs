@@ -67,6 +67,7 @@ impl MergeRequestQuery {
                 ("order_by", json!(self.order.map_or("updated_at", |(field, _)| field))),
                 ("sort", self.order.map_or(Value::Null, |(_, direction)| json!(direction))),
                 ("scope", scope),
+                ("with_labels_details", json!(true)),
             ])
         };
         // Servers list all states if none is given.

@@ -3,6 +3,7 @@
 use crate::sample::{acme, group, time, word};
 use labscope::api::Scope;
 use labscope::api::issues::*;
+use labscope::api::labels::ItemLabel;
 use std::collections::BTreeMap;
 
 fn not() -> Option<BTreeMap<String, String>> {
@@ -89,7 +90,7 @@ samples! {
         "time_stats": null, "issue_type": "issue", "severity": "UNKNOWN",
         "references": {"short": "#6", "relative": "my-group/my-project#6", "full": "my-group/my-project#6"},
         "task_completion_status": {"count": 2, "completed_count": 1}, "weight": 3}"##;
-    IssueLabel => r##"{"id": 1, "name": "bug", "color": "#d9534f", "description": null, "text_color": "#FFFFFF"}"##;
+    ItemLabel => r##"{"id": 1, "name": "bug", "color": "#d9534f", "description": null, "text_color": "#FFFFFF"}"##;
 }
 
 #[test]

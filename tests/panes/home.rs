@@ -6,8 +6,9 @@ use labscope::app::Place;
 use labscope::app::state::{Change, RecentsChange, SettingsChange, State};
 use serde_json::{Value, json};
 
-const ASSIGNED: &str = "GET /merge_requests?order_by=updated_at&scope=assigned-to-me&state=opened";
-const MINE: &str = "GET /merge_requests?order_by=updated_at&scope=created-by-me&state=opened";
+const ASSIGNED: &str =
+    "GET /merge_requests?order_by=updated_at&scope=assigned-to-me&state=opened&with_labels_details=true";
+const MINE: &str = "GET /merge_requests?order_by=updated_at&scope=created-by-me&state=opened&with_labels_details=true";
 const RUNNING: &str = "GET /projects/acme%2Frocket-ui/jobs";
 
 fn request(id: u64, title: &str, author: &str) -> Value {
@@ -66,7 +67,7 @@ async fn a_wide_screen_shows_details_of_the_selection() {
 async fn empty_sections_take_one_line_and_an_idle_home_does_not_wake_up() {
     let mut harness = open(&[], &[]).await;
     harness.expect("No open merge requests need you.");
-    harness.expect("No jobs run in your latest projects.");
+    harness.expect("No jobs run in your latest project; p pins others.");
     harness.pass(10);
     assert_eq!(harness.app.wake_at(), None);
     harness.press("/").type_text("theme").press("Enter");

@@ -10,8 +10,9 @@ use labscope::app::tone::Tone;
 use serde_json::{Value, json};
 
 const OTHER: &str = "https://git.example.org";
-const ASSIGNED: &str = "GET /merge_requests?order_by=updated_at&scope=assigned-to-me&state=opened";
-const MINE: &str = "GET /merge_requests?order_by=updated_at&scope=created-by-me&state=opened";
+const ASSIGNED: &str =
+    "GET /merge_requests?order_by=updated_at&scope=assigned-to-me&state=opened&with_labels_details=true";
+const MINE: &str = "GET /merge_requests?order_by=updated_at&scope=created-by-me&state=opened&with_labels_details=true";
 
 fn request(id: u64, title: &str, hour: u8) -> Value {
     json!({"id": id, "iid": id, "project_id": 7, "title": title, "state": "opened",

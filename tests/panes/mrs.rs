@@ -18,8 +18,11 @@ async fn open() -> Harness {
     let mut harness = Begin::at(place()).open();
     let rows =
         [merge_request(42, "Draw only visible rows", "opened"), merge_request(9, "Draft: Retry reads", "opened")];
-    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), rows);
-    harness.reply(&format!("{LIST}?order_by=updated_at&state=merged"), [merge_request(40, "Theme keys", "merged")]);
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true"), rows);
+    harness.reply(
+        &format!("{LIST}?order_by=updated_at&state=merged&with_labels_details=true"),
+        [merge_request(40, "Theme keys", "merged")],
+    );
     harness.settle().await;
     harness
 }
@@ -56,9 +59,12 @@ async fn tabs_select_the_state_and_the_server_applies_the_filter() {
     harness.expect("Theme keys").expect_no("Draw only");
     harness.press("1").settle().await;
     harness.press("/").type_text("rows").settle().await;
-    let asked = "order_by=updated_at&search=rows&state=opened&page=1&per_page=100";
+    let asked = "order_by=updated_at&search=rows&state=opened&with_labels_details=true&page=1&per_page=100";
     assert!(harness.asked.iter().any(|l| l.ends_with(asked)), "{:?}", harness.asked);
-    harness.reply(&format!("{LIST}?order_by=updated_at&search=rows&state=opened"), json!([])).settle().await;
+    harness
+        .reply(&format!("{LIST}?order_by=updated_at&search=rows&state=opened&with_labels_details=true"), json!([]))
+        .settle()
+        .await;
     harness.press("Enter").expect("No merge request matches the filter.").press("Esc").expect("Draw only visible rows");
 }
 
@@ -97,7 +103,7 @@ async fn a_query_offers_completions_and_is_sent_to_the_server() {
     harness.press("/").expect("author:").type_text("auth").press("Tab").expect("@me");
     harness.type_text("@me label:b").settle().await;
     harness.press("C-u").type_text("author:@me label:ui updated:>2w rows").press("Enter").settle().await;
-    let asked = "author_id=5&labels=ui&order_by=updated_at&search=rows&state=opened&updated_after=2026-06-01";
+    let asked = "author_id=5&labels=ui&order_by=updated_at&search=rows&state=opened&updated_after=2026-06-01&with_labels_details=true";
     assert!(harness.asked.iter().any(|line| line.contains(asked)), "{:?}", harness.asked);
     harness.resize(120, 24).expect("author:@me  label:ui  updated:>2w  rows");
     // Known rows stay visible while the reply is pending.
@@ -262,7 +268,7 @@ async fn a_query_can_become_a_home_section_with_a_count() {
     let sections = harness.sections();
     let [section] = sections.as_slice() else { panic!("{sections:?}") };
     assert_eq!((section.query.as_str(), section.project.as_deref()), ("state:opened label:ui", Some("acme/rocket-ui")));
-    let of = format!("{LIST}?labels=ui&order_by=updated_at&state=opened");
+    let of = format!("{LIST}?labels=ui&order_by=updated_at&state=opened&with_labels_details=true");
     harness.reply(&of, [merge_request(42, "Draw only visible rows", "opened")]);
     harness.reply("GET /merge_requests", json!([])).reply("GET /projects", json!([]));
     harness.press("g h").settle().await;
@@ -287,7 +293,11 @@ async fn a_wide_list_loads_details_for_visible_rows_only() {
     // The list reports a newer update.
     let mut newer = merge_request(1, "Request 1", "opened");
     newer["updated_at"] = json!("2026-06-15T10:00:00Z");
-    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [newer]).press("r").settle().await;
+    harness
+        .reply(&format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true"), [newer])
+        .press("r")
+        .settle()
+        .await;
     harness.pass(31).settle().await;
     assert!(harness.asked.iter().filter(|line| line.contains("/merge_requests/1/approvals")).count() > 1);
 }
@@ -315,7 +325,7 @@ async fn detailed(width: u16) -> Harness {
     let mut rows: Vec<Value> = (1..=60).map(|iid| merge_request(iid, &format!("Request {iid}"), "opened")).collect();
     rows[0]["labels"] = json!(["needs-discussion", "performance"]);
     rows[1]["user_notes_count"] = json!(0);
-    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), rows);
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true"), rows);
     let mut whole = merge_request(1, "Request 1", "opened");
     whole["head_pipeline"] = json!({"id": 5, "status": "failed"});
     whole["changes_count"] = json!("2");
@@ -344,7 +354,7 @@ async fn detailed(width: u16) -> Harness {
 async fn details_that_cannot_be_read_say_why_in_their_column() {
     let mut harness = Begin::at(place()).size(160, 24).open();
     let rows: Vec<Value> = (1..=4).map(|iid| merge_request(iid, &format!("Request {iid}"), "opened")).collect();
-    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), &rows);
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true"), &rows);
     for (iid, row) in (1..).zip(&rows) {
         harness.reply(&format!("{LIST}/{iid}?include_rebase_in_progress=true"), row);
         harness.reply(&format!("{LIST}/{iid}/approvals"), json!({}));
@@ -368,7 +378,10 @@ async fn details_that_cannot_be_read_say_why_in_their_column() {
 #[tokio::test]
 async fn details_of_the_first_rows_are_requested_without_a_key_press() {
     let mut harness = Begin::at(place()).size(80, 24).open();
-    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [merge_request(1, "Request 1", "opened")]);
+    harness.reply(
+        &format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true"),
+        [merge_request(1, "Request 1", "opened")],
+    );
     harness.settle().await;
     assert!(harness.asked.iter().any(|line| line.contains("/merge_requests/1/approvals")), "{:?}", harness.asked);
 }
@@ -376,7 +389,10 @@ async fn details_of_the_first_rows_are_requested_without_a_key_press() {
 #[tokio::test]
 async fn a_narrow_list_requests_only_visible_details() {
     let mut harness = Begin::at(place()).size(80, 24).open();
-    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [merge_request(1, "Request 1", "opened")]);
+    harness.reply(
+        &format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true"),
+        [merge_request(1, "Request 1", "opened")],
+    );
     harness.settle().await;
     for _ in 0..4 {
         harness.pass(1).settle().await;
@@ -427,7 +443,7 @@ async fn up_selects_the_last_of_two_suggestions() {
 async fn only_the_selected_row_reads_a_whole_diff_to_count_its_lines() {
     let mut harness = Begin::at(place()).size(240, 24).open();
     let rows: Vec<Value> = (1..=4).map(|iid| merge_request(iid, &format!("Request {iid}"), "opened")).collect();
-    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), &rows);
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true"), &rows);
     for (iid, row) in (1..).zip(&rows) {
         let whole = row.clone().with(json!({"changes_count": "1", "changes": [
             {"old_path": "a", "new_path": "a", "diff": "@@ -1 +1,2 @@\n-x\n+y\n+z\n"},
@@ -460,7 +476,7 @@ async fn a_list_is_read_again_less_often_without_the_focus_and_at_once_with_it()
     let mut begin = Begin::at(place()).size(120, 30);
     begin.refresh = Some(Duration::from_secs(60));
     let mut harness = begin.open();
-    let list = format!("{LIST}?order_by=updated_at&state=opened");
+    let list = format!("{LIST}?order_by=updated_at&state=opened&with_labels_details=true");
     harness.reply(&list, [merge_request(42, "Draw only visible rows", "merged")]).settle().await;
     let reads = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with(&list)).count();
     assert_eq!(reads(&harness), 1);

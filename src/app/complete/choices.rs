@@ -130,7 +130,7 @@ impl Complete {
                     Choice { color: rgb(&label.color), ..Choice::new(&label.name, detail, note) }
                 };
                 let seen = SeenNames::of(Some(project)).rows(view);
-                let seen = seen.iter().flat_map(MergeRequest::labels).map(|name| Choice::new(name, "", ""));
+                let seen = seen.iter().flat_map(MergeRequest::labels).map(|label| Choice::new(label.name(), "", ""));
                 rows.map(label).chain(seen.filter(|_| store.list(&labels(project)).is_empty())).collect()
             }
             Complete::Milestones(project) => {

@@ -278,7 +278,7 @@ impl Complete {
                     add(&label.name, label.description.as_deref().unwrap_or_default());
                 }
                 let requests = SeenNames::of(project.as_ref()).rows(view);
-                requests.iter().flat_map(MergeRequest::labels).for_each(|label| add(label, ""));
+                requests.iter().flat_map(MergeRequest::labels).for_each(|label| add(label.name(), ""));
             }
             Complete::Milestones(project) => {
                 for milestone in seen_milestones(view, project.as_ref(), typed) {

@@ -87,7 +87,7 @@ impl Section {
             Section::Assigned => "No open merge requests need you.",
             Section::Mine => "You have no open merge requests.",
             Section::Running if recents.pinned => "No jobs run in your pinned projects.",
-            Section::Running => "No jobs run in your latest projects.",
+            Section::Running => "No jobs run in your latest project; ‹home.pin› pins others.",
             Section::Visited => "Places you open appear here.",
             Section::Recent => "You are not a member of any project; ‹go.projects› shows all.",
         }

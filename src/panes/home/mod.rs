@@ -330,9 +330,8 @@ impl Pane for Home {
             .map(|request| (queries::path_of(view, None, request), request))
             .collect();
         let selected = self.request(view, self.current());
-        let details = seen
-            .iter()
-            .map(|(project, request)| Details::new(view, project, request, shown).counting_lines_of(selected));
+        let details =
+            seen.iter().map(|(project, request)| Details::new(view, project, request, shown).with_selected(selected));
         wants.extend(merge_request_details::wants(view, details));
         wants.extend(self.preview_want(view));
         wants

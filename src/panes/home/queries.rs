@@ -5,7 +5,7 @@ use crate::api::jobs::{Job, ListJobs};
 use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
 use crate::api::projects::{ListProjects, Project};
 use crate::api::todos::ListTodos;
-use crate::api::{Host, Id};
+use crate::api::{Host, Id, Time};
 use crate::app::session::CustomSection as Own;
 use crate::app::target;
 use crate::app::view::View;
@@ -29,6 +29,7 @@ fn requests_query(view: &View, section: Section) -> Option<ListMergeRequests> {
         state: Some("opened".into()),
         order_by: Some("updated_at".into()),
         reviewer_username,
+        with_labels_details: Some(true),
         ..ListMergeRequests::default()
     })
 }
@@ -122,6 +123,21 @@ pub fn host<'a>(view: &View<'a>, at: OtherServer) -> Option<&'a Host> {
 /// Returns the user's projects, most recently active first.
 pub fn projects<'a>(view: &View<'a>) -> Rows<'a, Project> {
     view.store.list(&projects_query())
+}
+
+/// Returns the full path of the project that the user worked in last: that of the latest one of the user's merge
+/// requests, else the most recently active one. `None` while the lists are loading.
+pub fn latest_project(view: &View) -> Option<String> {
+    let queries = [Section::Mine, Section::Assigned].into_iter().filter_map(|section| requests_query(view, section));
+    let own: Vec<Rows<MergeRequest>> = queries.map(|query| view.store.list(&query)).collect();
+    if view.session.signed_in && own.iter().any(|rows| !rows.is_loaded && rows.error.is_none()) {
+        return None;
+    }
+    let updated = |request: &&MergeRequest| request.updated_at.as_ref().and_then(Time::instant);
+    let latest = own.iter().filter_map(|rows| rows.get(0)).max_by_key(updated);
+    let path = latest.map(|request| path_of(view, None, request)).filter(|id| id.number().is_none());
+    let recent = || projects(view).get(0).map(|project| project.path_with_namespace.clone());
+    path.map(|path| path.to_string()).or_else(recent)
 }
 
 /// Returns the running jobs of a project.

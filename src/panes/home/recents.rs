@@ -12,8 +12,6 @@ use crate::panes::home::queries;
 use crate::parts::project::short_sha;
 use std::collections::HashMap;
 
-/// The maximum number of watched projects if none is pinned.
-const MAX_WATCHED: usize = 5;
 /// The maximum number of watched pinned projects.
 const MAX_PINNED: usize = 20;
 
@@ -31,7 +29,7 @@ pub struct Visit {
 pub struct Recents {
     /// The places, newest first.
     pub visits: Vec<Visit>,
-    /// The full paths of the projects whose jobs are watched: the pinned ones, else the most recently active ones.
+    /// The full paths of the projects whose jobs are watched: the pinned ones, else the one of the user's latest work.
     pub watched: Vec<String>,
     /// Whether the watched projects are the pinned ones.
     pub pinned: bool,
@@ -53,8 +51,7 @@ impl Recents {
         self.watched.truncate(MAX_PINNED);
         self.pinned = !self.watched.is_empty();
         if !self.pinned {
-            let latest = queries::projects(view);
-            self.watched = latest.iter().take(MAX_WATCHED).map(|project| project.path_with_namespace.clone()).collect();
+            self.watched = queries::latest_project(view).into_iter().collect();
         }
         self.inputs = Some(inputs);
         true

@@ -174,7 +174,7 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
     let others = facts.participants.iter().filter(named).take(MAX_PARTICIPANTS);
     let others = others.map(|participant| user(&participant.username)).collect();
     out.fact("Participants", others);
-    let labels = m.labels().iter().map(|label| label_colors::line(view, label, &facts.labels)).collect();
+    let labels = m.labels().iter().map(|label| label_colors::line(view, label.name(), &facts.labels)).collect();
     out.fact("Labels", labels);
     if let Some(milestone) = m.milestone.as_ref() {
         let words = vec![Line::new(milestone.title.clone(), Role::Text)];

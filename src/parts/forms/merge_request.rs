@@ -291,9 +291,9 @@ fn change(id: &Id, merge_request: &MergeRequest, mut inputs: Map<String, Value>)
     inputs.insert("merge_request_iid".into(), iid.into());
     let update: UpdateMergeRequest = json::from_value(&Value::Object(inputs)).unwrap_or_default();
     let labels = (!more.is_empty() || !less.is_empty()).then(|| {
-        let mut all: Vec<String> =
-            merge_request.labels().iter().filter(|label| !less.contains(label)).cloned().collect();
-        all.extend(more.into_iter().filter(|label| !merge_request.labels().contains(label)));
+        let own = || merge_request.labels().iter().map(|label| label.name().to_owned());
+        let mut all: Vec<String> = own().filter(|label| !less.contains(label)).collect();
+        all.extend(more.into_iter().filter(|label| own().all(|own| own != *label)));
         all.join(",")
     });
     let update = UpdateMergeRequest { id: id.clone(), merge_request_iid: iid, labels, ..update };
