@@ -756,6 +756,34 @@ impl Harness {
         (0..self.pending.len()).any(|index| self.answer(index))
     }
 
+    /// Runs all pending computations, and those that follow from them.
+    pub fn compute(&mut self) {
+        let is_work = |effect: &Effect| matches!(effect, Effect::Start(Task::Work(_)));
+        while let Some(index) = self.pending.iter().position(is_work) {
+            self.answer(index);
+        }
+    }
+
+    /// Answers all requests that are pending now, but not those that follow from the replies. Returns their request
+    /// lines.
+    pub fn answer_round(&mut self) -> Vec<String> {
+        let key = |effect: &Effect| match effect {
+            Effect::Start(task) => Some(task.key()),
+            _ => None,
+        };
+        let sent: Vec<TaskKey> = self.pending.iter().filter_map(key).collect();
+        let mut lines = Vec::new();
+        for task in sent {
+            // An earlier reply of this round may have canceled it.
+            if let Some(index) = self.pending.iter().position(|effect| key(effect).as_ref() == Some(&task)) {
+                let line = self.waiting().swap_remove(index);
+                assert!(self.answer(index), "no reply to {line}");
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
     /// Answers the [pending](Harness::waiting) effect at `index`, if it has a reply.
     pub fn answer(&mut self, index: usize) -> bool {
         let messages = match &self.pending[index] {

@@ -79,4 +79,5 @@ mod trace;
 #[path = "../support/reach.rs"]
 mod ways;
 mod widths;
+mod wire;
 mod wire_faults;

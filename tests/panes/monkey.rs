@@ -246,8 +246,13 @@ pub struct World {
 impl World {
     /// Returns the world served by `running`, as its administrator sees it.
     pub fn of(running: &RunningServer) -> World {
+        World::for_user(running, "root")
+    }
+
+    /// Returns the world served by `running`, as a user sees it.
+    pub fn for_user(running: &RunningServer, username: &str) -> World {
         let mut server = Server::new(running.base_url.parse().expect("the address of a server"));
-        server.token = Some(SecretString::from(running.tokens["root"].clone()));
+        server.token = Some(SecretString::from(running.tokens[username].clone()));
         World { client: Client::new(server).expect("a client"), replies: HashMap::new() }
     }
 
