@@ -307,6 +307,14 @@ impl Rights {
         may && !project.archived
     }
 
+    /// Returns whether the caller, who is a developer at least, may create a tag: protected ones require the level of a
+    /// rule.
+    pub fn can_create_tag(&self, world: &World, project: &Project, tag: &str) -> bool {
+        let own = self.level(world, project);
+        let mut levels = project.tag_protection(tag).map(|rule| rule.create_level);
+        !project.is_tag_protected(tag) || levels.any(|least| least > 0 && own >= least)
+    }
+
     /// Returns the effective access level in a group.
     pub fn group_level(&self, world: &World, group: u64) -> u8 {
         if self.admin { level::OWNER } else { self.in_group(world, group) }

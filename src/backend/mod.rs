@@ -56,6 +56,7 @@ mod positions;
 mod presenters;
 mod projects;
 mod protected_branches;
+mod protected_tags;
 mod pushes;
 mod range;
 pub mod records;

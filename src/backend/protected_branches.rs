@@ -27,17 +27,21 @@ crate::endpoints! {
 /// The ID of the single access level that a rule has for pushing, and for merging.
 const ACCESS_LEVEL_ID: u64 = 1;
 
+/// Describes who has an access level.
+pub fn describe(level: u8) -> &'static str {
+    match level {
+        0 => "No one",
+        level::DEVELOPER => "Developers + Maintainers",
+        _ => "Maintainers",
+    }
+}
+
 fn show(rule: &ProtectedBranch) -> ProtectionRule {
     let access = |level: u8| {
-        let words = match level {
-            0 => "No one",
-            level::DEVELOPER => "Developers + Maintainers",
-            _ => "Maintainers",
-        };
         vec![BranchAccess {
             id: Some(ACCESS_LEVEL_ID),
             access_level: Some(level.into()),
-            access_level_description: words.into(),
+            access_level_description: describe(level).into(),
             ..BranchAccess::default()
         }]
     };
@@ -64,7 +68,8 @@ fn get(call: &ReadCall, input: GetProtectionRule) -> Outcome<ProtectionRule> {
     ok(show(rule.ok_or_else(Rejection::record_not_found)?))
 }
 
-fn access_level(name: &str, level: Option<u64>) -> Result<u8, Rejection> {
+/// Parses the access level of a rule; 40 by default.
+pub fn access_level(name: &str, level: Option<u64>) -> Result<u8, Rejection> {
     match level {
         None | Some(40) => Ok(level::MAINTAINER),
         Some(30) => Ok(level::DEVELOPER),

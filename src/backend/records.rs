@@ -336,6 +336,18 @@ pub struct ProtectedBranch {
     pub allow_force_push: bool,
 }
 
+/// A rule for protected tags.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProtectedTag {
+    /// The ID in the project.
+    pub id: u64,
+    /// The name of a tag, or a pattern with `*`.
+    pub name: String,
+    /// The access level required to create a tag; 0 if no one may.
+    pub create_level: u8,
+}
+
 impl ProtectedBranch {
     /// Returns the access level required to push; 0 if no one may.
     pub fn push_level(&self) -> u8 {
@@ -372,6 +384,15 @@ impl Project {
 
     pub fn is_protected(&self, branch: &str) -> bool {
         self.protection(branch).next().is_some()
+    }
+
+    /// Returns the rules that match a tag.
+    pub fn tag_protection(&self, tag: &str) -> impl Iterator<Item = &ProtectedTag> {
+        self.protected_tags.iter().filter(move |rule| covers(&rule.name, tag))
+    }
+
+    pub fn is_tag_protected(&self, tag: &str) -> bool {
+        self.tag_protection(tag).next().is_some()
     }
 }
 
@@ -419,6 +440,7 @@ record! {
         avatar_url: Option<String>,
         shared_with: Vec<Share>,
         protected_branches: Vec<ProtectedBranch>,
+        protected_tags: Vec<ProtectedTag>,
         /// The highest IID of a merge request so far; IIDs are never reused.
         last_request_iid: u64,
         /// The highest IID of a pipeline so far.

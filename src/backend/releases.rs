@@ -8,6 +8,7 @@ use super::params;
 use super::presenters::{parse_time, time};
 use super::records::{self, Project};
 use super::rejection::Rejection;
+use super::tags::NOT_CREATED;
 use super::world::World;
 use crate::api::endpoint::encode;
 use crate::api::merge_requests::Milestone;
@@ -202,6 +203,9 @@ fn create(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
         let Some(from) = input.r#ref.filter(|name| !name.is_empty()) else {
             return Err(Rejection::message(422, "Ref is not specified"));
         };
+        if !call.rights.can_create_tag(call.world, &project, &input.tag_name) {
+            return Err(Rejection::message(403, NOT_CREATED));
+        }
         git.create_tag(&input.tag_name, &from, options.tag_message.as_deref(), &by)?;
         let tag = git.tag(&input.tag_name).ok_or_else(|| Rejection::not_found("Tag"))?;
         call.record_push(project.id, &git, &format!("refs/tags/{}", tag.name), None, Some(tag.target));

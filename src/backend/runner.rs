@@ -258,9 +258,12 @@ pub fn artifacts(world: &World, job: &Job, at: Timestamp) -> Option<Artifacts> {
 /// Returns whether a runner is active and its settings allow the job: its tags, whether it runs untagged jobs, and
 /// whether it runs jobs of refs that are not protected.
 fn takes(world: &World, runner: &Runner, job: &Job) -> bool {
-    // There are no protected tags.
-    let is_protected =
-        || !job.tag && world.projects.get(job.project).is_some_and(|project| project.is_protected(&job.ref_name));
+    let is_protected = || {
+        world.projects.get(job.project).is_some_and(|project| match job.tag {
+            true => project.is_tag_protected(&job.ref_name),
+            false => project.is_protected(&job.ref_name),
+        })
+    };
     runner.active
         && runner.contacted_at.is_some()
         && (runner.run_untagged || !job.tag_list.is_empty())

@@ -4,7 +4,7 @@ use super::branches::{record_project_activity, search_refs};
 use super::call::{Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::git::{self, Author, Git, TagRef};
 use super::mount::Mount;
-use super::records::{self, Project};
+use super::records::{self, Project, level};
 use super::rejection::Rejection;
 use super::world::World;
 use crate::api::NoContent;
@@ -21,15 +21,19 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<UpdateTagRelease>(update_release)
 }
 
+/// The refusal for callers who may not create a protected tag.
+pub const NOT_CREATED: &str = "You are not allowed to create this tag as it is protected.";
+
 fn show(world: &World, git: &Git, project: u64, tag: &TagRef) -> Result<Tag, Rejection> {
     let release = world.releases.iter().find(|release| release.project == project && release.tag == tag.name);
+    let is_protected = world.projects.get(project).is_some_and(|project| project.is_tag_protected(&tag.name));
     Ok(Tag {
         name: tag.name.clone(),
         message: tag.message.clone(),
         commit: Some(git.show(tag.commit)?),
         release: release.map(show_release),
         target: Some(tag.target.to_string()),
-        protected: Some(false),
+        protected: Some(is_protected),
         created_at: tag.tagged_at.map(git::time).into(),
     })
 }
@@ -87,6 +91,9 @@ fn create(call: &mut WriteCall, input: CreateTag) -> Outcome<Tag> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project: Project = project.clone();
     let caller = call.require_user()?;
+    if !call.rights.can_create_tag(call.world, &project, &input.tag_name) {
+        return Err(Rejection::message(400, NOT_CREATED));
+    }
     let by = Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now };
     git.create_tag(&input.tag_name, &input.r#ref, input.message.as_deref(), &by)?;
     let now = call.now;
@@ -103,6 +110,10 @@ fn create(call: &mut WriteCall, input: CreateTag) -> Outcome<Tag> {
 
 fn delete(call: &mut WriteCall, input: DeleteTag) -> Outcome<NoContent> {
     let (project, git) = call.repository_to_write(&input.id)?;
+    let is_maintainer = call.rights.level(call.world, project) >= level::MAINTAINER;
+    if project.is_tag_protected(&input.tag_name) && !is_maintainer {
+        return Err(Rejection::forbidden());
+    }
     let project = project.id;
     let tag = git.tag(&input.tag_name).ok_or_else(|| Rejection::not_found("Tag"))?;
     call.check_unmodified(git.committed_at(tag.commit)?)?;

@@ -477,6 +477,9 @@ async fn protected_branches_and_other_refs_are_refused_in_words() {
     let (ada, bo) = (address(&server, "ada", "acme/web/shop"), address(&server, "bo", "acme/web/shop"));
     folder.git(&["push", "-q", &bo, "HEAD:mine"]).await;
     folder.git(&["push", "-q", &ada, "HEAD:release/1"]).await;
+    let rule = [("name", "v*")];
+    json(server.post("ada", "/projects/acme%2Fweb%2Fshop/protected_tags", &rule).await, 201).await;
+    folder.git(&["push", "-q", &ada, "HEAD:refs/tags/v1"]).await;
     folder.git(&["checkout", "-q", "--orphan", "alone"]).await;
     folder.commit("y", "y").await;
     let hash = format!("HEAD:refs/heads/{}", "ab".repeat(20));
@@ -492,6 +495,10 @@ async fn protected_branches_and_other_refs_are_refused_in_words() {
         (&ada, "HEAD:refs/labscope/x", "You cannot push to refs/labscope/x."),
         (&ada, &hash, "You cannot create a branch with a SHA-1 or SHA-256 branch name."),
         (&ada, "HEAD:refs/tags/main", "You cannot use default branch name to create a tag"),
+        (&bo, "HEAD:refs/tags/v2", "You are not allowed to create this tag as it is protected."),
+        (&ada, "HEAD:refs/tags/v1", "Protected tags cannot be updated."),
+        (&bo, ":refs/tags/v1", "Only a project maintainer or owner can delete a protected tag."),
+        (&ada, ":refs/tags/v1", "You can only delete protected tags using the web interface."),
     ] {
         let said = folder.fails(&["push", "-f", url, refspec]).await;
         assert!(said.contains(&format!("remote: GitLab: {why}")) || said.contains(why), "{refspec}: {said}");

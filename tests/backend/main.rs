@@ -42,6 +42,7 @@ mod oauth;
 mod pipelines;
 mod projects;
 mod protected_branches;
+mod protected_tags;
 mod pushes;
 mod releases;
 mod repository;

@@ -106,7 +106,10 @@ impl<W: Deref<Target = World>> Call<W> {
         set("CI_PROJECT_NAMESPACE", &self.world.namespace_path(project.namespace));
         set("CI_PROJECT_URL", &self.project_url(project));
         set("CI_SERVER_URL", &self.base_url);
-        let is_protected = !new.is_tag && project.is_protected(new.ref_name);
+        let is_protected = match new.is_tag {
+            true => project.is_tag_protected(new.ref_name),
+            false => project.is_protected(new.ref_name),
+        };
         if is_protected {
             set("CI_COMMIT_REF_PROTECTED", "true");
         }

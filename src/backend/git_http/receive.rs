@@ -399,6 +399,23 @@ where
     if call.rights.level(&call.world, project) < level::DEVELOPER {
         return Some(NO_PUSH);
     }
+    let (rights, world) = (&call.rights, &*call.world);
+    if project.is_tag_protected(tag) {
+        match (pushed.before, pushed.after) {
+            (Some(_), Some(_)) => return Some("Protected tags cannot be updated."),
+            (None, _) if !rights.can_create_tag(world, project, tag) => return Some(tags::NOT_CREATED),
+            (None, _) => {}
+            (_, None) if rights.level(world, project) >= level::MAINTAINER => {
+                return Some("You can only delete protected tags using the web interface.");
+            }
+            (_, None) => {
+                return Some(
+                    "You are not allowed to delete protected tags from this project. Only a project maintainer or owner can \
+                     delete a protected tag.",
+                );
+            }
+        }
+    }
     if pushed.before.is_none() && project.default_branch.as_deref() == Some(tag) {
         return Some("You cannot use default branch name to create a tag");
     }
