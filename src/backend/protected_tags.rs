@@ -17,7 +17,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<UnprotectTag>(delete)
 }
 
-/// Who may create the tags of a rule.
+/// The access level that a rule for tags requires.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct TagAccess {
