@@ -1,7 +1,7 @@
 //! Actions that panes and overlays request of the app, messages to the app, and effects for the runtime: all of it
 //! data.
 
-use super::clone::{Checkout, CheckoutOutcome, CloneFile};
+use super::clone::{Checkout, CheckoutOutcome, CloneFile, CloneFolder, CloneHead, Push};
 use super::command_info::{Disabled, Info};
 use super::context::{Cx, Here};
 use super::custom::{RunEvent, RunSpec};
@@ -139,7 +139,9 @@ pub enum Action {
     Pager(PagerText),
     /// Checks out a branch in the clone.
     CheckOut(Checkout),
-    /// Stops a custom command, by its number.
+    /// Pushes a branch of the clone, and shows what git prints.
+    Push(Push),
+    /// Stops a custom command or a push, by its number.
     StopCustomCommand(u64),
     /// Opens the file under the cursor in the user's editor, as it is in the clone.
     EditInClone,
@@ -278,6 +280,11 @@ pub enum Msg {
     CustomCommand(u64, RunEvent),
     /// The outcome of a checkout.
     CheckedOut(Checkout, CheckoutOutcome),
+    /// The branch that is checked out in the clone, or the reason why it cannot be read.
+    HeadRead(Result<CloneHead, String>),
+    /// A push, by its number, that did not start because the user must allow what the clone's configuration runs: the
+    /// settings, and their fingerprint.
+    PushUntrusted { number: u64, push: Push, reasons: Vec<String>, fingerprint: String },
     /// A message from the runtime, for the footer.
     Say(Tone, String),
     /// A request to end the program.
@@ -341,9 +348,13 @@ pub enum Effect {
     Pager(PagerText),
     /// Checks out a branch in the clone. Answered by [`Msg::CheckedOut`].
     CheckOut(Checkout),
+    /// Reads the branch that is checked out in the clone. Answered by [`Msg::HeadRead`].
+    ReadHead(CloneFolder),
+    /// Pushes a branch of the clone. Answered by [`Msg::PushUntrusted`], or like a custom command.
+    Push(u64, Push),
     /// Starts a custom command. Answered by [`Msg::CustomCommand`].
     StartCustomCommand(u64, RunSpec),
-    /// Stops a custom command.
+    /// Stops a custom command or a push.
     StopCustomCommand(u64),
     /// Opens a file of the clone in the user's editor.
     EditFile(CloneFile),

@@ -9,6 +9,51 @@ pub struct CloneFolder {
     pub folder: PathBuf,
     /// The remotes on the current server.
     pub remotes: Vec<CloneRemote>,
+    /// The branch that is checked out, or the reason why it cannot be read; `None` until it was read.
+    pub head: Option<Result<CloneHead, String>>,
+}
+
+/// The branch that is checked out in a clone, and its state as of the last fetch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CloneHead {
+    /// The name of the branch; `None` if none is checked out.
+    pub branch: Option<String>,
+    /// The SHA of its last commit; `None` before the first one.
+    pub commit: Option<String>,
+    /// The name of the remote that the branch is pushed to.
+    pub remote: String,
+    /// The name of the branch there.
+    pub remote_branch: String,
+    /// The addresses that git pushes to.
+    pub push_urls: Vec<String>,
+    /// The SHA of the branch on the remote, if it was fetched.
+    pub tracked: Option<String>,
+    /// The number of commits that the remote does not have.
+    pub ahead: usize,
+    /// The titles of these commits, newest first, up to [`CloneHead::MAX_TITLES`].
+    pub titles: Vec<String>,
+    /// The number of commits of the remote that the branch does not have.
+    pub behind: usize,
+}
+
+impl CloneHead {
+    /// The maximum number of commits whose titles are read.
+    pub const MAX_TITLES: usize = 20;
+}
+
+/// An order to push a branch with the user's git.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Push {
+    /// The root of the working tree.
+    pub folder: PathBuf,
+    /// The name of the remote.
+    pub remote: String,
+    /// The name of the local branch.
+    pub branch: String,
+    /// The name of the branch on the remote.
+    pub remote_branch: String,
+    /// The fingerprint of the clone's configuration if the user just allowed the programs that it runs.
+    pub trusted: Option<String>,
 }
 
 /// A remote of a clone, on the current server.

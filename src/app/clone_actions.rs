@@ -1,10 +1,12 @@
-//! Actions in the clone: opening a file in the editor, and the end of a checkout.
+//! Actions in the clone: its current branch, pushing it, opening a file in the editor, and the end of a checkout.
 
 use super::App;
 use super::action::{Action, Effect};
-use super::clone::{Checkout, CheckoutOutcome, CloneFile};
+use super::clone::{Checkout, CheckoutOutcome, CloneFile, CloneFolder, CloneHead, Push};
 use super::command_info::Disabled;
+use super::custom::Show;
 use super::overlay::confirm::Confirm;
+use super::place_info::{self, Subject};
 use super::tone::Tone;
 use crate::ui::text::sanitize;
 use std::path::{Component, Path};
@@ -17,19 +19,14 @@ impl App {
         outcome: CheckoutOutcome,
         effects: &mut Vec<Effect>,
     ) {
+        self.is_head_due = true;
         match outcome {
             CheckoutOutcome::Done(words) => self.say(Tone::Good, words),
             CheckoutOutcome::Failed(why) => self.say(Tone::Bad, format!("Could not check out: {why}.")),
             CheckoutOutcome::Untrusted { reasons, fingerprint } => {
-                let folder = sanitize(&checkout.folder.display().to_string()).into_owned();
-                let question = format!(
-                    "The configuration of {folder} makes git run programs, change files elsewhere, or connect \
-                    differently. Only allow it if you know where it comes from. Allow it and check out?"
-                );
-                let reasons = reasons.iter().map(|reason| sanitize(reason).into_owned()).collect();
+                let folder = checkout.folder.clone();
                 let again = Action::CheckOut(Checkout { trusted: Some(fingerprint), ..checkout });
-                let confirm = Confirm::new("Trust clone", question, again).naming(reasons);
-                self.act(Action::OpenOverlay(Box::new(confirm)), effects);
+                self.ask_to_trust(&folder, "check out", &reasons, again, effects);
             }
             CheckoutOutcome::Dirty => {
                 let folder = sanitize(&checkout.folder.display().to_string()).into_owned();
@@ -37,6 +34,70 @@ impl App {
                 let again = Action::CheckOut(Checkout { stash: true, ..checkout });
                 self.act(App::confirm("Stash changes", question, again), effects);
             }
+        }
+    }
+
+    /// Asks whether to allow what the configuration of a clone makes git run, before it does `what` again.
+    fn ask_to_trust(
+        &mut self,
+        folder: &Path,
+        what: &str,
+        reasons: &[String],
+        again: Action,
+        effects: &mut Vec<Effect>,
+    ) {
+        let folder = sanitize(&folder.display().to_string()).into_owned();
+        let question = format!(
+            "The configuration of {folder} makes git run programs, change files elsewhere, or connect \
+            differently. Only allow it if you know where it comes from. Allow it and {what}?"
+        );
+        let reasons = reasons.iter().map(|reason| sanitize(reason).into_owned()).collect();
+        let confirm = Confirm::new("Trust clone", question, again).naming(reasons);
+        self.act(Action::OpenOverlay(Box::new(confirm)), effects);
+    }
+
+    /// Starts a push.
+    pub(super) fn push(&mut self, push: Push, effects: &mut Vec<Effect>) {
+        let title = sanitize(&format!("git push {} {}", push.remote, push.remote_branch)).into_owned();
+        let number = self.add_run(title, Show::PaneUntilDone);
+        effects.push(Effect::Push(number, push));
+    }
+
+    /// Asks about a push that did not start because the clone's configuration runs programs.
+    pub(super) fn on_push_untrusted(
+        &mut self,
+        number: u64,
+        push: Push,
+        reasons: &[String],
+        fingerprint: String,
+        effects: &mut Vec<Effect>,
+    ) {
+        // A push that was canceled meanwhile is not asked about.
+        if self.runs.remove(&number).is_some_and(|run| run.ended.is_none()) {
+            let folder = push.folder.clone();
+            let again = Action::Push(Push { trusted: Some(fingerprint), ..push });
+            self.ask_to_trust(&folder, "push", reasons, again, effects);
+        }
+    }
+
+    /// Records the branch that is checked out in the clone.
+    pub(super) fn on_head_read(&mut self, head: Result<CloneHead, String>) {
+        self.is_reading_head = false;
+        // What was read before another branch may have been checked out is read again.
+        if let Some(clone) = self.session.clone.as_mut().filter(|_| !self.is_head_due) {
+            clone.head = Some(head);
+        }
+    }
+
+    /// Reads the branch that is checked out in the clone again, if it may have changed and the place on top shows it.
+    pub(super) fn read_head(&mut self, effects: &mut Vec<Effect>) {
+        let subject = self.nav.top().and_then(|pane| place_info::subject(&self.places, &pane.place()));
+        let is_shown = matches!(subject, Some(Subject::Home | Subject::Branch));
+        if let Some(clone) =
+            self.session.clone.as_ref().filter(|_| is_shown && self.is_head_due && !self.is_reading_head)
+        {
+            effects.push(Effect::ReadHead(CloneFolder { head: None, ..clone.clone() }));
+            (self.is_head_due, self.is_reading_head) = (false, true);
         }
     }
 

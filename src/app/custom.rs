@@ -62,6 +62,8 @@ pub enum Run {
 pub enum Show {
     /// An overlay beside the place.
     Pane,
+    /// An overlay beside the place, which closes when the command succeeds.
+    PaneUntilDone,
     /// The terminal, which belongs to the command until it ends.
     Terminal,
     /// Nowhere; a message reports how the command ended.
@@ -249,10 +251,10 @@ impl CustomCommand {
 
 impl Started {
     /// Creates the state of a command that has printed nothing yet.
-    pub(super) fn new(spec: &RunSpec) -> Started {
+    pub(super) fn new(title: String, show: Show) -> Started {
         Started {
-            title: spec.title.clone(),
-            show: spec.show,
+            title,
+            show,
             lines: VecDeque::new(),
             rest: Vec::new(),
             sgr_state: ansi::SgrState::default(),
@@ -374,9 +376,7 @@ mod tests {
 
     #[test]
     fn output_is_interpreted_and_bounded() {
-        let spec =
-            RunSpec { title: "x".into(), program: Vec::new(), variables: Vec::new(), folder: None, show: Show::Pane };
-        let mut run = Started::new(&spec);
+        let mut run = Started::new("x".into(), Show::Pane);
         run.take(b"\x1b[31mred\x1b[0m\x1b]0;title\x07\nhal");
         run.take(b"f\n\nlast");
         run.end(Ok(()));

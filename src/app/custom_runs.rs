@@ -126,6 +126,13 @@ impl App {
                 return true;
             }
         };
+        let number = self.add_run(order.title.clone(), order.show);
+        effects.push(Effect::StartCustomCommand(number, order));
+        true
+    }
+
+    /// Adds a command that is being started, and shows where it prints. Returns its number.
+    pub(super) fn add_run(&mut self, title: String, show: Show) -> u64 {
         self.last_run_number += 1;
         let number = self.last_run_number;
         let ended = |(number, run): (&u64, &Started)| run.ended.is_some().then_some(*number);
@@ -134,14 +141,13 @@ impl App {
         {
             self.runs.remove(&oldest);
         }
-        self.runs.insert(number, Started::new(&order));
-        match order.show {
-            Show::Pane => self.overlays.push(Box::new(Output::new(number))),
-            Show::Silent => self.say(Tone::Info, format!("{}…", command.title)),
+        match show {
+            Show::Pane | Show::PaneUntilDone => self.overlays.push(Box::new(Output::new(number))),
+            Show::Silent => self.say(Tone::Info, format!("{title}…")),
             Show::Terminal => {}
         }
-        effects.push(Effect::StartCustomCommand(number, order));
-        true
+        self.runs.insert(number, Started::new(title, show));
+        number
     }
 
     /// Handles an event of a command that was started.
@@ -155,12 +161,14 @@ impl App {
         let (title, words) =
             (run.title.clone(), run.last_words().map(|words| format!(": {words}")).unwrap_or_default());
         match (&ended, run.show) {
+            (Ok(()), Show::PaneUntilDone) => self.say(Tone::Good, format!("{title}: done")),
             (Ok(()), Show::Silent) => self.say(Tone::Good, format!("{title}: done{words}")),
             (Err(why), Show::Silent) => self.say(Tone::Bad, format!("{title} {why}{words}")),
             (Err(why), Show::Terminal) => self.say(Tone::Bad, format!("{title} {why}")),
-            (Ok(()), Show::Terminal) | (_, Show::Pane) => {}
+            (Ok(()), Show::Terminal) | (_, Show::Pane) | (Err(_), Show::PaneUntilDone) => {}
         }
         // The command may have changed what is shown.
+        self.is_head_due = true;
         let wants = self.wants();
         self.store.refresh(&wants);
     }

@@ -136,6 +136,9 @@ pub struct App {
     runs: Runs,
     /// The number of the last custom command that was started.
     last_run_number: u64,
+    /// Whether the branch that is checked out in the clone may have changed since it was read.
+    is_head_due: bool,
+    is_reading_head: bool,
     server_switch: ServerSwitch,
     /// Watched jobs and pipelines.
     watched: Vec<watch::Watched>,
@@ -219,6 +222,8 @@ impl App {
             transfers: Transfers::default(),
             runs: Runs::new(),
             last_run_number: 0,
+            is_head_due: true,
+            is_reading_head: false,
             server_switch: ServerSwitch::default(),
             watched: Vec::new(),
             images: Images::default(),
@@ -455,6 +460,10 @@ impl App {
             Msg::DiskStatus(outcome) => self.on_disk_status(outcome),
             Msg::Claimed(key, claim) => self.on_claimed(&key, claim, effects),
             Msg::CustomCommand(number, event) => self.on_custom_command(number, event),
+            Msg::HeadRead(head) => self.on_head_read(head),
+            Msg::PushUntrusted { number, push, reasons, fingerprint } => {
+                self.on_push_untrusted(number, push, &reasons, fingerprint, effects);
+            }
             Msg::CheckedOut(checkout, outcome) => self.on_checkout_finished(checkout, outcome, effects),
             Msg::Say(tone, text) => self.say(tone, text),
             Msg::Quit => self.quit(effects),
@@ -631,6 +640,7 @@ impl App {
                 self.say(Tone::Info, "Checking out…".to_owned());
                 effects.push(Effect::CheckOut(checkout));
             }
+            Action::Push(push) => self.push(push, effects),
             Action::StopCustomCommand(number) => self.stop_run(number, effects),
             Action::EditInClone => self.edit_in_clone(effects),
             Action::AskTransferPath(new) => self.transfer(new),
@@ -648,6 +658,7 @@ impl App {
                 wants.retain(|want| *want != reconcile::token_want());
                 self.track_refresh(&wants);
                 self.store.refresh(&wants);
+                self.is_head_due = true;
             }
             Action::Reload(wants) => self.store.refresh(&wants),
             Action::Panel(forward) => match self.nav.panes.last_mut().and_then(|pane| pane.panels()) {

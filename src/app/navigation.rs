@@ -7,7 +7,7 @@ use super::overlay::confirm::Confirm;
 use super::overlay::picker::Picker;
 use super::pane::Pane;
 use super::place::Place;
-use super::place_info::{self, Needs, PlaceInfo};
+use super::place_info::{self, Needs, PlaceInfo, Subject};
 use super::tone::Tone;
 use super::view::View;
 use super::{App, Entry, quick_open, target};
@@ -125,6 +125,10 @@ impl App {
         let Some(entry) = self.registry.iter().find(|entry| entry.place.id == place.pane) else {
             return self.say(Tone::Warning, format!("Unknown place \"{}\".", place.pane));
         };
+        // The branch may have changed in a shell; the place leads on, so it must not follow an old one.
+        if let (Some(Subject::Branch), Some(clone)) = (entry.place.subject, &mut self.session.clone) {
+            clone.head = None;
+        }
         let pane = (entry.open)(&place, &self.view_of());
         self.nav.push(entry, pane);
         self.forget_message();
@@ -138,6 +142,7 @@ impl App {
         let wants = self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
         let before = self.now.checked_sub(SignedDuration::from_secs(FRESH_SECONDS)).unwrap_or(self.now);
         self.store.invalidate_older(&wants, before);
+        self.is_head_due = true;
     }
 
     pub(super) fn go_named(&mut self, name: &'static str) {

@@ -9,6 +9,8 @@ use crate::api::git_ref::short_range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     Home,
+    /// The branch that is checked out in the clone.
+    Branch,
     Project,
     Group,
     User,
@@ -26,6 +28,7 @@ impl Subject {
     pub fn word(self) -> &'static str {
         match self {
             Subject::Home => "home",
+            Subject::Branch => "branch",
             Subject::Project => "project",
             Subject::Group => "group",
             Subject::User => "user",

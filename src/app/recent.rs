@@ -23,7 +23,7 @@ pub fn toggle_pin(cx: &mut Cx, path: &str) {
 fn belongs_in_recents(places: &[PlaceInfo], place: &Place) -> bool {
     match place_info::subject(places, place) {
         Some(Subject::Project) => place.project.is_some(),
-        None | Some(Subject::Home | Subject::Group | Subject::User) => false,
+        None | Some(Subject::Home | Subject::Branch | Subject::Group | Subject::User) => false,
         Some(_) => place.item.is_some(),
     }
 }

@@ -68,6 +68,7 @@ impl App {
         }
         self.replace_missing_place(effects);
         self.reconcile(effects);
+        self.read_head(effects);
         self.check_refusal();
     }
 

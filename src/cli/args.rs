@@ -106,6 +106,10 @@ pub enum Command {
     Serve(Serve),
     /// Send one API request and print the response: exit code 0 for 2xx, 4 for 4xx, 5 for 5xx, 1 for everything else
     Api(Api),
+    /// Open the merge request of the current branch of a clone, or the form for a new one
+    ///
+    /// If the server does not have the branch, labscope offers to push it with git first.
+    Mr,
     /// Manage the token for a server
     Auth {
         #[command(subcommand)]

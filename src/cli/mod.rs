@@ -24,6 +24,7 @@ use crate::system::files;
 use args::{Cli, Command, Global};
 use clap::{CommandFactory, Parser};
 use failure::{EXIT_FAILURE, EXIT_USAGE, Failure};
+use open::Opened;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -65,7 +66,7 @@ fn is_api_command() -> bool {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     if let Some(path) = &cli.global.log {
-        let draws = matches!(cli.command, None | Some(Command::Demo { .. } | Command::Local { .. }));
+        let draws = matches!(cli.command, None | Some(Command::Mr | Command::Demo { .. } | Command::Local { .. }));
         init_logging(path, draws)?;
     }
     let global = &cli.global;
@@ -77,8 +78,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         None => match cli.target.as_deref().and_then(suggest_command) {
             Some(why) => Err(Failure::usage(why)),
-            None => open::run(global, cli.target.as_deref()),
+            None => open::run(global, Opened::Target(cli.target.as_deref())),
         },
+        Some(Command::Mr) => open::run(global, Opened::ThisBranch),
         Some(Command::Demo { target, user }) => embedded_server::demo(global, target.as_deref(), user.as_deref()),
         Some(Command::Local { path, target }) => embedded_server::local(global, &path, target.as_deref()),
         Some(Command::Serve(serve)) => serve::run(serve),

@@ -1,4 +1,4 @@
-//! `labscope [TARGET]`: opens the interface on a server.
+//! `labscope [TARGET]` and `labscope mr`: opens the interface on a server.
 
 use super::args::Global;
 use super::connect::{self, LazyToken, Options};
@@ -12,26 +12,44 @@ use crate::app::session::Session;
 use crate::app::{Place, target};
 use crate::config::host::KnownServer;
 use crate::config::{Config, host, remote, token};
-use crate::panes::PANES;
+use crate::panes::{PANES, branch};
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 use url::Url;
 
+/// The place that the interface opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened<'a> {
+    /// The place that a target names; without one, the project of the clone, or Home.
+    Target(Option<&'a str>),
+    /// The merge request of the branch that is checked out in the clone.
+    ThisBranch,
+}
+
 /// Opens the interface on the server that the options, the environment or the configuration select.
-pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
+pub fn run(global: &Global, opened: Opened) -> Result<(), Failure> {
+    let (text, of_branch) = match opened {
+        Opened::Target(text) => (text, false),
+        Opened::ThisBranch => (None, true),
+    };
     let preferences = Preferences::read(global)?;
     let found = match find(global, &preferences.config, text)? {
         Some(found) => found,
-        None if text.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal() => {
+        None if !of_branch && text.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal() => {
             return welcome::run(global, &preferences);
         }
         None => return Err(Failure::usage(unknown_server(text).unwrap_or_else(server::no_server))),
     };
     let config = &preferences.config;
     let token = token::locate(&server::token_sources(global, config), &found.server).map_err(Failure::usage)?;
-    let place = place(&found, text, token.is_some())?;
-    interface::require_terminal()?;
     let clone = server::clone();
+    let folder = clone_folder(config, &found.server, clone.as_ref().cloned().unwrap_or_default());
+    let place = match of_branch {
+        true if folder.is_none() => return Err(Failure::usage(no_clone(clone, found.server.host().name()))),
+        true => place_info::place_of(&places(PANES), Subject::Branch).item(branch::NEW),
+        false => place(&found, text, token.is_some())?,
+    };
+    interface::require_terminal()?;
     let session = Session {
         server: found.server.host().name().to_owned(),
         web_url: found.server.host().web_url().to_owned(),
@@ -40,7 +58,7 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         offline: global.offline,
         signed_in: token.is_some(),
         others: connect::others(config, &found.server),
-        clone: clone_folder(config, &found.server, clone.as_ref().cloned().unwrap_or_default()),
+        clone: folder,
         ..Session::default()
     };
     let drafts = server::drafts_folder(&session.server);
@@ -68,6 +86,25 @@ fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<Option<h
             Some(server) => Ok(Some(host::FoundHost { server, origin: "the target".to_owned(), project: None })),
             None => Ok(found),
         },
+    }
+}
+
+/// Explains why the current folder has no branch with a merge request on a server.
+fn no_clone(clone: Result<remote::LocalClone, String>, server: &str) -> String {
+    let clone = match clone {
+        Ok(clone) => clone,
+        Err(why) => return format!("the clone in this folder was not read: {why}"),
+    };
+    match (clone.remotes.as_slice(), clone.work_tree) {
+        ([], None) => "labscope mr opens the merge request of a branch: run it in a git clone".to_owned(),
+        ([], Some(_)) => format!("this clone has no remote; add one on {server} with git remote add"),
+        (_, None) => "this clone has no working tree, so no branch is checked out".to_owned(),
+        ([first, ..], Some(_)) => format!(
+            "no remote of this clone is on {server}: {} is on {}. Name its server with --host, or sign in to it with \
+            labscope auth login",
+            first.name,
+            first.host_words()
+        ),
     }
 }
 
@@ -102,7 +139,7 @@ fn clone_folder(config: &Config, server: &KnownServer, clone: remote::LocalClone
     };
     let remotes: Vec<_> = clone.remotes.into_iter().filter_map(on_server).collect();
     let folder = clone.work_tree.filter(|_| !remotes.is_empty())?;
-    Some(CloneFolder { folder, remotes })
+    Some(CloneFolder { folder, remotes, head: None })
 }
 
 /// Returns the initial place: the target, else the project of the clone, else Home, or the list of all projects if

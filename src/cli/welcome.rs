@@ -45,7 +45,7 @@ pub fn run(global: &Global, preferences: &Preferences) -> Result<(), Failure> {
             Some(0) => embedded_server::demo(global, None, None),
             Some(1) => embedded_server::local(global, Path::new("."), None),
             Some(_) => match sign_in(global)? {
-                Some(signed_in) => open::run(&signed_in, None),
+                Some(signed_in) => open::run(&signed_in, open::Opened::Target(None)),
                 None => continue,
             },
             None => Ok(()),

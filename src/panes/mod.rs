@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod artifacts;
 pub mod asset_links;
+pub mod branch;
 pub mod branches;
 pub mod commit;
 pub mod commits;
@@ -98,6 +99,10 @@ pub const PANES: &[Entry] = &[
         .at(&["{project}/-/branches/.."])
         .lists("branches")
         .reached_by("go.branches", &["g b"], "Go to branches"),
+    Entry::of::<branch::Branch>()
+        .known_as(&["this branch", "current branch", "merge request of branch", "push"])
+        .shows(Subject::Branch)
+        .reached_by("go.branch", &["g ."], "Go to current branch"),
     list::<protected_branches::ProtectionSource>()
         .known_as(&["protected branches", "branch rules", "repository settings"])
         .at(&["{project}/-/settings/repository", "{project}/-/protected_branches/.."])

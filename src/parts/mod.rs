@@ -53,5 +53,6 @@ pub mod secondary;
 pub mod sidebar;
 pub mod staging_area;
 pub mod test_report;
+pub mod this_branch;
 pub mod todos;
 pub mod trace;

@@ -1,5 +1,6 @@
 //! Runs the effects that the app requests in the background, and reports their outcomes.
 
+use super::branch::{head, push};
 use super::cache::{self, Cache};
 use super::checkout;
 use super::clipboard;
@@ -224,14 +225,21 @@ impl Executor {
             }
             Effect::WriteSection(name, section) => self.configure(name, section),
             Effect::CheckOut(checkout) => {
-                let sender = self.sender.clone();
-                // One folder for the clones of all servers, whose saved texts are beside each other.
-                let drafts = self.drafts.as_deref().and_then(Path::parent);
-                let trusted = drafts.map(|drafts| drafts.with_file_name("trusted-clones"));
+                let (sender, trusted) = (self.sender.clone(), self.trusted_clones());
                 tokio::task::spawn_blocking(move || {
                     let outcome = checkout::run(&checkout, trusted.as_deref());
                     let _ = sender.blocking_send(Msg::CheckedOut(checkout, outcome));
                 });
+            }
+            Effect::ReadHead(clone) => {
+                let sender = self.sender.clone();
+                tokio::task::spawn_blocking(move || {
+                    let _ = sender.blocking_send(Msg::HeadRead(head::read(&clone)));
+                });
+            }
+            Effect::Push(number, push) => {
+                let task = tokio::spawn(push::push(number, push, self.trusted_clones(), self.sender.clone()));
+                self.runs.insert(number, task.abort_handle());
             }
             Effect::StartCustomCommand(_, RunSpec { show: Show::Terminal, .. }) => return Some(effect),
             Effect::StartCustomCommand(number, spec) => {
@@ -282,6 +290,12 @@ impl Executor {
         let _ = tokio::time::timeout(Duration::from_secs(3), futures::future::join_all(writes)).await;
         self.saves.values().chain(self.runs.values()).for_each(AbortHandle::abort);
         self.tasks.values().for_each(RunningTask::stop);
+    }
+
+    /// Returns the folder with the configurations of clones that the user allowed.
+    fn trusted_clones(&self) -> Option<PathBuf> {
+        // One folder for the clones of all servers, whose saved texts are beside each other.
+        Some(self.drafts.as_deref()?.parent()?.with_file_name("trusted-clones"))
     }
 
     fn start(&mut self, task: Task) {

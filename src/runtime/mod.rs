@@ -1,5 +1,6 @@
 //! The runtime: the loop between terminal, app and server. Apart from the backend, only this room spawns tasks.
 
+mod branch;
 pub mod cache;
 mod checkout;
 pub mod clipboard;

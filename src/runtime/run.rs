@@ -45,17 +45,27 @@ pub fn outcome(status: ExitStatus) -> Result<(), String> {
 /// Runs a command to completion.
 pub async fn run(number: u64, spec: RunSpec, sender: mpsc::Sender<Msg>) {
     let mut command = command(&spec);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command.stdin(Stdio::null());
     #[cfg(unix)]
     command.process_group(0);
-    let ended = match command.spawn() {
-        Ok(child) => follow(number, child, &sender).await,
+    let ended = print(number, command, &sender).await;
+    let _ = sender.send(Msg::CustomCommand(number, RunEvent::Ended(ended))).await;
+}
+
+/// Runs a command in a process group of its own to completion, and sends what it prints.
+pub async fn print(
+    number: u64,
+    mut command: tokio::process::Command,
+    sender: &mpsc::Sender<Msg>,
+) -> Result<(), String> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    match command.spawn() {
+        Ok(child) => follow(number, child, sender).await,
         Err(error) => {
-            let program = spec.program.first().map(String::as_str).unwrap_or_default();
+            let program = command.as_std().get_program().to_string_lossy().into_owned();
             Err(format!("could not be started: {program}: {error}"))
         }
-    };
-    let _ = sender.send(Msg::CustomCommand(number, RunEvent::Ended(ended))).await;
+    }
 }
 
 async fn follow(number: u64, mut child: Child, sender: &mpsc::Sender<Msg>) -> Result<(), String> {

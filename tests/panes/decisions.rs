@@ -156,7 +156,7 @@ async fn the_branch_is_checked_out_in_the_current_clone() {
         url: format!("git@demo.test:{project}.git"),
         project: project.into(),
     };
-    let clone = |project: &str| CloneFolder { folder: "/w/ui".into(), remotes: vec![remote(project)] };
+    let clone = |project: &str| CloneFolder { folder: "/w/ui".into(), remotes: vec![remote(project)], head: None };
     let mut harness = open_in(Some(clone("acme/other")), request()).await;
     harness.press("O").expect("the current folder is not a clone of acme/rocket-ui");
     let mut harness = open_in(Some(clone("acme/rocket-ui")), request()).await;

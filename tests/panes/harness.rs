@@ -9,7 +9,7 @@ use labscope::api::page::NextPage;
 use labscope::api::{Error, Fault, Host};
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::bindings::Bindings;
-use labscope::app::clone::{Checkout, CloneFile, CloneFolder};
+use labscope::app::clone::{Checkout, CloneFile, CloneFolder, Push};
 use labscope::app::custom::{CustomCommand, RunSpec};
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
@@ -547,6 +547,8 @@ impl Harness {
                 | Effect::Notify(_)
                 | Effect::Pager(_)
                 | Effect::CheckOut(_)
+                | Effect::ReadHead(_)
+                | Effect::Push(..)
                 | Effect::StartCustomCommand(..)
                 | Effect::StopCustomCommand(_)
                 | Effect::EditFile(_)
@@ -611,6 +613,15 @@ impl Harness {
     /// Returns the checkouts requested from git.
     pub fn checked_out(&self) -> Vec<Checkout> {
         self.logged(|effect| if let Effect::CheckOut(order) = effect { Some(order) } else { None })
+    }
+
+    /// Returns the started pushes by number.
+    pub fn pushed(&self) -> Vec<(u64, Push)> {
+        let pushed = |effect: &Effect| match effect {
+            Effect::Push(number, push) => Some((*number, push.clone())),
+            _ => None,
+        };
+        self.log.iter().filter_map(pushed).collect()
     }
 
     /// Returns the started custom commands by number.

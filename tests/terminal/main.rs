@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod accessible;
+mod branch;
 mod commands;
 mod editing;
 #[path = "../support/home.rs"]

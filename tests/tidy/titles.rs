@@ -48,6 +48,7 @@ const VERBS: &[&str] = &[
     "Play",
     "Previous",
     "Protect",
+    "Push",
     "Quit",
     "React",
     "Rebase",

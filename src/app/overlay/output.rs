@@ -1,9 +1,9 @@
-//! Output of a custom command, shown beside the place.
+//! Output of a custom command or a push, shown beside the place.
 
 use super::{AfterEvent, Overlay};
 use crate::app::action::Action;
 use crate::app::context::Cx;
-use crate::app::custom::Started;
+use crate::app::custom::{Show, Started};
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
@@ -28,12 +28,13 @@ pub struct Output {
     /// The first visible line; `None` to follow the end.
     top: Option<usize>,
     height: Cell<usize>,
+    is_done: bool,
 }
 
 impl Output {
     /// Creates an overlay for the command that was started under that number.
     pub fn new(number: u64) -> Output {
-        Output { number, top: None, height: Cell::new(1) }
+        Output { number, top: None, height: Cell::new(1), is_done: false }
     }
 
     fn run<'a>(&self, view: &View<'a>) -> Option<&'a Started> {
@@ -111,6 +112,17 @@ impl Overlay for Output {
             _ => {}
         }
         AfterEvent::KeepOpen
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.is_done = match self.run(&cx.view) {
+            Some(run) => run.show == Show::PaneUntilDone && run.ended == Some(Ok(())),
+            None => true,
+        };
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {

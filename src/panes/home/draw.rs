@@ -8,7 +8,7 @@ use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::parts::dates::age;
 use crate::parts::merge_request_details::{Details, Shown};
-use crate::parts::{ci, last_seen, merge_state, review, todos};
+use crate::parts::{ci, last_seen, merge_state, review, this_branch, todos};
 use crate::ui::glyph;
 use crate::ui::line;
 use crate::ui::table::{self, Size, TableColumn, TableRow};
@@ -75,7 +75,7 @@ impl Section {
     fn layout(self) -> usize {
         match self {
             Section::Todos => 0,
-            Section::Review | Section::Assigned | Section::Mine | Section::Custom(_) => 1,
+            Section::Branch | Section::Review | Section::Assigned | Section::Mine | Section::Custom(_) => 1,
             Section::Running => 2,
             Section::Visited => 3,
             Section::Recent => 4,
@@ -107,10 +107,15 @@ impl Home {
                 if count > 0 && !matches!(section, Section::Recent | Section::Visited) {
                     cell = cell.and(format!(" {count}"), Role::Accent);
                 }
+                if let (Section::Branch, Ok(branch)) = (section, this_branch::current(view)) {
+                    let words = branch.sync(view).words();
+                    cell = cell.and(format!(" {}", branch.name), Role::Ref).and(format!("  {words}"), Role::Warning);
+                }
                 TableRow { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..TableRow::default() }
             }
             Line::Nothing(section) => {
                 let error = match section {
+                    Section::Branch => this_branch::current(view).ok().and_then(|branch| branch.error(view)),
                     Section::Review | Section::Assigned | Section::Mine | Section::Custom(_) => {
                         self.custom_queries.requests(view, section, None).error
                     }
@@ -119,7 +124,14 @@ impl Home {
                 };
                 let words = match error {
                     Some(error) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
-                    None => (view.with_keys(section.empty(&self.recents)).into_owned(), Role::Dim),
+                    None => {
+                        let refusal = if section == Section::Branch { Home::refusal_to_create(view) } else { None };
+                        let words = refusal.map_or_else(
+                            || section.empty(&self.recents).to_owned(),
+                            |why| format!("No merge request: {why}."),
+                        );
+                        (view.with_keys(&words).into_owned(), Role::Dim)
+                    }
                 };
                 TableRow::new(vec![line::Line::empty(), line::Line::empty(), words.into()])
             }

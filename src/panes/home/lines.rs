@@ -12,7 +12,7 @@ use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::todos;
+use crate::parts::{this_branch, todos};
 use std::collections::HashSet;
 
 /// The maximum number of to-dos listed; the to-dos pane lists all.
@@ -25,6 +25,8 @@ const MAX_PROJECTS: usize = 15;
 /// A section of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
+    /// The branch that is checked out in the clone.
+    Branch,
     Todos,
     /// Merge requests that the user is a requested reviewer of.
     Review,
@@ -42,16 +44,15 @@ impl Section {
     /// Returns all sections in order.
     pub fn all(view: &View) -> impl Iterator<Item = Section> + use<> {
         let own = (0..view.session.sections.len()).map(Section::Custom);
-        [Section::Todos, Section::Review, Section::Assigned, Section::Mine].into_iter().chain(own).chain([
-            Section::Running,
-            Section::Visited,
-            Section::Recent,
-        ])
+        let branch = view.session.clone.as_ref().map(|_| Section::Branch);
+        let first = [Section::Todos, Section::Review, Section::Assigned, Section::Mine];
+        branch.into_iter().chain(first).chain(own).chain([Section::Running, Section::Visited, Section::Recent])
     }
 
     /// Returns the heading of the section.
     pub fn title<'a>(self, view: &View<'a>) -> &'a str {
         match self {
+            Section::Branch => "This branch",
             Section::Todos => "To-dos",
             Section::Review => "Review requested",
             Section::Assigned => "Assigned to me",
@@ -67,6 +68,7 @@ impl Section {
     pub fn place(self, view: &View, project: Option<&str>) -> Option<Place> {
         let requests = |query: &str| Some(Place::new("mrs").query(query));
         match self {
+            Section::Branch => Some(Place::new("branch")),
             Section::Todos => Some(Place::new("todos")),
             Section::Review => requests(&format!("reviewer:{}", view.me()?.username)),
             Section::Assigned => requests("scope:assigned-to-me"),
@@ -81,6 +83,7 @@ impl Section {
     /// Returns the text shown if the section is empty.
     pub fn empty(self, recents: &Recents) -> &'static str {
         match self {
+            Section::Branch => "No merge request; ‹home.create› creates one.",
             Section::Todos => "There is nothing to do.",
             Section::Custom(_) => "No merge request matches the query.",
             Section::Review => "No reviews requested.",
@@ -173,6 +176,16 @@ impl Home {
     /// Returns the lines of a section; `None` if it is not loaded yet or not shown.
     fn section(&self, view: &View, section: Section) -> Option<Vec<Line>> {
         match section {
+            Section::Branch => {
+                let branch = match this_branch::current(view) {
+                    Ok(branch) => branch,
+                    Err(_) => return view.session.clone.as_ref()?.head.as_ref().map(|_| Vec::new()),
+                };
+                let own = branch.request(view).map(|request| request.id);
+                let lines = self.requests(view, section, None).into_iter();
+                let own = lines.filter(|(request, _)| Some(request.id) == own).map(|(_, line)| line).collect();
+                branch.is_loaded(view).then_some(own)
+            }
             Section::Todos => {
                 let rows = todos::waiting(view);
                 // Older servers and users who are not signed in have no to-dos.
@@ -248,7 +261,8 @@ impl Home {
     /// Rebuilds the lines if their inputs changed.
     pub(super) fn rebuild_lines(&mut self, view: &View) {
         let is_new = self.recents.refresh(view) | self.custom_queries.refresh(view);
-        let inputs = (self.filter.clone(), view.session.signed_in, view.session.others.clone());
+        let head = view.session.clone.as_ref().and_then(|clone| clone.head.clone());
+        let inputs = (self.filter.clone(), view.session.signed_in, view.session.others.clone(), head);
         if !is_new && self.inputs.as_ref() == Some(&inputs) {
             return;
         }
@@ -270,6 +284,7 @@ impl Home {
                 continue;
             }
             let count = match section {
+                Section::Branch => 0,
                 Section::Todos if self.filter.is_empty() => todos::waiting(view).len(),
                 _ => rows.iter().filter(|line| !matches!(line, Line::NotFound(_))).count(),
             };

@@ -13,6 +13,7 @@ use crate::api::todos::Todo;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::clip::Clip;
+use crate::app::clone::CloneHead;
 use crate::app::command::Command;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -25,7 +26,7 @@ use crate::app::session::{CustomSection as Own, OtherServer};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::merge_request_details::{self, Details};
-use crate::parts::{ci, todos};
+use crate::parts::{ci, this_branch, todos};
 use crate::store::Want;
 use crate::ui::doc::DocState;
 use crate::ui::panels::{PanelRequest, Panels};
@@ -45,8 +46,9 @@ pub struct Home {
     lines: Vec<Line>,
     recents: Recents,
     custom_queries: OwnQueries,
-    /// The inputs that the lines were built from: the filter, whether the user is signed in, and the other servers.
-    inputs: Option<(String, bool, Vec<OtherServer>)>,
+    /// The inputs that the lines were built from: the filter, whether the user is signed in, the other servers, and the
+    /// branch of the clone.
+    inputs: Option<(String, bool, Vec<OtherServer>, Option<Result<CloneHead, String>>)>,
     filter: String,
     /// The names that several projects in the lines have.
     ambiguous_names: HashSet<String>,
@@ -82,8 +84,9 @@ impl Home {
         match self.lines.get(index) {
             Some(_) if glyph::is_accessible() => true,
             None | Some(Line::Heading(..) | Line::Unreachable(..)) => false,
-            // A custom section can be opened and removed even if it is empty.
-            Some(Line::Nothing(section)) => matches!(section, Section::Custom(_)),
+            // A custom section can be opened and removed even if it is empty, and the branch without a merge request leads
+            // to a new one.
+            Some(Line::Nothing(section)) => matches!(section, Section::Custom(_) | Section::Branch),
             Some(
                 Line::Todo(_)
                 | Line::Request(..)
@@ -118,8 +121,14 @@ impl Home {
                 Some(Place::new("files").project(queries::projects(view).get(row)?.path_with_namespace.as_str()))
             }
             Line::Place(index) => self.recents.visits.get(index).map(|visit| visit.place.clone()),
+            Line::Nothing(Section::Branch) => Some(Place::new("branch")),
             Line::NotFound(_) | Line::Heading(..) | Line::Nothing(_) | Line::Unreachable(..) => None,
         }
+    }
+
+    /// Returns why no merge request of the branch of the clone can be created; `None` if one can.
+    fn refusal_to_create(view: &View) -> Option<Disabled> {
+        this_branch::current(view).and_then(|branch| branch.can_create(view)).err()
     }
 
     fn todo<'a>(&self, view: &View<'a>) -> Option<&'a Todo> {
@@ -259,6 +268,18 @@ impl PaneKind for Home {
             Some(None) => Err("the server cannot add a to-do for this".into()),
             None => Err("nothing was marked as done here".into()),
         }),
+        Command::new("home.create", &["M"], "Create merge request…", |_: &mut Self, cx| {
+            cx.go(Place::new("branch").item("new"));
+        })
+        .writes()
+        .when(|_, view| Home::refusal_to_create(view).map_or(Ok(()), Err)),
+        Command::new("home.push", &["P"], "Push branch…", |_: &mut Self, cx| {
+            let view = cx.view;
+            if let Ok(branch) = this_branch::current(&view) {
+                cx.act(branch.push());
+            }
+        })
+        .when(|_, view| this_branch::current(view)?.can_push(view)),
         Command::new("home.files", &["b"], "Go to files", |pane: &mut Self, cx| pane.go(Some("files"), cx))
             .when(Home::has_thing),
         Command::new("home.pin", &["p"], "Toggle pin", |pane: &mut Self, cx| {

@@ -11,6 +11,7 @@ use crate::app::target;
 use crate::app::view::View;
 use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::merge_request_query::MergeRequestQuery;
+use crate::parts::this_branch;
 use crate::store::{ListQuery, Load, Rows, Want};
 use std::time::Duration;
 
@@ -79,6 +80,9 @@ impl OwnQueries {
                 Some(own) => own.list.rows(own.query.as_ref(), view),
                 None => Rows::chain(Vec::new()),
             };
+        }
+        if section == Section::Branch {
+            return this_branch::current(view).map_or_else(|_| Rows::chain(Vec::new()), |branch| branch.requests(view));
         }
         match requests_query(view, section) {
             Some(query) => view.store.list_at(host(view, at), &query),
@@ -149,6 +153,7 @@ pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
 pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
     let again = |load: Load| Load { refresh_after: view.refresh_after(), ..load };
     let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
+    wants.extend(this_branch::current(view).map(|branch| branch.wants(view)).unwrap_or_default());
     if view.session.signed_in {
         wants.push(again(Load::list(&ListTodos::pending(), 1)).into());
     }

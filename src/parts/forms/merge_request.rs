@@ -5,10 +5,11 @@ use crate::api::commits::Commit;
 use crate::api::endpoint::{Input, InputKind};
 use crate::api::issues::Issue;
 use crate::api::json;
+use crate::api::labels::ListLabels;
 use crate::api::merge_requests::{CreateMergeRequest, GetMergeRequest, MergeRequest, UpdateMergeRequest};
 use crate::api::repository::{CompareRefs, GetRawBlob, ListTree, TreeEntry};
 use crate::api::users::User;
-use crate::api::{Endpoint, Id, Raw};
+use crate::api::{Endpoint, Id, Raw, Scope};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::batch::{Batch, ChangedInput};
@@ -17,6 +18,7 @@ use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::{project, review};
 use crate::store::{Load, Want, Write};
+use crate::ui::text;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -327,7 +329,13 @@ fn content(id: &Id, file: &TreeEntry) -> GetRawBlob {
 fn needs(id: &Id, view: &View, texts: Texts) -> Vec<Want> {
     let mut wants: Vec<Want> = vec![Load::list(&templates(id, texts), 1).after(FETCH_DELAY).into()];
     wants.extend(template(id, view, texts).map(|file| Load::single(&content(id, file)).into()));
-    wants.extend(comparison(id, texts).map(|compare| Load::single(&compare).after(FETCH_DELAY).into()));
+    if let Some(compare) = comparison(id, texts) {
+        let commits = view.store.get(&compare).value.map_or(&[][..], |comparison| &comparison.commits);
+        if !label_names(commits).is_empty() {
+            wants.push(Load::list(&labels_of(id), 1).into());
+        }
+        wants.push(Load::single(&compare).after(FETCH_DELAY).into());
+    }
     wants
 }
 
@@ -345,7 +353,42 @@ fn propose(id: &Id, view: &View, texts: Texts) -> Vec<(&'static str, String)> {
         }
         None => described(commits),
     };
-    vec![("title", title), ("description", description)]
+    let mut proposed = vec![("title", title), ("description", description)];
+    // The server would create labels that it does not have.
+    let known = view.store.list(&labels_of(id));
+    let mut named = label_names(commits);
+    named.retain(|name| known.iter().any(|label| label.name == *name));
+    if !named.is_empty() {
+        proposed.push(("labels", named.join(", ")));
+    }
+    proposed
+}
+
+fn labels_of(id: &Id) -> ListLabels {
+    ListLabels { scope: Scope::Project(id.clone()), ..ListLabels::default() }
+}
+
+/// Lists the labels that commit messages name in the way that GitLab links: `~bug`, `~"good first issue"`.
+fn label_names(commits: &[Commit]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for commit in commits.iter().take(RECENT) {
+        let text = text::head_bytes(message(commit), MESSAGE);
+        for (at, _) in text.match_indices('~') {
+            let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default());
+            if before.chars().next_back().is_some_and(|c| !c.is_whitespace() && c != '(') {
+                continue;
+            }
+            let is_end = |c: char| !c.is_alphanumeric() && !"_-:/".contains(c);
+            let name = match after.strip_prefix('"') {
+                Some(quoted) => {
+                    quoted.split('"').next().filter(|name| name.len() < quoted.len() && !name.contains('\n'))
+                }
+                None => after.split(is_end).next().map(|name| name.trim_end_matches(':')),
+            };
+            names.extend(name.filter(|name| !name.is_empty() && !names.contains(name)));
+        }
+    }
+    names
 }
 
 /// Returns the proposed title: that of a single commit, or else the name of the branch.
@@ -506,6 +549,15 @@ mod tests {
         }
         assert_eq!(fill("%{first_multiline_commit}", &commits[..1]), "Topic", "the title where no message is longer");
         assert_eq!(fill("%{all_commits}", &[]), "");
+    }
+
+    #[test]
+    fn commit_messages_name_labels() {
+        let commits = [
+            commit("Fix rows\n\nSee ~bug, ~\"good first issue\" (~area::ui) and ~5.", 1),
+            commit("Use ~/.config and a~b, ~bug again: ~\"open", 2),
+        ];
+        assert_eq!(label_names(&commits), ["bug", "good first issue", "area::ui", "5", "/"]);
     }
 
     #[test]

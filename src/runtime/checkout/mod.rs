@@ -4,8 +4,6 @@ use crate::app::clone::{Checkout, CheckoutOutcome, CheckoutSource, is_branch_nam
 use crate::runtime::journal;
 use crate::system::files;
 use crate::system::git::{Environment, Error, GitClone};
-use std::cell::Cell;
-use std::io;
 use std::path::Path;
 
 /// Performs a checkout. The folder `trusted` contains a file for each configuration of a clone that the user allowed.
@@ -14,21 +12,11 @@ pub fn run(checkout: &Checkout, trusted: Option<&Path>) -> CheckoutOutcome {
 }
 
 fn run_in(checkout: &Checkout, trusted: Option<&Path>, environment: Environment) -> CheckoutOutcome {
-    let allowed_now = Cell::new(false);
-    let is_trusted = |fingerprint: &str| {
-        if checkout.trusted.as_deref() == Some(fingerprint) {
-            allowed_now.set(true);
-            return true;
-        }
-        trusted.is_some_and(|folder| folder.join(fingerprint).is_file())
-    };
+    let answers = Answers { folder: trusted, now: checkout.trusted.as_deref() };
+    let is_trusted = |fingerprint: &str| answers.allow(fingerprint);
     let opened = GitClone::open(&checkout.folder, environment, &is_trusted);
-    if let (Some(folder), Some(fingerprint), true) = (trusted, &checkout.trusted, allowed_now.get())
-        && let Err(error) = remember(folder, fingerprint, &checkout.folder)
-    {
-        return CheckoutOutcome::Failed(format!("your answer cannot be saved in {}: {error}", folder.display()));
-    }
-    match opened.and_then(|clone| check_out(checkout, &clone)) {
+    let outcome = answers.remember(&checkout.folder).and_then(|()| check_out(checkout, &opened?));
+    match outcome {
         Ok(outcome) => outcome,
         Err(Error::Failed(why)) => CheckoutOutcome::Failed(why),
         Err(Error::Untrusted(untrusted)) => {
@@ -37,10 +25,28 @@ fn run_in(checkout: &Checkout, trusted: Option<&Path>, environment: Environment)
     }
 }
 
-/// Remembers that the user allowed a configuration of a clone.
-fn remember(trusted: &Path, fingerprint: &str, clone: &Path) -> io::Result<()> {
-    journal::create_private_folder(trusted)?;
-    files::write(&trusted.join(fingerprint), format!("{}\n", clone.display()).as_bytes())
+/// The user's answers about the configurations of clones that run programs.
+pub(super) struct Answers<'a> {
+    /// The folder with a file for each configuration that was allowed.
+    pub folder: Option<&'a Path>,
+    /// The fingerprint of the configuration that was just allowed.
+    pub now: Option<&'a str>,
+}
+
+impl Answers<'_> {
+    /// Returns whether the configuration with a fingerprint was allowed.
+    pub fn allow(&self, fingerprint: &str) -> bool {
+        self.now == Some(fingerprint) || self.folder.is_some_and(|folder| folder.join(fingerprint).is_file())
+    }
+
+    /// Remembers that the configuration of a clone was just allowed, if it was.
+    pub fn remember(&self, clone: &Path) -> Result<(), Error> {
+        let (Some(folder), Some(fingerprint)) = (self.folder, self.now) else { return Ok(()) };
+        let path = folder.join(fingerprint);
+        let written = journal::create_private_folder(folder)
+            .and_then(|()| files::write(&path, format!("{}\n", clone.display()).as_bytes()));
+        written.map_err(|e| Error::Failed(format!("your answer cannot be saved in {}: {e}", folder.display())))
+    }
 }
 
 fn check_out(checkout: &Checkout, clone: &GitClone) -> Result<CheckoutOutcome, Error> {

@@ -8,6 +8,7 @@
 //!   monitors, editors. If it does not, such as without a filter, the user is asked ([`Untrusted`]).
 //! - The configuration is read again before each command, since a branch can change an included file.
 //! - A value is never read as an option.
+//! - A push runs the hooks of the clone, as `git push` does, so the user is asked about them.
 //!
 //! Ownership (`safe.directory`) is checked by git itself, before it reads anything from the clone.
 
@@ -16,7 +17,7 @@ mod layout;
 pub mod server;
 mod settings;
 
-use super::programs;
+use super::programs::{self, Command};
 pub use layout::is_in_git_folder;
 use settings::{Entry, Reviewed};
 use sha2::{Digest, Sha256};
@@ -69,6 +70,13 @@ impl Environment {
         Environment(variables.into_iter().filter(|(name, _)| is_kept(&name.to_string_lossy())).collect())
     }
 
+    /// Keeps git from fetching missing objects and from writing an index while it reads.
+    pub fn for_reading(mut self) -> Environment {
+        self.0.retain(|(name, _)| name != "GIT_NO_LAZY_FETCH");
+        self.0.extend([("GIT_NO_LAZY_FETCH", "1"), ("GIT_OPTIONAL_LOCKS", "0")].map(|(n, v)| (n.into(), v.into())));
+        self
+    }
+
     fn get(&self, name: &str) -> Option<&OsStr> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
     }
@@ -118,7 +126,14 @@ pub struct GitClone<'a> {
     git_dir: PathBuf,
     /// Parts of the clone that lead elsewhere.
     links: Vec<String>,
+    /// Whether the hooks of a push are run, see [`GitClone::open_to_push`].
+    runs_hooks: bool,
 }
+
+/// The hooks that git runs when it pushes.
+const PUSH_HOOKS: [&str; 2] = ["pre-push", "reference-transaction"];
+/// The maximum size in bytes of a hook that is read to recognize it.
+const MAX_HOOK_BYTES: u64 = 16 << 20;
 
 impl<'a> GitClone<'a> {
     /// Opens the clone whose working tree is `folder`. `is_trusted` returns whether the user has allowed the
@@ -131,9 +146,31 @@ impl<'a> GitClone<'a> {
         environment: Environment,
         is_trusted: &'a dyn Fn(&str) -> bool,
     ) -> Result<GitClone<'a>, Error> {
+        GitClone::open_with(folder, environment, is_trusted, false)
+    }
+
+    /// Opens a clone as [`GitClone::open`] does, to push from it: its hooks are run as git runs them, so the user must
+    /// have allowed them as well.
+    ///
+    /// # Errors
+    /// Like [`GitClone::open`].
+    pub fn open_to_push(
+        folder: &Path,
+        environment: Environment,
+        is_trusted: &'a dyn Fn(&str) -> bool,
+    ) -> Result<GitClone<'a>, Error> {
+        GitClone::open_with(folder, environment, is_trusted, true)
+    }
+
+    fn open_with(
+        folder: &Path,
+        environment: Environment,
+        is_trusted: &'a dyn Fn(&str) -> bool,
+        runs_hooks: bool,
+    ) -> Result<GitClone<'a>, Error> {
         let folder = folder.canonicalize()?;
         let (git_dir, links) = (PathBuf::new(), Vec::new());
-        let mut clone = GitClone { folder, environment, is_trusted, git_dir, links };
+        let mut clone = GitClone { folder, environment, is_trusted, git_dir, links, runs_hooks };
         // This prints paths and runs nothing, so it is allowed before the user is asked.
         let ask = |what: &str| clone.start(None, &[], &["rev-parse", what]);
         if ask("--is-inside-work-tree")? != "true" {
@@ -182,10 +219,42 @@ impl<'a> GitClone<'a> {
         self.start_reviewed(&reviewed, &remote, &command, &[&name, refspec]).map(drop)
     }
 
+    /// Returns the command that pushes `refspec` to the remote of that name and sets the upstream of its branch. It asks
+    /// nothing on a terminal.
+    ///
+    /// # Errors
+    /// Like [`GitClone::run`].
+    pub fn push_command(&self, remote: &str, refspec: &str) -> Result<Command, Error> {
+        let mut command = vec!["push", "--progress", "--set-upstream", "--no-recurse-submodules"];
+        command.extend(["--receive-pack=git-receive-pack", "--"]);
+        self.reviewed_command(&self.review()?, &[], &command, &[remote, refspec])
+    }
+
+    /// Lists the hooks of a push that a clone brings along: the path of each, and what names its content.
+    fn push_hooks(&self, entries: &[Entry]) -> Result<Vec<String>, Error> {
+        let folder = self.folder.join(self.start(None, &[], &["rev-parse", "--git-path", "hooks"])?);
+        let is_users =
+            entries.iter().rfind(|entry| entry.is("core.hookspath")).is_some_and(|entry| !entry.is_of_clone());
+        if is_users && !folder.canonicalize().is_ok_and(|folder| folder.starts_with(&self.folder)) {
+            return Ok(Vec::new());
+        }
+        let hook = |name: &&str| {
+            let path = folder.join(name);
+            let content = super::files::read(&path.canonicalize().ok()?, MAX_HOOK_BYTES);
+            let content = content.map_or_else(|error| error.to_string(), |bytes| hex(&Sha256::digest(bytes)));
+            Some(format!("{} = {content}", path.display()))
+        };
+        Ok(PUSH_HOOKS.iter().filter_map(hook).collect())
+    }
+
     /// Reads the configuration, and fails if it runs programs that were not allowed.
     fn review(&self) -> Result<Reviewed, Error> {
         let listed = self.start(None, &[], &["config", "--list", "-z", "--show-scope", "--show-origin"])?;
-        let reviewed = settings::review(Entry::parse_all(&listed), &self.folder, &self.git_dir);
+        let mut reviewed = settings::review(Entry::parse_all(&listed), &self.folder, &self.git_dir);
+        if self.runs_hooks {
+            reviewed.reasons.extend(self.push_hooks(&reviewed.entries)?);
+            reviewed.overrides.retain(|(key, _)| key != settings::HOOKS);
+        }
         let reasons: Vec<String> = self.links.iter().chain(&reviewed.reasons).cloned().collect();
         let fingerprint = self.fingerprint(&reasons);
         if reasons.is_empty() || (self.is_trusted)(&fingerprint) {
@@ -204,10 +273,7 @@ impl<'a> GitClone<'a> {
             hash.update(reason.as_bytes());
             hash.update([0]);
         }
-        hash.finalize().iter().fold(String::new(), |mut text, byte| {
-            _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(&hash.finalize())
     }
 
     fn start_reviewed(
@@ -217,6 +283,16 @@ impl<'a> GitClone<'a> {
         command: &[&str],
         values: &[&str],
     ) -> Result<String, Error> {
+        self.wait(self.reviewed_command(reviewed, settings, command, values)?, command)
+    }
+
+    fn reviewed_command(
+        &self,
+        reviewed: &Reviewed,
+        settings: &[(String, String)],
+        command: &[&str],
+        values: &[&str],
+    ) -> Result<Command, Error> {
         if let Some(value) = values.iter().find(|value| value.starts_with('-')) {
             return Err(Error::Failed(format!("{value:?} would be read as an option")));
         }
@@ -224,12 +300,16 @@ impl<'a> GitClone<'a> {
         let is_set = |name: &&str| self.environment.get(name).is_some();
         let sets_ssh = reviewed.sets_ssh_command || ["GIT_SSH_COMMAND", "GIT_SSH"].iter().any(is_set);
         let ssh = (!sets_ssh).then_some("ssh -oBatchMode=yes");
-        self.start(ssh, &settings, &[command, values].concat())
+        Ok(self.command(ssh, &settings, &[command, values].concat()))
     }
 
     /// Starts git with an SSH command and with settings, and waits until it ends. Returns what it printed, without the
     /// last line feed.
     fn start(&self, ssh: Option<&str>, settings: &[(String, String)], arguments: &[&str]) -> Result<String, Error> {
+        self.wait(self.command(ssh, settings, arguments), arguments)
+    }
+
+    fn command(&self, ssh: Option<&str>, settings: &[(String, String)], arguments: &[&str]) -> Command {
         let mut command = programs::command("git");
         command.env_clear().envs(self.environment.0.iter().map(|(name, value)| (name, value)));
         for (name, value) in [
@@ -249,9 +329,13 @@ impl<'a> GitClone<'a> {
             command.arg("-c").arg(format!("{key}={value}"));
         }
         programs::without_terminal(&mut command);
+        command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    fn wait(&self, mut command: Command, arguments: &[&str]) -> Result<String, Error> {
         let mut errors = tempfile::tempfile()?;
-        command.args(arguments).current_dir(&self.folder);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors.try_clone()?);
+        command.stdout(Stdio::piped()).stderr(errors.try_clone()?);
         let mut child = command.spawn().map_err(|error| Error::Failed(format!("git cannot be started: {error}")))?;
         let mut printed = Vec::new();
         if let Some(output) = child.stdout.take() {
@@ -267,6 +351,13 @@ impl<'a> GitClone<'a> {
         }
         Err(Error::Failed(first_error(&mut errors)?))
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Converts bytes to text in which different bytes stay different, so that a trusted setting has one spelling.

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+/// The setting with the folder of the hooks.
+pub const HOOKS: &str = "core.hooksPath";
+
 /// The settings that git always gets. Hooks of the clone are not run, since a checkout is complete without them, and
 /// nothing is done on the side.
 const ALWAYS: [(&str, &str); 7] = [
-    ("core.hooksPath", "/dev/null"),
+    (HOOKS, "/dev/null"),
     ("core.fsmonitor", "false"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
@@ -84,6 +87,16 @@ impl Entry {
             });
         }
         all
+    }
+
+    /// Returns whether this is the setting with that key, which is in lower case.
+    pub fn is(&self, key: &str) -> bool {
+        self.key.eq_ignore_ascii_case(key)
+    }
+
+    /// Returns whether the clone contains the setting.
+    pub fn is_of_clone(&self) -> bool {
+        self.is_of_clone
     }
 
     /// Returns the subsection: the name of a remote, of a filter.

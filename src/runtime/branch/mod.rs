@@ -1,0 +1,6 @@
+//! The branch that is checked out in the clone, by the user's git.
+
+pub mod head;
+pub mod push;
+#[cfg(all(test, unix))]
+mod tests;
