@@ -36,8 +36,13 @@ struct Head {
     etag: Option<Etag>,
 }
 
-/// A file to write.
-type Job = (PathBuf, Head, Bytes);
+/// A change of the folder.
+enum Job {
+    /// Writes a reply with its header to a file.
+    Write(PathBuf, Head, Bytes),
+    /// Renews the date of the reply in a file to a request, by its line, if the file exists.
+    Renew(PathBuf, String, Timestamp),
+}
 
 #[derive(Debug)]
 pub struct CachedReply {
@@ -93,13 +98,32 @@ impl Cache {
             total: response.page.total,
             etag: response.etag.clone(),
         };
-        let path = self.path(request);
+        // A reply that does not fit into the queue is not cached.
+        let job = Job::Write(self.path(request), head, response.body.clone());
+        let _ = self.sender().try_send(job);
+    }
+
+    /// Schedules the date of the cached reply to be renewed: the server said that it did not change.
+    pub fn renew(&mut self, request: &Request, now: Timestamp) {
+        let job = Job::Renew(self.path(request), request.line(), now);
+        let _ = self.sender().try_send(job);
+    }
+
+    /// Returns the sender to the writing thread, which is started when needed.
+    fn sender(&mut self) -> &SyncSender<Job> {
         let (sender, _) = self.writer.get_or_insert_with(|| {
             let folder = self.folder.clone();
             let (sender, inbox) = sync_channel::<Job>(QUEUE_LEN);
             let thread = std::thread::spawn(move || {
                 let mut written = MAX_FOLDER_BYTES;
-                for (path, head, body) in inbox {
+                for job in inbox {
+                    let (path, head, body) = match job {
+                        Job::Write(path, head, body) => (path, head, body),
+                        Job::Renew(path, line, at) => match read_file(&path, &line) {
+                            Some((head, body)) => (path, Head { at, ..head }, body),
+                            None => continue,
+                        },
+                    };
                     // Checked at first, and then whenever an eighth of the room was written.
                     written += body.len() as u64;
                     if written > MAX_FOLDER_BYTES / 8 {
@@ -113,8 +137,7 @@ impl Cache {
             });
             (sender, thread)
         });
-        // A reply that does not fit into the queue is not cached.
-        let _ = sender.try_send((path, head, response.body.clone()));
+        sender
     }
 
     /// Waits until all scheduled replies are on disk.
@@ -131,15 +154,17 @@ const MAX_FILE: u64 = 513 << 20;
 
 /// Reads the reply to `request` from the file `path`, if it exists and is valid.
 pub fn read(path: &Path, request: &Request) -> Option<CachedReply> {
+    let (head, body) = read_file(path, &request.line())?;
+    let Head { at, content_type, next, total, etag, .. } = head;
+    Some(CachedReply { body, content_type, next, total, etag, at })
+}
+
+/// Reads the header and the body from the file `path`, if it has the reply to the request with this line.
+fn read_file(path: &Path, line: &str) -> Option<(Head, Bytes)> {
     let bytes = Bytes::from(files::read(path, MAX_FILE).ok()?);
     let end = bytes.iter().position(|b| *b == b'\n')?;
     let head: Head = serde_json::from_slice(bytes.get(..end)?).ok()?;
-    if head.request != request.line() {
-        return None;
-    }
-    let body = bytes.slice(end + 1..);
-    let Head { at, content_type, next, total, etag, .. } = head;
-    Some(CachedReply { body, content_type, next, total, etag, at })
+    (head.request == line).then(|| (head, bytes.slice(end + 1..)))
 }
 
 fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
@@ -226,6 +251,21 @@ mod tests {
         let other = request().at_page(3, 100);
         assert!(read(&cache.path(&other), &other).is_none());
         assert!(read(&cache.path(&request()), &other).is_none(), "a file of another request is not believed");
+    }
+
+    #[test]
+    fn a_reply_that_did_not_change_gets_a_new_date() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let mut cache = Cache::new(folder.path().to_owned());
+        cache.put(&request(), &response("[{\"name\":\"x\"}]"), Timestamp::UNIX_EPOCH);
+        let later = Timestamp::from_second(86_400).expect("a time");
+        cache.renew(&request(), later);
+        // Nothing is known of this one.
+        cache.renew(&request().at_page(3, 100), later);
+        cache.finish();
+        let kept = read(&cache.path(&request()), &request()).expect("kept");
+        assert_eq!((&kept.body[..], kept.at), (&b"[{\"name\":\"x\"}]"[..], later));
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1);
     }
 
     #[test]

@@ -443,6 +443,9 @@ pub(super) async fn reply(
     let etag = known.as_ref().and_then(|known| known.etag.as_ref());
     let response = client.send_unless_known(request, etag).await?;
     if let Some(known) = known.filter(|_| response.status == 304) {
+        if let Some(cache) = cache {
+            cache.lock().unwrap_or_else(PoisonError::into_inner).renew(request, Timestamp::now());
+        }
         // The list may have grown on other pages. Servers that do not say so again have only the known number.
         let total = response.page.total.filter(|_| !load.splits_entries).or(known.total);
         return Ok(ParsedReply { total, next: response.page.next.or(known.next), ..known });
