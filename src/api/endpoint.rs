@@ -648,6 +648,9 @@ macro_rules! endpoints {
     (@route $unspecified:tt $tail:literal group) => {
         $crate::endpoints!(@route $unspecified 1, "/groups/{id}", $tail)
     };
+    (@route $unspecified:tt $tail:literal instance) => {
+        $crate::endpoints!(@route $unspecified 2, "/admin/ci", $tail)
+    };
     (@route $unspecified:tt $tail:literal user) => {
         $crate::endpoints!(@route $unspecified 1, "/users/{id}", $tail)
     };

@@ -51,6 +51,7 @@ pub mod todos;
 pub mod topic;
 pub mod types;
 pub mod users;
+pub mod variables;
 pub mod versions;
 pub mod views;
 
@@ -60,7 +61,7 @@ pub use error::{Error, Fault};
 pub use git_ref::{GitRef, RefKind};
 pub use host::Host;
 pub use page::{Page, PageInfo};
-pub use subject::{Awardable, Feed, Noteable, Scope, Subject};
+pub use subject::{Awardable, Feed, Noteable, Scope, Subject, VariableOwner};
 pub use topic::Topic;
 pub use types::{Id, Named, Nullable, Time};
 
@@ -99,6 +100,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("test_reports", test_reports::ALL),
     ("todos", todos::ALL),
     ("users", users::ALL),
+    ("variables", variables::ALL),
     ("versions", versions::ALL),
 ];
 

@@ -90,6 +90,58 @@ impl Serialize for Scope {
     }
 }
 
+/// The owner of CI/CD variables. Serialized as its path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum VariableOwner {
+    Project(Id),
+    Group(Id),
+    /// The whole server, for administrators.
+    #[default]
+    Instance,
+}
+
+impl From<Scope> for VariableOwner {
+    fn from(scope: Scope) -> VariableOwner {
+        match scope {
+            Scope::Project(id) => VariableOwner::Project(id),
+            Scope::Group(id) => VariableOwner::Group(id),
+        }
+    }
+}
+
+impl Subject for VariableOwner {
+    fn kind(&self) -> usize {
+        match self {
+            VariableOwner::Project(_) => 0,
+            VariableOwner::Group(_) => 1,
+            VariableOwner::Instance => 2,
+        }
+    }
+
+    fn from_path(path: &str) -> Option<VariableOwner> {
+        match path {
+            "/admin/ci" => Some(VariableOwner::Instance),
+            path => Scope::from_path(path).map(VariableOwner::from),
+        }
+    }
+}
+
+impl fmt::Display for VariableOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VariableOwner::Project(id) => write!(f, "/projects/{}", encode(id.as_str())),
+            VariableOwner::Group(id) => write!(f, "/groups/{}", encode(id.as_str())),
+            VariableOwner::Instance => f.write_str("/admin/ci"),
+        }
+    }
+}
+
+impl Serialize for VariableOwner {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// The project or user whose events are listed. Serialized as its path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Feed {
@@ -262,6 +314,10 @@ mod tests {
         }
         for wrong in ["", "/projects", "/projects/1/issues/2", "/users/1", "projects/1"] {
             assert_eq!(Scope::from_path(wrong), None, "{wrong}");
+        }
+        let (project, group) = (VariableOwner::Project("acme/ui".into()), VariableOwner::Group(7.into()));
+        for owner in [project, group, VariableOwner::Instance] {
+            assert_eq!(VariableOwner::from_path(&owner.to_string()), Some(owner));
         }
         let project = || Id::from("acme/notes/ui");
         let objects = [

@@ -56,6 +56,7 @@ pub enum Topic {
     Trace,
     TriggerJobs,
     Users,
+    Variables,
 }
 
 impl Request {

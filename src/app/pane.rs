@@ -189,6 +189,10 @@ pub trait Pane: Any {
     fn copies(&self, view: &View) -> Vec<Clip> {
         self.focused().map(|part| part.copies(view)).unwrap_or_default()
     }
+    /// Returns whether the pane shows a secret, which must disappear in time even where nothing else changes by itself.
+    fn shows_secret(&self) -> bool {
+        self.focused().is_some_and(Pane::shows_secret)
+    }
     /// Returns whether the pane shows a running clock, and so must be drawn every second.
     fn ticks(&self, view: &View) -> bool {
         self.focused().is_some_and(|part| part.ticks(view))

@@ -229,6 +229,9 @@ impl App {
 
     /// Returns whether the screen shows something that changes every second.
     pub(super) fn shows_running_clock(&self) -> bool {
+        if self.nav.top().is_some_and(|pane| pane.shows_secret()) {
+            return true;
+        }
         // In accessible mode, nothing changes by itself.
         if self.server_switch.in_background || glyph::is_accessible() {
             return false;

@@ -5,6 +5,9 @@ use super::registry::Entry;
 /// Command IDs, and the words that find them in addition to their titles. An ID that begins with a dot matches the
 /// command with that name in every place.
 const SYNONYMS: &[(&[&str], &[&str])] = &[
+    (&["variables.value"], &["reveal", "show secret", "toggle"]),
+    (&["variables.import"], &["import", "dotenv", "env file"]),
+    (&["variables.effective"], &["scope", "inherited"]),
     (&["users.key"], &["ssh keys", "fingerprint", "admin"]),
     (&[".notifications"], &["notification settings", "mail", "email"]),
     (&[".watch", ".watch_pipeline"], &["watch", "notify", "notification", "alert"]),

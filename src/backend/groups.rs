@@ -292,7 +292,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
         world.labels.remove_where(|label| label.group == Some(id));
         world.milestones.remove_where(|milestone| milestone.group == Some(id));
         world.members.remove_where(|member| member.place == Scope::Group(id));
-        world.ci_variables.remove_where(|row| row.place == Scope::Group(id));
+        world.ci_variables.remove_where(|row| row.place == Some(Scope::Group(id)));
         world.notification_settings.remove_where(|setting| setting.place == Some(Scope::Group(id)));
         world.groups.remove(id);
     }

@@ -752,7 +752,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     world.releases.remove_where(|row| row.project == project);
     world.pushes.remove_where(|row| row.project == project);
     world.uploads.remove_where(|row| row.project == project);
-    world.ci_variables.remove_where(|row| row.place == Scope::Project(project));
+    world.ci_variables.remove_where(|row| row.place == Some(Scope::Project(project)));
     world.pipeline_schedules.remove_where(|row| row.project == project);
     world.tokens.remove_where(|token| token.project == Some(project));
     world.environments.remove_where(|row| row.project == project);

@@ -833,9 +833,10 @@ pub struct Variable {
 }
 
 record! {
-    /// A CI/CD variable of a project or group.
+    /// A CI/CD variable.
     CiVariable {
-        place: Scope,
+        /// The project or group; `None` for the instance.
+        place: Option<Scope>,
         key: String,
         value: String,
         /// Whether jobs get a file with the value.

@@ -89,7 +89,6 @@ const SERVER_ONLY: &[&[Description]] = &[
     subscriptions::ALL,
     uploads::ALL,
     users::ALL,
-    variables::ALL,
     versions::ALL,
 ];
 

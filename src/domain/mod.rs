@@ -1,6 +1,8 @@
 //! Rules and parsers that neither draw nor know the interface: archives, test reports, public keys, Git LFS pointers, names of
-//! emoji, edits of lines.
+//! emoji, edits of lines, CI/CD variables.
 
+pub mod ci_variables;
+pub mod dotenv;
 pub mod emoji;
 pub mod junit;
 pub mod lfs;

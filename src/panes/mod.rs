@@ -41,6 +41,7 @@ pub mod todos;
 pub mod traces;
 pub mod user;
 pub mod users;
+pub mod variables;
 
 use crate::app::place_info::{Above, Needs, Subject};
 use crate::app::registry::Entry;
@@ -165,6 +166,17 @@ pub const PANES: &[Entry] = &[
         .known_as(&["runners", "ci"])
         .at(&["admin/runners => all", "{project}/-/runners/.."])
         .reached_by("go.runners", &["g r"], "Go to runners"),
+    list::<variables::VariableSource>()
+        .known_as(&["ci/cd variables", "secrets", "environment variables", "ci", "settings"])
+        .at(&[
+            "{project}/-/variables",
+            "groups/{group:rest}/-/variables",
+            "admin/variables",
+            "{project}/-/settings/ci_cd",
+            "groups/{group:rest}/-/settings/ci_cd",
+            "admin/application_settings/ci_cd",
+        ])
+        .lists("variables"),
     list::<deployments::DeploymentSource>()
         .known_as(&["deployments", "operate"])
         .at(&["{project}/-/deployments/..", "{project}/-/deployments/{item:number}/.."]),

@@ -690,6 +690,10 @@ impl<S: ListSource> Pane for ListPane<S> {
         self.current(view).map(|row| self.source.copies(view, row)).unwrap_or_default()
     }
 
+    fn shows_secret(&self) -> bool {
+        self.source.shows_secret()
+    }
+
     fn ticks(&self, view: &View) -> bool {
         let context = self.detail_context(view, S::Detail::PANELS - 1, self.current(view));
         self.source.ticks() || context.width > 0 && self.detail.ticks(&context, view)

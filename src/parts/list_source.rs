@@ -149,6 +149,10 @@ pub trait ListSource: Sized + 'static {
     fn ticks(&self) -> bool {
         false
     }
+    /// Returns whether a secret is shown, which must disappear in time.
+    fn shows_secret(&self) -> bool {
+        false
+    }
     /// Returns the row `key` that the place names, until the list has it.
     fn requested_row<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
         None

@@ -84,10 +84,9 @@ impl Cache {
         self.folder.join(format!("{first:016x}{:016x}", hasher.finish()))
     }
 
-    /// Schedules a reply to be cached. Replies that contain a token, or variables of a pipeline, are never cached.
+    /// Schedules a reply to be cached. Replies that contain a token or variables are never cached.
     pub fn put(&mut self, request: &Request, response: &Response, now: Timestamp) {
-        let is_secret = request.route.ends_with("/variables") || contains_token(&response.body);
-        if response.body.len() > MAX_REPLY_BYTES || is_secret {
+        if response.body.len() > MAX_REPLY_BYTES || is_about_variables(request) || contains_token(&response.body) {
             return;
         }
         let head = Head {
@@ -184,6 +183,12 @@ fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns whether the reply contains variables, whose values may be secrets: those of projects, groups, pipelines, and
+/// of a single schedule.
+fn is_about_variables(request: &Request) -> bool {
+    request.route.split('/').any(|part| matches!(part, "variables" | "{pipeline_schedule_id}"))
+}
+
 /// Returns whether a body contains a token. Tokens of runners and hooks are sent to users with access, and must not be
 /// written to disk.
 fn contains_token(body: &[u8]) -> bool {
@@ -219,8 +224,10 @@ fn make_room(folder: &Path, max_bytes: u64) {
 mod tests {
     use super::*;
     use crate::api::Endpoint;
+    use crate::api::VariableOwner;
     use crate::api::branches::ListBranches;
     use crate::api::page::PageInfo;
+    use crate::api::variables::{GetVariable, ListVariables};
 
     fn request() -> Request {
         ListBranches { id: "a/b".into(), search: None }.request().at_page(2, 100)
@@ -277,6 +284,19 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 0);
         fs::write(cache.path(&request()), b"{\"request\":").expect("written");
         assert!(read(&cache.path(&request()), &request()).is_none());
+    }
+
+    #[test]
+    fn replies_with_variables_are_not_cached() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let mut cache = Cache::new(folder.path().to_owned());
+        let list = ListVariables { owner: VariableOwner::Instance }.request();
+        let one = GetVariable { key: "A".into(), ..GetVariable::default() }.request();
+        for request in [list.clone(), list.at_page(2, 100), one] {
+            cache.put(&request, &response("[{\"key\": \"A\", \"value\": \"s3cret\"}]"), Timestamp::UNIX_EPOCH);
+        }
+        cache.finish();
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 0);
     }
 
     #[test]

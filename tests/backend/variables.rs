@@ -1,4 +1,4 @@
-//! CI/CD variables of projects and groups, and their masks in traces.
+//! CI/CD variables of projects, groups and the instance, and their masks in traces.
 
 use crate::{Server, WORLD, each, json};
 use serde_json::json as value;
@@ -78,6 +78,23 @@ async fn variables_of_a_project_are_for_maintainers_and_those_of_a_group_for_own
     assert_eq!(each(&server.read("root", "/groups/acme/variables").await, "key"), ["A"]);
     let missing = json(server.get("root", "/groups/acme/variables/B").await, 404).await;
     assert_eq!(missing["message"], "404 GroupVariable Not Found");
+}
+
+#[tokio::test]
+async fn variables_of_the_instance_are_for_administrators() {
+    let server = server().await;
+    let at = "/admin/ci/variables";
+    json(server.get("", at).await, 401).await;
+    json(server.get("ada", at).await, 403).await;
+    json(server.post("ada", at, &[("key", "A"), ("value", "x")]).await, 403).await;
+    let made = json(server.post("root", at, &[("key", "A"), ("value", "x")]).await, 201).await;
+    assert!(made.get("environment_scope").is_none(), "{made}");
+    let changed = json(server.put("root", &format!("{at}/A"), &[("value", "y")]).await, 200).await;
+    assert_eq!(changed["value"], "y");
+    assert_eq!(each(&server.read("root", at).await, "key"), ["A"]);
+    assert_eq!(server.delete("root", &format!("{at}/A")).await.status(), 204);
+    let missing = json(server.get("root", &format!("{at}/A")).await, 404).await;
+    assert_eq!(missing["message"], "404 InstanceVariable Not Found");
 }
 
 #[tokio::test]

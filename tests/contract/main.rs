@@ -55,6 +55,7 @@ mod today;
 mod todos;
 mod transfers;
 mod users;
+mod variables;
 mod versions;
 
 use std::collections::BTreeSet;

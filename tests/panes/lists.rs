@@ -85,6 +85,13 @@ fn lists_named([one, two]: [&str; 2]) -> Vec<List> {
         list(on("deployments"), "GET /projects/a%2Fb/deployments", two(&deployment), false, true),
         list(on("pipelines"), "GET /projects/a%2Fb/pipelines", two(&pipeline), false, false),
         list(on("jobs"), "GET /projects/a%2Fb/jobs", two(&job), true, true),
+        list(
+            on("variables"),
+            "GET /projects/a%2Fb/variables",
+            two(&|_, key| json!({"key": key, "value": "x"})),
+            true,
+            true,
+        ),
         list(on("environments"), "GET /projects/a%2Fb/environments", two(&titled), false, true),
         list(on("releases"), "GET /projects/a%2Fb/releases", two(&titled), false, true),
         list(on("asset_links").item("v1"), "GET /projects/a%2Fb/releases/v1/assets/links", two(&titled), false, false),

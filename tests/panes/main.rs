@@ -77,6 +77,7 @@ mod threads;
 mod todos;
 mod token;
 mod trace;
+mod variables;
 #[path = "../support/reach.rs"]
 mod ways;
 mod widths;

@@ -12,6 +12,7 @@ use super::git::Git;
 use super::records::{CiVariable, MergeRequest, Pipeline, Planned, Project, Scope, Script, State, Status, Variable};
 use super::runner::{self, PipelinePlan};
 use super::world::World;
+use crate::api::variables::ALL_ENVIRONMENTS;
 use config::{Context, Definition, Problem};
 use expression::Variables;
 use git2::{ObjectType, Oid};
@@ -139,10 +140,13 @@ impl<W: Deref<Target = World>> Call<W> {
         if !open.is_empty() && !new.is_tag {
             set("CI_OPEN_MERGE_REQUESTS", &open.join(","));
         }
-        // Those of inner groups override those of outer ones, and those of the project all of them.
-        let groups = self.world.groups_above(project).into_iter().rev().map(Scope::Group);
-        for place in groups.chain([Scope::Project(project.id)]) {
-            let is_given = |row: &&CiVariable| row.place == place && (!row.protected || is_protected);
+        // Those of inner groups override those of outer ones, and those of the project all of them. Those of an
+        // environment are for its jobs alone.
+        let groups = self.world.groups_above(project).into_iter().rev().map(|id| Some(Scope::Group(id)));
+        for place in [None].into_iter().chain(groups).chain([Some(Scope::Project(project.id))]) {
+            let is_given = |row: &&CiVariable| {
+                row.place == place && row.environment_scope == ALL_ENVIRONMENTS && (!row.protected || is_protected)
+            };
             for row in self.world.ci_variables.iter().filter(is_given) {
                 set(&row.key, &row.value);
             }

@@ -44,6 +44,7 @@ form! {
         templates: Vec<TemplateForm>,
         pipelines: Vec<PipelineForm>,
         schedules: Vec<ScheduleForm>,
+        variables: Vec<VariableForm>,
         comments: Vec<CommentForm>,
         statuses: Vec<StatusForm>,
         ssh_keys: Vec<KeyForm>,
@@ -418,6 +419,24 @@ form! {
 }
 
 form! {
+    /// A CI/CD variable of a project or a group, or of the instance.
+    VariableForm {
+        project: Option<String>,
+        group: Option<String>,
+        key: String,
+        value: String,
+        file: bool,
+        protected: bool,
+        masked: bool,
+        hidden: bool,
+        raw: bool,
+        /// The name of an environment, or a pattern; all by default.
+        environment: Option<String>,
+        description: Option<String>,
+    }
+}
+
+form! {
     /// A comment on a commit, possibly on a line of its diff.
     CommentForm {
         project: String,
@@ -538,6 +557,7 @@ impl WorldFile {
         self.templates.extend(other.templates);
         self.pipelines.extend(other.pipelines);
         self.schedules.extend(other.schedules);
+        self.variables.extend(other.variables);
         self.comments.extend(other.comments);
         self.statuses.extend(other.statuses);
         self.ssh_keys.extend(other.ssh_keys);

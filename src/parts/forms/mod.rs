@@ -17,6 +17,7 @@ pub mod refs;
 pub mod release;
 pub mod snippet;
 pub mod user;
+pub mod variable;
 
 use crate::api::projects::Visibility;
 use crate::api::users::GetCurrentUser;

@@ -205,6 +205,12 @@ impl Field {
         self
     }
 
+    /// Masks the text until the user shows it, and marks it as [`Field::not_saved`].
+    pub fn hidden(&mut self) -> &mut Field {
+        self.is_hidden = true;
+        self.not_saved()
+    }
+
     /// Returns whether the text differs from the initial one.
     pub fn is_dirty(&self) -> bool {
         self.input.text() != self.initial

@@ -24,7 +24,11 @@ impl Form {
         }
         self.cancel_submission();
         let Some(field) = self.fields.get(self.focus) else { return };
-        let mut area = TextArea::from(field.input.text().lines());
+        // A value keeps the line break at its end.
+        let mut area = match field.is_kept {
+            true => TextArea::from(field.input.text().lines()),
+            false => TextArea::from(field.input.text().split('\n')),
+        };
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);

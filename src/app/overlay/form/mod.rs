@@ -73,6 +73,9 @@ type Proposed = Box<dyn Fn(&View, Texts) -> NamedTexts>;
 /// A function that returns the actions that remain to be done for what was typed, given the reply.
 type Remaining = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
 
+/// A function that checks texts that depend on each other; the error names the field at which the reason is shown.
+type Verify = Box<dyn Fn(Texts) -> Result<(), (&'static str, String)>>;
+
 /// The texts of the fields of a form, by name.
 #[derive(Clone, Copy)]
 pub struct Texts<'a>(&'a [Field]);
@@ -80,7 +83,12 @@ pub struct Texts<'a>(&'a [Field]);
 impl<'a> Texts<'a> {
     /// Returns the text of the field `name`; empty if there is no such field.
     pub fn get(&self, name: &str) -> &'a str {
-        self.0.iter().find(|field| field.name == name).map_or("", |field| field.input.text().trim())
+        self.whole(name).trim()
+    }
+
+    /// Returns the text of the field `name` with the space around it; empty if there is no such field.
+    pub fn whole(&self, name: &str) -> &'a str {
+        self.0.iter().find(|field| field.name == name).map_or("", |field| field.input.text())
     }
 }
 
@@ -110,6 +118,7 @@ pub struct Form {
     facts: Vec<(&'static str, String)>,
     fixed: Map<String, Value>,
     make: Make,
+    verify: Option<Verify>,
     current: Option<Current>,
     /// The previous values of the saved fields, when they were typed into, by name.
     base_values: Map<String, Value>,
@@ -168,6 +177,7 @@ impl Form {
             facts: Vec::new(),
             fixed: Map::new(),
             make,
+            verify: None,
             current: None,
             base_values: Map::new(),
             proposal: None,
@@ -242,6 +252,12 @@ impl Form {
 
     fn field_mut(&mut self, name: &str) -> Option<&mut Field> {
         self.fields.iter_mut().find(|field| field.name == name)
+    }
+
+    /// Checks texts that depend on each other before they are sent.
+    pub fn verify(mut self, verify: impl Fn(Texts) -> Result<(), (&'static str, String)> + 'static) -> Form {
+        self.verify = Some(Box::new(verify));
+        self
     }
 
     /// Proposes texts for fields that the user has not typed into, made from the data that `wants` requests, which may

@@ -58,6 +58,13 @@ impl Form {
                 }
             }
         }
+        let verified = self.verify.as_ref().map_or(Ok(()), |verify| verify(Texts(&self.fields)));
+        if let Err((name, why)) = verified
+            && let Some((index, field)) = self.fields.iter_mut().enumerate().find(|(_, field)| field.name == name)
+        {
+            field.error = field.error.take().or(Some(why));
+            first_invalid = first_invalid.or(Some(index));
+        }
         if let Some(index) = first_invalid {
             self.state = State::Typing;
             return self.go_to(index);
@@ -93,7 +100,8 @@ impl Form {
 
     /// Masks the values of secret fields, which a server may repeat in its errors.
     pub(super) fn without_secrets(&self, words: String) -> String {
-        let secret = |field: &&Field| field.widget == Widget::Secret && !field.input.is_empty();
+        let is_secret = |field: &Field| field.widget == Widget::Secret || field.is_hidden;
+        let secret = |field: &&Field| is_secret(field) && !field.input.is_empty();
         self.fields.iter().filter(secret).fold(words, |words, field| words.replace(field.input.text(), "****"))
     }
 

@@ -12,6 +12,7 @@ use super::history::{Author, History, replay};
 use super::repository::{Refs, write};
 use super::schema::*;
 use crate::api::releases::AssetLink;
+use crate::api::variables::ALL_ENVIRONMENTS;
 use crate::backend::records::*;
 use crate::backend::runner::{self, PipelinePlan};
 use crate::backend::world::World;
@@ -164,6 +165,18 @@ impl Load {
 
     fn project_id(&self, path: &str) -> Result<u64> {
         self.world.project_at(path).map(|p| p.id).ok_or_else(|| format!("project: there is no project {path}"))
+    }
+
+    /// Returns the group or the project; `None` if neither is named.
+    fn scope(&self, group: &Option<String>, project: &Option<String>) -> Result<Option<Scope>> {
+        Ok(match (group, project) {
+            (Some(path), _) => {
+                let group = self.world.group_at(path);
+                Some(Scope::Group(group.ok_or_else(|| format!("group: there is no group {path}"))?.id))
+            }
+            (None, Some(path)) => Some(Scope::Project(self.project_id(path)?)),
+            (None, None) => None,
+        })
     }
 
     fn milestone_id(&self, project: u64, title: &Option<String>) -> Result<Option<u64>> {
@@ -733,18 +746,24 @@ impl Load {
         }
         for (i, one) in form.notifications.iter().enumerate() {
             let user = self.user_id(&format!("notifications[{i}].user"), &one.user)?;
-            let place = match (&one.group, &one.project) {
-                (Some(path), _) => {
-                    let group = self.world.group_at(path);
-                    Some(Scope::Group(
-                        group.ok_or_else(|| format!("notifications[{i}].group: there is no group {path}"))?.id,
-                    ))
-                }
-                (None, Some(path)) => Some(Scope::Project(self.project_id(path)?)),
-                (None, None) => None,
-            };
+            let place = self.scope(&one.group, &one.project).map_err(|e| format!("notifications[{i}].{e}"))?;
             let (level, email, events) = (one.level.clone(), one.email.clone(), one.events.clone());
             self.world.notification_settings.add(NotificationSetting { id: 0, user, place, level, email, events });
+        }
+        for (i, one) in form.variables.iter().enumerate() {
+            self.world.ci_variables.add(CiVariable {
+                id: 0,
+                place: self.scope(&one.group, &one.project).map_err(|e| format!("variables[{i}].{e}"))?,
+                key: one.key.clone(),
+                value: one.value.clone(),
+                is_file: one.file,
+                protected: one.protected,
+                masked: one.masked || one.hidden,
+                hidden: one.hidden,
+                raw: one.raw,
+                environment_scope: one.environment.clone().unwrap_or_else(|| ALL_ENVIRONMENTS.into()),
+                description: one.description.clone(),
+            });
         }
         Ok(())
     }
