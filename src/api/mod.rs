@@ -50,6 +50,7 @@ pub mod test_reports;
 pub mod todos;
 pub mod topic;
 pub mod types;
+pub mod uploads;
 pub mod users;
 pub mod variables;
 pub mod versions;
@@ -99,6 +100,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("tags", tags::ALL),
     ("test_reports", test_reports::ALL),
     ("todos", todos::ALL),
+    ("uploads", uploads::ALL),
     ("users", users::ALL),
     ("variables", variables::ALL),
     ("versions", versions::ALL),

@@ -114,6 +114,8 @@ pub enum Action {
     Continue(InPane),
     /// Sends a write.
     Send(Write),
+    /// Stops a write that uploads files, by its number.
+    StopUpload(u64),
     /// Sends a write with a text that is saved under a key until the server has it.
     SendSaved(String, Write),
     /// Sends a write and runs a callback on the reply, wherever the user is by then; the text saved under the key, if
@@ -264,6 +266,8 @@ pub enum Msg {
     StreamRemoved(crate::api::Request, bool),
     /// Progress of a result that is read from parts of a large file, by its key.
     RangeReadProgress(String, crate::api::client::Progress),
+    /// The progress of a write that uploads files, by its number.
+    Uploading(u64, crate::api::client::Progress),
     /// The outcome of a write, by its number.
     Sent(u64, Result<Value, Error>),
     /// An event of a transfer, by its number.
@@ -336,6 +340,8 @@ pub enum Effect {
     Cancel(TaskKey),
     /// Sends a write, once.
     Send(u64, Write),
+    /// Stops a write that uploads files. Answered by [`Msg::Sent`].
+    StopUpload(u64, String),
     /// Copies a text to the clipboard.
     Copy(String),
     /// Notifies the user, through the terminal, that something watched has ended.

@@ -453,6 +453,9 @@ impl App {
                     self.store.record_progress(key, progress);
                 }
             }
+            Msg::Uploading(number, progress) => {
+                self.overlays.iter_mut().for_each(|overlay| overlay.progress(number, progress));
+            }
             Msg::Sent(number, outcome) => self.on_sent(number, outcome, effects),
             Msg::Transfer(number, event) => self.on_transfer_event(number, &event, effects),
             Msg::EditorClosed(outcome) => self.on_editor_closed(outcome, effects),
@@ -600,6 +603,7 @@ impl App {
             Action::SetFilter(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
             Action::Continue(rest) => self.with_pane(effects, |pane, cx| pane.resume(rest, cx)),
             Action::Send(write) => self.send(write, KeptKey::Nothing, None, effects),
+            Action::StopUpload(number) => self.stop_upload(number, effects),
             Action::SendSaved(key, write) => {
                 let carries = self.carrying(Some(key));
                 self.send(write, carries, None, effects);

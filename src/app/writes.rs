@@ -80,6 +80,13 @@ impl App {
         effects.push(Effect::Send(number, write));
     }
 
+    /// Stops a write that uploads files.
+    pub(super) fn stop_upload(&self, number: u64, effects: &mut Vec<Effect>) {
+        if let Some(pending) = self.writes.pending.get(&number) {
+            effects.push(Effect::StopUpload(number, pending.write.request.line()));
+        }
+    }
+
     pub(super) fn on_sent(&mut self, number: u64, outcome: Result<Value, Error>, effects: &mut Vec<Effect>) {
         let Some(pending) = self.writes.pending.remove(&number) else { return };
         self.store.record_reachability(outcome.as_ref().err(), self.now);

@@ -10,7 +10,7 @@ use super::presenters::time;
 use super::records::{Upload, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::types::File;
+use crate::api::uploads::{CreateUpload, GetUpload, NewUpload};
 use crate::api::{Id, NoContent, Raw, Time};
 use axum::http::Method;
 use base64::Engine as _;
@@ -29,19 +29,6 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListUploads>(list)
         .read::<GetUpload>(get)
         .write::<DeleteUpload>(delete)
-}
-
-crate::resource! {
-    /// An upload, as its author learns it.
-    pub struct NewUpload {
-        id: u64,
-        alt: String,
-        /// The address relative to the project, for texts.
-        url: String,
-        /// The address relative to the server.
-        full_path: String,
-        markdown: String,
-    }
 }
 
 crate::resource! {
@@ -68,17 +55,9 @@ crate::resource! {
 crate::endpoints! {
     unspecified section "Uploads";
 
-    /// Uploads a file for a text.
-    POST "/projects/{id}/uploads" => NewUpload;
-    struct CreateUpload { id: Id, file: File }
-
     /// Lists the uploads of a project, newest first (since 17.2).
     GET "/projects/{id}/uploads" => Vec<UploadBrief>;
     struct ListUploads { id: Id }
-
-    /// Downloads an upload (since 17.4).
-    GET "/projects/{id}/uploads/{secret}/{filename}" => Raw;
-    struct GetUpload { id: Id, secret: String, filename: String }
 
     /// Deletes an upload (since 17.4).
     DELETE "/projects/{id}/uploads/{secret}/{filename}" => NoContent;

@@ -1,9 +1,12 @@
-//! Images of the repository in rendered texts, drawn by the terminal itself where it can. Images from elsewhere are never
-//! requested.
+//! Images of the repository and uploaded ones in rendered texts, drawn by the terminal itself where it can. They come from
+//! the API of the server; images from elsewhere are never requested.
 
 use super::blob::work::{self, Decode, FitPicture};
 use super::links::{self, TextOrigin};
+use crate::api::Raw;
+use crate::api::endpoint::decode;
 use crate::api::repository::GetRawFile;
+use crate::api::uploads::GetUpload;
 use crate::app::view::View;
 use crate::store::{Load, Want, Work};
 use crate::ui::doc::DocState;
@@ -25,26 +28,62 @@ pub struct InlineImages {
     rows: Vec<u16>,
 }
 
-/// A file of the repository.
-struct Source {
-    request: GetRawFile,
-    /// The identity of its content.
-    id: String,
+/// The request for an image.
+enum Source {
+    /// A file of the repository.
+    File(GetRawFile),
+    /// A file that was uploaded for a text.
+    Upload(GetUpload),
 }
 
-/// Returns the file that an image shows, if it is one of the commit that the text is from.
+impl Source {
+    /// Returns the identity of the content.
+    fn id(&self) -> String {
+        match self {
+            Source::File(GetRawFile { id, path, r#ref, .. }) => {
+                format!("{path} at {} in {id}", r#ref.as_deref().unwrap_or_default())
+            }
+            Source::Upload(GetUpload { id, secret, filename }) => format!("upload {secret} {filename} in {id}"),
+        }
+    }
+
+    fn load(&self) -> Load {
+        match self {
+            Source::File(request) => Load::single(request),
+            Source::Upload(request) => Load::single(request),
+        }
+    }
+
+    fn raw(&self, view: &View) -> Option<Arc<Raw>> {
+        match self {
+            Source::File(request) => view.store.get(request).arc(),
+            Source::Upload(request) => view.store.get(request).arc(),
+        }
+    }
+}
+
+/// Returns whether a name is that of an image.
+fn is_image(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending))
+}
+
+/// Returns the file that an image shows, if it is an upload of the project, or in the commit that the text is from.
 fn source(origin: &TextOrigin, image: &TextImage) -> Option<Source> {
-    let (project, commit) = (origin.project.as_ref()?, origin.git_ref.as_ref()?);
+    let project = origin.project.as_ref()?;
     let address = image.address.as_ref();
-    if links::is_absolute(address) || address.starts_with('#') || links::upload(address).is_some() {
+    if let Some((secret, name)) = links::upload(address) {
+        let filename = decode(name);
+        let request = GetUpload { id: project.clone(), secret: secret.to_owned(), filename };
+        return is_image(&request.filename).then_some(Source::Upload(request));
+    }
+    let commit = origin.git_ref.as_ref()?;
+    if links::is_absolute(address) || address.starts_with('#') {
         return None;
     }
-    let path = origin.path(address)?;
-    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-    ENDINGS.iter().find(|known| known.eq_ignore_ascii_case(ending))?;
-    let id = format!("{path} at {} in {project}", commit.as_str());
+    let path = origin.path(address).filter(|path| is_image(path))?;
     let r#ref = Some(commit.as_str().to_owned());
-    Some(Source { request: GetRawFile { id: project.clone(), path, r#ref, lfs: Some(true) }, id })
+    Some(Source::File(GetRawFile { id: project.clone(), path, r#ref, lfs: Some(true) }))
 }
 
 /// Returns whether the terminal draws images in texts: blocks would be too coarse.
@@ -86,7 +125,8 @@ impl InlineImages {
     pub fn wants(view: &View, origin: &TextOrigin, rendered: Option<&Rendered>) -> Vec<Want> {
         let mut wants = Vec::new();
         for slot in rendered.filter(|_| is_supported(view)).into_iter().flat_map(|rendered| &rendered.images) {
-            let Some(Source { request, id }) = source(origin, slot) else { continue };
+            let Some(source) = source(origin, slot) else { continue };
+            let id = source.id();
             match view.store.result::<Result<Arc<Image>, ImageError>>(&work::picture_key(&id)) {
                 Some(Ok(image)) => {
                     let (room, screen) = (room(view, slot, image), view.images.screen());
@@ -94,8 +134,8 @@ impl InlineImages {
                 }
                 Some(Err(_)) => {}
                 None => {
-                    wants.push(Load::single(&request).optional().into());
-                    let raw = view.store.get(&request).arc();
+                    wants.push(source.load().optional().into());
+                    let raw = source.raw(view);
                     wants.extend(raw.map(|raw| Work::new(Decode { sha: id, bytes: work::shared_bytes(raw) }).into()));
                 }
             }
@@ -106,7 +146,7 @@ impl InlineImages {
     /// Updates the images after a store update.
     pub fn changed(&mut self, view: &View, origin: &TextOrigin, rendered: &Rendered) {
         let fitted = |slot: &TextImage| {
-            let id = source(origin, slot)?.id;
+            let id = source(origin, slot)?.id();
             let image = view.store.result::<Result<Arc<Image>, ImageError>>(&work::picture_key(&id))?.as_ref().ok()?;
             let key = work::fit_key(&id, room(view, slot, image), view.images.screen());
             view.store.result::<Arc<Fitted>>(&key).cloned()

@@ -10,6 +10,7 @@ use super::journal::JournalWriter;
 use super::open;
 use super::run;
 use super::terminal;
+use crate::api::client::OnProgress;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault, Host};
@@ -31,12 +32,14 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// The size in bytes above which a body is parsed on a worker thread.
 const LARGE_BODY_BYTES: usize = 64 * 1024;
+/// The time between two reports of the progress of an upload.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum number of requests that are sent at the same time, of those of which there are many.
 const MAX_OF_MANY: usize = 6;
 /// The time that texts get to reach the disk when the program ends.
@@ -84,6 +87,8 @@ pub struct Executor {
     tasks: HashMap<TaskKey, RunningTask>,
     writes: Vec<JoinHandle<()>>,
     saves: HashMap<u64, AbortHandle>,
+    /// The writes that upload files, by their numbers.
+    uploads: HashMap<u64, AbortHandle>,
     /// The running commands of the configuration.
     runs: HashMap<u64, AbortHandle>,
     drafts: Option<PathBuf>,
@@ -123,6 +128,7 @@ impl Executor {
             tasks: HashMap::new(),
             writes: Vec::new(),
             saves: HashMap::new(),
+            uploads: HashMap::new(),
             runs: HashMap::new(),
             drafts,
             journal: None,
@@ -166,14 +172,28 @@ impl Executor {
                 self.writes.retain(|task| !task.is_finished());
                 let (connection, sender) = (self.connection(write.request.host.as_ref()), self.sender.clone());
                 let synced = self.journal.as_ref().map(JournalWriter::synced);
-                self.writes.push(tokio::spawn(async move {
+                let has_files = !write.files.is_empty();
+                let on_progress = upload_progress(number, &sender);
+                let task = tokio::spawn(async move {
                     // Typed text, and the fact that it is being sent, must be on disk before it is sent.
                     if let Some(synced) = synced {
                         let _ = synced.await;
                     }
-                    let outcome = send(&connection, &write).await;
+                    let outcome = send(&connection, &write, on_progress).await;
                     let _ = sender.send(Msg::Sent(number, outcome)).await;
-                }));
+                });
+                self.uploads.retain(|_, upload| !upload.is_finished());
+                if has_files {
+                    self.uploads.insert(number, task.abort_handle());
+                }
+                self.writes.push(task);
+            }
+            Effect::StopUpload(number, tried) => {
+                if let Some(upload) = self.uploads.remove(&number) {
+                    upload.abort();
+                    let (sender, fault) = (self.sender.clone(), Fault::Disk("the upload was stopped".to_owned()));
+                    tokio::spawn(async move { sender.send(Msg::Sent(number, Err(Error { tried, fault }))).await });
+                }
             }
             Effect::Transfer(number, spec) => {
                 let (connection, sender) = (self.connection(spec.download.request.host.as_ref()), self.sender.clone());
@@ -483,13 +503,30 @@ async fn read<T: Send + 'static>(
     outcome.map_err(|unreadable| Error { tried: tried.to_owned(), fault: Fault::Unreadable(unreadable) })
 }
 
-async fn send(connection: &ServerConnection, write: &Write) -> Result<crate::store::Value, Error> {
+/// Returns a callback that reports the progress of an upload, and leaves out what the app has no time for.
+fn upload_progress(number: u64, sender: &mpsc::Sender<Msg>) -> OnProgress {
+    let (sender, last) = (sender.clone(), Mutex::new(None::<Instant>));
+    Arc::new(move |progress| {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_end = progress.total == Some(progress.done);
+        if is_end || last.is_none_or(|last| last.elapsed() >= PROGRESS_INTERVAL) {
+            *last = Some(Instant::now());
+            let _ = sender.try_send(Msg::Uploading(number, progress));
+        }
+    })
+}
+
+async fn send(
+    connection: &ServerConnection,
+    write: &Write,
+    on_progress: OnProgress,
+) -> Result<crate::store::Value, Error> {
     let client = connection.client().await?;
     let response = if write.files.is_empty() {
         client.send(&write.request).await?
     } else {
         let files: Vec<(&str, &Path)> = write.files.iter().map(|(name, path)| (*name, path.as_path())).collect();
-        client.upload(&write.request, &files, Arc::new(|_| {})).await?
+        client.upload(&write.request, &files, on_progress).await?
     };
     let (reader, kind) = (write.read, response.content_type);
     read(response.body, &write.request.line(), move |body| reader(body, kind.as_deref()).map(|(value, _)| value)).await

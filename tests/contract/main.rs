@@ -54,6 +54,7 @@ mod tls;
 mod today;
 mod todos;
 mod transfers;
+mod uploads;
 mod users;
 mod variables;
 mod versions;

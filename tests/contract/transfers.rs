@@ -294,7 +294,17 @@ async fn an_unreadable_file_is_named_and_nothing_is_sent() {
     let (told, _) = ear();
     let path = PathBuf::from("/nonexistent/me.png");
     let user = CreateUser::default().request();
-    let error = client(&server).upload(&user, &[("avatar", &path)], told).await.expect_err("no file");
+    let error = client(&server).upload(&user, &[("avatar", &path)], told.clone()).await.expect_err("no file");
     assert!(matches!(&error.fault, Fault::Disk(said) if said.contains("/nonexistent/me.png")), "{error}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (pipe, large) = (folder.path().join("pipe"), folder.path().join("large"));
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    // The file is sparse: it takes no room.
+    std::fs::File::create(&large).and_then(|file| file.set_len(5 << 30)).expect("created");
+    for (path, why) in [(folder.path(), "regular file"), (&pipe, "regular file"), (&large, "5368709120 bytes")] {
+        let error = client(&server).upload(&user, &[("avatar", path)], told.clone()).await.expect_err("refused");
+        assert!(matches!(&error.fault, Fault::Disk(said) if said.contains(why)), "{error}");
+    }
     assert!(server.asked().is_empty());
 }

@@ -547,6 +547,7 @@ impl Harness {
                 | Effect::Notify(_)
                 | Effect::Pager(_)
                 | Effect::CheckOut(_)
+                | Effect::StopUpload(..)
                 | Effect::ReadHead(_)
                 | Effect::Push(..)
                 | Effect::StartCustomCommand(..)

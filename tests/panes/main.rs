@@ -5,6 +5,7 @@ mod accessible;
 mod activity;
 mod administrators;
 mod artifacts;
+mod attach;
 mod branch;
 mod browse;
 mod changes;

@@ -60,7 +60,16 @@ impl Payload {
             text += &format!("--{boundary}\r\ncontent-disposition: form-data; name={name}\r\n\r\n{value}\r\n");
         }
         for (name, path) in files {
-            let length = tokio::fs::metadata(path).await.map_err(|e| with_path(path, &e))?.len();
+            let found = tokio::fs::metadata(path).await.map_err(|e| with_path(path, &e))?;
+            let length = found.len();
+            // Reading a pipe would wait for a writer.
+            if !found.is_file() {
+                return Err(with_path(path, &io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")));
+            }
+            if length > MAX_FILE_BYTES {
+                let why = format!("it has {length} bytes, and at most {MAX_FILE_BYTES} are uploaded");
+                return Err(with_path(path, &io::Error::new(ErrorKind::FileTooLarge, why)));
+            }
             let file = quoted(&path.file_name().unwrap_or_default().to_string_lossy());
             text += &format!("--{boundary}\r\ncontent-disposition: form-data; name={}; ", quoted(name));
             text += &format!("filename={file}\r\ncontent-type: application/octet-stream\r\n\r\n");
@@ -160,6 +169,9 @@ impl Sending {
         }
     }
 }
+
+/// The maximum size of an uploaded file, in bytes: ten times what servers accept unless an administrator raised it.
+const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// An error for a file that could not be read; its message contains the path.
 #[derive(Debug)]

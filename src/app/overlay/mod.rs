@@ -20,6 +20,7 @@ use super::keymap::Key;
 use super::pointer::Pointer;
 use super::view::View;
 use crate::api::Error;
+use crate::api::client::Progress;
 use crate::store::{Value, Want};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -97,6 +98,8 @@ pub trait Overlay {
     }
     /// Records that the write with that number, requested by this overlay, is being sent.
     fn sending(&mut self, _number: u64) {}
+    /// Records how much of the files of a write was sent.
+    fn progress(&mut self, _number: u64, _progress: Progress) {}
     /// Handles the end of a write; returns `None` if the write is not this overlay's.
     fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterEvent> {
         None

@@ -52,6 +52,11 @@ impl Completer {
         Some(Completer { project, merge_request, typed, names, selected: 0, closed: None })
     }
 
+    /// Returns the project whose names are completed.
+    pub fn project(&self) -> &Id {
+        &self.project
+    }
+
     /// Returns the candidates.
     pub fn names(&self) -> &[Name] {
         if self.closed.is_some() { &[] } else { &self.names }

@@ -1,11 +1,12 @@
 //! Composer for a text of several lines: saved while it is typed, sent once, and shown again if sending failed.
 
+mod attach;
 pub mod choice;
 mod complete;
 mod current;
 
 use super::{AfterEvent, Overlay, TextEntry, for_text_area};
-use crate::api::Error;
+use crate::api::{Error, client};
 use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
@@ -22,6 +23,7 @@ use crate::ui::line::Line;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, popup, state, text};
+use attach::{PathEntry, Step, Upload};
 use choice::Choice;
 use complete::Completer;
 use crossterm::event::KeyCode;
@@ -119,6 +121,14 @@ pub struct Composer {
     theirs: Vec<String>,
     /// The text that is saved under `key` already.
     kept: String,
+    /// The path of a file to attach, while it is typed.
+    attaching: Option<PathEntry>,
+    /// The file that is being uploaded.
+    upload: Option<Upload>,
+    /// The reason why a file was not attached.
+    attach_error: Option<String>,
+    /// A path that was just pasted, before the cursor.
+    pasted_path: String,
 }
 
 impl Composer {
@@ -175,6 +185,10 @@ impl Composer {
             current: None,
             theirs: Vec::new(),
             kept: text.to_owned(),
+            attaching: None,
+            upload: None,
+            attach_error: None,
+            pasted_path: String::new(),
         };
         composer.set(text);
         composer
@@ -239,6 +253,10 @@ impl Composer {
     /// Sends the text, or adds it to the review of its object, starting one if there is none.
     fn submit(&mut self, to_review: bool, cx: &mut Cx) -> AfterEvent {
         if self.is_busy() {
+            return AfterEvent::KeepOpen;
+        }
+        if self.upload.is_some() {
+            cx.say(Tone::Warning, "A file is still being uploaded; C-x stops it.");
             return AfterEvent::KeepOpen;
         }
         let text = self.text();
@@ -318,6 +336,52 @@ impl Composer {
         });
     }
 
+    /// Opens the entry for the path of a file to attach; a path that was just pasted is taken from the text.
+    fn attach(&mut self, cx: &mut Cx) {
+        let why = match &self.completer {
+            None => Some("Files can be attached only to comments in a project."),
+            Some(_) if cx.view.session.offline => Some("labscope is offline: files are attached when it is online."),
+            Some(_) if self.upload.is_some() => Some("A file is being uploaded already."),
+            Some(_) => None,
+        };
+        if let Some(why) = why {
+            return cx.say(Tone::Warning, why);
+        }
+        self.preview = None;
+        self.attach_error = None;
+        let pasted = std::mem::take(&mut self.pasted_path);
+        let area = self.area.get_mut();
+        for _ in pasted.chars() {
+            area.delete_char();
+        }
+        self.attaching = Some(PathEntry::new(pasted, &cx.view));
+    }
+
+    fn insert(&mut self, text: &str, cx: &mut Cx) {
+        self.area.get_mut().insert_str(text);
+        self.keep(cx);
+    }
+
+    /// Handles a key for the path of a file.
+    fn type_path(&mut self, key: Key, cx: &mut Cx) {
+        let Some(entry) = &mut self.attaching else { return };
+        let step = entry.key_pressed(key, &cx.view);
+        let typed = match step {
+            Step::KeepOpen => return,
+            Step::Cancel => None,
+            Step::Attach(typed) => Some(typed),
+        };
+        let replaced = self.attaching.take().map(|entry| entry.replaced).unwrap_or_default();
+        match (typed, &self.completer) {
+            (Some(typed), Some(completer)) => {
+                let (upload, write) = Upload::begin(completer.project(), &typed, replaced);
+                self.upload = Some(upload);
+                cx.act(Action::Send(write));
+            }
+            _ => self.insert(&replaced, cx),
+        }
+    }
+
     fn toggle_preview(&mut self) {
         self.preview = match self.preview.take() {
             Some(_) => None,
@@ -381,6 +445,9 @@ impl Composer {
             line.push(name.to_owned(), Role::Key);
             line.push(format!(" {what}  "), Role::Dim);
         };
+        if let Some(upload) = &self.upload {
+            return Line::new(format!("{}  C-x stops", upload.words()), Role::Running);
+        }
         match &self.state {
             State::Typing => {
                 match &self.purpose {
@@ -395,6 +462,9 @@ impl Composer {
                 }
                 if self.choice().is_none() {
                     word("C-r", "preview");
+                }
+                if self.completer.is_some() {
+                    word("M-u", "attach");
                 }
                 word("C-o", "$EDITOR");
                 word("Esc", "save draft");
@@ -422,6 +492,9 @@ impl Composer {
 
     /// Returns the reason why the text was not sent, as lines.
     fn error_lines(&self, width: u16) -> Vec<String> {
+        if let Some(why) = &self.attach_error {
+            return text::wrap(&format!("{}.", text::sanitize(why)), width.into(), MAX_ERROR_LINES);
+        }
         let State::Failed(why) = &self.state else { return Vec::new() };
         let words = format!("Not sent. {}. Your text is saved.", why.trim_end_matches('.'));
         text::wrap(&words, width.into(), MAX_ERROR_LINES)
@@ -489,6 +562,7 @@ impl Overlay for Composer {
             wants.extend(self.completer.iter().flat_map(|completer| completer.wants(view)));
         }
         wants.extend(self.current.as_ref().map(|current| current.load.clone().into()));
+        wants.extend(self.attaching.as_ref().and_then(|entry| entry.want(view)));
         wants
     }
 
@@ -553,6 +627,9 @@ impl Overlay for Composer {
                 cursor = offset(at.col, left).zip(offset(at.row, top)).map(|(x, y)| (body.x + x, body.y + y));
             }
         }
+        if let Some(entry) = &self.attaching {
+            return entry.draw(view, screen, foot, buf);
+        }
         self.footer(view).draw(buf, foot, theme);
         let cursor = cursor.filter(|(x, y)| body.contains((*x, *y).into()));
         if let (Some(completer), Some(at)) = (&self.completer, cursor) {
@@ -578,6 +655,15 @@ impl Overlay for Composer {
             let step = chooser.key(key, None, &cx.view);
             return self.take_step(step, cx);
         }
+        if self.attaching.is_some() {
+            self.type_path(key, cx);
+            return AfterEvent::KeepOpen;
+        }
+        if let (Some(upload), KeyCode::Char('x'), true) = (&mut self.upload, key.code, key.ctrl) {
+            upload.is_stopped = true;
+            upload.number.into_iter().for_each(|number| cx.act(Action::StopUpload(number)));
+            return AfterEvent::KeepOpen;
+        }
         if !self.is_busy() && self.open_choice(key, &cx.view) {
             return AfterEvent::KeepOpen;
         }
@@ -585,6 +671,10 @@ impl Overlay for Composer {
             return AfterEvent::KeepOpen;
         }
         match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) if self.upload.is_some() => {
+                cx.say(Tone::Warning, "A file is still being uploaded; C-x stops it.");
+                return AfterEvent::KeepOpen;
+            }
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 if !self.is_busy() {
                     self.keep(cx);
@@ -596,6 +686,7 @@ impl Overlay for Composer {
             }
             (KeyCode::Char('s'), true) => return self.submit(false, cx),
             (KeyCode::Char('s'), false) if key.alt => return self.submit(true, cx),
+            (KeyCode::Char('u'), false) if key.alt && !self.is_busy() => self.attach(cx),
             (KeyCode::Char('r'), true) => self.toggle_preview(),
             (KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown, _) if self.preview.is_some() => {
                 if let Some(preview) = &mut self.preview {
@@ -618,6 +709,8 @@ impl Overlay for Composer {
             }
             _ => {
                 self.preview = None;
+                self.attach_error = None;
+                self.pasted_path.clear();
                 let area = self.area.get_mut();
                 let changed = area.input(for_text_area(key));
                 // Replacing the whole text takes two steps, removing and inserting: undo both, so that the empty text
@@ -633,7 +726,7 @@ impl Overlay for Composer {
     }
 
     fn text_entry(&self) -> TextEntry {
-        if self.choosing.is_some() {
+        if self.choosing.is_some() || self.attaching.is_some() {
             return TextEntry::Line;
         }
         let takes = !self.is_busy() && !matches!(self.state, State::Conflict(..));
@@ -644,8 +737,16 @@ impl Overlay for Composer {
         if let Some(chooser) = &mut self.choosing {
             return chooser.type_text(text, &cx.view);
         }
+        if let Some(entry) = &mut self.attaching {
+            return entry.paste(text, &cx.view);
+        }
         if !self.is_busy() && !matches!(self.state, State::Conflict(..)) {
             self.preview = None;
+            self.pasted_path.clear();
+            if self.completer.is_some() && attach::is_path(text) {
+                self.pasted_path = text.to_owned();
+                cx.say(Tone::Info, "M-u attaches the file in place of its path.");
+            }
             self.area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
             self.keep(cx);
         }
@@ -668,6 +769,9 @@ impl Overlay for Composer {
         }
         if let Some(completer) = &mut self.completer {
             completer.refresh(view);
+        }
+        if let Some(entry) = &mut self.attaching {
+            entry.refresh(view);
         }
         if matches!(self.state, State::Checking) {
             return self.check(cx);
@@ -699,13 +803,33 @@ impl Overlay for Composer {
         matches!(self.state, State::Done)
     }
 
+    fn progress(&mut self, number: u64, progress: client::Progress) {
+        if let Some(upload) = self.upload.as_mut().filter(|upload| upload.number == Some(number)) {
+            upload.progress = progress;
+        }
+    }
+
     fn sending(&mut self, number: u64) {
+        if let Some(upload) = self.upload.as_mut().filter(|upload| upload.number.is_none()) {
+            upload.number = Some(number);
+            return;
+        }
         if matches!(self.state, State::Sending(None)) {
             self.state = State::Sending(Some(number));
         }
     }
 
-    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterEvent> {
+    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, cx: &mut Cx) -> Option<AfterEvent> {
+        if let Some(upload) = self.upload.take_if(|upload| upload.number == Some(number)) {
+            match upload.outcome(outcome) {
+                Ok(markdown) => self.insert(&markdown, cx),
+                Err(why) => {
+                    self.attach_error = (!upload.is_stopped).then_some(why);
+                    self.insert(&upload.replaced, cx);
+                }
+            }
+            return Some(AfterEvent::KeepOpen);
+        }
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {
             return None;
         }

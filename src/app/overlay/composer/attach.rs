@@ -1,0 +1,245 @@
+//! Attaching a file to a text: its path, completed from the local folders, and the upload.
+
+use crate::api::client::Progress;
+use crate::api::types::File;
+use crate::api::uploads::{CreateUpload, NewUpload};
+use crate::api::{Error, Id};
+use crate::app::keymap::Key;
+use crate::app::local_paths;
+use crate::app::overlay::picker::edit;
+use crate::app::view::View;
+use crate::store::{Canceled, Derive, Value, Want, Work, Write};
+use crate::ui::form::{self, Suggestion};
+use crate::ui::input::Input;
+use crate::ui::line::Line;
+use crate::ui::text;
+use crate::ui::theme::Role;
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::path::PathBuf;
+
+/// The maximum number of files of a folder that are read.
+const MAX_FILES: usize = 5000;
+/// The maximum number of offered names.
+const MAX_OFFERED: usize = 50;
+/// The maximum length in bytes of a pasted text that may be a path.
+const MAX_PATH_BYTES: usize = 4096;
+
+/// The names in a local folder; those of folders end with a slash.
+struct ListFolder {
+    folder: PathBuf,
+    key: String,
+}
+
+impl Derive for ListFolder {
+    type Output = Vec<String>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, canceled: Canceled<'_>) -> Vec<String> {
+        let folder = if self.folder.as_os_str().is_empty() { ".".into() } else { self.folder.clone() };
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let name = |entry: std::fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            Some(if entry.path().is_dir() { format!("{name}/") } else { name })
+        };
+        let mut names: Vec<String> = entries.take_while(|_| !canceled()).take(MAX_FILES).filter_map(name).collect();
+        names.sort_by_key(|name| name.to_lowercase());
+        names
+    }
+}
+
+/// The path of a file that is being chosen.
+pub struct PathEntry {
+    input: Input,
+    /// The names that continue the path.
+    names: Vec<String>,
+    selected: usize,
+    /// The time at which the entry was opened, in seconds: folders are read once for each.
+    opened_at: i64,
+    /// The pasted path that the link replaces; put back if nothing is attached.
+    pub replaced: String,
+}
+
+/// The decision about the path.
+pub enum Step {
+    KeepOpen,
+    Cancel,
+    Attach(String),
+}
+
+impl PathEntry {
+    /// Begins with the path that was just pasted, or with none.
+    pub fn new(pasted: String, view: &View) -> PathEntry {
+        let typed = pasted.trim().trim_start_matches("file://").to_owned();
+        let mut entry = PathEntry {
+            input: Input::new(typed),
+            names: Vec::new(),
+            selected: 0,
+            opened_at: view.local_now.as_second(),
+            replaced: pasted,
+        };
+        entry.refresh(view);
+        entry
+    }
+
+    /// Returns the folder of the typed path, with its slash, and the start of a name in it.
+    fn split(&self) -> (&str, &str) {
+        let typed = self.input.text();
+        typed.split_at(typed.rfind('/').map_or(0, |slash| slash + 1))
+    }
+
+    fn key(&self) -> String {
+        format!("files of {} at {}", self.split().0, self.opened_at)
+    }
+
+    /// Returns the want for the names of the folder.
+    pub fn want(&self, view: &View) -> Option<Want> {
+        let (folder, key) = (local_paths::path(self.split().0), self.key());
+        view.store.is_result_missing(&key).then(|| Work::new(ListFolder { folder, key }).into())
+    }
+
+    /// Finds the names that continue the path.
+    pub fn refresh(&mut self, view: &View) {
+        let (_, start) = self.split();
+        let known = view.store.result::<Vec<String>>(&self.key());
+        let fits = |name: &&String| name.starts_with(start) && (!name.starts_with('.') || start.starts_with('.'));
+        let is_whole = |name: &&String| name.as_str() == start;
+        self.names = known
+            .into_iter()
+            .flatten()
+            .filter(fits)
+            .filter(|name| !is_whole(name))
+            .take(MAX_OFFERED)
+            .cloned()
+            .collect();
+        self.selected = self.selected.min(self.names.len().saturating_sub(1));
+    }
+
+    /// Handles a key.
+    pub fn key_pressed(&mut self, key: Key, view: &View) -> Step {
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return Step::Cancel,
+            (KeyCode::Enter, _) => {
+                let typed = self.input.text().trim().to_owned();
+                return if typed.is_empty() { Step::KeepOpen } else { Step::Attach(typed) };
+            }
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => self.selected = self.selected.saturating_sub(1),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => {
+                self.selected = (self.selected + 1).min(self.names.len().saturating_sub(1));
+            }
+            (KeyCode::Tab, _) => {
+                if let Some(name) = self.names.get(self.selected) {
+                    let path = format!("{}{name}", self.split().0);
+                    self.input.set(path);
+                }
+                self.selected = 0;
+            }
+            _ => {
+                if edit(&mut self.input, key) {
+                    self.selected = 0;
+                }
+            }
+        }
+        self.refresh(view);
+        Step::KeepOpen
+    }
+
+    /// Adds pasted text to the path.
+    pub fn paste(&mut self, pasted: &str, view: &View) {
+        self.input.paste(pasted);
+        self.refresh(view);
+    }
+
+    /// Draws the path on a line, and the names above or below it; returns the cell of the cursor.
+    pub fn draw(&self, view: &View, screen: Rect, line: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let used = Line::new("Attach ", Role::Dim).draw(buf, line, view.theme);
+        let field = Rect { x: line.x + used, width: line.width.saturating_sub(used), ..line };
+        let cursor = self.input.draw(buf, field, view.theme, true, "path of a file; Tab completes, Enter uploads");
+        let offers: Vec<Suggestion> = self.names.iter().map(|name| Suggestion { value: name, note: "" }).collect();
+        let before = text::width(self.split().0).min(usize::from(field.width));
+        let anchor = Rect { x: field.x + before as u16, width: 1, ..field };
+        form::draw_suggestions(buf, screen, view.theme, anchor, &offers, self.selected);
+        form::draw_inline_suggestion(
+            buf,
+            screen,
+            view.theme,
+            cursor.unwrap_or((field.x, field.y)),
+            &offers,
+            self.selected,
+        );
+        cursor
+    }
+}
+
+/// A file that is being uploaded.
+pub struct Upload {
+    name: String,
+    /// The number of the write, once it is known.
+    pub number: Option<u64>,
+    pub progress: Progress,
+    pub is_stopped: bool,
+    /// The pasted path that the link replaces.
+    pub replaced: String,
+}
+
+impl Upload {
+    /// Begins the upload of a file to a project.
+    pub fn begin(project: &Id, typed: &str, replaced: String) -> (Upload, Write) {
+        let path = local_paths::path(typed);
+        let name = path.file_name().map_or_else(|| typed.to_owned(), |name| name.to_string_lossy().into_owned());
+        let write =
+            Write::new(&CreateUpload { id: project.clone(), file: File }, format!("attach {}", text::sanitize(&name)));
+        let write = Write { files: vec![("file", path)], ..write };
+        (Upload { name, number: None, progress: Progress::default(), is_stopped: false, replaced }, write)
+    }
+
+    /// Describes the progress.
+    pub fn words(&self) -> String {
+        let (done, name) = (text::bytes(self.progress.done), text::sanitize(&self.name));
+        match self.progress.total {
+            Some(total) if self.progress.done < total => format!("uploading {name}: {done} of {}", text::bytes(total)),
+            Some(_) => format!("uploading {name}: waiting for the server"),
+            None => format!("uploading {name}"),
+        }
+    }
+
+    /// Returns the Markdown of the uploaded file, or the reason why there is none.
+    pub fn outcome(&self, outcome: &Result<Value, Error>) -> Result<String, String> {
+        match outcome {
+            Ok(value) => match value.downcast_ref::<NewUpload>() {
+                Some(upload) if !upload.markdown.is_empty() => Ok(upload.markdown.clone()),
+                _ => Err(format!("{} was uploaded, but the server sent no link to it", self.name)),
+            },
+            Err(error) => Err(format!("{} was not attached: {}", self.name, error.message().trim_end_matches('.'))),
+        }
+    }
+}
+
+/// Returns whether a pasted text looks like the absolute path of a file, as a terminal pastes a file that is dropped on it.
+pub fn is_path(pasted: &str) -> bool {
+    let pasted = pasted.trim();
+    let is_absolute = pasted.starts_with('/') || pasted.starts_with("~/") || pasted.starts_with("file:///");
+    is_absolute
+        && pasted.len() <= MAX_PATH_BYTES
+        && !pasted.contains('\n')
+        && pasted.trim_start_matches('/').contains(['/', '.'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pasted_paths_are_told_from_text() {
+        for path in ["/tmp/a.png", "~/shots/b.png ", "file:///tmp/a.png", "/a.png"] {
+            assert!(is_path(path), "{path}");
+        }
+        for text in ["/approve", "a/b", "/tmp/a\n/tmp/b", "", "~5", "see /tmp/a.png"] {
+            assert!(!is_path(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Files attached to comments: the path, the upload, and everything that can go wrong with a file.
+
+use crate::fixtures::user;
+use crate::harness::{Begin, Harness};
+use labscope::api::Fault;
+use labscope::api::client::Progress;
+use labscope::app::Place;
+use labscope::app::action::Msg;
+use serde_json::json;
+
+const UPLOADS: &str = "POST /projects/acme%2Frocket-ui/uploads";
+const SECRET: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+
+async fn composer(begin: Begin) -> Harness {
+    let mut harness = begin.size(120, 40).open();
+    harness
+        .reply("GET /user", user(1, "ada"))
+        .reply(
+            "GET /projects/acme%2Frocket-ui/issues/7",
+            json!({"id": 70, "iid": 7, "title": "Rows", "state": "opened"}),
+        )
+        .reply("GET /projects/acme%2Frocket-ui/issues/7/discussions", json!([]))
+        .settle()
+        .await;
+    harness.press("C").settle().await;
+    harness
+}
+
+fn issue() -> Begin {
+    Begin::at(Place::new("issue").project("acme/rocket-ui").item(7))
+}
+
+#[tokio::test]
+async fn the_link_of_an_uploaded_file_is_inserted_at_the_cursor() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("it is there").display().to_string();
+    for name in ["plan.png", "plants.txt", ".hidden"] {
+        std::fs::write(folder.path().join(name), "x").expect("written");
+    }
+    let mut harness = composer(issue()).await;
+    harness.reply(
+        UPLOADS,
+        json!({"id": 1, "alt": "plan", "url": format!("/uploads/{SECRET}/plan.png"),
+        "markdown": format!("![plan](/uploads/{SECRET}/plan.png)")}),
+    );
+    harness.type_text("before  after").press("Left Left Left Left Left Left").press("M-u");
+    harness.type_text(&format!("{root}/pla")).settle().await;
+    harness.expect("plan.png").expect("plants.txt").expect_no(".hidden").press("Tab Enter").settle().await;
+    harness.expect(&format!("before ![plan](/uploads/{SECRET}/plan.png) after"));
+    assert!(harness.asked.iter().any(|line| line.starts_with(UPLOADS)), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn a_pasted_path_is_offered_and_its_link_takes_its_place() {
+    let mut harness = composer(issue()).await;
+    harness.reply(UPLOADS, json!({"id": 1, "markdown": "[log.txt](/uploads/x/log.txt)"}));
+    harness.type_text("see ");
+    harness.send(Msg::Paste("/tmp/log.txt".into()));
+    harness.expect("M-u attaches the file in place of its path.").expect("see /tmp/log.txt");
+    harness.press("M-u Esc").settle().await;
+    harness.expect("see /tmp/log.txt");
+    harness.press("C-u");
+    harness.send(Msg::Paste("/tmp/log.txt".into()));
+    harness.press("M-u Enter").settle().await;
+    harness.expect("[log.txt](/uploads/x/log.txt)").expect_no("/tmp/log.txt");
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_uploaded_costs_no_text() {
+    let faults = [
+        (Fault::Refused(413, "Request Entity Too Large".into()), "Too Large"),
+        (Fault::Denied("403 Forbidden".into()), "403 Forbidden"),
+        (Fault::Server(500, "500 Internal Server Error".into()), "500"),
+        (Fault::Disk("/tmp/log.txt cannot be read: it is not a regular file".into()), "it is not a regular file"),
+    ];
+    for (fault, words) in faults {
+        let mut harness = composer(issue().refusing(|request| request.path.ends_with("/uploads"))).await;
+        harness.type_text("see ");
+        harness.send(Msg::Paste("/tmp/log.txt".into()));
+        harness.press("M-u Enter").settle().await;
+        harness.expect("uploading log.txt").press("C-s Esc").expect("A file is still being uploaded");
+        harness.send(Msg::Uploading(1, Progress { done: 2048, total: Some(10240) }));
+        harness.expect("uploading log.txt: ");
+        harness.refuse(fault);
+        harness.expect("log.txt was not attached").expect(words).expect("see /tmp/log.txt");
+        assert!(!harness.asked.iter().any(|line| line.contains("/notes") && line.starts_with("POST")));
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_attached_if_the_path_is_left() {
+    let mut harness = composer(issue()).await;
+    harness.press("M-u").expect("Attach ").press("Esc").expect_no("Attach ");
+}
