@@ -13,6 +13,10 @@ crate::resource! {
         /// The notes, oldest first.
         notes: Vec<Note>,
     }
+    unspecified {
+        /// The results of quick actions, if the text had nothing else: then there is no thread.
+        summary: Option<Vec<String>>,
+    }
 }
 
 impl From<Discussion> for Vec<Note> {

@@ -66,8 +66,14 @@ crate::endpoints! {
     outdates [DraftNotes, Notes, Participants, MergeRequest, MergeRequests];
     struct PublishDraftNote { id: Id, merge_request_iid: u64, draft_note_id: u64 }
 
-    /// Publishes all draft notes of the caller; succeeds even if there are none.
+    /// Publishes all draft notes of the caller; succeeds even if there are none. Servers before 19.2 ignore the state, and
+    /// all of them ignore one that is not allowed.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/bulk_publish" => NoContent,
-    outdates [DraftNotes, Notes, Participants, MergeRequest, MergeRequests, Approvals];
-    struct PublishReview { id: Id, merge_request_iid: u64 }
+    outdates [DraftNotes, Notes, Participants, MergeRequest, MergeRequests, Approvals, Reviewers];
+    struct PublishReview {
+        id: Id,
+        merge_request_iid: u64,
+        /// The verdict of the review: `reviewed` or `requested_changes`.
+        reviewer_state: Option<String>,
+    }
 }

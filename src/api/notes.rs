@@ -43,6 +43,8 @@ crate::resource! {
         project_id: Nullable<u64>,
         commit_id: Option<String>,
         confidential: Option<bool>,
+        /// The results of quick actions, if the text had nothing else: then there is no note.
+        summary: Option<Vec<String>>,
     }
     served {
         internal: Option<bool>,

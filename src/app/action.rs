@@ -68,7 +68,9 @@ pub struct ReviewSubmission {
     pub summary: Option<(String, Draft)>,
     /// Whether the server keeps comments as draft notes until they are published.
     pub as_draft_notes: bool,
-    /// The action to perform once the server has all of them.
+    /// The verdict, to be saved under that key: it replaces one that was not sent.
+    pub verdict: Option<(String, Draft)>,
+    /// The action to perform once the server has all of them. It also sends the verdict.
     pub then: Option<Box<Action>>,
 }
 

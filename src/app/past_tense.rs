@@ -17,6 +17,7 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("submit", "submitted"),
     ("take", "took"),
     ("unstar", "unstarred"),
+    ("withdraw", "withdrew"),
     ("write", "wrote"),
 ];
 

@@ -124,6 +124,7 @@ fn show<W: Deref<Target = World>>(
     comments: &[&CommitComment],
 ) -> Discussion {
     Discussion {
+        summary: None,
         id: discussion_id(target, thread),
         individual_note: comments.iter().all(|comment| comment.note_type().is_none()),
         notes: comments.iter().map(|comment| show_note(call, comment)).collect(),

@@ -274,7 +274,7 @@ fn reviewers(call: &ReadCall, input: ListReviewers) -> Outcome<Vec<Reviewer>> {
     })
 }
 
-fn approve(call: &mut WriteCall, input: Approve) -> Outcome<Approvals> {
+pub fn approve(call: &mut WriteCall, input: Approve) -> Outcome<Approvals> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user, now) = (mr.id, call.require_user()?.id, call.now);
     check_sha(&input.sha, call.source_head(mr, Some(&git)))?;
@@ -294,7 +294,7 @@ fn approve(call: &mut WriteCall, input: Approve) -> Outcome<Approvals> {
     ok(call.show_approvals(&mr))
 }
 
-fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<NoContent> {
+pub fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<NoContent> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user) = (mr.id, call.require_user()?.id);
     if !mr.approvals.contains_key(&user) {
@@ -311,7 +311,7 @@ fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<NoContent> {
     Ok(Answer::new(NoContent).status(201).with_body(left))
 }
 
-fn merge(call: &mut WriteCall, input: Merge) -> Outcome<View> {
+pub fn merge(call: &mut WriteCall, input: Merge) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user) = (mr.id, call.require_user()?.id);
     if !call.can_merge(mr) {
@@ -501,7 +501,7 @@ fn cancel(call: &mut WriteCall, input: CancelAutoMerge) -> Outcome<AutoMergeCanc
 }
 
 /// Rebases before it replies, although the reply says that the rebase is in progress.
-fn rebase(call: &mut WriteCall, input: RebaseMergeRequest) -> Outcome<Rebase> {
+pub fn rebase(call: &mut WriteCall, input: RebaseMergeRequest) -> Outcome<Rebase> {
     let (target_project, mr, target_git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (mr, target_project, user) = (mr.clone(), target_project.id, call.require_user()?.id);
     let forbidden = |why: &str| Rejection::message(403, format!("403 Forbidden - {why}"));

@@ -18,18 +18,6 @@ use std::ops::Deref;
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListDiscussions>(|call, e| list(call, &notes::target(call, &e.on)?))
-        .write::<CreateDiscussion>(|call, e| {
-            let target = notes::target(call, &e.on)?;
-            // Other objects have no lines to comment on.
-            let is_request = matches!(target.noteable, Noteable::MergeRequest(_));
-            let position = e.position.as_ref().filter(|_| is_request).map(positions::to_record).transpose()?;
-            let id = start(call, &target, e.body, position, e.commit_id.filter(|_| is_request))?;
-            ok(show(call, &target, id))
-        })
-        .write::<ReplyToDiscussion>(|call, e| {
-            let target = notes::target(call, &e.on)?;
-            answer(call, &target, &e.discussion_id, e.body)
-        })
         .write::<ResolveDiscussion>(|call, e| {
             let target = notes::target(call, &e.on)?;
             resolve(call, &target, &e.discussion_id, e.resolved)
@@ -139,6 +127,7 @@ fn show_notes<W: Deref<Target = World>>(
 ) -> Discussion {
     let note = |note: &&records::Note| notes::show(call, target, note);
     Discussion {
+        summary: None,
         id: discussion_id(target.noteable, thread),
         individual_note: notes.iter().all(|note| note.kind == NoteKind::Single),
         notes: notes.iter().map(note).collect(),
@@ -155,6 +144,15 @@ fn list(call: &ReadCall, target: &NoteTarget) -> Outcome<Vec<Discussion>> {
 /// Returns a 400 in the wording of GitLab servers.
 fn bad_request(why: &str) -> Rejection {
     Rejection::bad_request(format!("400 Bad request - {why}"))
+}
+
+/// Starts a thread, and returns it.
+pub fn create(call: &mut WriteCall, target: &NoteTarget, new: CreateDiscussion) -> Outcome<Discussion> {
+    // Other objects have no lines to comment on.
+    let is_request = matches!(target.noteable, Noteable::MergeRequest(_));
+    let position = new.position.as_ref().filter(|_| is_request).map(positions::to_record).transpose()?;
+    let id = start(call, target, new.body, position, new.commit_id.filter(|_| is_request))?;
+    ok(show(call, target, id))
 }
 
 /// Starts a thread, on a line if a position is given. Returns its ID.
@@ -237,7 +235,8 @@ fn update_note(call: &mut WriteCall, input: UpdateDiscussionNote) -> Outcome<Not
     ok(notes::show(call, &target, notes::find(call, &target, note)?))
 }
 
-fn answer(call: &mut WriteCall, target: &NoteTarget, id: &str, body: String) -> Outcome<Note> {
+/// Replies in a thread. Returns the reply.
+pub fn answer(call: &mut WriteCall, target: &NoteTarget, id: &str, body: String) -> Outcome<Note> {
     let thread = find(call, target.noteable, id)?;
     let id = reply(call, target, thread, body)?;
     let note = call.world.notes.get(id).ok_or_else(|| Rejection::not_found("Note"))?;

@@ -2,10 +2,12 @@
 
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::discussions;
+use super::modes::Version;
 use super::mount::Mount;
 use super::notes::{self, NoteTarget};
 use super::params;
 use super::positions;
+use super::quick_actions;
 use super::records::{self, Noteable, ReviewState};
 use super::rejection::Rejection;
 use super::world::World;
@@ -188,9 +190,6 @@ fn publish_one(call: &mut WriteCall, input: PublishDraftNote) -> Outcome<NoConte
     let (target, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
     let id = find(call, mr, user, input.draft_note_id)?.id;
     publish(call, &target, &[id])?;
-    if call.world.draft_notes_of(mr, user).next().is_none() {
-        set_review(call, mr, user, ReviewState::Reviewed);
-    }
     ok(NoContent)
 }
 
@@ -199,31 +198,33 @@ fn publish_one(call: &mut WriteCall, input: PublishDraftNote) -> Outcome<NoConte
 struct ReviewOptions {
     /// The summary, which becomes a plain note.
     note: Option<String>,
-    /// The state of the review: `reviewed` or `requested_changes`.
-    reviewer_state: Option<String>,
 }
 
 fn publish_all(call: &mut WriteCall, input: PublishReview) -> Outcome<NoContent> {
     let (target, mr, user) = find_target(call, &input.id, input.merge_request_iid)?;
     let options: ReviewOptions = params::read(&call.inputs)?;
-    let states = ["", "reviewed", "requested_changes"];
-    let state = call.choice_or_first("reviewer_state", options.reviewer_state.as_deref(), &states)?;
+    // Older versions ignore the state.
+    let state = input.reviewer_state.as_deref().filter(|_| call.version >= Version::V19);
+    let state = call.choice_or_first("reviewer_state", state, &["", "reviewed", "requested_changes"])?;
     let state = ReviewState::from_name(state);
-    let ids: Vec<u64> = call.world.draft_notes_of(mr, user).map(|draft_note| draft_note.id).collect();
-    let is_empty = ids.is_empty();
-    if !is_empty {
-        publish(call, &target, &ids)?;
-    }
+    publish_own(call, &target, mr, user)?;
     if let Some(summary) = options.note.filter(|text| !text.trim().is_empty()) {
         let author = notes::authorize_write(call, &target)?;
         let (on, at) = (target.noteable, call.now);
         let note = records::Note { on, body: summary, author, created_at: at, updated_at: at, ..Default::default() };
         notes::add(call, note);
     }
-    if let Some(state) = state.or((!is_empty).then_some(ReviewState::Reviewed)) {
-        set_review(call, mr, user, state);
+    // A verdict that is not allowed is not reported. Without one, a started review stays started.
+    if let Some(state) = state {
+        _ = quick_actions::set_review(call, &target, mr, user, state);
     }
     ok(NoContent)
+}
+
+/// Publishes the draft notes of a user on a merge request.
+pub fn publish_own(call: &mut WriteCall, target: &NoteTarget, mr: u64, user: u64) -> Result<(), Rejection> {
+    let ids: Vec<u64> = call.world.draft_notes_of(mr, user).map(|draft_note| draft_note.id).collect();
+    if ids.is_empty() { Ok(()) } else { publish(call, target, &ids) }
 }
 
 /// Publishes draft notes as notes. One that cannot be published, for example because its line is not in the diff, is
@@ -231,7 +232,12 @@ fn publish_all(call: &mut WriteCall, input: PublishReview) -> Outcome<NoContent>
 fn publish(call: &mut WriteCall, target: &NoteTarget, ids: &[u64]) -> Result<(), Rejection> {
     notes::authorize_write(call, target)?;
     for id in ids {
-        let Some(draft_note) = call.world.draft_notes.remove(*id) else { continue };
+        let Some(mut draft_note) = call.world.draft_notes.remove(*id) else { continue };
+        // Quick actions in a draft run when it is published.
+        match quick_actions::execute_in(call, target, draft_note.note) {
+            Ok(Ok(text)) => draft_note.note = text,
+            Ok(Err(_)) | Err(_) => continue,
+        }
         let published = match draft_note.thread {
             Some(thread) => discussions::reply(call, target, thread, draft_note.note).map(|_| thread),
             None => discussions::start(call, target, draft_note.note, draft_note.position, draft_note.commit_id),

@@ -450,7 +450,7 @@ fn names(call: &WriteCall, people: &[u64]) -> String {
     }
 }
 
-fn update(call: &mut WriteCall, input: UpdateIssue) -> Outcome<Issue> {
+pub fn update(call: &mut WriteCall, input: UpdateIssue) -> Outcome<Issue> {
     let (project, issue) = call.issue(&input.id, input.issue_iid)?;
     let (project, before) = (project.clone(), issue.clone());
     let (caller, now) = (call.require_user()?.id, call.now);

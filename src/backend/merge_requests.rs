@@ -826,7 +826,7 @@ pub fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> 
     ok(call.show_merge_request_detail(&mr, &git)?)
 }
 
-fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> {
+pub fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> {
     let (project, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (project, mut mr, before) = (project.clone(), mr.clone(), mr.clone());
     let caller = call.require_user()?.id;

@@ -58,6 +58,7 @@ mod projects;
 mod protected_branches;
 mod protected_tags;
 mod pushes;
+mod quick_actions;
 mod range;
 pub mod records;
 mod ref_updates;

@@ -8,7 +8,7 @@ use super::suggestions;
 use super::world::World;
 use crate::api::notes::*;
 use crate::api::{self, Id, NoContent, Nullable};
-use crate::backend::presenters::{optional_time, parse_time, time};
+use crate::backend::presenters::{optional_time, time};
 use crate::domain::emoji;
 use jiff::Timestamp;
 use serde_json::json;
@@ -19,12 +19,6 @@ pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListNotes>(list)
         .read_signed_in::<GetNote>(get)
-        .write::<CreateNote>(|call, e| {
-            let at = parse_time("created_at", &e.created_at)?;
-            let target = target(call, &e.on)?;
-            let at = at.filter(|_| matches!(target.noteable, Noteable::Issue(_)));
-            create(call, target, e.body, at)
-        })
         .write::<UpdateNote>(|call, e| {
             let target = target(call, &e.on)?;
             update(call, &target, e.note_id, e.body)
@@ -39,7 +33,7 @@ pub fn mount(mount: Mount) -> Mount {
 pub struct NoteTarget {
     pub noteable: Noteable,
     /// The IID, for kinds whose notes include it.
-    iid: Option<u64>,
+    pub iid: Option<u64>,
     kind: &'static str,
     title: String,
     /// The filename of a snippet; empty for other kinds.
@@ -251,7 +245,8 @@ pub fn authorize_write(call: &WriteCall, target: &NoteTarget) -> Result<u64, Rej
     if target.is_members_only && target.level < level::GUEST { Err(Rejection::forbidden()) } else { Ok(author) }
 }
 
-fn create(call: &mut WriteCall, target: NoteTarget, body: String, at: Option<Timestamp>) -> Outcome<NoteReply> {
+/// Adds a comment; one that consists of an emoji alone is a reaction.
+pub fn create(call: &mut WriteCall, target: NoteTarget, body: String, at: Option<Timestamp>) -> Outcome<NoteReply> {
     let author = authorize_write(call, &target)?;
     if body.trim().is_empty() {
         return Err(Rejection::bad_request(json!({ "note": ["can't be blank"] })));

@@ -563,6 +563,10 @@ impl MergeRequest {
         self.more_assignees = people.collect();
     }
 
+    pub fn is_reviewer(&self, user: u64) -> bool {
+        self.reviewers.iter().any(|reviewer| reviewer.user == user)
+    }
+
     /// Sets the state of a user's review, if it was requested.
     pub fn set_review(&mut self, user: u64, state: ReviewState) {
         if let Some(reviewer) = self.reviewers.iter_mut().find(|reviewer| reviewer.user == user) {

@@ -5,8 +5,8 @@ use super::{
     access_tokens, avatars, award_emoji, branches, changelog, ci, commit_discussions, commits, decisions, deployments,
     discussions, draft_notes, environments, events, files, forks, git_http, groups, hooks, identity, issues, jobs,
     keys, labels, license, members, merge_requests, milestones, namespaces, notes, notifications, oauth, pipelines,
-    projects, protected_branches, protected_tags, releases, repository, runners, schedules, search, snippets,
-    subscriptions, tags, test_reports, todos, uploads, users, variables, versions,
+    projects, protected_branches, protected_tags, quick_actions, releases, repository, runners, schedules, search,
+    snippets, subscriptions, tags, test_reports, todos, uploads, users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -45,6 +45,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     projects::mount,
     protected_branches::mount,
     protected_tags::mount,
+    quick_actions::mount,
     releases::mount,
     repository::mount,
     runners::mount,

@@ -36,7 +36,7 @@ crate::endpoints! {
     struct Unsubscribe {}
 }
 
-fn set(call: &mut WriteCall, on: &crate::api::Noteable, subscribes: bool) -> Outcome<Subscribed> {
+pub fn set(call: &mut WriteCall, on: &crate::api::Noteable, subscribes: bool) -> Outcome<Subscribed> {
     let target = notes::target(call, on)?;
     let (on, user) = (target.noteable, call.require_user()?.id);
     let may_update = target.author == user || target.level >= level::DEVELOPER;

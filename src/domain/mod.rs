@@ -1,5 +1,5 @@
 //! Rules and parsers that neither draw nor know the interface: archives, test reports, public keys, Git LFS pointers, names of
-//! emoji, edits of lines, CI/CD variables.
+//! emoji, edits of lines, CI/CD variables, quick actions.
 
 pub mod ci_variables;
 pub mod dotenv;
@@ -10,5 +10,6 @@ pub mod line_edits;
 pub mod merge_status;
 pub mod parts;
 pub mod public_key;
+pub mod quick_actions;
 pub mod text;
 pub mod zip;

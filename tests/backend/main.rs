@@ -44,6 +44,7 @@ mod projects;
 mod protected_branches;
 mod protected_tags;
 mod pushes;
+mod quick_actions;
 mod releases;
 mod repository;
 mod resume;

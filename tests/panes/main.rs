@@ -79,6 +79,7 @@ mod todos;
 mod token;
 mod trace;
 mod variables;
+mod verdict;
 #[path = "../support/reach.rs"]
 mod ways;
 mod widths;

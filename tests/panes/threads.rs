@@ -317,7 +317,7 @@ async fn a_draft_that_arrives_while_submitting_is_not_sent_again() {
     harness.reply(&publish, json!({})).press("C-s").settle().await;
     let sent: Vec<&String> = writes(&harness);
     assert_eq!(sent.iter().filter(|line| line.starts_with(&format!("{drafts} "))).count(), 1, "{sent:?}");
-    assert_eq!(sent.last(), Some(&&publish));
+    assert_eq!(sent.last(), Some(&&format!("{publish} reviewer_state=reviewed")));
 }
 
 #[tokio::test]
@@ -435,7 +435,7 @@ async fn an_uncertain_comment_added_to_the_review_is_not_posted_twice() {
     harness.reply(&format!("POST {WRITE}/draft_notes/bulk_publish"), json!({}));
     harness.press("S").expect("1 comment").press("C-s").settle().await;
     let sent: Vec<&str> = writes(&harness).into_iter().map(String::as_str).collect();
-    assert_eq!(sent[1..], [format!("POST {WRITE}/draft_notes/bulk_publish")]);
+    assert_eq!(sent[1..], [format!("POST {WRITE}/draft_notes/bulk_publish reviewer_state=reviewed")]);
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
 }
 

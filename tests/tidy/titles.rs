@@ -82,6 +82,7 @@ const VERBS: &[&str] = &[
     "View",
     "Visit",
     "Watch",
+    "Withdraw",
     "Write",
     "Zoom",
 ];

@@ -2,10 +2,13 @@
 //! A draft is saved as JSON under its own key from the first letter on.
 
 use crate::api::commits::{CommitComment, CreateCommitComment};
+use crate::api::decisions::Approve;
 use crate::api::draft_notes::{CreateDraftNote, DraftNote, UpdateDraftNote};
 use crate::api::notes::{CreateNote, NewPosition, Note};
+use crate::api::topic::Topic;
 use crate::api::{Endpoint, Id, Noteable};
 use crate::app::outbox::position::DiffPosition;
+use crate::domain::quick_actions;
 use crate::store::Write;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +69,76 @@ pub enum DraftNoteChange {
     Update { id: u64, publish: bool },
 }
 
+/// The verdict of a review. It is sent after the comments of the review, and never twice: the server is asked for the
+/// state of the review before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// An approval of the commit that was reviewed.
+    Approve {
+        sha: Option<String>,
+    },
+    RequestChanges,
+    /// Takes back a request for changes.
+    Withdraw,
+}
+
+impl Verdict {
+    /// Returns the verdict in words.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Approve { .. } => "Approve",
+            Verdict::RequestChanges => "Request changes",
+            Verdict::Withdraw => "Withdraw the request for changes",
+        }
+    }
+
+    /// Returns whether a review in this state, as the server names it, has this verdict.
+    pub fn is_given_by(&self, state: &str) -> bool {
+        match self {
+            Verdict::Approve { .. } => state == "approved",
+            Verdict::RequestChanges => state == REQUESTED_CHANGES,
+            Verdict::Withdraw => state != REQUESTED_CHANGES,
+        }
+    }
+
+    /// Returns the write that sends the verdict alone. The quick actions are for servers before 19.2, which cannot
+    /// receive it with the review.
+    fn write(&self, on: &Noteable) -> Option<Write> {
+        let Noteable::MergeRequest { project, iid } = on.clone() else { return None };
+        let name = on.short();
+        let (word, what) = match self {
+            Verdict::Approve { sha } => {
+                let approve = Approve { id: project, merge_request_iid: iid, sha: sha.clone() };
+                return Some(Write::new(&approve, format!("approve {name}")));
+            }
+            Verdict::RequestChanges => (REQUESTED_CHANGES, format!("request changes on {name}")),
+            Verdict::Withdraw => ("reviewed", format!("withdraw the request for changes on {name}")),
+        };
+        let create = CreateNote { on: on.clone(), body: format!("/submit_review {word}"), created_at: None };
+        Some(Write { outdates: BY_QUICK_ACTIONS, ..Write::new(&create, what) })
+    }
+}
+
+/// The state of a review that requested changes.
+pub const REQUESTED_CHANGES: &str = "requested_changes";
+
+/// The topics that quick actions may outdate: any property of a merge request or an issue.
+const BY_QUICK_ACTIONS: &[Topic] = &[
+    Topic::Notes,
+    Topic::DraftNotes,
+    Topic::Participants,
+    Topic::MergeRequest,
+    Topic::MergeRequests,
+    Topic::Changes,
+    Topic::Approvals,
+    Topic::Reviewers,
+    Topic::Issue,
+    Topic::Issues,
+    Topic::Todos,
+    Topic::Events,
+];
+
 /// A comment that the server does not have yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
@@ -86,6 +159,9 @@ pub struct Draft {
     /// The text of that note when editing started, or when the user was last shown the changes of others.
     #[serde(default)]
     pub base: Option<String>,
+    /// The verdict that the draft stands for, instead of a comment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     /// The text, in Markdown.
     pub text: String,
     #[serde(default)]
@@ -93,6 +169,11 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Creates the draft of a verdict.
+    pub fn of_verdict(on: Noteable, verdict: Verdict) -> Draft {
+        Draft { text: verdict.name().to_owned(), verdict: Some(verdict), state: State::Kept, ..Draft::new(on) }
+    }
+
     /// Creates an empty draft.
     pub fn new(on: Noteable) -> Draft {
         Draft {
@@ -102,6 +183,7 @@ impl Draft {
             draft_note: None,
             edits: None,
             base: None,
+            verdict: None,
             text: String::new(),
             state: State::Begun,
         }
@@ -138,8 +220,24 @@ impl Draft {
         self.position.as_ref().and_then(DiffPosition::line)
     }
 
+    /// Returns whether the text consists of quick actions alone, so that the server creates no note for it.
+    pub fn is_silent(&self) -> bool {
+        let (rest, commands) = quick_actions::split(&self.text, |name| quick_actions::find(name).is_some());
+        self.verdict.is_none() && rest.is_empty() && !commands.is_empty()
+    }
+
     /// Returns the write that sends the draft.
     pub fn write(&self) -> Write {
+        let write = self.plain_write();
+        let has_actions = !quick_actions::split(&self.text, |name| quick_actions::find(name).is_some()).1.is_empty();
+        let runs = self.edits.is_none() && self.draft_note.is_none() && self.verdict.is_none();
+        if has_actions && runs { Write { outdates: BY_QUICK_ACTIONS, ..write } } else { write }
+    }
+
+    fn plain_write(&self) -> Write {
+        if let Some(write) = self.verdict.as_ref().and_then(|verdict| verdict.write(&self.on)) {
+            return write;
+        }
         let change = self.edits.as_ref().and_then(|(note, _)| self.on.update(*note, self.body()));
         if let Some(write) = change.or_else(|| self.draft_note_write()) {
             return write;

@@ -10,7 +10,7 @@ mod noteable;
 mod position;
 mod post;
 
-pub use draft::{Draft, DraftNoteChange, DraftThread, State};
+pub use draft::{Draft, DraftNoteChange, DraftThread, REQUESTED_CHANGES, State, Verdict};
 pub use noteable::NoteNow;
 pub use position::DiffPosition;
 
@@ -37,6 +37,8 @@ pub struct Evidence {
     pub arrived: bool,
     /// The current text of the note to be edited, if somebody else changed it in the meantime.
     pub changed: Option<String>,
+    /// Whether the draft leaves no trace that could be found: it consists of quick actions.
+    pub is_silent: bool,
 }
 
 /// The right to send a draft: another labscope of the same account may be sending it, or have sent it.
@@ -107,8 +109,11 @@ struct Job {
     failed: u32,
     /// Whether the server was checked already, right after the start.
     was_checked: bool,
-    /// Whether the server is checked before the draft is sent: it edits a note, or becomes a draft note.
+    /// Whether the server is checked before the draft is sent: it edits a note, becomes a draft note, or is a verdict.
     checks_first: bool,
+    is_verdict: bool,
+    /// The words of the server about what was sent, once it has answered: the results of quick actions.
+    answer: Option<String>,
 }
 
 /// The results of the comments of a batch.
@@ -119,6 +124,10 @@ struct BatchSummary {
     /// The reason why the last unsent comment was not sent.
     why: String,
     what: String,
+    /// The words of the server about the last comment: the results of quick actions.
+    answer: Option<String>,
+    /// Whether the last one was a verdict.
+    is_verdict: bool,
 }
 
 /// The queue of comments to be sent. It does nothing by itself: it is notified of events, and returns the steps to
@@ -144,7 +153,7 @@ impl Outbox {
 
     /// Queues a draft that may have arrived, to find out whether it did.
     pub fn check(&mut self, key: &str, draft: &Draft) {
-        if draft.state.before().is_some() {
+        if draft.state.before().is_some() || draft.verdict.is_some() {
             self.enqueue(key, draft, true);
         }
     }
@@ -154,7 +163,8 @@ impl Outbox {
             job.check_only &= check_only;
         } else if self.current.as_ref().is_none_or(|(job, _)| job.key != key) {
             let what = draft.write().what;
-            let (on, checks_first) = (draft.on.clone(), draft.edits.is_some() || draft.draft_note.is_some());
+            let (on, is_verdict) = (draft.on.clone(), draft.verdict.is_some());
+            let checks_first = draft.edits.is_some() || draft.draft_note.is_some() || is_verdict;
             self.queue.push_back(Job {
                 key: key.to_owned(),
                 on,
@@ -163,6 +173,8 @@ impl Outbox {
                 failed: 0,
                 was_checked: false,
                 checks_first,
+                is_verdict,
+                answer: None,
             });
         }
     }
@@ -267,9 +279,17 @@ impl Outbox {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let key = job.key.clone();
         match state.before() {
-            Some(_) if evidence.arrived => {
+            before if evidence.arrived && (before.is_some() || job.is_verdict) => {
                 self.count(&job, None);
                 vec![Step::Drop(key)]
+            }
+            // The server answered, and the state of the review is still another one.
+            _ if job.answer.is_some() => {
+                let answer = job.answer.as_deref().filter(|answer| is_refusal(answer));
+                let why = answer.unwrap_or("the server did not record it; it may accept it from reviewers only");
+                let why = why.trim_end_matches('.').to_owned();
+                self.count(&job, Some(&why));
+                vec![Step::Keep(key, State::Failed { why, before: None })]
             }
             Some(before) if job.check_only => {
                 let why = match state {
@@ -283,9 +303,17 @@ impl Outbox {
                     State::Failed { .. } => return Vec::new(),
                     _ => "labscope ended before the server answered",
                 };
-                let why = format!("{why}; it has not arrived");
+                let why = match evidence.is_silent {
+                    true => format!("{why}; quick actions leave no comment, so look at their effect first"),
+                    false => format!("{why}; it has not arrived"),
+                };
                 self.count(&job, Some(&why));
                 vec![Step::Keep(key, State::Failed { why, before: Some(before) })]
+            }
+            None if job.check_only && job.is_verdict && !matches!(state, State::Failed { .. }) => {
+                let why = "labscope ended before it was sent".to_owned();
+                self.count(&job, Some(&why));
+                vec![Step::Keep(key, State::Failed { why, before: None })]
             }
             None if job.check_only => Vec::new(),
             None if evidence.changed.is_some() => {
@@ -347,10 +375,23 @@ impl Outbox {
         self.paused = Some(now.checked_add(pause).unwrap_or(Timestamp::MAX));
     }
 
+    /// Stores the words of the server about what was sent, the results of quick actions, before [`Outbox::answered`].
+    pub fn take_answer(&mut self, words: String) {
+        if let Some((job, _)) = &mut self.current {
+            job.answer = Some(words);
+        }
+    }
+
     /// Handles the end of the request that sent the draft: the ID of the note, or 0 if the server does not name it.
     pub fn answered(&mut self, outcome: Result<u64, &Error>, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let error = match outcome {
+            // The answer to a quick action does not say whether the state of the review changed.
+            Ok(_) if job.is_verdict && job.answer.is_some() => {
+                let key = job.key.clone();
+                self.current = Some((job, Progress::Checking));
+                return vec![Step::Check(key)];
+            }
             Ok(number) => {
                 // The ID of an edited note or of a draft note says nothing about the newest note.
                 if !job.checks_first {
@@ -417,6 +458,8 @@ impl Outbox {
 
     fn count(&mut self, job: &Job, why: Option<&str>) {
         self.tally.what.clone_from(&job.what);
+        self.tally.answer.clone_from(&job.answer);
+        self.tally.is_verdict = job.is_verdict;
         match why {
             None => {
                 self.tally.sent += 1;
@@ -432,18 +475,30 @@ impl Outbox {
     /// Reports the results of a batch, once all of it is done.
     fn close(&mut self) -> Vec<Step> {
         self.newest = None;
-        let BatchSummary { sent, failed, why, what } = std::mem::take(&mut self.tally);
+        let BatchSummary { sent, failed, why, what, answer, is_verdict } = std::mem::take(&mut self.tally);
+        let answer = answer.filter(|answer| !answer.is_empty() && !is_verdict);
+        let kept = if is_verdict { "It stays among your drafts." } else { "Your text is saved." };
         match (sent, failed) {
             (0, 0) => Vec::new(),
+            (sent, 0) if let Some(answer) = &answer => {
+                let tone = if is_refusal(answer) { Tone::Warning } else { Tone::Good };
+                let words = if sent > 1 { format!("Sent {sent} comments. {answer}") } else { answer.clone() };
+                vec![Step::Say(tone, words)]
+            }
             (1, 0) => vec![Step::Say(Tone::Good, past_tense(&what))],
             (sent, 0) => vec![Step::Say(Tone::Good, format!("Sent {sent} comments"))],
-            (0, 1) => vec![Step::Say(Tone::Bad, format!("Could not {what}: {why}. Your text is saved."))],
+            (0, 1) => vec![Step::Say(Tone::Bad, format!("Could not {what}: {why}. {kept}"))],
             (sent, failed) => {
                 let words = format!("Sent {sent} of {} comments. Last error: {why}. The rest is saved.", sent + failed);
                 vec![Step::Say(Tone::Bad, words)]
             }
         }
     }
+}
+
+/// Returns whether the results of quick actions contain a refusal.
+fn is_refusal(answer: &str) -> bool {
+    answer.contains("Could not apply")
 }
 
 /// Returns the pause that a server with too many requests asks for.

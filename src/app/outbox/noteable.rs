@@ -68,6 +68,13 @@ impl Noteable {
         format!("{prefix}{}", number.max(numbers.max().unwrap_or(0).saturating_add(1)))
     }
 
+    /// Returns the key after a key of [`Noteable::new_key`], for a draft that belongs to the same review.
+    pub fn key_after(&self, key: &str) -> String {
+        let prefix = self.prefix();
+        let number = key.strip_prefix(&prefix).and_then(|number| number.parse::<u64>().ok());
+        format!("{prefix}{}", number.unwrap_or_default().saturating_add(1))
+    }
+
     /// Returns its drafts among all saved texts, with their keys, oldest first.
     pub fn drafts<'a>(&self, texts: &'a Texts) -> Vec<(&'a String, &'a Draft)> {
         let prefix = self.prefix();

@@ -1,10 +1,13 @@
 //! Carries out the steps of the outbox: checks the server through the store, sends writes, and saves to disk.
 
-use super::{Claim, Claimed, Draft, DraftNoteChange, DraftThread, Evidence, NoteNow, State, Step};
+use super::{Claim, Claimed, Draft, DraftNoteChange, DraftThread, Evidence, NoteNow, State, Step, Verdict};
 use crate::api::commits::{CommitComment, ListCommitComments};
+use crate::api::decisions::GetApprovals;
 use crate::api::discussions::Discussion;
 use crate::api::draft_notes::PublishDraftNote;
-use crate::api::notes::{Note, NoteReply};
+use crate::api::endpoint::Endpoint;
+use crate::api::merge_requests::ListReviewers;
+use crate::api::notes::{DeleteNote, Note, NoteReply};
 use crate::api::{Error, Fault, Noteable};
 use crate::app::App;
 use crate::app::action::{Action, Effect, ReviewSubmission};
@@ -12,6 +15,7 @@ use crate::app::texts::SavedText;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::app::writes::KeptKey;
+use crate::domain::quick_actions;
 use crate::store::{Load, Rows, Value, Want, Write};
 
 /// The maximum number of pages searched for a comment.
@@ -26,8 +30,40 @@ fn comments_of(project: &crate::api::Id, sha: &str) -> ListCommitComments {
     ListCommitComments { id: project.clone(), sha: sha.to_owned() }
 }
 
+/// Returns the requests that show the verdicts on a merge request: the approvals, and the states of the reviewers.
+fn verdicts_on(on: &Noteable) -> Option<(GetApprovals, ListReviewers)> {
+    let Noteable::MergeRequest { project, iid } = on else { return None };
+    let (id, merge_request_iid) = (project.clone(), *iid);
+    Some((GetApprovals { id: id.clone(), merge_request_iid }, ListReviewers { id, merge_request_iid }))
+}
+
+/// Returns whether the user's review has this verdict, once the server has been asked again.
+fn has_verdict(view: &View, on: &Noteable, verdict: &Verdict, me: u64) -> Option<Result<bool, Error>> {
+    let (approvals, reviewers) = verdicts_on(on)?;
+    if let Verdict::Approve { .. } = verdict {
+        let reply = view.store.get(&approvals);
+        if !view.store.is_fresh(&approvals.request()) {
+            return None;
+        }
+        return Some(match (reply.value, reply.error) {
+            (_, Some(error)) => Err(error.clone()),
+            (value, None) => Ok(value.is_some_and(|approvals| approvals.is_mine())),
+        });
+    }
+    let rows = view.store.list(&reviewers);
+    let own = || rows.iter().find(|reviewer| reviewer.user.id == me).map_or("", |reviewer| reviewer.state.as_str());
+    Some(fresh(&rows)?.map(|()| verdict.is_given_by(own())))
+}
+
 /// Returns the load that is needed to tell whether the draft arrived.
 fn load_for(view: &View, draft: &Draft) -> Option<Load> {
+    if let Some(verdict) = &draft.verdict {
+        let (approvals, reviewers) = verdicts_on(&draft.on)?;
+        return Some(match verdict {
+            Verdict::Approve { .. } => Load::single(&approvals),
+            Verdict::RequestChanges | Verdict::Withdraw => Load::list(&reviewers, 1),
+        });
+    }
     // An edit is found in the note itself.
     if let Some((note, _)) = &draft.edits {
         return draft.on.load_note(*note);
@@ -60,6 +96,10 @@ fn has_all(rows: &Rows<Note>, before: Option<u64>) -> bool {
 fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
     // The user must be known first: otherwise no note would count as the user's own.
     let me = view.me()?.id;
+    if let Some(verdict) = &draft.verdict {
+        let has = has_verdict(view, &draft.on, verdict, me)?;
+        return Some(has.map(|arrived| Evidence { arrived, ..Evidence::default() }));
+    }
     if let Some((note, _)) = &draft.edits {
         return match draft.on.note(view, *note) {
             NoteNow::Coming => None,
@@ -67,7 +107,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
             NoteNow::Here(note) => {
                 let arrived = note.is_some_and(|note| draft.is(note, me));
                 let changed = note.and_then(|note| draft.conflict(&note.body));
-                Some(Ok(Evidence { mark: 0, arrived, changed }))
+                Some(Ok(Evidence { arrived, changed, ..Evidence::default() }))
             }
         };
     }
@@ -77,7 +117,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
             let mark = rows.iter().map(|note| note.id).max().unwrap_or(0);
             let before = draft.state.before().unwrap_or(u64::MAX);
             let arrived = rows.iter().any(|note| draft.is_draft_note(note, before));
-            Evidence { mark, arrived, changed: None }
+            Evidence { mark, arrived, ..Evidence::default() }
         }));
     }
     match (&draft.on, notes_of(view, &draft.on)) {
@@ -87,7 +127,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                 let mark = rows.iter().map(|note| note.id).max().unwrap_or(0);
                 let since = draft.state.before().unwrap_or(u64::MAX);
                 let arrived = rows.iter().any(|note| note.id > since && draft.is(note, me));
-                Ok(Evidence { mark, arrived, changed: None })
+                Ok(Evidence { mark, arrived, is_silent: draft.is_silent(), ..Evidence::default() })
             })
             .filter(|outcome| outcome.is_err() || has_all(&rows, draft.state.before())),
         (Noteable::Commit { project, sha }, None) => {
@@ -97,7 +137,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                     fresh?;
                     let mark = rows.iter().filter(|comment| draft.is_comment(comment, me)).count() as u64;
                     let arrived = draft.state.before().is_some_and(|before| mark > before);
-                    Ok(Evidence { mark, arrived, changed: None })
+                    Ok(Evidence { mark, arrived, ..Evidence::default() })
                 })
                 .filter(|outcome| outcome.is_err() || !rows.has_next(MAX_PAGES))
         }
@@ -123,6 +163,26 @@ fn number_of(reply: &Value) -> u64 {
     let note = || reply.downcast_ref::<Note>().map(|note| note.id);
     let created = || reply.downcast_ref::<NoteReply>().map(NoteReply::id);
     thread.or_else(note).or_else(created).unwrap_or(0)
+}
+
+/// Returns the results of quick actions in the reply to a comment; `None` if it does not tell any.
+fn summary_of(reply: &Value) -> Option<String> {
+    let thread = reply.downcast_ref::<Discussion>().and_then(|thread| thread.summary.as_ref());
+    let note = reply.downcast_ref::<Note>().or_else(|| reply.downcast_ref::<NoteReply>()?.note());
+    let summary = thread.or_else(|| note?.summary.as_ref())?;
+    Some(summary.join(" ").trim().to_owned())
+}
+
+/// Returns the first command of a sent text that the server did not know, and so shows as text.
+fn unknown_command<'t>(draft: &'t Draft, reply: &Value) -> Option<&'t str> {
+    let shown = reply.downcast_ref::<Note>().or_else(|| reply.downcast_ref::<NoteReply>()?.note());
+    let thread = || reply.downcast_ref::<Discussion>().and_then(|thread| thread.notes.last());
+    let shown = shown.or_else(thread).filter(|note| note.id > 0)?;
+    let sent = quick_actions::split(&draft.text, |name| quick_actions::find(name).is_some()).1;
+    let is_text = |name: &str| {
+        shown.body.lines().filter_map(quick_actions::command_of).any(|command| command.name.eq_ignore_ascii_case(name))
+    };
+    sent.into_iter().map(|command| command.name).find(|name| is_text(name))
 }
 
 impl App {
@@ -160,7 +220,17 @@ impl App {
 
     /// Submits a review. Comments that are in flight, or have arrived since the review was opened, are not sent again.
     pub(in crate::app) fn submit(&mut self, review: ReviewSubmission, effects: &mut Vec<Effect>) {
-        let ReviewSubmission { mut keys, summary, as_draft_notes, then } = review;
+        let ReviewSubmission { mut keys, summary, as_draft_notes, verdict, then } = review;
+        if let Some((key, draft)) = verdict {
+            // It replaces a verdict of this merge request that was not sent.
+            let before = draft.on.drafts(&self.saved.drafts).into_iter().filter(|(_, known)| known.verdict.is_some());
+            let before = before.filter(|(key, _)| self.outbox.progress(key).is_none());
+            let before: Vec<String> = before.map(|(key, _)| key.clone()).collect();
+            for key in before {
+                self.act(Action::SaveText(key, None), effects);
+            }
+            self.act(Action::SaveComment(key, Box::new(draft)), effects);
+        }
         keys.retain(|key| self.saved.drafts.contains(key));
         let unsent = |key: &String| {
             let draft = self.saved.draft(key)?;
@@ -340,9 +410,38 @@ impl App {
         }
     }
 
+    /// Tells the outbox what the server says about the quick actions of a draft.
+    fn take_summary(&mut self, draft: &Draft, reply: &Value, effects: &mut Vec<Effect>) {
+        let is_text = number_of(reply) > 0;
+        match (&draft.verdict, summary_of(reply)) {
+            (Some(Verdict::Approve { .. }), _) => {}
+            // A server that does not know the command has posted it as a comment.
+            (Some(_), _) if is_text => {
+                let delete = DeleteNote { on: draft.on.clone(), note_id: number_of(reply) };
+                let write = Write::new(&delete, format!("delete a comment on {}", draft.on.short()));
+                self.act(Action::Send(write), effects);
+                self.outbox.take_answer("Could not apply submit_review command: the server does not know it".into());
+            }
+            (Some(_), summary) => self.outbox.take_answer(summary.unwrap_or_default()),
+            (None, Some(summary)) => self.outbox.take_answer(summary),
+            (None, None) => {
+                if let Some(name) = unknown_command(draft, reply) {
+                    let (what, name) = (draft.on.short(), name.to_owned());
+                    let words =
+                        format!("Could not apply /{name}: the server does not know it. {what} shows it as text.");
+                    self.outbox.take_answer(words);
+                }
+            }
+        }
+    }
+
     /// Handles the end of the write that sent the draft `key`.
     pub(in crate::app) fn delivered(&mut self, key: &str, outcome: &Result<Value, Error>, effects: &mut Vec<Effect>) {
-        let state = self.saved.draft(key).map(|draft| draft.state.clone());
+        let draft = self.saved.draft(key).cloned();
+        if let (Ok(reply), Some(draft)) = (outcome, &draft) {
+            self.take_summary(draft, reply, effects);
+        }
+        let state = draft.map(|draft| draft.state);
         let outcome = outcome.as_ref().map(number_of);
         let steps = self.outbox.answered(outcome, &state.unwrap_or_default(), self.now);
         for step in steps {

@@ -108,7 +108,7 @@ impl World {
                     let state = self.disk[&key].clone();
                     let before = state.before().map_or(self.server.len(), |before| before as usize);
                     let arrived = self.server.get(before..).unwrap_or_default().contains(&key);
-                    let evidence = Evidence { mark: self.server.len() as u64, arrived, changed: None };
+                    let evidence = Evidence { mark: self.server.len() as u64, arrived, ..Evidence::default() };
                     steps.extend(self.outbox.checked(evidence, &state, self.now));
                 }
                 Step::Send(key) => {

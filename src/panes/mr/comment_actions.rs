@@ -2,7 +2,7 @@
 
 use super::Mr;
 use super::tab::Target;
-use crate::api::decisions::{Approvals, Approve};
+use crate::api::decisions::Approvals;
 use crate::api::notes::DeleteNote;
 use crate::app::App;
 use crate::app::action::Action;
@@ -14,7 +14,8 @@ use crate::app::view::View;
 use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::reactions::Reactions;
 use crate::parts::review::drafts::CommentTarget;
-use crate::parts::review::{publish, threads};
+use crate::parts::review::publish::{self, Verdicts};
+use crate::parts::review::threads;
 use crate::parts::{list, review};
 use crate::store::Write;
 use crate::ui::text;
@@ -191,14 +192,27 @@ impl Mr {
     /// Asks how to submit the review.
     pub(super) fn submit_review(&mut self, cx: &mut Cx) {
         let on = self.reads.stored_noteable(&cx.view);
-        let may_approve =
-            self.can_approve(&cx.view).is_ok() && !self.reads.given_approvals(&cx.view).is_some_and(Approvals::is_mine);
-        let approval = self.reads.known(&cx.view).filter(|_| may_approve).map(|known| Approve {
-            id: self.reads.project.clone(),
-            merge_request_iid: self.reads.iid,
-            sha: (*known.sha).clone(),
-        });
-        publish::submit(&on, &self.drafts, approval, cx);
+        let view = cx.view;
+        let approve = match self.reads.given_approvals(&view).is_some_and(Approvals::is_mine) {
+            true => Err("you have approved it already".into()),
+            false => self.can_approve(&view),
+        };
+        let request_changes = self.can_request_changes(&view);
+        let sha = self.reads.known(&view).and_then(|known| (*known.sha).clone());
+        let has_requested = self.has_requested_changes(&view);
+        publish::submit(&on, &self.drafts, Verdicts { approve, request_changes, sha, has_requested }, cx);
+    }
+
+    /// Returns whether there is a review to submit: comments, or a verdict on an open merge request.
+    pub(super) fn can_submit_review(&self, view: &View) -> Result<(), Disabled> {
+        let drafts = self.drafts.can_send(view);
+        if drafts.is_ok() || view.me().is_none() || self.open_merge_request(view).is_err() { drafts } else { Ok(()) }
+    }
+
+    /// Withdraws the user's request for changes.
+    pub(super) fn withdraw(&mut self, cx: &mut Cx) {
+        let on = self.reads.stored_noteable(&cx.view);
+        publish::withdraw(&on, cx).into_iter().for_each(|action| cx.act(action));
     }
 
     pub(super) fn list_drafts(&mut self, cx: &mut Cx) {

@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::app::action::{Action, FollowUp};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
+use crate::app::outbox::REQUESTED_CHANGES;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -41,6 +42,39 @@ impl Mr {
         })?;
         if !approvals.is_mine() && approvals.user_can_approve == Some(false) {
             return Err("you may not approve it".into());
+        }
+        Ok(())
+    }
+
+    /// Returns whether the user can request changes, or why not.
+    pub(super) fn can_request_changes(&self, view: &View) -> Result<(), Disabled> {
+        let known = self.open_merge_request(view)?;
+        if !self.reads.noteable().has_draft_notes(view) {
+            return Err("this server does not record it".into());
+        }
+        let me = view.me().map(|me| me.id);
+        if known.author().map(|author| author.id) == me {
+            return Err("you wrote it".into());
+        }
+        Ok(())
+    }
+
+    /// Returns whether the user has requested changes, as far as that is known.
+    pub(super) fn has_requested_changes(&self, view: &View) -> bool {
+        let me = view.me().map(|me| me.id);
+        let requested = self.reads.changes_requested_by(view);
+        requested.iter().any(|user| Some(user.id) == me)
+    }
+
+    /// Returns whether the user can withdraw a request for changes, or why not.
+    pub(super) fn can_withdraw(&self, view: &View) -> Result<(), Disabled> {
+        self.open_merge_request(view)?;
+        if !self.has_requested_changes(view) {
+            return Err("you have not requested changes".into());
+        }
+        let drafts = self.reads.stored_noteable(view).list_draft_notes().map_or(0, |list| view.store.list(&list).len());
+        if drafts > 0 {
+            return Err("your drafts would be published with it: ‹mr.send› does both".into());
         }
         Ok(())
     }
@@ -80,18 +114,26 @@ impl Mr {
             return cx.act(App::confirm("Cancel auto-merge", question, self.cancel_auto_merge()));
         }
         let waits = self.reads.pipeline(&cx.view).is_some_and(|pipeline| pipeline.status.is_live());
-        self.merge_form(known, waits).open(cx);
+        self.merge_form(&cx.view, known, waits).open(cx);
     }
 
     /// Returns the merge form; `waits` if a running pipeline allows auto-merge.
-    fn merge_form(&self, known: &MergeRequest, waits: bool) -> Form {
+    fn merge_form(&self, view: &View, known: &MergeRequest, waits: bool) -> Form {
         let iid = self.reads.iid;
         let yes = |on: Option<bool>| if on == Some(true) { "yes" } else { "no" };
         let title = format!("Merge !{iid} into {}", sanitize(known.target_branch()));
         let mut form = Form::of::<Merge>(title, format!("merge !{iid}"), format!("merge {}!{iid}", self.reads.project))
             .fixed("id", &self.reads.project)
             .fixed("merge_request_iid", iid)
-            .fact("title", review::title(known))
+            .fact("title", review::title(known));
+        let requested = self.reads.changes_requested_by(view);
+        if !requested.is_empty() {
+            let names: Vec<&str> = requested.iter().map(|user| user.username.as_str()).collect();
+            let words = format!("{} requested changes", names.join(" and "));
+            let blocks = known.merge_status() == Some(REQUESTED_CHANGES);
+            form = form.fact("review", if blocks { format!("Can't merge: {words}") } else { words });
+        }
+        form = form
             .without(&["merge_when_pipeline_succeeds"])
             .first(&["auto_merge", "squash", "should_remove_source_branch", "merge_commit_message"])
             .field("squash", |field| {

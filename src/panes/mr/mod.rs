@@ -197,7 +197,10 @@ impl PaneKind for Mr {
         Command::new("mr.send", &["S"], "Submit review…", |pane: &mut Self, cx| pane.submit_review(cx))
             .footer("submit review")
             .writes()
-            .when(|pane, view| pane.drafts.can_send(view)),
+            .when(Mr::can_submit_review),
+        Command::new("mr.withdraw", &[], "Withdraw request for changes", |pane: &mut Self, cx| pane.withdraw(cx))
+            .writes()
+            .when(Mr::can_withdraw),
         Command::new("mr.resolve", &["t"], "Resolve or reopen thread", |pane: &mut Self, cx| pane.resolve(cx))
             .footer("resolve")
             .writes()

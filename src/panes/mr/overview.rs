@@ -11,7 +11,7 @@ use crate::api::commits::GetCommitDiff;
 use crate::api::decisions::{ApprovalRule, GetApprovalState};
 use crate::api::endpoint::Endpoint;
 use crate::api::jobs::Job;
-use crate::api::merge_requests::{ListParticipants, ListReviewers};
+use crate::api::merge_requests::ListParticipants;
 use crate::api::notes::Note;
 use crate::api::repository::CompareRefs;
 use crate::app::clip::Clip;
@@ -145,10 +145,6 @@ impl OverviewTab {
         ListParticipants { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
     }
 
-    fn reviewers(&self) -> ListReviewers {
-        ListReviewers { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
-    }
-
     fn approval_state(&self) -> GetApprovalState {
         GetApprovalState { id: self.reads.project.clone(), merge_request_iid: self.reads.iid }
     }
@@ -187,7 +183,7 @@ impl OverviewTab {
             approval_rules: self.approval_rules(view),
             common_changes: &self.common_changes.paths,
             labels: label_colors::known(view, &self.reads.project),
-            reviewers: view.store.list(&self.reviewers()),
+            reviewers: view.store.list(&self.reads.reviewers()),
         })
     }
 
@@ -322,7 +318,7 @@ impl Pane for OverviewTab {
             wants.push(label_colors::load(&self.reads.project).optional().into());
         }
         if known.is_some_and(|known| known.reviewers.as_ref().is_some_and(|all| !all.is_empty())) {
-            wants.push(Load::list(&self.reviewers(), 1).optional().into());
+            wants.push(Load::list(&self.reads.reviewers(), 1).optional().into());
         }
         wants.extend(self.want_approval_rules(view));
         wants.extend(common_changes::wants(&self.reads, view));

@@ -3,12 +3,15 @@
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::jobs::ListPipelineJobs;
 use crate::api::merge_requests::{
-    GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, MergeRequest,
+    GetMergeRequest, GetMergeRequestChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListReviewers,
+    MergeRequest,
 };
 use crate::api::notes::Note;
 use crate::api::pipelines::resources::Pipeline;
+use crate::api::users::User;
 use crate::api::versions::ListMergeRequestVersions;
 use crate::api::{Id, Noteable};
+use crate::app::outbox::REQUESTED_CHANGES;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::parts::{pipeline_stages, review};
@@ -110,6 +113,18 @@ impl Reads {
     /// Returns who approved it and who still has to, once that is loaded.
     pub fn given_approvals<'a>(&self, view: &View<'a>) -> Option<&'a Approvals> {
         view.store.get(&self.approvals()).value
+    }
+
+    /// Returns the request for the states of its reviewers.
+    pub fn reviewers(&self) -> ListReviewers {
+        ListReviewers { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    /// Returns the reviewers who requested changes, as far as that is loaded.
+    pub fn changes_requested_by<'a>(&self, view: &View<'a>) -> Vec<&'a User> {
+        let rows = view.store.list(&self.reviewers());
+        let requested = rows.iter().filter(|reviewer| reviewer.state == REQUESTED_CHANGES);
+        requested.map(|reviewer| &reviewer.user).collect()
     }
 
     /// Returns the loaded notes, of threads or not.

@@ -102,6 +102,7 @@ impl DraftList {
             (Some(_), ..) => "edits a comment".to_owned(),
             (None, Some(position), _) => position.label(),
             (None, None, Some(DraftThread::Reply { .. })) => "a reply".to_owned(),
+            _ if entry.draft.verdict.is_some() => "verdict".to_owned(),
             (None, None, _) => "general".to_owned(),
         };
         let first = entry.draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();

@@ -290,7 +290,7 @@ impl Drafts {
     /// Returns the keys of the local drafts that submitting the review sends: all that are complete.
     pub fn to_send(&self) -> Vec<String> {
         let here = self.drafts.iter().filter(|(key, _)| on_server(key).is_none());
-        let ready = here.filter(|(_, draft)| draft.state != State::Begun);
+        let ready = here.filter(|(_, draft)| draft.state != State::Begun && draft.verdict.is_none());
         ready.map(|(key, _)| key.clone()).collect()
     }
 
@@ -342,6 +342,9 @@ fn is_locked(on: &Noteable, view: &View) -> bool {
 
 /// Opens the composer on a draft, with the cursor at a byte of its text.
 fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
+    if draft.verdict.is_some() {
+        return cx.say(Tone::Info, "A verdict has no text: s in the list of drafts sends it, D deletes it.");
+    }
     if cx.view.outbox.progress(&key).is_some() {
         return cx.say(Tone::Warning, "This draft is being sent.");
     }

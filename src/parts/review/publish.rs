@@ -1,12 +1,12 @@
-//! Submitting a review: one form for the summary and the approval, and the requests that follow.
+//! Submitting a review: one form for the summary and the verdict, and the requests that follow.
 
 use crate::api::Noteable;
-use crate::api::decisions::Approve;
 use crate::api::draft_notes::PublishReview;
 use crate::api::endpoint::{Input, InputKind};
 use crate::app::action::{Action, FollowUp, ReviewSubmission};
+use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::Draft;
+use crate::app::outbox::{Draft, REQUESTED_CHANGES, Verdict};
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::tone::Tone;
 use crate::parts::review::draft_list::DraftList;
@@ -15,17 +15,28 @@ use crate::store::Write;
 use crate::ui::text;
 use std::rc::Rc;
 
-/// The summary and the switches of a review. What else a server can do with a review becomes another switch.
+/// The summary and the verdicts of a review.
 const INPUTS: &[Input] = &[
     Input { name: "summary", kind: InputKind::Text, required: false, help: "A summary, or nothing. Markdown." },
+    Input { name: "comment", kind: InputKind::Bool, required: false, help: "" },
     Input { name: "approve", kind: InputKind::Bool, required: false, help: "refused if new commits arrive" },
+    Input { name: "request_changes", kind: InputKind::Bool, required: false, help: "also takes back your approval" },
 ];
 
-/// The request that approves the merge request, if the user may.
-pub type Approval = Option<Approve>;
+/// The verdicts that the user can give on a merge request.
+pub struct Verdicts {
+    /// The reason why it cannot be approved by the user.
+    pub approve: Result<(), Disabled>,
+    /// The reason why the user cannot request changes.
+    pub request_changes: Result<(), Disabled>,
+    /// The head commit that the user sees.
+    pub sha: Option<String>,
+    /// Whether the user has requested changes, so that any other verdict withdraws that.
+    pub has_requested: bool,
+}
 
-/// Opens the form for the summary and the approval, which submits the review on `on`.
-pub fn submit(on: &Noteable, drafts: &Drafts, approval: Approval, cx: &mut Cx) {
+/// Opens the form for the summary and the verdict, which submits the review on `on`.
+pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
     let Noteable::MergeRequest { project, iid } = on.clone() else { return };
     let view = cx.view;
     let has_draft_notes = on.has_draft_notes(&view);
@@ -39,49 +50,85 @@ pub fn submit(on: &Noteable, drafts: &Drafts, approval: Approval, cx: &mut Cx) {
         _ => count,
     };
     let key = on.new_key(view.drafts, view.now);
-    let (can_approve, project_name) = (approval.is_some(), project.clone());
+    let verdict_key = on.key_after(&key);
+    let project_name = project.clone();
+    let Verdicts { approve, request_changes, sha, has_requested } = verdicts;
     let on = on.clone();
     let act = move |inputs: serde_json::Map<String, serde_json::Value>| {
         let summary = inputs.get("summary").and_then(|text| text.as_str()).unwrap_or_default().trim().to_owned();
-        let approves = inputs.get("approve").and_then(serde_json::Value::as_bool).unwrap_or(false);
+        let is_on = |name: &str| inputs.get(name).and_then(serde_json::Value::as_bool).unwrap_or(false);
         let summary = Some(summary).filter(|text| !text.is_empty());
         let summary = summary.map(|text| (key.clone(), Draft { text, ..Draft::new(on.clone()) }));
-        let count = here.len() + usize::from(summary.is_some());
-        let approval = approval.clone().filter(|_| approves);
-        let publishes = has_draft_notes && pending + here.len() > 0;
-        let then = match (publishes, approval) {
-            (false, approval) => approval.map(|approve| Action::Send(approving(&approve))),
-            (true, approval) => {
-                let publish = PublishReview { id: project.clone(), merge_request_iid: iid };
-                let write = Write::new(&publish, format!("submit your review of !{iid}"));
-                let approve: FollowUp = Rc::new(move |outcome, cx| {
-                    if let Some(approve) = approval.as_ref().filter(|_| outcome.is_ok()) {
-                        cx.act(Action::Send(approving(approve)));
-                    }
-                });
-                Some(Action::SendThen(None, write, approve))
-            }
+        let verdict = match () {
+            () if is_on("approve") => Some(Verdict::Approve { sha: sha.clone() }),
+            () if is_on("request_changes") => Some(Verdict::RequestChanges),
+            () if has_requested => Some(Verdict::Withdraw),
+            () => None,
         };
-        if count == 0 && then.is_none() {
+        let count = here.len() + usize::from(summary.is_some());
+        if count + pending == 0 && verdict.is_none() {
             return Action::Say(
                 Tone::Warning,
-                "There is nothing to submit: no comment, no summary, no approval.".into(),
+                "There is nothing to submit: no comment, no summary, no verdict.".into(),
             );
         }
+        let has_comments = pending + here.len() > 0;
+        let decides = matches!(verdict, Some(Verdict::RequestChanges | Verdict::Withdraw));
+        let publish = (has_draft_notes && (has_comments || decides)).then(|| {
+            let reviewer_state = state_after(verdict.as_ref());
+            PublishReview { id: project.clone(), merge_request_iid: iid, reviewer_state }
+        });
+        let verdict = verdict.map(|verdict| (verdict_key.clone(), Draft::of_verdict(on.clone(), verdict)));
+        let then =
+            publishing(publish, verdict.as_ref().map(|(key, _)| key.clone()), format!("submit your review of !{iid}"));
         let list = (count > 0).then(|| Action::OpenOverlay(Box::new(DraftList::new(on.clone()))));
         let (keys, then) = (here.clone(), then.map(Box::new));
-        let review = ReviewSubmission { keys, summary, as_draft_notes: has_draft_notes, then };
+        let review = ReviewSubmission { keys, summary, as_draft_notes: has_draft_notes, verdict, then };
         Action::All([Action::SubmitReview(review)].into_iter().chain(list).collect())
     };
     let (title, key) = (format!("Submit review of !{iid} · {count}"), format!("review {}!{iid}", project_name));
-    let form = Form::acting(title, "submit the review", key, INPUTS, act)
+    let reason = |can: Result<(), Disabled>| can.err().map(|why| why.to_string());
+    let comment = if has_requested { "also withdraws your request for changes" } else { "" };
+    Form::acting(title, "submit the review", key, INPUTS, act)
         .field("summary", |field| _ = field.widget(Widget::Long))
-        .field("approve", |field| _ = field.switch('a'))
-        .letter();
-    let form = if can_approve { form } else { form.without(&["approve"]) };
-    form.open(cx);
+        .field("comment", |field| _ = field.switch('c').help(comment))
+        .field("approve", |field| _ = field.switch('a').disabled(reason(approve)))
+        .field("request_changes", |field| _ = field.switch('r').disabled(reason(request_changes)))
+        .letter()
+        .open(cx);
 }
 
-fn approving(approve: &Approve) -> Write {
-    Write::new(approve, format!("approve !{}", approve.merge_request_iid))
+/// Returns the state of the review that is sent with it. An approval sets its own.
+fn state_after(verdict: Option<&Verdict>) -> Option<String> {
+    match verdict {
+        Some(Verdict::Approve { .. }) => None,
+        Some(Verdict::RequestChanges) => Some(REQUESTED_CHANGES.to_owned()),
+        Some(Verdict::Withdraw) | None => Some("reviewed".to_owned()),
+    }
+}
+
+/// Returns the action that publishes the draft notes, and then sends the verdict that is saved under `verdict`.
+fn publishing(publish: Option<PublishReview>, verdict: Option<String>, what: String) -> Option<Action> {
+    let Some(publish) = publish else { return verdict.map(|key| Action::SendDrafts(vec![key])) };
+    let then: FollowUp = Rc::new(move |outcome, cx| {
+        let Some(key) = verdict.clone() else { return };
+        // The verdict belongs to the comments: it is given again with them.
+        cx.act(if outcome.is_ok() { Action::SendDrafts(vec![key]) } else { Action::SaveText(key, None) });
+    });
+    Some(Action::SendThen(None, Write::new(&publish, what), then))
+}
+
+/// Returns the action that withdraws the user's request for changes.
+pub fn withdraw(on: &Noteable, cx: &Cx) -> Option<Action> {
+    let Noteable::MergeRequest { project, iid } = on.clone() else { return None };
+    let key = on.new_key(cx.view.drafts, cx.view.now);
+    let verdict = Verdict::Withdraw;
+    let reviewer_state = state_after(Some(&verdict));
+    let publish = PublishReview { id: project, merge_request_iid: iid, reviewer_state };
+    let publish = Some(publish).filter(|_| on.has_draft_notes(&cx.view));
+    let what = format!("withdraw the request for changes on !{iid}");
+    let then = publishing(publish, Some(key.clone()), what).map(Box::new);
+    let verdict = Some((key, Draft::of_verdict(on.clone(), verdict)));
+    let review = ReviewSubmission { keys: Vec::new(), summary: None, as_draft_notes: false, verdict, then };
+    Some(Action::SubmitReview(review))
 }

@@ -1,11 +1,14 @@
-//! Completion of names while typing: `@` users, `!` merge requests, `#` issues, `:` emoji.
+//! Completion of names while typing: `@` users, `!` merge requests, `#` issues, `:` emoji; and at the start of a line, `/`
+//! quick actions with their arguments.
 
 use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
 use crate::api::projects::ListProjectUsers;
 use crate::api::search::{Hit, SearchWithin};
 use crate::api::{Id, Noteable, Scope};
+use crate::app::complete::Complete;
 use crate::app::view::View;
 use crate::domain::emoji;
+use crate::domain::quick_actions::{self, ACTIONS, Arguments, On, QuickAction};
 use crate::store::{Load, Want};
 use crate::ui::form::{self, Suggestion};
 use ratatui::buffer::Buffer;
@@ -15,6 +18,8 @@ use std::time::Duration;
 
 /// The maximum number of names in the list.
 const MAX_NAMES: usize = 50;
+/// The dates that are offered for a quick action.
+const DATES: &[&str] = &["today", "tomorrow", "in 2 days", "in 1 week", "in 2 weeks"];
 /// The maximum length of a name to complete, in characters.
 const MAX_NAME_CHARS: usize = 40;
 
@@ -31,6 +36,10 @@ pub struct Name {
 pub struct Completer {
     project: Id,
     merge_request: Option<u64>,
+    /// The kind of object, if it has quick actions.
+    on: Option<On>,
+    /// The quick action whose argument is typed.
+    action: Option<&'static QuickAction>,
     typed: String,
     names: Vec<Name>,
     selected: usize,
@@ -48,8 +57,13 @@ impl Completer {
             }
             Noteable::Epic { .. } => return None,
         };
+        let on = match on {
+            Noteable::MergeRequest { .. } => Some(On::MergeRequest),
+            Noteable::Issue { .. } => Some(On::Issue),
+            Noteable::Commit { .. } | Noteable::Snippet { .. } | Noteable::Epic { .. } => None,
+        };
         let (typed, names) = (String::new(), Vec::new());
-        Some(Completer { project, merge_request, typed, names, selected: 0, closed: None })
+        Some(Completer { project, merge_request, on, action: None, typed, names, selected: 0, closed: None })
     }
 
     /// Returns the project whose names are completed.
@@ -62,9 +76,11 @@ impl Completer {
         if self.closed.is_some() { &[] } else { &self.names }
     }
 
-    /// Finds the candidates for the line up to the cursor.
-    pub fn take(&mut self, before: &str, view: &View) {
-        let word = word(before).unwrap_or_default();
+    /// Finds the candidates for the line up to the cursor; `is_whole` if `before` begins where the line does.
+    pub fn take(&mut self, before: &str, is_whole: bool, view: &View) {
+        let command = self.on.filter(|_| is_whole).and_then(|on| command(before, on));
+        self.action = command.and_then(|(action, _)| action);
+        let word = command.map(|(_, word)| word).or_else(|| word(before)).unwrap_or_default();
         if self.closed.as_ref().is_some_and(|closed| word.is_empty() || !word.starts_with(closed.as_str())) {
             self.closed = None;
         }
@@ -77,9 +93,17 @@ impl Completer {
 
     /// Finds the candidates again, because more data may be known.
     pub fn refresh(&mut self, view: &View) {
-        self.names = self.find(view);
-        // A name that is typed in full already need not be offered.
-        self.names.retain(|name| name.text != self.typed);
+        self.names = match (self.action, self.typed.strip_prefix('/').and(self.on)) {
+            (Some(action), _) => self.find_arguments(action, view),
+            (None, Some(on)) => find_actions(&self.typed, on),
+            (None, None) => self.find(view),
+        };
+        // A name that is typed in full already need not be offered. After the argument of a quick action, Enter ends the
+        // line.
+        match self.action.is_some() && self.names.iter().any(|name| name.text == self.typed) {
+            true => self.names.clear(),
+            false => self.names.retain(|name| name.text != self.typed),
+        }
         self.selected = self.selected.min(self.names.len().saturating_sub(1));
     }
 
@@ -101,6 +125,9 @@ impl Completer {
 
     /// Returns the data needed for the word at the cursor.
     pub fn wants(&self, _view: &View) -> Vec<Want> {
+        if let Some((complete, name)) = self.action.and_then(|action| self.arguments(action)) {
+            return complete.wants(name);
+        }
         let Some((sign, rest)) = self.split() else { return Vec::new() };
         let pause = Duration::from_millis(150);
         match sign {
@@ -118,6 +145,44 @@ impl Completer {
     fn split(&self) -> Option<(char, &str)> {
         let sign = self.typed.chars().next()?;
         Some((sign, self.typed.get(sign.len_utf8()..)?))
+    }
+
+    /// Returns the source of the arguments of a quick action that form fields share, and the name that is typed.
+    fn arguments(&self, action: &QuickAction) -> Option<(Complete, &str)> {
+        let project = || Some(self.project.clone());
+        let (sign, complete) = match action.arguments {
+            Arguments::People => ('@', Complete::Users(project())),
+            Arguments::Labels => ('~', Complete::Labels(project())),
+            Arguments::Milestone => ('%', Complete::Milestones(project())),
+            Arguments::Branch => ('/', Complete::Branches(self.project.clone())),
+            Arguments::Date => (' ', Complete::Words(DATES)),
+            Arguments::Words(words) => (' ', Complete::Words(words)),
+            Arguments::None | Arguments::Emoji | Arguments::Text(_) => return None,
+        };
+        Some((complete, self.typed.trim_start_matches(sign).trim_matches('"')))
+    }
+
+    /// Returns the arguments of a quick action that fit what is typed.
+    fn find_arguments(&self, action: &QuickAction, view: &View) -> Vec<Name> {
+        let Some((complete, typed)) = self.arguments(action) else { return self.find(view) };
+        let sign = match action.arguments {
+            Arguments::People => "@",
+            Arguments::Labels => "~",
+            Arguments::Milestone => "%",
+            _ => "",
+        };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '?' | '.' | '&' | '@' | '/');
+        let name = |value: String| match sign.is_empty() || value.chars().all(is_plain) {
+            true => format!("{sign}{value}"),
+            false => format!("{sign}\"{value}\""),
+        };
+        let names = complete.items(view, typed).into_iter();
+        let mut names: Vec<Name> = names.map(|item| Name { text: name(item.value), beside: item.note }).collect();
+        if sign == "@" && "me".starts_with(typed) {
+            names.push(Name { text: "me".into(), beside: "yourself".into() });
+        }
+        names.truncate(MAX_NAMES);
+        names
     }
 
     fn participants(&self) -> Option<ListParticipants> {
@@ -205,6 +270,57 @@ impl Completer {
     }
 }
 
+/// Returns the quick actions whose name fits what is typed, with their arguments and their effect.
+fn find_actions(typed: &str, on: On) -> Vec<Name> {
+    let typed = typed.trim_start_matches('/').to_ascii_lowercase();
+    let of_object = ACTIONS.iter().filter(|action| action.is_on(on));
+    let fits = |action: &&QuickAction| {
+        action.name.contains(&typed) || action.aliases.iter().any(|name| name.starts_with(&typed))
+    };
+    let name = |action: &QuickAction| {
+        let arguments = match action.arguments {
+            Arguments::None => "",
+            Arguments::People => "@user · ",
+            Arguments::Labels => "~label · ",
+            Arguments::Milestone => "%milestone · ",
+            Arguments::Branch => "branch · ",
+            Arguments::Date => "date · ",
+            Arguments::Emoji => ":emoji: · ",
+            Arguments::Words(_) => "word · ",
+            Arguments::Text(example) => return format!("{example} · {}", action.about),
+        };
+        format!("{arguments}{}", action.about)
+    };
+    let mut names: Vec<Name> =
+        of_object.filter(fits).map(|action| Name { text: format!("/{}", action.name), beside: name(action) }).collect();
+    names.sort_by_key(|name| !name.text.get(1..).is_some_and(|name| name.starts_with(&typed)));
+    names.truncate(MAX_NAMES);
+    names
+}
+
+/// Returns the word of a quick action that is being typed at the end of a line: its name with the slash, or an argument
+/// with its action.
+fn command(before: &str, on: On) -> Option<(Option<&'static QuickAction>, &str)> {
+    let name = before.strip_prefix('/')?;
+    let Some(end) = name.find(char::is_whitespace) else {
+        let is_name = name.len() <= MAX_NAME_CHARS && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        return is_name.then_some((None, before));
+    };
+    let action = quick_actions::find(name.get(..end)?).filter(|action| action.is_on(on))?;
+    let arguments = name.get(end..)?.trim_start();
+    // A date has blanks, and so does a quoted name.
+    let mut is_quoted = false;
+    let mut from = 0;
+    for (at, c) in arguments.char_indices().filter(|_| action.arguments != Arguments::Date) {
+        is_quoted ^= c == '"';
+        if c.is_whitespace() && !is_quoted {
+            from = at + c.len_utf8();
+        }
+    }
+    let word = arguments.get(from..)?;
+    (word.chars().count() <= MAX_NAME_CHARS).then_some((Some(action), word))
+}
+
 /// Returns the word at the end of a line that can be completed: a sign, and what was typed of the name.
 fn word(before: &str) -> Option<&str> {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+' | '/');
@@ -222,6 +338,26 @@ fn word(before: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quick_actions_are_completed_by_name_and_then_by_argument() {
+        let parts =
+            |line| command(line, On::MergeRequest).map(|(action, word)| (action.map(|action| action.name), word));
+        assert_eq!(parts("/"), Some((None, "/")));
+        assert_eq!(parts("/lab"), Some((None, "/lab")));
+        assert_eq!(parts("/label "), Some((Some("label"), "")));
+        assert_eq!(parts("/label ~a ~\"b c"), Some((Some("label"), "~\"b c")));
+        assert_eq!(parts("/reviewer @a"), Some((Some("assign_reviewer"), "@a")));
+        assert_eq!(command("/due in 2", On::Issue).map(|(_, word)| word), Some("in 2"));
+        for none in ["", "see /", " /", "/usr/bin", "/due in 2", "/nothing x"] {
+            assert_eq!(parts(none), None, "{none}");
+        }
+        let names: Vec<String> = find_actions("/un", On::Issue).into_iter().map(|name| name.text).collect();
+        assert_eq!(names.first().map(String::as_str), Some("/unassign"));
+        assert!(names.contains(&"/unlabel".into()) && !names.contains(&"/unapprove".into()), "{names:?}");
+        let offers = find_actions("/labels", On::Issue);
+        assert_eq!((offers[0].text.as_str(), offers[0].beside.as_str()), ("/label", "~label · Add labels"));
+    }
 
     #[test]
     fn signs_start_a_completion_at_word_starts() {

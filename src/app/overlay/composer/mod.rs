@@ -396,20 +396,20 @@ impl Composer {
         };
     }
 
-    /// Returns the line up to the cursor, in which a name can be completed.
-    fn before_cursor(&self) -> String {
+    /// Returns the line up to the cursor, in which a name can be completed, and whether that is all of it.
+    fn before_cursor(&self) -> (String, bool) {
         let area = self.area.borrow();
         let at = area.cursor();
         let line = area.lines().get(at.0).map(String::as_str).unwrap_or_default();
         // A name is short: text far before the cursor does not matter.
-        let from = at.1.saturating_sub(64);
-        line.chars().skip(from).take(at.1 - from).collect()
+        let from = at.1.saturating_sub(256);
+        (line.chars().skip(from).take(at.1 - from).collect(), from == 0)
     }
 
     fn complete(&mut self, view: &View) {
-        let before = self.before_cursor();
+        let (before, is_whole) = self.before_cursor();
         if let Some(completer) = &mut self.completer {
-            completer.take(&before, view);
+            completer.take(&before, is_whole, view);
         }
     }
 

@@ -79,6 +79,8 @@ pub struct Field {
     pub is_hidden: bool,
     /// The letter that turns the field on and off with Alt, wherever the cursor is.
     pub switch: Option<char>,
+    /// The reason why a switch cannot be turned on.
+    pub disabled: Option<String>,
     check: Option<Validate>,
     parse: Option<Parse>,
     kind: InputKind,
@@ -114,6 +116,7 @@ impl Field {
             is_kept: true,
             is_hidden: false,
             switch: None,
+            disabled: None,
             check: None,
             parse: None,
             kind: input.kind,
@@ -191,6 +194,12 @@ impl Field {
     /// Lets Alt and this letter turn the field on and off, wherever the cursor is.
     pub fn switch(&mut self, letter: char) -> &mut Field {
         self.switch = Some(letter);
+        self
+    }
+
+    /// Sets the reason why a switch cannot be turned on, if there is one.
+    pub fn disabled(&mut self, reason: Option<String>) -> &mut Field {
+        self.disabled = reason;
         self
     }
 

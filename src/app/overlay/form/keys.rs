@@ -92,12 +92,19 @@ impl Form {
         self.fields.iter().position(|field| field.switch == Some(letter)).filter(|_| key.alt && !key.ctrl)
     }
 
-    /// Turns the switch at `index` on or off.
+    /// Turns on the switch at `index`, and the others off; if it is on, the first one takes its place.
     fn turn_switch(&mut self, index: usize, cx: &mut Cx) {
-        if let Some(field) = self.fields.get_mut(index) {
-            field.input.set(if field.is_on() { "" } else { "yes" });
-            self.changed_text(cx);
+        let Some(field) = self.fields.get(index) else { return };
+        if let Some(why) = &field.disabled {
+            let words = format!("{}: {why}", field.label);
+            return cx.say(Tone::Warning, words);
         }
+        let first = self.fields.iter().position(|field| field.switch.is_some());
+        let chosen = if field.is_on() { first.unwrap_or(index) } else { index };
+        for (at, field) in self.fields.iter_mut().enumerate().filter(|(_, field)| field.switch.is_some()) {
+            field.input.set(if at == chosen { "yes" } else { "" });
+        }
+        self.changed_text(cx);
     }
 
     fn key_writing(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {

@@ -220,9 +220,14 @@ impl Form {
         Form { is_picker: true, ..self }
     }
 
-    /// Shows only the text of its first field, which is written at once, and the switches below it.
+    /// Shows only the text of its first field, which is written at once, and the switches below it. Exactly one of the
+    /// switches is on: at first the first one.
     pub fn letter(self) -> Form {
-        Form { is_letter: true, ..self }
+        let mut form = Form { is_letter: true, ..self };
+        if let Some(first) = form.fields.iter_mut().find(|field| field.switch.is_some()) {
+            first.text("yes");
+        }
+        form
     }
 
     /// Adds a fact above the fields: a name, and a text.

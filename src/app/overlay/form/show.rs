@@ -99,23 +99,34 @@ impl Form {
         chooser.draw(view, screen, buf, &title, self.verb(), self.status())
     }
 
-    /// Draws the switches of a letter in a row: `[x] Approve  M-a`.
+    /// Draws the switches of a letter in a row, `[x] Approve  M-a`, and below it what they mean or why they are disabled.
     fn draw_switches(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let mut areas = self.switches.borrow_mut();
         areas.clear();
-        let mut left = area;
+        let mut left = Rect { height: area.height.min(1), ..area };
+        let mut below = Line::empty();
         for (index, field) in self.fields.iter().enumerate() {
             let Some(letter) = field.switch else { continue };
             let (check, role) = match field.is_on() {
                 true => (glyph::or_word("[x] ", "on: "), Role::Accent),
+                false if field.disabled.is_some() => (glyph::or_word("[ ] ", "off: "), Role::Faint),
                 false => (glyph::or_word("[ ] ", "off: "), Role::Text),
             };
-            let line = Line::new(check, role).and(field.label.as_str(), role).and(format!("  M-{letter}"), Role::Key);
-            let line = if field.help.is_empty() { line } else { line.and(format!("  {}", field.help), Role::Dim) };
+            let key_role = if field.disabled.is_some() { Role::Faint } else { Role::Key };
+            let line = Line::new(check, role).and(field.label.as_str(), role).and(format!("  M-{letter}"), key_role);
+            if field.is_on() && !field.help.is_empty() {
+                below.push(format!("{}  ", field.help), Role::Dim);
+            }
+            if let Some(why) = &field.disabled {
+                below.push(format!("{}: {why}  ", field.label), Role::Dim);
+            }
             let used = line.draw(buf, left, view.theme);
             areas.push((index, Rect { width: used, ..left }));
             let used = used.saturating_add(4).min(left.width);
             left = Rect { x: left.x + used, width: left.width - used, ..left };
+        }
+        if area.height > 1 {
+            below.draw(buf, Rect { y: area.y + 1, height: 1, ..area }, view.theme);
         }
     }
 
@@ -239,7 +250,8 @@ impl Form {
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
         self.foot(view, foot, buf);
         if let Some(area) = &self.writing {
-            let switches = u16::from(self.is_letter && self.fields.iter().any(|field| field.switch.is_some()));
+            let has_switches = self.is_letter && self.fields.iter().any(|field| field.switch.is_some());
+            let switches = if has_switches { 2 } else { 0 };
             let body = Rect { height: inner.height - 2 - switches.min(inner.height - 3), ..inner };
             self.draw_switches(view, Rect { y: body.bottom(), height: switches, ..inner }, buf);
             let hidden = self.fields.get(self.focus).is_some_and(|field| field.is_hidden);
