@@ -212,8 +212,9 @@ impl<'a> Details<'a> {
         }
     }
 
-    fn has_failed(&self, request: &Request) -> bool {
-        self.view.store.error_of(request).is_some()
+    /// Returns whether a request is in flight or failed.
+    fn was_sent(&self, request: &Request) -> bool {
+        self.view.store.is_loading(request) || self.view.store.error_of(request).is_some()
     }
 
     /// Returns the head pipeline, as far as it is known.
@@ -255,7 +256,7 @@ impl<'a> Details<'a> {
         let Some(approvals) = approvals else {
             let request = self.approvals_of().request();
             return match self.merge_request.detailed_merge_status.as_deref() {
-                _ if self.counts_approvals() || self.has_failed(&request) => self.missing(&request),
+                _ if self.counts_approvals() || self.was_sent(&request) => self.missing(&request),
                 Some("not_approved") => ("needed", Role::Dim).into(),
                 _ => Line::empty(),
             };
@@ -279,7 +280,7 @@ impl<'a> Details<'a> {
         let request = self.threads_of().1;
         let Some(count) = self.view.store.read_as::<ThreadCount>(&request) else {
             return match self.merge_request.blocking_discussions_resolved {
-                _ if self.counts_threads() || self.has_failed(&request) => self.missing(&request),
+                _ if self.counts_threads() || self.was_sent(&request) => self.missing(&request),
                 Some(false) => ("open", Role::Warning).into(),
                 _ => Line::empty(),
             };

@@ -881,7 +881,8 @@ impl Store {
                     self.unsupported.insert(request.route, message.clone());
                 }
                 Err(Error { fault: Fault::Limited(wait), .. }) => {
-                    let seconds = wait.map_or(RETRY_SECONDS, |wait| wait.as_secs_f64());
+                    // The client has tried again after a short pause.
+                    let seconds = wait.map_or(RETRY_SECONDS, |wait| wait.as_secs_f64().max(RETRY_SECONDS));
                     self.asked_to_wait = self.asked_to_wait.max(Some(later(now, seconds)));
                     self.is_limited = true;
                 }

@@ -164,7 +164,7 @@ impl Client {
 
     async fn exchange_as_is(&self, call: &Call) -> Result<reqwest::Response, Error> {
         let reads = call.is_read();
-        let mut attempt = 0;
+        let (mut attempt, mut refusals) = (0, 0);
         let mut token = self.token(call, None).await?;
         let mut renewed = false;
         loop {
@@ -183,10 +183,13 @@ impl Client {
                 Ok(reply) => match reply.status().as_u16() {
                     // The server refused the request before it did anything, so even a write may be repeated, after the
                     // pause that all requests make. Without a requested pause, it is repeated only once.
-                    429 => match requested_pause(reply.headers(), Timestamp::now()) {
-                        None if attempt > 1 => return outcome,
+                    429 => match pause_after_refusal(reply.headers()) {
+                        None if refusals > 0 => return outcome,
                         Some(wait) if wait > MAX_PAUSE => return outcome,
-                        _ => continue,
+                        _ => {
+                            refusals += 1;
+                            continue;
+                        }
                     },
                     502..=504 if reads => retry_after(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
                     _ => return outcome,
@@ -505,8 +508,13 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     Some(until(jiff::fmt::rfc2822::parse(text).ok()?.timestamp(), now))
 }
 
+/// Returns the pause that a server requests after too many requests, from any of its headers; `None` if it has passed.
+pub(super) fn pause_after_refusal(headers: &HeaderMap) -> Option<Duration> {
+    requested_pause(headers, Timestamp::now()).filter(|pause| !pause.is_zero())
+}
+
 /// Returns the pause that a server requests after too many requests, from any of its headers.
-pub(super) fn requested_pause(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+fn requested_pause(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     retry_after(headers, now).or_else(|| {
         let reset = headers.get("ratelimit-reset")?.to_str().ok()?.trim().parse().ok()?;
         Some(until(Timestamp::from_second(reset).ok()?, clock::date(headers).unwrap_or(now)))
