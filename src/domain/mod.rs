@@ -1,5 +1,5 @@
 //! Rules and parsers that neither draw nor know the interface: archives, test reports, public keys, Git LFS pointers, names of
-//! emoji, edits of lines, CI/CD variables, quick actions.
+//! emoji, edits of lines, lines of logs, CI/CD variables, quick actions.
 
 pub mod ci_variables;
 pub mod dotenv;
@@ -7,6 +7,7 @@ pub mod emoji;
 pub mod junit;
 pub mod lfs;
 pub mod line_edits;
+pub mod log_line;
 pub mod merge_status;
 pub mod parts;
 pub mod public_key;

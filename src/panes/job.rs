@@ -171,6 +171,11 @@ impl PaneKind for JobTrace {
             pane.trace.section(false, cx);
         })
         .when(JobTrace::sections),
+        Command::new("job.compare", &["d"], "Compare with last success", |pane: &mut Self, cx| {
+            pane.trace.toggle_comparison(cx);
+        })
+        .footer("compare")
+        .when(|pane, view| pane.trace.need_comparison(view)),
         Command::new("job.times", &["T"], "Toggle timestamps", |pane: &mut Self, _| {
             pane.trace.toggle_times();
         })
@@ -286,8 +291,12 @@ impl PaneKind for JobTrace {
 
     fn open(place: &Place, _view: &View) -> Self {
         let id = place.item.as_deref().and_then(|id| id.parse().ok()).unwrap_or_default();
+        let mut trace = Viewer::new(place.project.clone().unwrap_or_default(), id);
+        if place.tab.as_deref() == Some(ci::COMPARISON) {
+            trace.start_comparison();
+        }
         JobTrace {
-            trace: Viewer::new(place.project.clone().unwrap_or_default(), id),
+            trace,
             panels: Panels::new(2),
             facts: DocState { cursor_line: false, ..DocState::new() },
             details: Drawn::default(),
@@ -297,7 +306,8 @@ impl PaneKind for JobTrace {
 
 impl Pane for JobTrace {
     fn place(&self) -> Place {
-        self.job_place(self.trace.id)
+        let place = self.job_place(self.trace.id);
+        if self.trace.is_compared() { place.tab(ci::COMPARISON) } else { place }
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {

@@ -307,6 +307,23 @@ pub fn url(view: &View, project: &Id, job: &Job) -> String {
 /// The maximum number of traces that are shown together.
 pub const MAX_TRACES: usize = 6;
 
+/// The tab of a job's place that compares its trace with that of the last successful run.
+pub const COMPARISON: &str = "compare";
+
+/// Returns the place that compares the trace of a failed job with that of the last successful run.
+pub fn comparison(project: &Id, job: &Job) -> Place {
+    Place::new("job").project(project.clone()).item(job.id).tab(COMPARISON)
+}
+
+/// Returns an error unless a job failed, so that it can be compared.
+pub fn can_compare(job: &Job) -> Result<(), Disabled> {
+    has_trace(job)?;
+    match job.status {
+        Status::Failed | Status::Canceled => Ok(()),
+        _ => Err("only a failed job is compared with its last success".into()),
+    }
+}
+
 /// Returns the place that shows several traces.
 pub fn traces(project: &Id, ids: impl Iterator<Item = u64>) -> Place {
     let ids: Vec<String> = ids.take(MAX_TRACES).map(|id| id.to_string()).collect();

@@ -8,6 +8,7 @@ mod artifacts;
 mod attach;
 mod branch;
 mod browse;
+mod causes;
 mod changes;
 mod choose;
 mod clicks;

@@ -228,6 +228,10 @@ impl ListSource for JobSource {
         })
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Erase)),
+        Command::row("jobs.compare", &["d"], "Compare with last success", |pane: &mut Jobs, job: &Job, cx| {
+            cx.go(ci::comparison(&pane.source.project, job));
+        })
+        .when_row(|_, job, _| ci::can_compare(job)),
         Jobs::mark_command("jobs.mark").footer("mark"),
         Command::new("jobs.traces", &["|"], "Watch traces side by side", |pane: &mut Jobs, cx| {
             let place = ci::traces(&pane.source.project, pane.jobs_to_watch(&cx.view).into_iter());

@@ -16,6 +16,9 @@ use ratatui::layout::Rect;
 /// The minimum width at which lines are numbered, in columns.
 const MIN_NUMBERED_WIDTH: u16 = 60;
 
+/// The width of the column for the signs of new lines, in columns.
+const SIGN_WIDTH: u16 = 2;
+
 impl Viewer {
     /// Draws the placeholder if there is no trace.
     fn draw_without_trace(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
@@ -138,7 +141,13 @@ impl Viewer {
         let found = self.hits();
         let here = found.and_then(|found| found.matches.get(self.current));
         let marked = self.marked(view);
-        doc::draw(buf, body, view.theme, focused, &self.doc, rows, layout.gutter() as u16, &|row| {
+        let signs = if self.compared().is_some() { SIGN_WIDTH } else { 0 };
+        let gutter = layout.gutter() as u16 + signs;
+        doc::draw(buf, body, view.theme, focused, &self.doc, rows, gutter, &|row| {
+            let folded = self.folded_at(row);
+            if folded > 0 {
+                return Viewer::fold_line(folded);
+            }
             let Some(line) = row.checked_sub(top).and_then(|row| lines.get(row)) else {
                 return doc::DocLine::default();
             };
@@ -149,6 +158,10 @@ impl Viewer {
                 .map(|hit| (hit.range.clone(), if Some(hit) == here { Role::MatchCurrent } else { Role::Match }))
                 .collect();
             let mut built = line.draw(view.theme, &layout, &marks);
+            if let Some(is_new) = self.is_new(line.line) {
+                built.gutter.push(if is_new { "+ " } else { "  " }, Role::Added);
+                built.fill = is_new.then(|| view.theme.style(Role::AddedLine));
+            }
             if marked.as_ref().is_some_and(|lines| lines.contains(&line.line)) {
                 built.fill = Some(view.theme.style(Role::Marked));
             }
@@ -185,7 +198,7 @@ impl Viewer {
             let lines = text::count_noun(marked.len() as u64, "line");
             left.push(format!("{dot}{lines} marked"), Role::Warning);
         }
-        if let Some((words, role)) = extra {
+        for (words, role) in self.comparison_words(view).into_iter().chain(extra) {
             left.push(format!("{dot}{words}"), role);
         }
         if let Some(why) = trace.disk_error() {

@@ -1,7 +1,9 @@
 //! The viewer of a job's trace: following, folding, filtering, searching, marking. The place of one job shows it full
 //! size, the place of several traces in a part of the screen each.
 
+mod compare;
 mod draw;
+mod last_success;
 mod other_runs;
 mod search;
 mod selection;
@@ -74,6 +76,8 @@ pub struct Viewer {
     mark: Option<usize>,
     /// The edition of the trace and the number of times it was rewritten.
     edition: Option<(u64, u32)>,
+    /// The comparison with the last successful run, if it is shown.
+    comparison: Option<compare::ShownComparison>,
     /// The retry that the user requested.
     retry: Option<other_runs::Retry>,
     /// The number of times the trace was sent to the pager.
@@ -107,6 +111,7 @@ impl Viewer {
             seen: 0,
             mark: None,
             edition: None,
+            comparison: None,
             retry: None,
             pages: 0,
             searched_identity: RefCell::default(),
@@ -183,8 +188,17 @@ impl Viewer {
         self.matching_lines.as_ref().filter(|_| self.only_matches).map(|lines| lines.result.as_slice())
     }
 
+    /// Returns whether only the lines that match are shown.
+    fn is_filtered(&self) -> bool {
+        self.shown_lines().is_some()
+    }
+
     fn rows_of(&self, trace: &Trace) -> usize {
-        self.shown_lines().map_or_else(|| self.folds.rows(trace), <[u32]>::len)
+        match (self.shown_lines(), self.compared()) {
+            (Some(lines), _) => lines.len(),
+            (None, Some(compared)) => compared.rows.len(),
+            (None, None) => self.folds.rows(trace),
+        }
     }
 
     fn rows(&self, view: &View) -> usize {
@@ -194,14 +208,20 @@ impl Viewer {
     fn line_of(&self, row: usize) -> usize {
         match self.shown_lines() {
             Some(lines) => lines.get(row).or(lines.last()).map_or(0, |line| *line as usize),
-            None => self.folds.line(row),
+            None => match self.compared() {
+                Some(compared) => compared.line_of(row),
+                None => self.folds.line(row),
+            },
         }
     }
 
     fn row_of(&self, line: usize) -> usize {
         match self.shown_lines() {
             Some(lines) => lines.partition_point(|known| (*known as usize) < line).min(lines.len().saturating_sub(1)),
-            None => self.folds.row(line),
+            None => match self.compared() {
+                Some(compared) => compared.row_of(line),
+                None => self.folds.row(line),
+            },
         }
     }
 
@@ -212,6 +232,11 @@ impl Viewer {
 
     fn goto(&mut self, trace: &Trace, line: usize) {
         self.folds.reveal(trace, line);
+        self.unfold_equal(trace, line);
+        if self.folded_at(self.row_of(line)) > 0 {
+            // Too many equal lines to show all of them.
+            self.comparison = None;
+        }
         self.show(trace, line);
     }
 
@@ -253,10 +278,7 @@ impl Viewer {
             wants.push(follow.into());
         }
         if let Some(trace) = self.trace(view) {
-            let keep = view.session.trace_settings.memory;
-            if trace.exceeds(keep) {
-                wants.push(Work::new(Spill { name: self.name(trace), trace: trace.clone(), keep }).into());
-            }
+            wants.extend(Viewer::want_spill(view, self.name(trace), trace));
             let blocks = trace.spilled_blocks(self.window(view, trace));
             if !blocks.is_empty() {
                 wants.push(Work::new(ReadBack { name: self.name(trace), trace: trace.clone(), blocks }).into());
@@ -272,7 +294,14 @@ impl Viewer {
             }
             wants.extend(works);
         }
+        wants.extend(self.comparison_wants(view));
         wants
+    }
+
+    /// Returns the computation that moves the part of a trace beyond the memory limit to disk, if there is such a part.
+    fn want_spill(view: &View, name: String, trace: &Trace) -> Option<Want> {
+        let keep = view.session.trace_settings.memory;
+        trace.exceeds(keep).then(|| Work::new(Spill { name, trace: trace.clone(), keep }).into())
     }
 
     /// Returns the computations on the trace as it was when they were started, except those already done, because each
@@ -341,6 +370,7 @@ impl Viewer {
             }
         }
         self.finish_jump(trace, &identity, cx);
+        self.update_comparison(cx);
     }
 
     /// Discards matches and marks if the trace was rewritten, because they belong to another text.
@@ -348,6 +378,7 @@ impl Viewer {
         let now = (trace.edition(), trace.resets());
         let Some((edition, resets)) = self.edition.replace(now).filter(|before| *before != now) else { return };
         (self.found, self.matching_lines, self.current, self.mark) = (None, None, 0, None);
+        self.comparison = self.comparison.take().map(|_| compare::ShownComparison::default());
         self.searched_identity.replace(String::new());
         if edition != trace.edition() && trace.resets() > resets {
             let words = format!("The trace of #{} was rewritten; reading it from the start.", self.id);
@@ -446,6 +477,9 @@ impl Viewer {
     /// Returns an error unless the trace has sections.
     pub fn need_sections(&self, view: &View) -> Result<(), Disabled> {
         self.need_text(view)?;
+        if self.compared().is_some() {
+            return Ok(());
+        }
         let some = self.trace(view).is_some_and(|trace| !trace.sections().is_empty());
         if some { Ok(()) } else { Err("this trace has no sections".into()) }
     }
@@ -506,6 +540,10 @@ impl Viewer {
     pub fn toggle(&mut self, cx: &mut Cx) {
         let line = self.line(&cx.view);
         if let Some(trace) = self.trace(&cx.view) {
+            if self.compared().is_some() {
+                self.unfold_equal(trace, line);
+                return;
+            }
             match self.folds.toggle(trace, line) {
                 Some(heading) => self.show(trace, heading),
                 None => cx.say(Tone::Info, "This line is not in a section."),
@@ -515,6 +553,9 @@ impl Viewer {
 
     /// Moves to the next or the previous section.
     pub fn section(&mut self, forward: bool, cx: &mut Cx) {
+        if self.step_difference(forward, cx) {
+            return;
+        }
         let at = self.line(&cx.view);
         let Some(trace) = self.trace(&cx.view) else { return };
         let mut lines = trace.sections().iter().map(|section| section.line);
@@ -527,6 +568,9 @@ impl Viewer {
 
     /// Folds all sections except the one that failed, or unfolds all.
     pub fn fold(&mut self, cx: &mut Cx) {
+        if self.leave_comparison(cx) {
+            return;
+        }
         if !self.folded {
             self.start_jump(Jump::Fold, &cx.view);
         } else if let Some(trace) = self.trace(&cx.view) {

@@ -65,7 +65,7 @@ impl Viewer {
         self.show_match(trace, found, index % count);
     }
 
-    /// Handles Esc: clears a mark, a filter or a search; returns `false` if there is none.
+    /// Handles Esc: clears a mark, a filter, a search or a comparison; returns `false` if there is none.
     pub fn escape(&mut self, cx: &mut Cx) -> bool {
         if self.mark.take().is_some() {
             return true;
@@ -73,8 +73,10 @@ impl Viewer {
         if self.only_matches {
             return self.toggle_only(&cx.view);
         }
-        let filter_text = !self.query.is_empty();
-        self.set_query("", cx);
-        filter_text
+        if !self.query.is_empty() {
+            self.set_query("", cx);
+            return true;
+        }
+        self.leave_comparison(cx)
     }
 }

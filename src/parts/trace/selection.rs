@@ -111,6 +111,11 @@ impl Viewer {
         }
     }
 
+    /// Returns whether the cursor is on folded equal lines.
+    fn on_fold(&self, view: &View) -> bool {
+        self.folded_at(self.doc.at(self.rows(view))) > 0
+    }
+
     fn on_heading(&self, view: &View) -> bool {
         let line = self.line(view);
         self.trace(view).is_some_and(|t| t.sections().binary_search_by_key(&line, |s| s.line).is_ok())
@@ -118,7 +123,8 @@ impl Viewer {
 
     /// Folds at a heading; elsewhere opens the target of the line, or folds the section around it.
     pub fn enter(&mut self, cx: &mut Cx) {
-        match self.target(&cx.view).filter(|_| !self.on_heading(&cx.view)) {
+        let opens = !self.on_heading(&cx.view) && !self.on_fold(&cx.view);
+        match self.target(&cx.view).filter(|_| opens) {
             Some(target) => self.open(target, cx),
             None => self.toggle(cx),
         }
@@ -143,7 +149,7 @@ impl Viewer {
         let rows = self.rows(&cx.view);
         let Some(at) = self.doc.line_at(row - area.y, rows) else { return true };
         self.doc.goto(at, rows);
-        if self.on_heading(&cx.view) {
+        if self.on_fold(&cx.view) || self.on_heading(&cx.view) && self.compared().is_none() {
             self.toggle(cx);
         } else if double && let Some(target) = self.target(&cx.view) {
             self.open(target, cx);

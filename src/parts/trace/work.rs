@@ -3,7 +3,7 @@
 use crate::parts::trace::spill_file;
 use crate::store::{Canceled, Derive, Sink};
 use crate::ui::search::{Found, MultilineRegex};
-use crate::ui::trace::{Patterns, Trace};
+use crate::ui::trace::{Comparison, Patterns, Trace};
 use std::sync::{Arc, Mutex};
 
 impl Sink for Trace {
@@ -36,6 +36,9 @@ impl Sink for Trace {
 const MAX_ERROR_LINES: usize = 10_000;
 /// The maximum size of the text for the pager, in bytes.
 const MAX_PAGER_BYTES: usize = 256 << 20;
+
+/// The approximate size of a difference between traces, in bytes.
+const HUNK_BYTES: usize = 64;
 
 /// A result, and the number of lines up to which it remains valid when the trace grows.
 pub struct StablePrefix<T> {
@@ -151,6 +154,37 @@ fn failure(trace: &Trace, lines: &[usize]) -> Option<usize> {
     };
     let within = section(last);
     lines.iter().copied().filter(|line| *line <= last).find(|line| section(*line) == within)
+}
+
+/// A computation that compares the trace of a failed job with that of a run that succeeded.
+pub struct Compare {
+    /// The identity of both traces.
+    pub identity: String,
+    pub failed: Trace,
+    pub passed: Trace,
+    /// The names that differ between the runs: refs and commits.
+    pub names: Vec<String>,
+}
+
+/// Returns the key of the comparison of two traces.
+pub fn compare_key(failed: &str, passed: &str) -> String {
+    format!("trace comparison {failed} {passed}")
+}
+
+impl Derive for Compare {
+    type Output = Comparison;
+
+    fn key(&self) -> String {
+        self.identity.clone()
+    }
+
+    fn run(&self, canceled: Canceled<'_>) -> Comparison {
+        self.failed.compare(&self.passed, &self.names, canceled)
+    }
+
+    fn weight(&self, result: &Comparison) -> usize {
+        result.hunks.len().saturating_mul(HUNK_BYTES)
+    }
 }
 
 /// A computation that moves the parts of a trace that exceed the memory limit to disk.

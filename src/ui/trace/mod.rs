@@ -2,6 +2,7 @@
 //! screen, so a frame costs the same for a thousand lines as for a million. Old blocks can be spilled to disk.
 
 mod blocks;
+mod compare;
 mod entries;
 mod folds;
 mod marker;
@@ -12,6 +13,7 @@ mod scan;
 mod sections;
 
 pub use blocks::{OpenSpillStore, SpillStore};
+pub use compare::{Comparison, NewLines};
 pub use entries::Stamp;
 pub use folds::Folds;
 pub use row::{Heading, Layout, TraceRow};

@@ -52,6 +52,11 @@ impl Page {
         })
     }
 
+    /// Returns the text of each line, as shown, with its number.
+    pub fn lines_with_numbers(&self) -> impl Iterator<Item = (usize, &str)> {
+        (self.first..).zip(self.texts())
+    }
+
     fn start(&self, line: usize) -> usize {
         line.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| end + 1)
     }

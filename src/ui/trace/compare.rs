@@ -1,0 +1,334 @@
+//! The comparison of the trace of a failed job with that of a run that succeeded. Only hashes of lines are kept, and
+//! ranges of lines that the other trace lacks, so traces of any size are compared in bounded memory.
+
+use super::{Section, Trace};
+use crate::domain::log_line::{self, Normalizer};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+/// The maximum number of different lines of the other trace that are known: about 80 MB.
+const MAX_KNOWN: usize = 4_000_000;
+/// The maximum number of different lines that name problems, which are counted.
+const MAX_COUNTED: usize = 100_000;
+/// The maximum number of lines in a comparison that differ.
+const MAX_NEW_LINES: usize = 200_000;
+/// Hunks with at most this many equal lines between them are one.
+const MAX_GAP: u32 = 3;
+/// If the first problem of a hunk is further from its start, the start is of less interest.
+const MAX_WAY: u32 = 40;
+/// The number of lines shown before such a problem.
+const BEFORE_PROBLEM: u32 = 5;
+/// The sections in which the runner executes the user's script.
+const SCRIPTS: &[&str] = &["step_script", "build_script"];
+
+/// Lines that differ, with few equal ones between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewLines {
+    pub lines: Range<u32>,
+    /// The equal lines among them, in order.
+    equal: Vec<u32>,
+    /// The first line that names a problem.
+    problem: Option<u32>,
+    /// Whether that is only the runner's own message.
+    is_verdict: bool,
+}
+
+impl NewLines {
+    /// Creates consecutive lines that differ.
+    pub fn of(lines: Range<u32>) -> NewLines {
+        NewLines { lines, ..NewLines::default() }
+    }
+}
+
+/// The lines of a trace that another trace lacks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// The differences, in order.
+    pub hunks: Vec<NewLines>,
+    /// The line to show first.
+    pub first: Option<u32>,
+    /// Whether one of the traces has more different lines than are compared.
+    pub is_cut: bool,
+}
+
+impl Comparison {
+    /// Returns the number of lines that differ.
+    pub fn new_lines(&self) -> usize {
+        self.hunks.iter().map(|hunk| hunk.lines.len().saturating_sub(hunk.equal.len())).sum()
+    }
+
+    /// Returns whether a line differs.
+    pub fn is_new(&self, line: u32) -> bool {
+        let at = self.hunks.partition_point(|hunk| hunk.lines.end <= line);
+        let hunk = self.hunks.get(at).filter(|hunk| hunk.lines.contains(&line));
+        hunk.is_some_and(|hunk| hunk.equal.binary_search(&line).is_err())
+    }
+}
+
+/// The scope of the lines from a line on: a hash of the name of the section that contains them.
+struct Scope {
+    from: usize,
+    hash: u64,
+}
+
+/// Returns the hash of the name of a section; numbers in it may differ between runs.
+fn scope_of(section: &Section, normalizer: &mut Normalizer) -> u64 {
+    normalizer.fingerprint(0, &section.name.replace('_', " ")).map_or_else(
+        || {
+            let mut hasher = DefaultHasher::new();
+            section.name.hash(&mut hasher);
+            hasher.finish()
+        },
+        |name| name.hash,
+    )
+}
+
+/// Returns the scopes of a trace in order. Sections that are not in both traces belong to the scope around them.
+fn scopes(trace: &Trace, shared: &HashSet<u64>, normalizer: &mut Normalizer) -> Vec<Scope> {
+    let mut scopes = vec![Scope { from: 0, hash: 0 }];
+    let mut open: Vec<(usize, u64)> = Vec::new();
+    for section in trace.sections() {
+        while let Some((end, _)) = open.last().copied().filter(|(end, _)| *end <= section.line) {
+            open.pop();
+            scopes.push(Scope { from: end, hash: open.last().map_or(0, |(_, hash)| *hash) });
+        }
+        let around = open.last().map_or(0, |(_, hash)| *hash);
+        let hash = Some(scope_of(section, normalizer)).filter(|hash| shared.contains(hash)).unwrap_or(around);
+        scopes.push(Scope { from: section.line, hash });
+        open.push((section.end.unwrap_or(usize::MAX), hash));
+    }
+    while let Some((end, _)) = open.pop() {
+        scopes.push(Scope { from: end, hash: open.last().map_or(0, |(_, hash)| *hash) });
+    }
+    scopes
+}
+
+/// Follows the scopes while lines are visited in order.
+struct ScopeCursor {
+    scopes: Vec<Scope>,
+    at: usize,
+}
+
+impl ScopeCursor {
+    fn hash(&mut self, line: usize) -> u64 {
+        while self.scopes.get(self.at + 1).is_some_and(|next| next.from <= line) {
+            self.at += 1;
+        }
+        self.scopes.get(self.at).map_or(0, |scope| scope.hash)
+    }
+}
+
+/// The lines of the other trace.
+#[derive(Default)]
+struct Known {
+    lines: HashSet<u64>,
+    /// The number of times that a line occurs, if it names a problem.
+    problems: HashMap<u64, u32>,
+    /// The words of progress that occur, as bits.
+    progress: u64,
+    is_cut: bool,
+}
+
+impl Known {
+    fn add(&mut self, scope: u64, line: &str, normalizer: &mut Normalizer) {
+        let Some(found) = normalizer.fingerprint(scope, line) else { return };
+        if let Some(word) = found.progress {
+            self.progress |= 1_u64.checked_shl(word.into()).unwrap_or_default();
+        }
+        if self.lines.len() >= MAX_KNOWN {
+            self.is_cut = true;
+            return;
+        }
+        self.lines.insert(found.hash);
+        if self.problems.len() < MAX_COUNTED && log_line::names_problem(line) {
+            *self.problems.entry(found.hash).or_default() += 1;
+        }
+    }
+
+    /// Returns whether a line is one that the other trace lacks; `None` if it has no words. A problem that occurs more
+    /// often than there is new.
+    fn lacks(&mut self, scope: u64, line: &str, normalizer: &mut Normalizer) -> Option<bool> {
+        let found = normalizer.fingerprint(scope, line)?;
+        if !self.lines.contains(&found.hash) {
+            // The other run had it cached.
+            let is_cold = found.progress.is_some_and(|word| self.progress & (1_u64 << word.min(63)) == 0);
+            return Some(!is_cold || log_line::names_problem(line));
+        }
+        Some(match self.problems.get_mut(&found.hash) {
+            Some(0) => true,
+            Some(left) => {
+                *left -= 1;
+                false
+            }
+            None => false,
+        })
+    }
+}
+
+/// Collects the lines that differ.
+#[derive(Default)]
+struct Hunks {
+    hunks: Vec<NewLines>,
+    count: usize,
+    /// The equal lines with words since the last line that differs, up to one more than may be in a gap.
+    gap: Vec<u32>,
+}
+
+impl Hunks {
+    /// Adds an equal line.
+    fn skip(&mut self, line: u32) {
+        if self.gap.len() <= MAX_GAP as usize {
+            self.gap.push(line);
+        }
+    }
+
+    /// Adds a line that differs; returns `false` if there are too many.
+    fn add(&mut self, line: u32, text: &str) -> bool {
+        self.count += 1;
+        let gap = std::mem::take(&mut self.gap);
+        let is_near = |hunk: &&mut NewLines| line.saturating_sub(hunk.lines.end) <= MAX_GAP;
+        let hunk = match self.hunks.last_mut().filter(is_near) {
+            Some(hunk) => {
+                hunk.equal.extend(gap);
+                hunk
+            }
+            None => {
+                self.hunks.push(NewLines::of(line..line));
+                let Some(hunk) = self.hunks.last_mut() else { return false };
+                hunk
+            }
+        };
+        hunk.lines.end = line + 1;
+        // The runner's own message counts only where there is no other.
+        if (hunk.problem.is_none() || hunk.is_verdict) && log_line::names_problem(text) {
+            let is_verdict = log_line::is_verdict(text);
+            if hunk.problem.is_none() || !is_verdict {
+                (hunk.problem, hunk.is_verdict) = (Some(line), is_verdict);
+            }
+        }
+        self.count < MAX_NEW_LINES
+    }
+}
+
+impl Trace {
+    /// Returns the lines of this trace of a failed job that `other` lacks, ignoring what differs in every run, and
+    /// `names`: the refs and commits of both. Sections are aligned by name.
+    pub fn compare(&self, other: &Trace, names: &[String], canceled: &dyn Fn() -> bool) -> Comparison {
+        let mut normalizer = Normalizer::new(names.iter().cloned());
+        let hashes = |trace: &Trace, normalizer: &mut Normalizer| -> HashSet<u64> {
+            trace.sections().iter().map(|section| scope_of(section, normalizer)).collect()
+        };
+        let own = hashes(self, &mut normalizer);
+        let shared: HashSet<u64> = hashes(other, &mut normalizer).intersection(&own).copied().collect();
+        let cursor = |trace: &Trace, normalizer: &mut Normalizer| ScopeCursor {
+            scopes: scopes(trace, &shared, normalizer),
+            at: 0,
+        };
+        let mut known = Known::default();
+        let mut places = cursor(other, &mut normalizer);
+        other.each_page(0, canceled, |page| {
+            for (line, text) in page.lines_with_numbers() {
+                known.add(places.hash(line), text, &mut normalizer);
+            }
+            true
+        });
+        let mut hunks = Hunks::default();
+        let mut places = cursor(self, &mut normalizer);
+        let mut is_whole = true;
+        self.each_page(0, canceled, |page| {
+            for (line, text) in page.lines_with_numbers() {
+                let Ok(at) = u32::try_from(line) else { return false };
+                match known.lacks(places.hash(line), text, &mut normalizer) {
+                    Some(true) if !hunks.add(at, text) => {
+                        is_whole = false;
+                        return false;
+                    }
+                    Some(false) => hunks.skip(at),
+                    Some(true) | None => {}
+                }
+            }
+            true
+        });
+        let first = self.first_of(&hunks.hunks);
+        Comparison { hunks: hunks.hunks, first, is_cut: known.is_cut || !is_whole }
+    }
+
+    /// Returns the line to show first: the start of the first difference with a problem, in the section that failed.
+    fn first_of(&self, hunks: &[NewLines]) -> Option<u32> {
+        let outer = |line: u32| {
+            let line = line as usize;
+            self.sections().iter().find(|s| s.depth == 0 && s.line <= line && s.end.is_none_or(|end| line < end))
+        };
+        let name = |hunk: &&NewLines| outer(hunk.problem.unwrap_or(hunk.lines.start)).map(|section| section.line);
+        let with_problem = || hunks.iter().filter(|hunk| hunk.problem.is_some());
+        let in_script = with_problem().find(|hunk| {
+            outer(hunk.problem.unwrap_or_default()).is_some_and(|section| SCRIPTS.contains(&section.name.as_str()))
+        });
+        let last = with_problem().rfind(|hunk| !hunk.is_verdict).or_else(|| with_problem().next_back());
+        let chosen = in_script.or_else(|| {
+            let within = last.as_ref().map(name);
+            with_problem().find(|hunk| Some(name(hunk)) == within)
+        });
+        let hunk = chosen.or(hunks.first())?;
+        let way = |problem: u32| problem - hunk.lines.start;
+        Some(match hunk.problem.filter(|problem| way(*problem) > MAX_WAY) {
+            Some(problem) => problem - BEFORE_PROBLEM,
+            None => hunk.lines.start,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(text: &str) -> Trace {
+        let mut trace = Trace::default();
+        trace.push(text.as_bytes());
+        trace
+    }
+
+    fn new_lines(failed: &str, passed: &str) -> Vec<String> {
+        let (failed, passed) = (trace(failed), trace(passed));
+        let found = failed.compare(&passed, &[], &|| false);
+        (0..failed.len_lines()).filter(|line| found.is_new(*line as u32)).filter_map(|line| failed.text(line)).collect()
+    }
+
+    #[test]
+    fn a_line_of_another_section_is_new() {
+        let section = |name: &str, text: &str| {
+            format!("section_start:1:{name}\r\x1b[0K{name}\n{text}\nsection_end:2:{name}\r\x1b[0K\n")
+        };
+        let passed = section("build", "make all") + &section("test", "run tests");
+        let failed = section("build", "make all") + &section("test", "make all");
+        assert_eq!(new_lines(&failed, &passed), ["make all"]);
+        // A section that only one of them has is compared with the rest.
+        let failed = section("build", "make all") + "run tests\n";
+        assert_eq!(new_lines(&failed, &(section("build", "make all") + &section("other", "run tests"))), [""; 0]);
+    }
+
+    #[test]
+    fn a_problem_that_occurs_more_often_is_new() {
+        let line = "error: connection refused\n";
+        assert_eq!(new_lines(&line.repeat(3), &line.repeat(2)).len(), 1);
+        assert_eq!(new_lines(&"waiting\n".repeat(3), "waiting\n"), [""; 0]);
+    }
+
+    #[test]
+    fn progress_is_only_new_if_the_other_trace_has_some_of_its_kind() {
+        assert_eq!(new_lines("Compiling a v1\nCompiling b v1\n", "Finished\n"), [""; 0]);
+        assert_eq!(
+            new_lines("Compiling a v1\nCompiling b v2\n", "Compiling a v1\nCompiling b v1\n"),
+            ["Compiling b v2"]
+        );
+    }
+
+    #[test]
+    fn large_traces_that_differ_everywhere_are_cut() {
+        let failed: String =
+            (0..300_000).map(|n| format!("line {}\n", "x".repeat(n % 97) + &n.to_string().replace('0', "o"))).collect();
+        let found = trace(&failed).compare(&trace("nothing\n"), &[], &|| false);
+        assert!(found.is_cut && found.new_lines() == MAX_NEW_LINES, "{}", found.new_lines());
+    }
+}

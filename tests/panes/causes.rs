@@ -1,0 +1,126 @@
+//! The comparison of a failed job with its last success, for pairs of traces of common tools.
+
+use crate::fixtures::{self, With};
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const PROJECT: &str = "acme/rocket-ui";
+const JOBS: &str = "GET /projects/acme%2Frocket-ui/jobs?scope[]=success";
+
+/// The traces of a tool: of the failed run, and of one that succeeded.
+macro_rules! traces {
+    ($tool:literal) => {
+        (
+            include_str!(concat!("../traces/", $tool, ".failed.log")),
+            include_str!(concat!("../traces/", $tool, ".passed.log")),
+        )
+    };
+}
+
+fn job(id: u64, status: &str, r#ref: &str) -> Value {
+    fixtures::job(id, "unit", status).with(json!({
+        "ref": r#ref, "started_at": "2026-06-15T11:58:29Z", "finished_at": "2026-06-15T11:59:29Z",
+        "pipeline": {"id": id + 100, "ref": r#ref, "sha": "9f3c2ab0d1e2", "status": status},
+    }))
+}
+
+fn path(id: u64) -> String {
+    format!("GET /projects/acme%2Frocket-ui/jobs/{id}")
+}
+
+/// Opens the failed job 7 of the branch `fix`, whose last success is 5.
+fn begin(traces: (&str, &str), width: u16, height: u16) -> Harness {
+    let mut harness = Begin::at(Place::new("job").project(PROJECT).item(7)).size(width, height).open();
+    harness.reply(&path(7), job(7, "failed", "fix")).reply_raw(&format!("{}/trace", path(7)), traces.0);
+    harness.reply(&path(5), job(5, "success", "fix")).reply_raw(&format!("{}/trace", path(5)), traces.1);
+    harness.reply("GET /projects/acme%2Frocket-ui/pipelines/107/jobs", [job(7, "failed", "fix")]);
+    harness.reply(JOBS, [job(6, "success", "other"), job(5, "success", "fix"), job(4, "success", "fix")]);
+    harness
+}
+
+async fn compare(traces: (&str, &str), width: u16, height: u16) -> Harness {
+    let mut harness = begin(traces, width, height);
+    harness.settle().await;
+    harness.press("d").settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn the_cause_is_on_the_first_screen() {
+    for (traces, cause, unexpected) in [
+        (traces!("cargo"), "panicked at crates/ui/src/rows.rs:88:9", "Compiling"),
+        (traces!("cargo"), "assertion `left == right` failed: the last column is cut", "... ok"),
+        (traces!("pytest"), "E       assert 5523.6 == 5431", "Collecting"),
+        (traces!("jest"), "● fuel › is burned at the given rate", "PASS"),
+        (traces!("jest"), "Received: 125", "added 412 packages"),
+        (traces!("gradle"), "expected: <5431> but was: <5523>", "> Task :jar"),
+        (traces!("docker"), "E: Unable to locate package libvips-dev42", "load .dockerignore"),
+    ] {
+        for size in [(160, 45), (80, 24)] {
+            let mut harness = compare(traces, size.0, size.1).await;
+            harness.expect(cause).expect("since #5").expect_no(unexpected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn differences_are_visited_and_equal_lines_are_opened() {
+    let lines = |range: std::ops::Range<u32>| range.map(|n| format!("step {} is done\n", word(n))).collect::<String>();
+    let failed = format!("{}new hint\n{}error: it broke\n{}", lines(0..40), lines(40..80), lines(80..99));
+    let mut harness = compare((&failed, &lines(0..99)), 80, 24).await;
+    harness.expect("2 new lines since #5 on fix");
+    assert!(harness.line_with("error: it broke").starts_with('▌'), "{}", harness.picture());
+    harness.press("{").expect_no("No difference");
+    assert!(harness.line_with("new hint").starts_with('▌'), "{}", harness.picture());
+    harness.press("{").expect("No difference above.").press("}");
+    assert!(harness.line_with("error: it broke").starts_with('▌'), "{}", harness.picture());
+    harness.press("g g").expect("38 equal lines").press("Enter").expect(&format!("step {} is done", word(0)));
+    harness.press("G").expect("equal lines");
+    // The errors and matches of the whole trace stay reachable.
+    harness.press("/").type_text(&format!("step {} is", word(90))).press("Enter").settle().await;
+    assert!(harness.line_with(&format!("step {} is", word(90))).starts_with('▌'), "{}", harness.picture());
+    harness.press("Esc Esc").expect_no("since #5").expect(&format!("step {} is", word(88)));
+}
+
+/// Returns a word without digits for a number.
+fn word(n: u32) -> String {
+    let letter = |n: u32| char::from(b'a' + (n % 26) as u8);
+    [letter(n / 26), letter(n), 'x'].iter().collect()
+}
+
+#[tokio::test]
+async fn the_last_success_is_searched_on_the_ref_then_the_target_then_the_default_branch() {
+    let pipelines = |name: &str| format!("GET /projects/acme%2Frocket-ui/pipelines?status=success&ref={name}");
+    let mut harness = begin(("a\nerror: b\n", "a\n"), 80, 24);
+    harness.reply(JOBS, [job(6, "success", "other")]).reply(&pipelines("fix"), json!([]));
+    harness.reply(
+        "GET /projects/acme%2Frocket-ui/merge_requests?state=opened&source_branch=fix",
+        json!([{"id": 1, "iid": 3, "title": "x", "source_branch": "fix", "target_branch": "next", "state": "opened"}]),
+    );
+    harness.reply(&pipelines("next"), json!([{"id": 90, "ref": "next", "sha": "1", "status": "success"}]));
+    let of_pipeline = "GET /projects/acme%2Frocket-ui/pipelines/90/jobs?scope[]=success";
+    harness.reply(of_pipeline, [job(5, "success", "next")]).settle().await;
+    harness.press("d").settle().await;
+    harness.expect("1 new line since #5 on next").expect("error: b");
+    // Without any, the message names the refs, and the trace stays.
+    harness.press("d").reply(of_pipeline, json!([]));
+    let mut harness = begin(("a\nerror: b\n", "a\n"), 80, 24);
+    harness.reply(JOBS, json!([])).reply(&pipelines("fix"), json!([])).reply(&pipelines("main"), json!([]));
+    harness.reply("GET /projects/acme%2Frocket-ui/merge_requests?state=opened&source_branch=fix", json!([]));
+    harness.reply("GET /projects/acme%2Frocket-ui", fixtures::project(1, PROJECT)).settle().await;
+    harness.press("d").settle().await;
+    harness.expect("No recent successful run of unit on fix, main was found.").expect("error: b");
+}
+
+#[tokio::test]
+async fn a_comparison_that_is_impossible_says_why() {
+    let mut harness = begin(("a\nerror: b\n", ""), 80, 24);
+    harness.settle().await;
+    harness.press("d").settle().await;
+    harness.expect("The trace of the last success, #5, cannot be read.").expect("error: b");
+    let mut harness = compare(("a\nb 2\n", "b 2\na\n"), 80, 24).await;
+    harness.expect("No line differs from the last success, #5.");
+    harness.reply(&path(7), job(7, "success", "fix")).press("r").settle().await;
+    harness.press("d").expect("only a failed job is compared with its last success");
+}
