@@ -264,6 +264,8 @@ pub enum Msg {
     ClockOffset(SignedDuration),
     /// Bytes of a stream; `restart` if the bytes kept so far are no longer valid.
     Bytes { request: crate::api::Request, bytes: bytes::Bytes, restart: bool },
+    /// A stream has all that the server had when it was asked.
+    StreamRead(crate::api::Request),
     /// Whether the server no longer has the document of a stream of which text was received.
     StreamRemoved(crate::api::Request, bool),
     /// Progress of a result that is read from parts of a large file, by its key.

@@ -446,6 +446,7 @@ impl App {
                 self.store.record_reachability(None, self.now);
                 self.store.append_to_stream(&request, &bytes, restart);
             }
+            Msg::StreamRead(request) => self.store.record_stream_read(&request, self.now),
             Msg::StreamRemoved(request, is_removed) => self.store.record_removal(&request, is_removed),
             Msg::RangeReadProgress(key, progress) => {
                 // Ignore the progress of a range read that was canceled in the meantime.

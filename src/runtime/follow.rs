@@ -15,8 +15,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 const MIN_PAUSE: Duration = Duration::from_millis(400);
 /// The maximum pause while no new bytes arrive.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// The maximum pause for a server that sends the whole document each time, or no longer has it.
+/// The maximum pause for a server that sends the whole document each time, if it is small, and if it is large or gone.
+const MAX_SMALL_RESEND_PAUSE: Duration = Duration::from_secs(10);
 const MAX_RESEND_PAUSE: Duration = Duration::from_secs(30);
+/// The size of a large document, in bytes.
+const LARGE: u64 = 4 << 20;
+/// The number of bytes per second that whole documents may cost on average.
+const RESEND_RATE: u64 = 128 << 10;
 /// The number of bytes kept of the end of a document, to detect whether a server that sends everything sends the same
 /// document.
 const TAIL: usize = 4096;
@@ -37,13 +42,10 @@ impl Default for Pause {
 }
 
 impl Pause {
-    /// Adapts the pause to a reply: whether it had new bytes, and how long the server took if it sent the whole
-    /// document.
-    fn after_reply(&mut self, grown: bool, resent: Option<Duration>) {
+    /// Adapts the pause to a reply: whether it had new bytes, and the cost if the server sent the whole document.
+    fn after_reply(&mut self, grown: bool, resent: Option<Resent>) {
         self.0 = if grown { MIN_PAUSE } else { (self.0 * 3 / 2).min(MAX_PAUSE) };
-        // Resending megabytes for a few new lines is expensive, so most of the time neither server nor network should
-        // be busy with it.
-        self.0 = self.0.max(resent.map_or(Duration::ZERO, |took| (took * 4).min(MAX_RESEND_PAUSE)));
+        self.0 = self.0.max(resent.map_or(Duration::ZERO, Resent::pause));
     }
 
     /// Adapts the pause to a document that the server no longer has.
@@ -54,6 +56,23 @@ impl Pause {
     /// Adapts the pause to a failure. A transfer that was interrupted after some bytes is resumed soon.
     fn after_failure(&mut self, grown: bool) {
         self.0 = if grown { MIN_PAUSE } else { (self.0 * 2).min(MAX_PAUSE) };
+    }
+}
+
+/// A whole document that was sent for the new bytes at its end.
+#[derive(Clone, Copy, Debug)]
+struct Resent {
+    bytes: u64,
+    /// The time until it was received.
+    took: Duration,
+}
+
+impl Resent {
+    /// Returns the pause that it is worth: most of the time neither server nor network should be busy with it.
+    fn pause(self) -> Duration {
+        let most = if self.bytes < LARGE { MAX_SMALL_RESEND_PAUSE } else { MAX_RESEND_PAUSE };
+        let by_size = Duration::from_millis(self.bytes.saturating_mul(1000) / RESEND_RATE);
+        (self.took * 4).max(by_size).min(most)
     }
 }
 
@@ -126,7 +145,11 @@ pub(super) async fn stream(
         }
         match outcome {
             Ok(_) if is_complete => return Ok(()),
-            Ok(grown) => pause.after_reply(grown, at.resent.then(|| began.elapsed())),
+            Ok(grown) => {
+                let resent = at.resent.then(|| Resent { bytes: at.known, took: began.elapsed() });
+                pause.after_reply(grown, resent);
+                sender.send(Msg::StreamRead(follow.request.clone())).await;
+            }
             Err(_) if is_missing && !is_complete => pause.after_removal(),
             Err(error) if error.is_temporary() || error.is_missing() && !is_complete => {
                 requested = requested.max(requested_pause(&error));
@@ -160,11 +183,12 @@ impl Position<'_> {
     async fn catch_up(&mut self, client: &Client) -> Result<bool, Error> {
         let known = self.known;
         // The last bytes are requested again: a document that was rewritten, and is longer by now, has others there.
-        let from = known.saturating_sub(self.tail.len().min(OVERLAP) as u64);
-        let mut download = client.stream(&self.follow.request, from).await?;
+        let overlap = self.tail.get(self.tail.len().saturating_sub(OVERLAP)..).unwrap_or_default();
+        let from = known.saturating_sub(overlap.len() as u64);
+        let mut download = client.stream(&self.follow.request, from, overlap).await?;
         if download.start > known || download.is_out_of_range() && from < known {
             // Either bytes in between are missing, or the known ones no longer exist. Reading everything shows which.
-            download = client.stream(&self.follow.request, 0).await?;
+            download = client.stream(&self.follow.request, 0, &[]).await?;
         }
         self.resent = download.start < from;
         // The known bytes must be a prefix of the document, and are skipped.
@@ -196,7 +220,8 @@ impl Position<'_> {
     }
 
     async fn restart(&mut self, client: &Client) -> Result<bool, Error> {
-        let mut download = client.stream(&self.follow.request, 0).await?;
+        client.forget_tails();
+        let mut download = client.stream(&self.follow.request, 0, &[]).await?;
         // Nothing replaces the known text: the server removed it.
         let Some(first) = download.chunk().await? else {
             let fault = Fault::Missing("the server has no text of it any more".into());
@@ -276,10 +301,16 @@ mod tests {
     #[test]
     fn a_server_that_sends_everything_again_is_asked_less_often() {
         let mut pause = Pause::default();
-        pause.after_reply(true, Some(Duration::from_secs(2)));
-        assert_eq!(pause.0, Duration::from_secs(8));
-        pause.after_reply(true, Some(Duration::from_secs(60)));
-        assert_eq!(pause.0, MAX_RESEND_PAUSE);
+        let mut after = |bytes: u64, seconds: u64| {
+            pause.after_reply(true, Some(Resent { bytes, took: Duration::from_secs(seconds) }));
+            pause.0
+        };
+        assert_eq!(after(1000, 0), MIN_PAUSE, "a short text costs little");
+        assert_eq!(after(512 << 10, 0), Duration::from_secs(4));
+        assert_eq!(after(1000, 2), Duration::from_secs(8));
+        assert_eq!([after(3 << 20, 1), after(1000, 60)], [MAX_SMALL_RESEND_PAUSE; 2]);
+        assert_eq!([after(40 << 20, 1), after(4 << 20, 60)], [MAX_RESEND_PAUSE; 2]);
+        // In half a minute, a text of a megabyte is read five times at most, and one of 40 MB once.
         pause.after_reply(true, None);
         assert_eq!(pause.0, MIN_PAUSE);
     }

@@ -275,6 +275,8 @@ struct Stream {
     error: Option<Error>,
     /// Whether the server no longer has the document.
     is_removed: bool,
+    /// The time at which the document was last as long as that of the server.
+    read_at: Option<Timestamp>,
     used: Cell<u64>,
 }
 
@@ -551,6 +553,8 @@ pub struct GrowingDocument<'a, S> {
     pub error: Option<&'a Error>,
     /// Whether the server no longer has the document, although it may have it again.
     pub is_removed: bool,
+    /// The time at which the document was last as long as that of the server.
+    pub read_at: Option<Timestamp>,
 }
 
 impl Store {
@@ -622,7 +626,7 @@ impl Store {
         let sink = (stream.sink.as_ref() as &dyn Any).downcast_ref::<S>()?;
         let error = stream.error.as_ref();
         let is_removed = stream.is_removed || error.is_some_and(Error::is_missing);
-        Some(GrowingDocument { sink, is_complete: stream.is_complete, error, is_removed })
+        Some(GrowingDocument { sink, is_complete: stream.is_complete, error, is_removed, read_at: stream.read_at })
     }
 
     /// Returns the result of a computation, if it has finished.
@@ -1033,6 +1037,7 @@ impl Store {
             is_complete: false,
             error: None,
             is_removed: false,
+            read_at: None,
             used: Cell::new(turn),
         });
     }
@@ -1041,6 +1046,13 @@ impl Store {
     pub fn record_removal(&mut self, request: &Request, is_removed: bool) {
         if let Some(stream) = self.streams.get_mut(request) {
             stream.is_removed = is_removed;
+        }
+    }
+
+    /// Records that a stream has all that the server had.
+    pub fn record_stream_read(&mut self, request: &Request, now: Timestamp) {
+        if let Some(stream) = self.streams.get_mut(request) {
+            stream.read_at = Some(now);
         }
     }
 

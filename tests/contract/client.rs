@@ -392,7 +392,7 @@ fn an_invalid_ca_file_is_named() {
 
 async fn fetched(client: &Client, from: u64) -> (u64, String) {
     let request = GetTrace { id: 1_u64.into(), job_id: 2 }.request();
-    let mut download = client.stream(&request, from).await.expect("a trace");
+    let mut download = client.stream(&request, from, &[]).await.expect("a trace");
     let mut text = Vec::new();
     while let Some(chunk) = download.chunk().await.expect("a chunk") {
         text.extend_from_slice(&chunk);
@@ -421,11 +421,68 @@ async fn a_download_resumes_if_the_server_supports_ranges() {
     assert_eq!(ranges, ["", "bytes=5-", "bytes=5-", "bytes=10-", "bytes=10-", ""]);
 }
 
+/// Returns the offset of the reply to a request for the text after its first `known` bytes, whose last 100 are
+/// requested again.
+async fn start_of_tail(client: &Client, text: &str, known: usize) -> u64 {
+    let request = GetTrace { id: 1_u64.into(), job_id: 2 }.request();
+    let from = known - 100;
+    let overlap = &text.as_bytes()[from..known];
+    let mut download = client.stream(&request, from as u64, overlap).await.expect("a trace");
+    let mut received = Vec::new();
+    while let Some(chunk) = download.chunk().await.expect("a chunk") {
+        received.extend_from_slice(&chunk);
+    }
+    assert_eq!(received, &text.as_bytes()[download.start as usize..]);
+    download.start
+}
+
+#[tokio::test]
+async fn a_server_that_ignores_ranges_is_asked_once_for_byte_offset() {
+    let text: &'static str = (0..100).map(|n| format!("line {n}\n")).collect::<String>().leak();
+    for knows_offsets in [true, false] {
+        let server = Scripted::minded(move |asked| {
+            let part = |name: &str| asked.line.split(&format!("{name}=")).nth(1)?.split('&').next()?.parse().ok();
+            let (from, limit) = (part("byte_offset").unwrap_or(0), part("byte_limit").unwrap_or(usize::MAX));
+            let (from, limit) = if knows_offsets { (from, limit) } else { (0, usize::MAX) };
+            answer(200, &text.as_bytes()[from..from.saturating_add(limit).min(text.len())])
+        })
+        .await;
+        let client = client(&server);
+        let starts = [
+            start_of_tail(&client, text, 300).await,
+            start_of_tail(&client, text, 400).await,
+            start_of_tail(&client, text, 500).await,
+        ];
+        let asked: Vec<(String, bool)> = server
+            .asked()
+            .iter()
+            .map(|asked| {
+                let query = asked.line.split_once('?').map_or("", |(_, query)| query).to_owned();
+                (query, asked.header("accept-encoding").contains("gzip"))
+            })
+            .collect();
+        let asked: Vec<(&str, bool)> = asked.iter().map(|(query, gzip)| (query.as_str(), *gzip)).collect();
+        let probe = "byte_offset=300&byte_limit=100";
+        match knows_offsets {
+            true => {
+                assert_eq!(starts, [0, 300, 400]);
+                let expected = [("", false), (probe, true), ("byte_offset=300", true), ("byte_offset=400", true)];
+                assert_eq!(asked, expected);
+            }
+            // Whole replies are compressed.
+            false => {
+                assert_eq!(starts, [0, 0, 0]);
+                assert_eq!(asked, [("", false), (probe, true), ("", true), ("", true)]);
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_truncated_download_is_an_error() {
     let server = Scripted::start([answer(200, "hel").cut()]).await;
     let request = GetTrace { id: 1_u64.into(), job_id: 2 }.request();
-    let mut download = client(&server).stream(&request, 0).await.expect("a trace");
+    let mut download = client(&server).stream(&request, 0, &[]).await.expect("a trace");
     assert_eq!(download.length, Some(13));
     let mut outcome = download.chunk().await;
     while let Ok(Some(_)) = outcome {

@@ -10,6 +10,7 @@ mod pace;
 mod pages;
 mod payload;
 mod short_refs;
+mod tails;
 mod tls;
 mod transfer;
 
@@ -31,6 +32,7 @@ use short_refs::ShortForm;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tails::Tails;
 pub use tls::TlsFiles;
 pub use transfer::{Download, OnProgress, Progress};
 use url::{Url, form_urlencoded};
@@ -101,6 +103,7 @@ pub struct Client {
     moved_projects: Arc<MovedProjects>,
     full_refs: Arc<FullRefs>,
     pace: Arc<Pace>,
+    tails: Arc<Tails>,
 }
 
 /// A complete reply.
@@ -146,9 +149,9 @@ impl Client {
             let cause = causes.last().map_or_else(String::new, ToString::to_string);
             Error { tried, fault: Fault::Tls(cause) }
         })?;
-        let (clock, moved_projects, full_refs) = (Arc::default(), Arc::default(), Arc::default());
+        let (clock, moved_projects, full_refs, tails) = Default::default();
         let pace = Arc::new(Pace::new(server.timeouts.retry_delay * PAUSE_FACTOR));
-        Ok(Client { http, server: Arc::new(server), clock, moved_projects, full_refs, pace })
+        Ok(Client { http, server: Arc::new(server), clock, moved_projects, full_refs, pace, tails })
     }
 
     pub fn server(&self) -> &Server {

@@ -48,6 +48,8 @@ pub struct Download {
     pub total_size: Option<u64>,
     /// The `Content-Type` header, if the server sent one.
     pub content_type: Option<String>,
+    /// Whether the server sent everything although a part was requested.
+    pub(super) ignores_range: bool,
     /// The reply; `None` if there is nothing to read.
     reply: Option<reqwest::Response>,
     /// The request line, for errors.
@@ -65,6 +67,11 @@ impl Download {
     /// Returns whether the server has no bytes at the requested offset (416 Range Not Satisfiable).
     pub fn is_out_of_range(&self) -> bool {
         self.reply.is_none()
+    }
+
+    /// Sets the offset of the first byte, of a reply that does not tell it.
+    pub(super) fn at(self, start: u64) -> Download {
+        Download { start, ..self }
     }
 
     /// Returns the offset of the end of the body, if the server sent its length.
@@ -147,15 +154,6 @@ impl Client {
         self.fetch(&call).await
     }
 
-    /// Starts a download of which the first `from` bytes are already known: a growing trace.
-    ///
-    /// A server that supports ranges sends only the new bytes, others send everything: see [`Download::start`].
-    pub async fn stream(&self, request: &Request, from: u64) -> Result<Download, Error> {
-        let mut call = self.build_call(request)?;
-        call.range.from = from;
-        self.open(call).await
-    }
-
     /// Starts the download of a part of an unchanging resource.
     ///
     /// A server that supports ranges sends only that part, and the total size ([`Download::total_size`]). Others send
@@ -210,7 +208,7 @@ impl Client {
         Ok(Response { status, body: Bytes::new(), content_type, page, etag: None })
     }
 
-    async fn open(&self, mut call: Call) -> Result<Download, Error> {
+    pub(super) async fn open(&self, mut call: Call) -> Result<Download, Error> {
         let from = call.range.from;
         let mut reply = self.exchange(&call).await?;
         if reply.status() == 416 {
@@ -228,7 +226,8 @@ impl Client {
             (206, None) => from,
             _ => 0,
         };
-        Ok(self.new_download(Some(reply), start, &call))
+        let ignores_range = call.range.from > 0 && reply.status() == 200;
+        Ok(Download { ignores_range, ..self.new_download(Some(reply), start, &call) })
     }
 
     fn new_download(&self, reply: Option<reqwest::Response>, start: u64, call: &Call) -> Download {
@@ -236,6 +235,7 @@ impl Client {
             start,
             length: reply.as_ref().map_or(Some(0), reqwest::Response::content_length),
             total_size: None,
+            ignores_range: false,
             content_type: reply.as_ref().and_then(|reply| content_type(reply.headers())),
             reply,
             tried: call.line(),

@@ -16,6 +16,8 @@ use ratatui::layout::Rect;
 /// The minimum width at which lines are numbered, in columns.
 const MIN_NUMBERED_WIDTH: u16 = 60;
 
+/// The age from which that of the text is shown, in seconds.
+const MIN_TEXT_AGE: i64 = 6;
 /// The width of the column for the signs of new lines, in columns.
 const SIGN_WIDTH: u16 = 2;
 
@@ -169,6 +171,14 @@ impl Viewer {
         });
     }
 
+    /// Returns the age of the text of a live job, if the server is not asked often: one that sends the whole text each
+    /// time is asked rarely.
+    fn text_age(&self, view: &View) -> Option<String> {
+        let read_at = view.store.growing::<Trace>(&self.request())?.read_at?;
+        let age = view.local_now.duration_since(read_at).as_secs();
+        (age >= MIN_TEXT_AGE).then(|| text::duration(age as f64))
+    }
+
     fn bar(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job, trace: &Trace, extra: Option<(String, Role)>) {
         let theme = view.theme;
         let (dim, dot) = (Role::Dim, glyph::separator());
@@ -186,6 +196,9 @@ impl Viewer {
                 (false, n) => (format!("paused, {}", text::count_noun(n as u64, "new line")), Role::Warning),
             };
             left.push(words, role);
+            if let Some(age) = self.text_age(view).filter(|_| !is_removed) {
+                left.push(format!(", {age} old"), dim);
+            }
             left.push(dot, dim);
         }
         if let Some(chosen) = self.shown_lines() {
