@@ -9,6 +9,7 @@ use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use regex::Regex;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
 /// The maximum number of cases that are read, and the reason why a report is incomplete if it has more.
@@ -91,6 +92,37 @@ impl Report {
     }
 }
 
+/// The outcomes of the tests of an earlier report, without their texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// The identity of each test that ran, in order, and whether it failed.
+    ran: Vec<(u64, bool)>,
+}
+
+impl Outcomes {
+    /// Returns whether the test failed; `None` if it did not run.
+    pub fn failed(&self, case: &Case) -> Option<bool> {
+        let at = self.ran.binary_search_by_key(&case.identity(), |(identity, _)| *identity).ok()?;
+        self.ran.get(at).map(|(_, failed)| *failed)
+    }
+
+    /// Returns the size in memory, in bytes.
+    pub fn size(&self) -> usize {
+        self.ran.len().saturating_mul(size_of::<(u64, bool)>())
+    }
+}
+
+impl From<TestReport> for Outcomes {
+    fn from(report: TestReport) -> Outcomes {
+        let cases = Report::from(report).cases.into_iter().filter(|case| case.verdict != Verdict::Skipped);
+        let mut ran: Vec<(u64, bool)> = cases.map(|case| (case.identity(), case.verdict.is_failure())).collect();
+        // A test that ran several times failed if one of them did.
+        ran.sort_by_key(|(identity, failed)| (*identity, !failed));
+        ran.dedup_by_key(|(identity, _)| *identity);
+        Outcomes { ran }
+    }
+}
+
 static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // A path with a file extension, followed by a line number in any of the notations of common languages.
     Regex::new(r#"((?:[\w.@+~-]*[/\\])*[\w.@+~-]*[\w-]\.[A-Za-z]\w{0,9})(?::|\(|", line |, line )(\d{1,7})"#).ok()
@@ -101,6 +133,13 @@ impl Case {
     pub fn scope(&self) -> String {
         let parts: Vec<&str> = [self.suite.as_str(), &self.class].into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(": ")
+    }
+
+    /// Returns a number that is the same for the same test in other reports.
+    fn identity(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.suite, &self.class, &self.name).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Returns the source locations that the case names, without duplicates: its own first, then those in its texts.

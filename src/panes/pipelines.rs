@@ -95,6 +95,10 @@ impl Pipelines {
         cx.open(PipelineVariables::of(&self.source.project, pipeline.id));
     }
 
+    fn open_failures(&mut self, pipeline: &Pipeline, cx: &mut Cx) {
+        cx.go(pipelines::place(&self.source.project, pipeline.id).tab("failed"));
+    }
+
     fn open_tests(&mut self, pipeline: &Pipeline, cx: &mut Cx) {
         cx.go(pipelines::tests(&self.source.project, pipeline.id));
     }
@@ -207,6 +211,12 @@ impl ListSource for PipelineSource {
         Command::row("pipelines.tests", &["t"], "Open test report", Pipelines::open_tests),
         Command::row("pipelines.watch", &["w"], "Watch pipeline", Pipelines::watch),
         Command::row("pipelines.commit", &["S"], "Open commit", Pipelines::open_commit),
+        Command::row("pipelines.failures", &["d"], "Open failed jobs by error", Pipelines::open_failures).when_row(
+            |_, pipeline, _| match pipeline.status {
+                Status::Failed => Ok(()),
+                _ => Err("only failed pipelines have failed jobs to compare".into()),
+            },
+        ),
         Pipelines::columns_command("pipelines.columns"),
     ];
 

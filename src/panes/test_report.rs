@@ -1,5 +1,8 @@
-//! The test report of a pipeline, as provided by the server: failed tests first, and the output of each test.
+//! The test report of a pipeline, as provided by the server: failed tests first, the output of each test, and which of
+//! them failed in recent pipelines, too.
 
+use crate::api::pipelines::ListPipelines;
+use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::test_reports::{GetTestReport, TestReport};
 use crate::api::{GitRef, Id};
 use crate::app::command::Command;
@@ -9,7 +12,7 @@ use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::view::View;
-use crate::domain::junit::Report;
+use crate::domain::junit::{Outcomes, Report};
 use crate::parts::list::{self, draw_error};
 use crate::parts::test_report::{self, TestReportView};
 use crate::parts::{ci, pipelines, project};
@@ -19,6 +22,9 @@ use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
+
+/// The number of earlier pipelines whose reports tell which tests are flaky.
+const RECENT_PIPELINES: usize = 10;
 
 /// The test report of a pipeline.
 pub struct TestReportPane {
@@ -39,6 +45,36 @@ impl TestReportPane {
             },
             ..load
         }
+    }
+
+    /// Returns the request for the recent pipelines, if a test failed.
+    fn recent_pipelines(&self, view: &View) -> Option<ListPipelines> {
+        let has_failure = self.report(view)?.cases.first()?.verdict.is_failure();
+        let finished = Some("finished".to_owned());
+        has_failure.then(|| ListPipelines { id: self.project.clone(), scope: finished, ..ListPipelines::default() })
+    }
+
+    /// Returns the requests for the reports of the pipelines before this one. Of each, only the outcomes are kept.
+    fn recent_reports(&self, view: &View) -> Vec<Load> {
+        let Some(list) = self.recent_pipelines(view) else { return Vec::new() };
+        let ran = |pipeline: &&Pipeline| {
+            pipeline.id < self.pipeline && matches!(pipeline.status, Status::Success | Status::Failed)
+        };
+        let pipelines = view.store.list(&list);
+        let recent = pipelines.iter().filter(ran).take(RECENT_PIPELINES).map(|pipeline| {
+            let load = Load::single(&GetTestReport { id: self.project.clone(), pipeline_id: pipeline.id }).optional();
+            Load {
+                request: load.request.read_as::<Arc<Outcomes>>(),
+                is_one_of_many: true,
+                weight: Some(|value| value.downcast_ref::<Arc<Outcomes>>().map_or(0, |outcomes| outcomes.size())),
+                read: |body, kind| {
+                    <TestReport as crate::api::Reply>::read(body, kind)
+                        .map(|report| (Arc::new(Arc::new(Outcomes::from(report))) as _, 1))
+                },
+                ..load
+            }
+        });
+        recent.collect()
     }
 
     fn report<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Report>> {
@@ -111,10 +147,12 @@ impl Pane for TestReportPane {
         breadcrumbs
     }
 
-    fn wants(&self, _view: &View) -> Vec<Want> {
+    fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = vec![self.load().into()];
         wants.extend(ci::want_path(&self.project));
         wants.push(Load::single(&pipelines::query(&self.project, self.pipeline)).optional().into());
+        wants.extend(self.recent_pipelines(view).map(|list| Load::list(&list, 1).optional().into()));
+        wants.extend(self.recent_reports(view).into_iter().map(Want::from));
         wants
     }
 
@@ -146,6 +184,9 @@ impl Pane for TestReportPane {
     fn changed(&mut self, cx: &mut Cx) {
         let pipeline = pipelines::known(&cx.view, &self.project, self.pipeline).value;
         let sha = pipeline.map(|pipeline| pipeline.sha.clone()).filter(|sha| !sha.is_empty());
+        let recent = self.recent_reports(&cx.view).into_iter();
+        let known = recent.filter_map(|load| cx.view.store.read_as::<Arc<Outcomes>>(&load.request).cloned());
+        self.tests.show_recent(known.collect());
         self.tests.show(self.report(&cx.view).cloned(), sha.map(GitRef::from));
     }
 

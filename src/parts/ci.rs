@@ -320,7 +320,7 @@ pub fn can_compare(job: &Job) -> Result<(), Disabled> {
     has_trace(job)?;
     match job.status {
         Status::Failed | Status::Canceled => Ok(()),
-        _ => Err("only a failed job is compared with its last success".into()),
+        _ => Err("only failed jobs are compared".into()),
     }
 }
 

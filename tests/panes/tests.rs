@@ -53,6 +53,33 @@ async fn failures_come_first_and_enter_opens_their_source_at_the_commit() {
 }
 
 #[tokio::test]
+async fn tests_that_failed_before_are_marked_from_recent_reports() {
+    let report_of = |id: u64| format!("GET /projects/acme%2Frocket-ui/pipelines/{id}/test_report");
+    let outcome = |narrow: &str, wide: &str| {
+        let cases =
+            [case("narrow", narrow, Value::Null), case("wide", wide, Value::Null), case("old", "failed", Value::Null)];
+        json!({"test_suites": [{"name": "screens", "test_cases": cases}]})
+    };
+    let mut harness = Begin::at(place()).size(140, 30).open();
+    let cases = ["narrow", "wide", "old", "fresh"].map(|name| case(name, "failed", json!("it broke")));
+    let now = json!({"test_suites": [{"name": "screens", "test_cases": cases}]});
+    harness.reply(PIPELINE, pipeline("failed")).reply(&report_of(319), now);
+    let recent =
+        [(320, "success"), (319, "failed"), (318, "failed"), (317, "canceled"), (316, "success"), (315, "success")];
+    let recent = recent.map(|(id, status)| fixtures::pipeline(id, "main", status));
+    harness.reply("GET /projects/acme%2Frocket-ui/pipelines?scope=finished", recent);
+    harness.reply(&report_of(318), outcome("failed", "success")).reply(&report_of(316), outcome("success", "success"));
+    // One that cannot be read does not count.
+    harness.fail(&report_of(315), 403, "403 Forbidden").settle().await;
+    let line = |name: &str| harness.line_with(&format!(" {name} "));
+    assert!(line("narrow").contains("flaky: 1 of the last 2"), "{}", harness.picture());
+    assert!(line("wide").contains("new failure"), "{}", harness.picture());
+    assert!(line("old").contains("failed in all of the last 2"), "{}", harness.picture());
+    assert!(line("fresh").contains("new test"), "{}", harness.picture());
+    assert!(!harness.asked.iter().any(|line| line.contains("/320/") || line.contains("/317/")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
 async fn a_test_can_be_filtered_expanded_and_left() {
     let mut harness = open().await;
     harness.press("/").type_text("passes").press("Enter x").expect_no("narrow");

@@ -1,21 +1,25 @@
-//! The lines of the jobs list: jobs grouped by pipeline and stage. They are rebuilt only when the rows or the query
-//! change.
+//! The lines of the jobs list: jobs grouped by pipeline and stage, or by their first error. They are rebuilt only when the
+//! rows, the query or the errors change.
 
 use crate::api::jobs::Job;
 use crate::api::pipelines::resources::Pipeline;
 use crate::panes::jobs::job_query::JobQuery;
 use crate::parts::ci::{self, JobRun};
 use crate::parts::list::ListLine;
+use crate::parts::trace::FirstError;
 use crate::store::{Revision, Rows};
 use crate::ui::text;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// A line of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobLine {
     /// The heading of a pipeline, by its index in [`Lines::pipelines`].
     Pipeline(usize),
+    /// The heading of an error, by its index in [`Lines::errors`].
+    Error(usize),
     /// A job, and whether it is the first of its stage.
     Job(JobRun, bool),
 }
@@ -30,24 +34,45 @@ pub struct PipelineGroup {
     pub finished: Option<Timestamp>,
 }
 
+/// The headings of the list.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Grouping {
+    /// None: the jobs of one pipeline.
+    Stages,
+    Pipelines,
+    /// The first error of each job, by ID; `None` while it is read.
+    Errors(HashMap<u64, Option<Arc<FirstError>>>),
+}
+
+/// The jobs of a pipeline that failed with the same error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ErrorGroup {
+    /// The error of the first of them; `None` while it is read.
+    pub error: Option<Arc<FirstError>>,
+    pub jobs: usize,
+}
+
 /// The lines of the list, in order.
 #[derive(Debug, Default)]
 pub struct Lines {
     lines: Vec<JobLine>,
     pub pipelines: Vec<PipelineGroup>,
+    pub errors: Vec<ErrorGroup>,
     /// The row of each job, by ID.
     row_by_id: HashMap<u64, usize>,
     /// The last row whose job can change without user action.
     pub last_changing_row: Option<usize>,
     /// Whether one of the jobs is running.
     pub any_running: bool,
-    inputs: Option<(Revision, usize, JobQuery)>,
+    /// The number of times that the lines were rebuilt.
+    pub generation: u64,
+    inputs: Option<(Revision, usize, JobQuery, Grouping)>,
 }
 
 impl Lines {
-    /// Rebuilds the lines if the rows or the query changed; with `headings`, that of each pipeline.
-    pub fn refresh(&mut self, rows: &Rows<'_, Job>, query: &JobQuery, headings: bool) {
-        let inputs = (rows.revision, rows.len(), query.clone());
+    /// Rebuilds the lines if the rows, the query or the grouping changed.
+    pub fn refresh(&mut self, rows: &Rows<'_, Job>, query: &JobQuery, grouping: Grouping) {
+        let inputs = (rows.revision, rows.len(), query.clone(), grouping);
         if self.inputs.as_ref() == Some(&inputs) {
             return;
         }
@@ -69,18 +94,26 @@ impl Lines {
         }
         self.lines.clear();
         self.pipelines.clear();
+        self.errors.clear();
+        let (_, _, _, grouping) = &inputs;
         for jobs in jobs_by_pipeline.into_values() {
             let Some(&(_, first)) = jobs.first() else { continue };
             let times = |of: fn(&Job) -> Option<&crate::api::Time>| {
                 jobs.iter().filter_map(move |(_, job)| of(job)?.instant()).collect::<Vec<_>>()
             };
-            self.lines.extend(headings.then_some(JobLine::Pipeline(self.pipelines.len())));
+            let has_heading = *grouping == Grouping::Pipelines;
+            self.lines.extend(has_heading.then_some(JobLine::Pipeline(self.pipelines.len())));
             self.pipelines.push(PipelineGroup {
                 brief: first.pipeline.clone(),
                 started: times(|job| job.started_at.as_ref()).into_iter().min(),
                 finished: times(|job| job.finished_at.as_ref()).into_iter().max(),
             });
-            for stage in ci::stages(jobs.into_iter()) {
+            let stages = ci::stages(jobs.into_iter());
+            if let Grouping::Errors(errors) = grouping {
+                self.group_by_error(stages.into_iter().flat_map(|stage| stage.jobs), errors);
+                continue;
+            }
+            for stage in stages {
                 let first = stage.jobs.first().copied();
                 self.lines.extend(stage.jobs.into_iter().map(|run| JobLine::Job(run, Some(run) == first)));
             }
@@ -88,7 +121,32 @@ impl Lines {
         self.row_by_id = row_by_id;
         self.last_changing_row = last_changing_row;
         self.any_running = any_running;
+        self.generation += 1;
         self.inputs = Some(inputs);
+    }
+
+    /// Adds jobs under the headings of their errors, with the error of most jobs first.
+    fn group_by_error(&mut self, runs: impl Iterator<Item = JobRun>, errors: &HashMap<u64, Option<Arc<FirstError>>>) {
+        let mut groups: Vec<(Option<Arc<FirstError>>, Vec<JobRun>)> = Vec::new();
+        for run in runs {
+            let error = errors.get(&run.id).cloned().flatten();
+            let is_same = |known: &Option<Arc<FirstError>>| match (known, &error) {
+                (Some(known), Some(error)) => known.group == error.group && (known.group.is_some() || known == error),
+                (None, None) => true,
+                _ => false,
+            };
+            match groups.iter_mut().find(|(known, _)| is_same(known)) {
+                Some((_, runs)) => runs.push(run),
+                None => groups.push((error, vec![run])),
+            }
+        }
+        let has_error = |error: &Option<Arc<FirstError>>| error.as_ref().is_some_and(|error| error.group.is_some());
+        groups.sort_by_key(|(error, runs)| std::cmp::Reverse((has_error(error), runs.len())));
+        for (error, runs) in groups {
+            self.lines.push(JobLine::Error(self.errors.len()));
+            self.errors.push(ErrorGroup { error, jobs: runs.len() });
+            self.lines.extend(runs.into_iter().map(|run| JobLine::Job(run, true)));
+        }
     }
 
     /// Returns the lines for the list.
@@ -99,6 +157,7 @@ impl Lines {
         };
         let arranged = self.lines.iter().map(|line| match line {
             JobLine::Pipeline(at) => ListLine::Heading(id(*at)),
+            JobLine::Error(at) => ListLine::Heading(*at as u64),
             JobLine::Job(run, _) => ListLine::Row(run.index),
         });
         arranged.collect()

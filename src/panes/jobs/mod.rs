@@ -20,25 +20,29 @@ use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
+use crate::parts::trace::{first_error, want_first_errors};
 use crate::parts::{forms, project};
 use crate::store::Rows;
 use crate::ui::panels::{PanelRequest, TWO_PANELS_WIDTH};
 use crate::ui::{glyph, text};
 use board_detail::BoardDetail;
 use job_query::JobQuery;
-use lines::{JobLine, Lines};
+use lines::{ErrorGroup, Grouping, JobLine, Lines};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
 const TITLES: &[&str] = &["All", "Running", "Pending", "Failed", "Success", "Manual"];
 
+/// The index of the tab with the failed jobs.
+const FAILED: usize = 3;
+
 /// Returns the statuses that a tab requests; empty for all.
 fn statuses(tab: usize) -> &'static [Status] {
     match tab {
         1 => &[Status::Running],
         2 => &[Status::Created, Status::Pending],
-        3 => &[Status::Failed],
+        FAILED => &[Status::Failed],
         4 => &[Status::Success],
         5 => &[Status::Manual],
         _ => &[],
@@ -73,6 +77,17 @@ impl JobSource {
     /// Returns the pipeline that started the shown one, if known.
     fn upstream<'a>(&self, view: &View<'a>) -> Option<&'a Pipeline> {
         pipelines::upstream(view, &self.project, self.known(view)?)
+    }
+
+    /// Returns the headings of the list: the failed jobs of a pipeline are grouped by their first error.
+    fn grouping(&self, tab: usize, rows: &Rows<'_, Job>, view: &View) -> Grouping {
+        match self.pipeline {
+            None => Grouping::Pipelines,
+            Some(_) if tab == FAILED => {
+                Grouping::Errors(rows.iter().map(|job| (job.id, first_error(view, &self.project, job))).collect())
+            }
+            Some(_) => Grouping::Stages,
+        }
     }
 
     fn open_job(&self, job: &Job, cx: &mut Cx) {
@@ -148,6 +163,17 @@ impl Jobs {
             action.apply(&self.source.project, id, &ref_name, cx);
         }
     }
+}
+
+/// Returns the heading of the jobs with the same error.
+fn error_row(group: &ErrorGroup) -> TableRow<'static> {
+    let jobs = Line::new(format!("{} ", text::count_noun(group.jobs as u64, "job")), Role::TitleDim);
+    let cell = match &group.error {
+        None => jobs.and("reading the trace…", Role::Dim),
+        Some(error) if error.group.is_none() => jobs.and(error.text.clone(), Role::Dim),
+        Some(error) => jobs.and(error.text.clone(), Role::Failed),
+    };
+    TableRow { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..TableRow::default() }
 }
 
 impl ListSource for JobSource {
@@ -387,8 +413,12 @@ impl ListSource for JobSource {
     fn arrange_rows(pane: &mut Jobs, rows: &Rows<'_, Job>, view: &View) {
         let query = JobQuery::read(pane.list.shown(), &pane.source.project, view);
         let words = if query.is_whole() { String::new() } else { pane.list.shown().to_owned() };
-        pane.source.lines.refresh(rows, &query, pane.source.pipeline.is_none());
+        let grouping = pane.source.grouping(pane.input().tab, rows, view);
+        let is_by_error = matches!(grouping, Grouping::Errors(_));
+        pane.source.lines.refresh(rows, &query, grouping);
         let lines = &pane.source.lines;
+        // The errors arrive after the rows.
+        let words = if is_by_error { format!("{words}\t{}", lines.generation) } else { words };
         pane.list.arrange(rows, &words, || lines.arranged());
         // The selection follows the cursor of the board, as far as the list has its job.
         let on_board = pane.detail.cursor().filter(|id| pane.on_detail() && lines.row_of(*id).is_some());
@@ -402,7 +432,11 @@ impl ListSource for JobSource {
     }
 
     fn heading_row(&self, input: &Input<'_>, index: usize, view: &View) -> TableRow<'static> {
-        let Some(JobLine::Pipeline(at)) = self.lines.get(index) else { return TableRow::default() };
+        let at = match self.lines.get(index) {
+            Some(JobLine::Pipeline(at)) => at,
+            Some(JobLine::Error(at)) => return self.lines.errors.get(at).map(error_row).unwrap_or_default(),
+            _ => return TableRow::default(),
+        };
         let Some(pipeline) = self.lines.pipelines.get(at) else { return TableRow::default() };
         let cell = match &pipeline.brief {
             Some(brief) => {
@@ -448,6 +482,11 @@ impl ListSource for JobSource {
             wants.extend(pipeline_head::wants(view, &source.project, id, last_changing_row.is_some()));
             let triggers = pipelines::triggers(&source.project, id, source.scope(&pane.input(), view));
             wants.extend(pipelines::want_triggers(view, &triggers, last_changing_row.is_some()));
+        }
+        if pane.input().tab == FAILED && source.pipeline.is_some() {
+            let rows = pane.rows(view);
+            let failed = rows.iter().filter(|job| job.status == Status::Failed);
+            wants.extend(want_first_errors(view, &source.project, failed));
         }
         // The pages up to the last live job are polled; without live jobs, nothing is.
         if let Some((row, query)) = last_changing_row.zip(source.query(&pane.input(), None, view)) {

@@ -3,12 +3,15 @@
 
 mod compare;
 mod draw;
+mod first_error;
 mod last_success;
 mod other_runs;
 mod search;
 mod selection;
 mod spill_file;
 mod work;
+
+pub use first_error::{FirstError, first_error, want_first_errors};
 
 use super::ci::{self, POLL_INTERVAL};
 use crate::api::jobs::{GetJob, GetTrace, Job};
