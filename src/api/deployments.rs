@@ -66,7 +66,18 @@ crate::endpoints! {
     }
 
     /// Gets a single deployment.
-    GET "/projects/{id}/deployments/{deployment_id}" => Deployment,
+    GET "/projects/{id}/deployments/{deployment_id}" => Deployment, about Environments,
     views ["deployable.commit": COMMIT_WITH_MESSAGE];
     struct GetDeployment { id: Id, deployment_id: u64 }
+
+    /// Approves or rejects a blocked deployment; since 14.8 on enterprise servers.
+    UNSPECIFIED POST "/projects/{id}/deployments/{deployment_id}/approval" => DeploymentApproval,
+    outdates [Environments, Jobs, Job];
+    struct CreateDeploymentApproval {
+        id: Id,
+        deployment_id: u64,
+        /// `approved` or `rejected`.
+        status: String,
+        comment: Option<String>,
+    }
 }

@@ -1,4 +1,5 @@
-//! Environments: deployment targets of a project. Not in the specification; available since 11.11.
+//! Environments: deployment targets of a project, and who may deploy to them. Not in the specification; available since
+//! 11.11.
 
 use crate::api::deployments::Deployment;
 use crate::api::{Id, Time};
@@ -26,6 +27,47 @@ crate::resource! {
     }
 }
 
+crate::resource! {
+    /// A permission to deploy, granted to a role or to a single user or group.
+    pub struct DeployAccess {
+        /// The access level: 30 developers, 40 maintainers, 60 administrators; null for a user or group.
+        access_level: Option<u64>,
+        access_level_description: String,
+    }
+    unspecified {
+        id: Option<u64>,
+        user_id: Option<u64>,
+        group_id: Option<u64>,
+    }
+}
+
+crate::resource! {
+    /// A number of approvals that a role, a user or a group has to give.
+    pub struct ApprovalRule {
+        access_level: Option<u64>,
+        access_level_description: String,
+        required_approvals: u64,
+    }
+    unspecified {
+        id: Option<u64>,
+        user_id: Option<u64>,
+        group_id: Option<u64>,
+    }
+}
+
+crate::resource! {
+    /// A protected environment.
+    pub struct ProtectedEnvironment {
+        name: String,
+        deploy_access_levels: Vec<DeployAccess>,
+    }
+    unspecified {
+        /// The number of approvals that a deployment needs; servers with rules have 0 here.
+        required_approval_count: Option<u64>,
+        approval_rules: Option<Vec<ApprovalRule>>,
+    }
+}
+
 crate::endpoints! {
     unspecified section "Environments";
 
@@ -47,4 +89,8 @@ crate::endpoints! {
     POST "/projects/{id}/environments/{environment_id}/stop" => ProjectEnvironment,
     outdates [Environments];
     struct StopEnvironment { id: Id, environment_id: u64 }
+
+    /// Lists the protected environments of a project; since 12.8 on enterprise servers.
+    GET "/projects/{id}/protected_environments" => Vec<ProtectedEnvironment>, about Environments;
+    struct ListProtectedEnvironments { id: Id }
 }

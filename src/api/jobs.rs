@@ -177,7 +177,7 @@ crate::endpoints! {
 
     /// Retries a job; servers return either the same job or a new one.
     POST "/projects/{id}/jobs/{job_id}/retry" => Job,
-    outdates [Jobs, TriggerJobs, Job, Trace],
+    outdates [Jobs, TriggerJobs, Job, Trace, Environments],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct RetryJob { id: Id, job_id: u64 }
 
@@ -195,7 +195,7 @@ crate::endpoints! {
 
     /// Starts a manual job.
     POST "/projects/{id}/jobs/{job_id}/play" => Job,
-    outdates [Jobs, TriggerJobs, Job],
+    outdates [Jobs, TriggerJobs, Job, Environments],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct PlayJob {
         id: Id,

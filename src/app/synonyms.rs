@@ -23,6 +23,8 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&[".retry"], &["rerun", "restart"]),
     (&[".cancel"], &["stop", "abort"]),
     (&[".play"], &["run", "start", "trigger"]),
+    (&["job.compare", "jobs.compare", "pipelines.failures"], &["why", "cause", "red", "failure", "diff"]),
+    (&[".run_again", ".redeploy"], &["re-deploy", "rollback", "roll back"]),
     (&[".blame"], &["annotate", "praise"]),
     (&[".send"], &["send review", "publish", "finish review"]),
     (&[".spaces"], &["ignore whitespace"]),

@@ -1,16 +1,22 @@
 //! Deployments.
 
-use super::call::{Outcome, ReadCall, ok, stable_sort};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
 use super::git::Git;
 use super::mount::Mount;
-use super::records::{self, Project, level};
+use super::records::{self, Approval, Project, level};
 use super::rejection::Rejection;
+use super::runner;
+use super::world::World;
 use crate::api::Id;
 use crate::api::deployments::*;
 use crate::backend::presenters::time;
+use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
-    mount.read_signed_in::<ListDeployments>(list).read_signed_in::<GetDeployment>(get)
+    mount
+        .read_signed_in::<ListDeployments>(list)
+        .read_signed_in::<GetDeployment>(get)
+        .write::<CreateDeploymentApproval>(decide)
 }
 
 /// Returns a project if the caller may read its deployments: only reporters may, if jobs are not public.
@@ -39,6 +45,8 @@ pub fn show(call: &ReadCall, git: Option<&Git>, deployment: &records::Deployment
         user: Some(call.user_summary(deployment.user)),
         environment,
         deployable: job.map(|job| Box::new(call.show_job(job, git))),
+        status: Some(if deployment.is_success() { "success" } else { deployment.status.as_str() }.to_owned()),
+        updated_at: Some(time(deployment.approvals.last().map_or(deployment.created_at, |last| last.created_at))),
         ..Deployment::default()
     }
 }
@@ -62,5 +70,61 @@ fn get(call: &ReadCall, input: GetDeployment) -> Outcome<Deployment> {
     let project = project(call, &input.id)?;
     let found = call.world.deployments.get(input.deployment_id).filter(|row| row.project == project.id);
     let deployment = found.ok_or_else(Rejection::record_not_found)?;
-    ok(show(call, call.git(project).ok().as_ref(), deployment))
+    let mut shown = show(call, call.git(project).ok().as_ref(), deployment);
+    let environment = call.world.environments.get(deployment.environment);
+    if let Some(environment) = environment.filter(|environment| environment.required_approvals > 0) {
+        let missing = environment.required_approvals.saturating_sub(approvals(deployment));
+        shown.pending_approval_count = Some(if deployment.status == BLOCKED { missing } else { 0 });
+        shown.approvals = Some(deployment.approvals.iter().map(|one| show_approval(call, one)).collect());
+    }
+    ok(shown)
+}
+
+const BLOCKED: &str = "blocked";
+
+fn show_approval<W: Deref<Target = World>>(call: &Call<W>, approval: &Approval) -> DeploymentApproval {
+    DeploymentApproval {
+        user: Some(call.user_summary(approval.user)),
+        status: if approval.is_rejection { "rejected" } else { "approved" }.to_owned(),
+        comment: approval.comment.clone(),
+        created_at: Some(time(approval.created_at)),
+    }
+}
+
+/// Returns the number of approvals that a deployment has.
+fn approvals(deployment: &records::Deployment) -> u64 {
+    deployment.approvals.iter().filter(|one| !one.is_rejection).count() as u64
+}
+
+/// Approves or rejects a deployment. A second decision of the same user replaces the first. With enough approvals, its job
+/// can be played; a rejection fails it.
+fn decide(call: &mut WriteCall, input: CreateDeploymentApproval) -> Outcome<DeploymentApproval> {
+    let project = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let user = call.require_user()?.id;
+    let is_rejection = match input.status.as_str() {
+        "approved" => false,
+        "rejected" => true,
+        _ => return Err(Rejection::error(400, "status does not have a valid value")),
+    };
+    let now = call.now;
+    let found = call.world.deployments.get(input.deployment_id).filter(|row| row.project == project).cloned();
+    let deployment = found.ok_or_else(Rejection::record_not_found)?;
+    if deployment.status != BLOCKED {
+        return Err(Rejection::message(400, "This deployment is not waiting for approvals."));
+    }
+    let required = call.world.environments.get(deployment.environment).map_or(1, |one| one.required_approvals);
+    let approval = Approval { user, is_rejection, comment: input.comment, created_at: now };
+    if let Some(row) = call.world.deployments.get_mut(deployment.id) {
+        row.approvals.retain(|one| one.user != user);
+        row.approvals.push(approval.clone());
+        if is_rejection {
+            row.status = "failed".into();
+        } else if approvals(row) >= required {
+            row.status = "created".into();
+        }
+    }
+    if let Some(job) = deployment.job.filter(|_| is_rejection) {
+        runner::reject(call.world, job, now);
+    }
+    ok(show_approval(call, &approval))
 }

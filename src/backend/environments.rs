@@ -16,16 +16,20 @@ const TIERS: &[(&str, &str)] =
     &[("prod", "production"), ("stag", "staging"), ("test", "testing"), ("dev", "development")];
 
 pub fn mount(mount: Mount) -> Mount {
-    mount.read_signed_in::<ListEnvironments>(list).read_signed_in::<GetEnvironment>(get).write::<StopEnvironment>(stop)
+    mount
+        .read_signed_in::<ListEnvironments>(list)
+        .read_signed_in::<GetEnvironment>(get)
+        .write::<StopEnvironment>(stop)
+        .read_signed_in::<ListProtectedEnvironments>(list_protected)
 }
 
-/// Returns the first and the last deployment, if there are any.
+/// Returns the first and the last successful deployment, if there are any.
 fn deployments_of<'a>(
     world: &'a World,
     environment: &records::Environment,
 ) -> Option<(&'a Deployment, &'a Deployment)> {
     let id = environment.id;
-    let mut all = world.deployments.iter().filter(move |row| row.environment == id);
+    let mut all = world.deployments.iter().filter(move |row| row.environment == id && row.is_success());
     let first = all.next()?;
     Some((first, all.max_by_key(|row| row.id).unwrap_or(first)))
 }
@@ -96,4 +100,22 @@ fn stop(call: &mut WriteCall, input: StopEnvironment) -> Outcome<ProjectEnvironm
     }
     let environment = environment.clone();
     Ok(super::call::Answer::new(show(call.world, &environment)).status(200))
+}
+
+fn list_protected(call: &ReadCall, input: ListProtectedEnvironments) -> Outcome<Vec<ProtectedEnvironment>> {
+    let project = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let is_protected = |row: &&records::Environment| row.project == project && row.required_approvals > 0;
+    let mut rows: Vec<&records::Environment> = call.world.environments.iter().filter(is_protected).collect();
+    rows.sort_by_key(|row| &row.name);
+    call.page(rows, |row| ProtectedEnvironment {
+        name: row.name.clone(),
+        deploy_access_levels: vec![DeployAccess {
+            access_level: Some(level::MAINTAINER.into()),
+            access_level_description: "Maintainers".into(),
+            id: Some(row.id),
+            ..DeployAccess::default()
+        }],
+        required_approval_count: Some(row.required_approvals),
+        approval_rules: Some(Vec::new()),
+    })
 }

@@ -1128,7 +1128,24 @@ fn asset_links<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<
 
 record! {
     /// A deployment environment of a project.
-    Environment { project: u64, name: String, external_url: Option<String>, is_stopped: bool }
+    Environment {
+        project: u64,
+        name: String,
+        external_url: Option<String>,
+        is_stopped: bool,
+        /// The number of approvals that a deployment needs; 0 for an environment that is not protected.
+        required_approvals: u64,
+    }
+}
+
+/// An approval or a rejection of a deployment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Approval {
+    pub user: u64,
+    pub is_rejection: bool,
+    pub comment: Option<String>,
+    pub created_at: Timestamp,
 }
 
 record! {
@@ -1143,6 +1160,16 @@ record! {
         user: u64,
         job: Option<u64>,
         created_at: Timestamp,
+        /// `blocked`, `created` or `failed`; empty for a deployment that succeeded.
+        status: String,
+        approvals: Vec<Approval>,
+    }
+}
+
+impl Deployment {
+    /// Returns whether the commit was deployed.
+    pub fn is_success(&self) -> bool {
+        self.status.is_empty()
     }
 }
 

@@ -77,8 +77,10 @@ fn make_due_transitions(world: &mut World, now: Timestamp) -> Option<Timestamp> 
                 runner.contacted_at = runner.contacted_at.max(Some(at));
             }
         }
-        if status == Status::Success {
-            deploy(world, &job, at);
+        match status {
+            Status::Success => deploy(world, &job, at),
+            Status::Manual => block(world, &job, at),
+            _ => {}
         }
         world.update_pipeline_status(pipeline);
     }
@@ -98,7 +100,7 @@ fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
                 EarlierStages::Broken(at) => (job.when != JobWhen::OnSuccess, at),
             };
             match is_due {
-                true if job.manual => (Status::Manual, at),
+                true if job.manual || needs_approval(world, job) => (Status::Manual, at),
                 true => (Status::Pending, at),
                 false => (Status::Skipped, at),
             }
@@ -344,10 +346,42 @@ impl Trace {
     }
 }
 
-/// Adds a deployment of a job's commit to its environment.
+/// Returns the ID of the environment of a job, if it exists.
+fn environment_of(world: &World, job: &Job) -> Option<u64> {
+    let name = job.environment.as_ref()?;
+    world.environments.iter().find(|e| e.project == job.project && e.name == *name).map(|e| e.id)
+}
+
+/// Returns whether a job deploys to an environment whose deployments need approvals.
+fn needs_approval(world: &World, job: &Job) -> bool {
+    let environment = environment_of(world, job).and_then(|id| world.environments.get(id));
+    environment.is_some_and(|environment| environment.required_approvals > 0)
+}
+
+/// Returns the status of the deployment of a job: `blocked` while it waits for approvals.
+fn deployment_status(world: &World, job: u64) -> Option<&str> {
+    world.deployments.iter().rev().find(|row| row.job == Some(job)).map(|row| row.status.as_str())
+}
+
+/// Adds the deployment of a job that waits for approvals, if its environment needs them.
+pub fn block(world: &mut World, job: &Job, at: Timestamp) {
+    if needs_approval(world, job) {
+        add_deployment(world, job, at, "blocked");
+    }
+}
+
+/// Adds a deployment of a job's commit to its environment, or completes the one that was approved.
 pub fn deploy(world: &mut World, job: &Job, at: Timestamp) {
+    let waiting = world.deployments.iter().find(|row| row.job == Some(job.id)).map(|row| row.id);
+    match waiting.and_then(|id| world.deployments.get_mut(id)) {
+        Some(approved) => approved.status.clear(),
+        None => add_deployment(world, job, at, ""),
+    }
+}
+
+fn add_deployment(world: &mut World, job: &Job, at: Timestamp, status: &str) {
     let Some(name) = &job.environment else { return };
-    let known = world.environments.iter().find(|e| e.project == job.project && e.name == *name).map(|e| e.id);
+    let known = environment_of(world, job);
     if let Some(environment) = known.and_then(|id| world.environments.get_mut(id)) {
         environment.is_stopped = false;
     }
@@ -371,7 +405,17 @@ pub fn deploy(world: &mut World, job: &Job, at: Timestamp) {
         user: job.user.unwrap_or(0),
         job: Some(job.id),
         created_at: at,
+        status: status.to_owned(),
+        approvals: Vec::new(),
     });
+}
+
+/// Fails the job of a deployment that was rejected.
+pub fn reject(world: &mut World, id: u64, now: Timestamp) {
+    let Some(job) = world.jobs.get_mut(id) else { return };
+    (job.status, job.started_at, job.finished_at) = (Status::Failed, None, Some(now));
+    let pipeline = job.pipeline;
+    world.update_pipeline_status(pipeline);
 }
 
 /// The outcome of a step of a schedule.
@@ -618,7 +662,7 @@ pub fn retry_pipeline(world: &mut World, pipeline: u64, user: u64, now: Timestam
 /// Starts a manual job. Returns `false` if the job is not waiting to be started.
 pub fn play(world: &mut World, id: u64, user: u64, now: Timestamp) -> bool {
     let Some(job) = world.jobs.get(id) else { return false };
-    if job.status != Status::Manual {
+    if job.status != Status::Manual || deployment_status(world, id) == Some("blocked") {
         return false;
     }
     let pipeline = job.pipeline;

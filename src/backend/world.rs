@@ -371,7 +371,7 @@ impl World {
     /// Returns the time of the first deployment of a project to production at or after `since`.
     pub fn first_production_deployment(&self, project: u64, since: Timestamp) -> Option<Timestamp> {
         let is_production = |id: u64| self.environments.get(id).is_some_and(|place| place.name == "production");
-        let mut deployments = self.deployments.iter().filter(|one| one.project == project);
+        let mut deployments = self.deployments.iter().filter(|one| one.project == project && one.is_success());
         deployments.find(|one| one.created_at >= since && is_production(one.environment)).map(|one| one.created_at)
     }
 

@@ -1,11 +1,12 @@
 //! The environments of a project, with the latest deployment of the selected one.
 
+use crate::api::deployments::{Deployment, Environment};
 use crate::api::environments::{GetEnvironment, ListEnvironments, ProjectEnvironment, StopEnvironment};
 use crate::api::{Id, Scope};
 use crate::parts::dates::{day, time_ago};
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::list_prelude::*;
-use crate::parts::project;
+use crate::parts::{deployments, project};
 use crate::store::Load;
 use crate::ui::glyph;
 use crate::ui::text::{self, sanitize};
@@ -33,11 +34,48 @@ impl EnvironmentSource {
     }
 }
 
+/// Returns a deployment with the name of its environment, which servers leave out in the reply for an environment.
+fn named(deployment: &Deployment, environment: &ProjectEnvironment) -> Deployment {
+    let (id, name) = (environment.id, environment.name.clone());
+    Deployment { environment: Some(Environment { id, name, ..Environment::default() }), ..deployment.clone() }
+}
+
 impl Environments {
     fn open_selection(&mut self, environment: &ProjectEnvironment, cx: &mut Cx) {
         if !self.enter_detail(cx) {
             let name = format!("\"{}\"", environment.name.replace('"', ""));
             cx.go(Place::new("deployments").project(self.source.project.clone()).query(name));
+        }
+    }
+
+    /// Returns the latest deployment of an environment, which only the reply for a single one has.
+    fn last<'a>(&self, environment: &ProjectEnvironment, view: &View<'a>) -> Result<&'a Deployment, Disabled> {
+        let known = view.store.get(&self.source.one(environment)).value.ok_or("its deployments are still loading")?;
+        known.last_deployment.as_deref().ok_or_else(|| "nothing was deployed to it yet".into())
+    }
+
+    fn compare(&mut self, environment: &ProjectEnvironment, cx: &mut Cx) {
+        let last = self.last(environment, &cx.view);
+        if let Ok(place) = last.and_then(|last| deployments::upcoming(&self.source.project, last)) {
+            cx.go(place);
+        }
+    }
+
+    fn redeploy(&mut self, environment: &ProjectEnvironment, cx: &mut Cx) {
+        if let Ok(last) = self.last(environment, &cx.view) {
+            deployments::ask_run_again(&self.source.project, &named(last, environment), None, cx);
+        }
+    }
+
+    /// Returns the deployment to an environment that waits for approval.
+    fn blocked<'a>(&self, environment: &ProjectEnvironment, view: &View<'a>) -> Result<&'a Deployment, Disabled> {
+        let blocked = deployments::blocked_in(view, &self.source.project, &environment.name);
+        blocked.ok_or_else(|| "no deployment to it waits for approval".into())
+    }
+
+    fn decide(&mut self, environment: &ProjectEnvironment, approve: bool, cx: &mut Cx) {
+        if let Ok(blocked) = self.blocked(environment, &cx.view) {
+            deployments::ask_decision(&self.source.project, blocked, approve, cx);
         }
     }
 
@@ -85,6 +123,31 @@ impl ListSource for EnvironmentSource {
                 "stopped" => Err("it is stopped already".into()),
                 _ => Ok(()),
             }),
+        Command::row("environments.compare", &["d"], "Compare with head of ref", Environments::compare)
+            .footer("compare")
+            .when_row(|pane, environment, view| {
+                deployments::upcoming(&pane.source.project, pane.last(environment, view)?).map(|_| ())
+            }),
+        Command::row("environments.redeploy", &["R"], "Run latest deployment again…", Environments::redeploy)
+            .writes()
+            .footer("re-deploy")
+            .when_row(|pane, environment, view| deployments::can_run_again(pane.last(environment, view)?)),
+        Command::row(
+            "environments.approve",
+            &["M-a"],
+            "Approve deployment…",
+            |pane: &mut Environments, environment: &ProjectEnvironment, cx| pane.decide(environment, true, cx),
+        )
+        .writes()
+        .when_row(|pane, environment, view| deployments::can_decide(view, pane.blocked(environment, view)?)),
+        Command::row(
+            "environments.reject",
+            &["M-x"],
+            "Reject deployment…",
+            |pane: &mut Environments, environment: &ProjectEnvironment, cx| pane.decide(environment, false, cx),
+        )
+        .writes()
+        .when_row(|pane, environment, view| deployments::can_decide(view, pane.blocked(environment, view)?)),
         Environments::columns_command("environments.columns"),
     ];
 
@@ -121,6 +184,11 @@ impl ListSource for EnvironmentSource {
             environment.name.to_lowercase().contains(words)
                 || environment.external_url.as_deref().unwrap_or_default().to_lowercase().contains(words)
         })
+    }
+
+    fn wants(pane: &Environments, view: &View) -> Vec<Want> {
+        let deployments = Load::list(&deployments::query(&pane.source.project), 1).optional().into();
+        deployments::want_protected(view, &pane.source.project).into_iter().chain([deployments]).collect()
     }
 
     fn key(environment: &ProjectEnvironment) -> String {
@@ -160,6 +228,9 @@ impl FactsSource for EnvironmentSource {
         if let Some(url) = environment.external_url.as_ref().filter(|url| !url.is_empty()) {
             facts.field("address", Line::new(url.clone(), Role::Link), LinkTarget::page(url));
         }
+        if let Some(protection) = deployments::protection(view, &self.project, &environment.name) {
+            facts.field("protected", Line::new(deployments::protection_words(protection), Role::Warning), None);
+        }
         if let Some(until) = &environment.auto_stop_at {
             facts.field("auto-stop", Line::new(day(until), Role::Warning), None);
         }
@@ -167,9 +238,20 @@ impl FactsSource for EnvironmentSource {
             facts.line(Line::empty());
             facts.prose(words, 60, 20, Role::Text);
         }
+        if let Some(blocked) = deployments::blocked_in(view, &self.project, &environment.name) {
+            let pieces = Line::new(blocked.r#ref.clone(), Role::Ref)
+                .and(format!("  {}", text::head(&blocked.sha, 8)), Role::Link)
+                .and("  waits for approval", Role::Warning);
+            facts.field("blocked", pieces, Some(LinkTarget::Place(deployments::place(&self.project, blocked))));
+        }
         let Some(last) = &environment.last_deployment else { return };
         facts.line(Line::empty());
         let commit = Place::new("commit").project(self.project.clone()).item(&last.sha);
+        let status = deployments::status(last);
+        if !status.is_empty() {
+            let (status, role) = glyph::labeled(status);
+            facts.field("status", Line::new(status, role), None);
+        }
         let pieces =
             Line::new(last.r#ref.clone(), Role::Ref).and(format!("  {}", text::head(&last.sha, 8)), Role::Link);
         facts.field("deployed", pieces, Some(LinkTarget::Place(commit)));

@@ -18,7 +18,7 @@ use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
 use crate::parts::job_details;
 use crate::parts::trace::Viewer;
-use crate::parts::{forms, project};
+use crate::parts::{deployments, forms, project};
 use crate::store::{Load, Want};
 use crate::ui::doc::{self, DocState};
 use crate::ui::drawn::Drawn;
@@ -249,6 +249,17 @@ impl PaneKind for JobTrace {
         })
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Play)),
+        Command::new("job.deployment", &["D"], "Open blocked deployment", |pane: &mut Self, cx| {
+            let job = pane.trace.job(&cx.view);
+            if let Some(blocked) = job.and_then(|job| deployments::blocked(&cx.view, &pane.trace.project, job)) {
+                cx.go(deployments::place(&pane.trace.project, blocked));
+            }
+        })
+        .when(|pane, view| {
+            let job = pane.trace.job(view).ok_or("the job has not loaded yet")?;
+            let blocked = deployments::blocked(view, &pane.trace.project, job);
+            blocked.map(|_| ()).ok_or_else(|| "no deployment of this job waits for approval".into())
+        }),
         Command::new("job.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
             pane.job_action(JobAction::KeepArtifacts, cx);
         })
@@ -341,7 +352,7 @@ impl Pane for JobTrace {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.trace.wants(view);
         let Some(job) = self.trace.job(view) else { return wants };
-        wants.extend(ci::environment_wants(&self.trace.project, [job]));
+        wants.extend(ci::environment_wants(view, &self.trace.project, [job]));
         if let Some(query) = self.trace.siblings_query(job) {
             let facts = self.panels.focus() == DETAILS || view.size.0 >= WIDE && !self.panels.zoomed();
             let live = view.store.list(&query).iter().any(ci::may_change);

@@ -288,7 +288,7 @@ impl Pane for Traces {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = self.viewers.iter().flat_map(|viewer| viewer.wants(view)).collect();
         wants.extend(self.focused().and_then(|viewer| ci::want_path(&viewer.project)));
-        wants.extend(self.focused().into_iter().flat_map(|v| ci::environment_wants(&v.project, v.job(view))));
+        wants.extend(self.focused().into_iter().flat_map(|v| ci::environment_wants(view, &v.project, v.job(view))));
         // The jobs of the pipeline tell whether a job was retried. Most traces belong to the same pipeline.
         let mut queries: Vec<ListPipelineJobs> = Vec::new();
         for viewer in &self.viewers {

@@ -1,6 +1,5 @@
 //! Functions that all views of jobs share: appearance, order and actions.
 
-use crate::api::deployments::ListDeployments;
 use crate::api::environments::ListEnvironments;
 use crate::api::jobs::{CancelJob, EraseJob, Job, KeepArtifacts, PlayJob, RetryJob};
 use crate::api::pipelines::resources::Status;
@@ -13,6 +12,7 @@ use crate::app::overlay::batch::Batch;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::app::watch::Watched;
+use crate::parts::deployments;
 use crate::store::{Load, Want, Write};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
@@ -148,34 +148,34 @@ impl JobAction {
     }
 }
 
-fn deployments(project: &Id) -> ListDeployments {
-    ListDeployments { id: project.clone(), order_by: Some("id".into()), sort: Some("desc".into()) }
-}
-
 fn environments(project: &Id) -> ListEnvironments {
     ListEnvironments { id: project.clone(), search: None, states: None }
 }
 
 /// Returns the wants that tell to which environments jobs deploy, if one of `jobs` can be played.
-pub fn environment_wants<'a>(project: &Id, jobs: impl IntoIterator<Item = &'a Job>) -> Vec<Want> {
+pub fn environment_wants<'a>(view: &View, project: &Id, jobs: impl IntoIterator<Item = &'a Job>) -> Vec<Want> {
     let mut jobs = jobs.into_iter();
-    match jobs.any(|job| JobAction::Play.check(job).is_ok()) {
-        true => vec![Load::list(&deployments(project), 1).into(), Load::list(&environments(project), 1).into()],
-        false => Vec::new(),
+    if !jobs.any(|job| JobAction::Play.check(job).is_ok()) {
+        return Vec::new();
     }
+    let lists = [Load::list(&deployments::query(project), 1).into(), Load::list(&environments(project), 1).into()];
+    lists.into_iter().chain(deployments::want_protected(view, project)).collect()
+}
+
+/// Returns the environment to which a job deploys, as far as it is known. Servers do not list the environment of a job
+/// that has not run: it is that of earlier runs, or the one with the same name.
+pub fn environment_of(view: &View, project: &Id, job: &Job) -> Option<String> {
+    let (ran, known) = (view.store.list(&deployments::query(project)), view.store.list(&environments(project)));
+    let earlier = ran.iter().find(|row| row.deployable.as_ref().is_some_and(|ran| ran.name == job.name));
+    let earlier = earlier.and_then(|row| row.environment.as_ref()).map(|environment| environment.name.clone());
+    earlier.or_else(|| known.iter().find(|row| row.name == job.name).map(|row| row.name.clone()))
 }
 
 /// Returns a sentence about the environments to which the jobs deploy, or may deploy as long as that is not known;
-/// `None` if they deploy to none. Servers do not list the environment of a job that has not run: it is that of earlier
-/// runs, or the one with the same name.
+/// `None` if they deploy to none.
 fn deployment_words(view: &View, project: &Id, jobs: &[&Job]) -> Option<String> {
-    let (ran, known) = (view.store.list(&deployments(project)), view.store.list(&environments(project)));
-    let environment = |job: &&Job| -> Option<String> {
-        let earlier = ran.iter().find(|row| row.deployable.as_ref().is_some_and(|ran| ran.name == job.name));
-        let earlier = earlier.and_then(|row| row.environment.as_ref()).map(|environment| environment.name.clone());
-        earlier.or_else(|| known.iter().find(|row| row.name == job.name).map(|row| row.name.clone()))
-    };
-    let mut names: Vec<String> = jobs.iter().filter_map(environment).collect();
+    let (ran, known) = (view.store.list(&deployments::query(project)), view.store.list(&environments(project)));
+    let mut names: Vec<String> = jobs.iter().filter_map(|job| environment_of(view, project, job)).collect();
     names.dedup();
     let is_pending = |is_loaded: bool, error: Option<&Error>| !is_loaded && error.is_none();
     match names.is_empty() {

@@ -15,6 +15,7 @@ pub mod commit_history;
 pub mod commit_view;
 pub mod conversation;
 pub mod dates;
+pub mod deployments;
 pub mod facts;
 pub mod forms;
 pub mod inline_images;

@@ -44,3 +44,41 @@ async fn an_environment_is_found_by_its_whole_name() {
     let both = json(server.get("ada", &format!("{AT}?name=staging&search=stag")).await, 400).await;
     assert_eq!(both["error"], "name, search are mutually exclusive");
 }
+
+#[tokio::test]
+async fn a_blocked_deployment_waits_for_an_approval() {
+    let project = "/projects/acme%2Frocket-ui";
+    let all = format!("{project}/deployments?order_by=id&sort=desc");
+    for (decision, job_status, deployment_status) in
+        [("approved", "manual", "created"), ("rejected", "failed", "failed")]
+    {
+        let server = demo(Version::default()).await;
+        let protected = server.read("ada", &format!("{project}/protected_environments")).await;
+        assert_eq!(
+            (each(&protected, "name"), &protected[0]["required_approval_count"]),
+            (vec!["production"], &1.into())
+        );
+        assert_eq!(server.get("fay", &format!("{project}/protected_environments")).await.status(), 403);
+        let rows = server.read("ada", &all).await;
+        let blocked =
+            rows.as_array().unwrap().iter().find(|row| row["status"] == "blocked").expect("one waits").clone();
+        let (one, job) = (format!("{project}/deployments/{}", blocked["id"]), blocked["deployable"]["id"].clone());
+        assert_eq!(blocked["deployable"]["status"], "manual");
+        assert_eq!(server.read("ada", &one).await["pending_approval_count"], 1);
+        let play = format!("{project}/jobs/{job}/play");
+        json(server.post("ada", &play, &[]).await, 400).await;
+        assert_eq!(server.post("", &format!("{one}/approval"), &[("status", "approved")]).await.status(), 401);
+        assert_eq!(server.post("fay", &format!("{one}/approval"), &[("status", "approved")]).await.status(), 403);
+        json(server.post("ada", &format!("{one}/approval"), &[("status", "maybe")]).await, 400).await;
+        let given = [("status", decision), ("comment", "seen")];
+        let approval = json(server.post("ada", &format!("{one}/approval"), &given).await, 201).await;
+        assert_eq!((&approval["status"], &approval["comment"]), (&decision.into(), &"seen".into()));
+        let after = server.read("ada", &one).await;
+        assert_eq!((&after["status"], &after["deployable"]["status"]), (&deployment_status.into(), &job_status.into()));
+        assert_eq!(after["approvals"][0]["user"]["username"], "ada");
+        json(server.post("ada", &format!("{one}/approval"), &given).await, 400).await;
+        if decision == "approved" {
+            json(server.post("ada", &play, &[]).await, 200).await;
+        }
+    }
+}

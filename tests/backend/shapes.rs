@@ -123,7 +123,8 @@ const TAG: &str = "name message? commit{COMMIT} release{tag_name description}? +
 const BRANCH: &str = "name merged! protected! developers_can_push! developers_can_merge!
     commit{author_email author_name authored_date@ committed_date@ committer_email committer_name id short_id title
     message parent_ids[] + COMMIT} + default! can_push! web_url";
-const DEPLOYMENT: &str = "id# iid# ref sha created_at@ user{BRIEF} environment{id# name external_url} deployable{JOB}";
+const DEPLOYMENT: &str = "id# iid# ref sha created_at@ user{BRIEF} environment{id# name external_url} deployable{JOB}
+    + status updated_at@";
 const HOOK: &str = "id# url created_at@ push_events! tag_push_events! merge_requests_events! enable_ssl_verification!";
 const SNIPPET: &str = "id# title file_name description author{AUTHOR} updated_at@ created_at@ web_url";
 const LICENSE: &str = "starts_at% expires_at% licensee{Name Company Email} user_limit# active_users# add_ons{}";

@@ -7,9 +7,13 @@ requests! {
     ListDeployments { id: 1.into(), order_by: word("iid"), sort: word("desc") } =>
         "GET /projects/1/deployments?order_by=iid&sort=desc";
     GetDeployment { id: 1.into(), deployment_id: 42 } => "GET /projects/1/deployments/42";
+    CreateDeploymentApproval { id: 1.into(), deployment_id: 42, status: "approved".into(), comment: word("go") } =>
+        "POST /projects/1/deployments/42/approval | status=approved&comment=go";
 }
 
 samples! {
+    DeploymentApproval => r#"{"user": {"id": 7, "username": "user7"}, "status": "approved", "created_at": "2026-03-02T11:04:05.006Z",
+        "comment": "go"}"#;
     Deployment => r#"{
         "created_at": "2016-08-11T11:32:35.444Z", "id": 42, "iid": 2, "ref": "master", "sha": "a91957a858320c0e17f3",
         "user": {"name": "Administrator", "username": "root", "id": 1, "state": "active", "avatar_url": "http://a",

@@ -68,3 +68,85 @@ async fn an_environment_can_be_stopped_on_a_real_server() {
     app.until("Stopped environment staging").await;
     server.stop().await;
 }
+
+const PROTECTED: &str = "GET /projects/a%2Fb/protected_environments";
+
+fn deployment(id: u64, status: &str, sha: char, job_status: &str) -> Value {
+    let sha = sha.to_string().repeat(40);
+    json!({"id": id, "iid": id, "ref": "main", "sha": sha, "status": status, "created_at": "2026-06-15T09:00:00Z",
+        "user": {"id": 1, "username": "bo"}, "environment": {"id": 4, "name": "staging"},
+        "deployable": {"id": id + 70, "name": "deploy", "status": job_status, "commit": {"id": sha, "title": "Burn less"}}})
+}
+
+#[tokio::test]
+async fn the_deployed_commit_is_compared_with_its_branch_and_deployed_again() {
+    let mut harness = open().await;
+    harness.press("R").expect("Re-deploy main abcdef01 to staging?").press("n");
+    harness.reply("POST /projects/a%2Fb/jobs/77/retry", json!({"id": 78})).press("R").press("y").settle().await;
+    assert_eq!(harness.asked.iter().filter(|line| line.ends_with("/77/retry")).count(), 1, "{:?}", harness.asked);
+    harness.press("d");
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_str(), place.item.as_deref()), ("compare", Some("abcdef0123456789...main")));
+}
+
+#[tokio::test]
+async fn a_blocked_deployment_is_approved_or_rejected_with_a_comment() {
+    let mut harness = Begin::at(Place::new("environments").project("a/b")).size(140, 30).open();
+    harness.reply(LIST, [environment(4, "staging", "available")]);
+    harness.reply("GET /projects/a%2Fb/environments/4", environment(4, "staging", "available"));
+    let access = json!([{"access_level": 40, "access_level_description": "Maintainers"}]);
+    harness
+        .reply(PROTECTED, json!([{"name": "staging", "deploy_access_levels": access, "required_approval_count": 2}]));
+    harness.reply("GET /projects/a%2Fb/deployments", [deployment(9, "blocked", 'b', "manual")]).settle().await;
+    harness.pass(1).settle().await;
+    harness.expect("Maintainers may deploy, after 2 approvals").expect("main  bbbbbbbb  waits for approval");
+    harness.press("R").expect("nothing was deployed to it yet");
+    let approval = "POST /projects/a%2Fb/deployments/9/approval";
+    harness.fail(approval, 403, "403 Forbidden").press("M-a").expect("Approve main bbbbbbbb \"Burn less\" for staging");
+    harness.type_text("looks fine").press("Enter").settle().await;
+    harness.expect("403 Forbidden");
+    harness.reply(approval, json!({"status": "rejected"})).press("M-x").press("Enter").settle().await;
+    let sent: Vec<&String> = harness.asked.iter().filter(|line| line.starts_with(approval)).collect();
+    assert!(sent[0].contains("status=approved") && sent[0].contains("comment=looks fine"), "{sent:?}");
+    assert!(sent.len() == 2 && sent[1].contains("status=rejected") && !sent[1].contains("comment"), "{sent:?}");
+}
+
+#[tokio::test]
+async fn a_roll_back_names_both_versions() {
+    let mut harness = Begin::at(Place::new("deployments").project("a/b")).size(180, 30).open();
+    let rows = [
+        deployment(3, "blocked", 'c', "manual"),
+        deployment(2, "success", 'b', "success"),
+        deployment(1, "success", 'a', "success"),
+    ];
+    harness.reply("GET /projects/a%2Fb/deployments", rows).settle().await;
+    harness.press("R").expect("it has not run yet");
+    harness.press("j R").expect("Re-deploy main bbbbbbbb").press("n").press("j R");
+    harness.expect("Roll back staging to main aaaaaaaa").expect("It has").press("n");
+    harness.press("u");
+    assert_eq!(harness.app.place().item, Some(format!("{}...main", "a".repeat(40))));
+}
+
+#[tokio::test]
+async fn a_job_of_a_protected_environment_says_why_it_waits() {
+    let mut harness = Begin::at(Place::new("job").project("a/b").item(79)).size(100, 24).open();
+    let job = json!({"id": 79, "name": "deploy", "stage": "deploy", "status": "manual", "ref": "main",
+        "pipeline": {"id": 3, "ref": "main", "sha": "b", "status": "manual"}});
+    harness.reply("GET /projects/a%2Fb/jobs/79", job);
+    harness.reply("GET /projects/a%2Fb/deployments", [deployment(9, "blocked", 'b', "manual")]);
+    harness.reply("GET /projects/a%2Fb/environments", [environment(4, "staging", "available")]);
+    harness.reply(
+        PROTECTED,
+        json!([{"name": "staging", "required_approval_count": 1,
+        "deploy_access_levels": [{"access_level": 40, "access_level_description": "Maintainers"}]}]),
+    );
+    harness.settle().await;
+    harness.expect("Its deployment to staging waits for approval: Maintainers may deploy, after 1 approval.");
+    harness.press("D");
+    assert_eq!(harness.app.place(), Place::new("deployments").project("a/b").item(9));
+    // On a server without protected environments, the job is just manual.
+    let mut harness = Begin::at(Place::new("job").project("a/b").item(79)).size(100, 24).open();
+    let job = json!({"id": 79, "name": "other", "stage": "deploy", "status": "manual", "ref": "main"});
+    harness.reply("GET /projects/a%2Fb/jobs/79", job).unsupported(PROTECTED).settle().await;
+    harness.expect("This job is manual.").press("D").expect("no deployment of this job waits for approval");
+}

@@ -53,6 +53,7 @@ const VERBS: &[&str] = &[
     "React",
     "Rebase",
     "Refresh",
+    "Reject",
     "Remove",
     "Reply",
     "Resolve",

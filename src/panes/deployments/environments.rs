@@ -1,12 +1,13 @@
 //! The panels beside the list of deployments: the environments with their latest deployment, and the details of the
 //! selected deployment.
 
-use super::{DeploymentSource, environment, is_running, status};
+use super::{DeploymentSource, is_running};
 use crate::api::deployments::Deployment;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
+use crate::parts::deployments::{environment, status};
 use crate::parts::list_detail::FactsDetail;
 use crate::parts::list_source::{Detail, DetailContext};
 use crate::parts::{dates, list};

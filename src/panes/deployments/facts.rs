@@ -1,10 +1,10 @@
 //! The details of one deployment: environment, commit, user and job.
 
-use super::{environment, status};
 use crate::api::deployments::Deployment;
 use crate::api::{GitRef, Id};
 use crate::app::place::Place;
 use crate::app::view::View;
+use crate::parts::deployments::{environment, status};
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::{ci, dates};
 use crate::ui::line::Line;

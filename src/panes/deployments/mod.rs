@@ -7,6 +7,7 @@ use crate::api::deployments::{Deployment, GetDeployment, ListDeployments};
 use crate::api::pipelines::resources::Status;
 use crate::api::{Id, Scope};
 use crate::app::query::{self, Grammar, QueryResult, Term, ValueKind};
+use crate::parts::deployments::{self, environment, status};
 use crate::parts::facts::Details;
 use crate::parts::list_detail::FactsSource;
 use crate::parts::list_prelude::*;
@@ -33,16 +34,6 @@ pub struct DeploymentSource {
 
 /// The list of deployments.
 pub type Deployments = ListPane<DeploymentSource>;
-
-/// Returns the status of a deployment or, on servers that do not send one, the status of its job.
-fn status(deployment: &Deployment) -> &str {
-    let job = deployment.deployable.as_ref().map_or("", |job| job.status.as_str());
-    deployment.status.as_deref().filter(|status| !status.is_empty()).unwrap_or(job)
-}
-
-fn environment(deployment: &Deployment) -> &str {
-    deployment.environment.as_ref().map_or("", |environment| environment.name.as_str())
-}
 
 fn is_running(deployment: &Deployment) -> bool {
     deployment.deployable.as_ref().is_some_and(|job| job.status == Status::Running)
@@ -82,6 +73,18 @@ impl Deployments {
         let rows = self.rows(view);
         let older = rows.iter().filter(|row| environment(row) == environment(current) && row.id < current.id);
         older.max_by_key(|row| row.id).map(|row| row.sha.clone()).filter(|sha| *sha != current.sha)
+    }
+
+    /// Returns the latest successful deployment to the environment of a deployment.
+    fn current_of<'a>(&self, deployment: &Deployment, view: &View<'a>) -> Option<&'a Deployment> {
+        let rows = self.rows(view);
+        let is_current = |row: &&Deployment| environment(row) == environment(deployment) && status(row) == "success";
+        rows.iter().filter(is_current).max_by_key(|row| row.id)
+    }
+
+    fn run_again(&mut self, deployment: &Deployment, cx: &mut Cx) {
+        let current = self.current_of(deployment, &cx.view);
+        deployments::ask_run_again(&self.source.project, deployment, current, cx);
     }
 
     fn open_job(&mut self, deployment: &Deployment, cx: &mut Cx) {
@@ -166,6 +169,41 @@ impl ListSource for DeploymentSource {
             Some(_) => Ok(()),
             None => Err("no earlier deployment to this environment".into()),
         }),
+        Command::row(
+            "deployments.upcoming",
+            &["u"],
+            "Compare with head of ref",
+            |pane: &mut Deployments, deployment: &Deployment, cx| {
+                if let Ok(place) = deployments::upcoming(&pane.source.project, deployment) {
+                    cx.go(place);
+                }
+            },
+        )
+        .when_row(|pane, deployment, _| deployments::upcoming(&pane.source.project, deployment).map(|_| ())),
+        Command::row("deployments.run_again", &["R"], "Run deployment again…", Deployments::run_again)
+            .writes()
+            .footer("run again")
+            .when_row(|_, deployment, _| deployments::can_run_again(deployment)),
+        Command::row(
+            "deployments.approve",
+            &["M-a"],
+            "Approve deployment…",
+            |pane: &mut Deployments, deployment: &Deployment, cx| {
+                deployments::ask_decision(&pane.source.project, deployment, true, cx);
+            },
+        )
+        .writes()
+        .when_row(|_, deployment, view| deployments::can_decide(view, deployment)),
+        Command::row(
+            "deployments.reject",
+            &["M-x"],
+            "Reject deployment…",
+            |pane: &mut Deployments, deployment: &Deployment, cx| {
+                deployments::ask_decision(&pane.source.project, deployment, false, cx);
+            },
+        )
+        .writes()
+        .when_row(|_, deployment, view| deployments::can_decide(view, deployment)),
         Command::row(
             "deployments.visit",
             &["V"],

@@ -476,7 +476,7 @@ impl ListSource for JobSource {
     fn wants(pane: &Jobs, view: &View) -> Vec<Want> {
         let source = &pane.source;
         let mut wants: Vec<Want> = ci::want_path(&source.project).into_iter().collect();
-        wants.extend(ci::environment_wants(&source.project, pane.marked_or_selected(view)));
+        wants.extend(ci::environment_wants(view, &source.project, pane.marked_or_selected(view)));
         let last_changing_row = source.lines.last_changing_row;
         if let Some(id) = source.pipeline {
             wants.extend(pipeline_head::wants(view, &source.project, id, last_changing_row.is_some()));

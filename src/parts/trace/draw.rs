@@ -5,6 +5,7 @@ use crate::api::jobs::Job;
 use crate::api::pipelines::resources::Status;
 use crate::app::view::View;
 use crate::parts::dates::time_ago;
+use crate::parts::deployments;
 use crate::parts::list::{draw_error, draw_error_line};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
@@ -30,7 +31,13 @@ impl Viewer {
             return say(&format!("The trace was erased {}.", time_ago(view, Some(at))), "‹.retry› retries the job");
         }
         match &job.status {
-            Status::Manual => say("This job is manual.", "‹.play› plays it"),
+            Status::Manual => match deployments::waiting_reason(view, &self.project, job) {
+                Some(reason) if deployments::blocked(view, &self.project, job).is_some() => {
+                    say(&reason, "‹.deployment› opens it, to approve or reject it")
+                }
+                Some(reason) => say(&reason, "‹.play› plays it"),
+                None => say("This job is manual.", "‹.play› plays it"),
+            },
             Status::Created => say("Waiting for earlier stages.", "The trace appears here when it runs"),
             Status::Skipped => {
                 say("This job was skipped.", "An earlier job did not succeed; ‹.retry› retries it there")

@@ -3,7 +3,9 @@
 use super::super::schema::{ArtifactsForm, JobForm, PipelineForm, ScheduleForm, ScriptForm, WorldFile};
 use super::super::{generate, script};
 use super::{Load, Result, age, status};
-use crate::backend::records::{Archive, Bridge, PARENT_PIPELINE, Planned, Schedule, Script, Status, Variable};
+use crate::backend::records::{
+    Archive, Bridge, Environment, Job, PARENT_PIPELINE, Planned, Schedule, Script, Status, Variable,
+};
 use crate::backend::runner::{self, PipelinePlan};
 use jiff::SignedDuration;
 use std::io::{Cursor, Read, Write};
@@ -104,6 +106,27 @@ impl Load {
         })
     }
 
+    /// Protects the environment of a job, so that deployments to it need an approval.
+    fn protect_environment(&mut self, job: &Job) {
+        let Some(name) = job.environment.clone() else { return };
+        let is_its = |row: &&Environment| row.project == job.project && row.name == name;
+        let known = self.world.environments.iter().find(is_its).map(|row| row.id);
+        match known {
+            Some(id) => {
+                if let Some(environment) = self.world.environments.get_mut(id) {
+                    environment.required_approvals = 1;
+                }
+            }
+            None => {
+                let external_url = Some(format!("https://{name}.acme.example"));
+                let (project, required_approvals) = (job.project, 1);
+                let environment =
+                    Environment { project, name, external_url, required_approvals, ..Environment::default() };
+                self.world.environments.add(environment);
+            }
+        }
+    }
+
     pub(super) fn pipeline(&mut self, form: &WorldFile, one: &PipelineForm, plan: &PipelinePlan) -> Result<u64> {
         let at = plan.at;
         let jobs = self.planned(form, &one.template, 0)?;
@@ -138,6 +161,8 @@ impl Load {
                 None if planned.manual => ("manual", None),
                 None => ("success", None),
             };
+            let is_blocked = word == "blocked";
+            let word = if is_blocked { "manual" } else { word };
             let status = status(word).map_err(|e| format!("outcome.{}: {e}", planned.name))?;
             broke |= matches!(status, Status::Failed | Status::Canceled) && !planned.allow_failure;
             waits |= matches!(status, Status::Pending | Status::Running | Status::Created) && outcome_text.is_some();
@@ -187,6 +212,10 @@ impl Load {
             }
             if status == Status::Success {
                 runner::deploy(&mut self.world, &record, end);
+            }
+            if is_blocked {
+                self.protect_environment(&record);
+                runner::block(&mut self.world, &record, clock);
             }
         }
         let bridges: Vec<Bridge> = self.world.pipeline_bridges(pipeline).cloned().collect();
