@@ -26,6 +26,7 @@ pub mod jobs;
 pub mod json;
 pub mod labels;
 pub mod license;
+pub mod lint;
 pub mod loose_json;
 pub mod members;
 pub mod merge_requests;
@@ -42,6 +43,7 @@ pub mod repair;
 pub mod reply_limits;
 pub mod repository;
 pub mod runners;
+pub mod schedules;
 pub mod search;
 pub mod snippets;
 pub mod subject;
@@ -84,6 +86,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("jobs", jobs::ALL),
     ("labels", labels::ALL),
     ("license", license::ALL),
+    ("lint", lint::ALL),
     ("members", members::ALL),
     ("merge_requests", merge_requests::ALL),
     ("milestones", milestones::ALL),
@@ -95,6 +98,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("releases", releases::ALL),
     ("repository", repository::ALL),
     ("runners", runners::ALL),
+    ("schedules", schedules::ALL),
     ("search", search::ALL),
     ("snippets", snippets::ALL),
     ("tags", tags::ALL),

@@ -12,6 +12,7 @@ pub enum Topic {
     Branches,
     /// The changed files and the commits of a merge request.
     Changes,
+    CiConfig,
     /// One commit, and its statuses.
     Commit,
     CommitComments,
@@ -48,6 +49,7 @@ pub enum Topic {
     Repository,
     Reviewers,
     Runners,
+    Schedules,
     ScopedNotifications,
     Snippets,
     SshKeys,

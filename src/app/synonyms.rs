@@ -6,6 +6,7 @@ use super::registry::Entry;
 /// command with that name in every place.
 const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["variables.value"], &["reveal", "show secret", "toggle"]),
+    (&["schedules.own"], &["take ownership", "take over"]),
     (&["variables.import"], &["import", "dotenv", "env file"]),
     (&["variables.effective"], &["scope", "inherited"]),
     (&["users.key"], &["ssh keys", "fingerprint", "admin"]),

@@ -12,7 +12,6 @@ mod changelog;
 mod ci;
 mod commit_discussions;
 mod commits;
-mod cron;
 mod decisions;
 mod deliveries;
 pub mod demo;

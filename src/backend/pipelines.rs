@@ -1,7 +1,7 @@
 //! Pipelines: listing and filtering, running, retrying, canceling, deleting.
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
-use super::ci::NewPipeline;
+use super::ci::{NO_INPUTS, NewPipeline};
 use super::git::Git;
 use super::jobs::scope;
 use super::mount::Mount;
@@ -13,6 +13,7 @@ use crate::api::pipelines::resources::{DetailedStatus, Pipeline};
 use crate::api::pipelines::*;
 use crate::api::{Id, NoContent};
 use crate::backend::presenters::{Bounds, optional_time, time};
+use crate::domain::ci_config::Inputs;
 use git2::Oid;
 use jiff::Timestamp;
 use serde_json::json;
@@ -350,7 +351,8 @@ fn create(call: &mut WriteCall, input: CreatePipeline) -> Outcome<Pipeline> {
         let is_file = variable.variable_type.as_deref() == Some("file");
         variables.push(records::Variable { key: variable.key, value: variable.value, is_file });
     }
-    let id = run(call, &project, (ref_name, commit, tag), (user, "api"), variables)?;
+    let inputs = input.inputs.unwrap_or_default().into_iter().collect();
+    let id = run(call, &project, (ref_name, commit, tag), (user, "api"), variables, &inputs)?;
     show_by_id(call, id)
 }
 
@@ -365,8 +367,9 @@ pub fn run(
     (ref_name, commit, tag): (String, Oid, bool),
     (user, source): (u64, &str),
     variables: Vec<records::Variable>,
+    inputs: &Inputs,
 ) -> Result<u64, Rejection> {
-    let new = NewPipeline { ref_name: &ref_name, is_tag: tag, commit, source, variables: &variables };
+    let new = NewPipeline { ref_name: &ref_name, is_tag: tag, commit, source, variables: &variables, inputs };
     let git = call.git(project)?;
     let configured = call.configured_jobs(project, &git, &new).transpose().map_err(|why| pipeline_error(&why))?;
     let jobs = configured.unwrap_or_else(|| planned(call.world, project.id, &ref_name));
@@ -419,7 +422,7 @@ fn create_for_merge_request(call: &mut WriteCall, input: CreateMergeRequestPipel
     let user = call.require_user()?.id;
     let id = match call.is_configured(&project, &git, commit) {
         true => call.start_merge_request_pipeline(&mr).ok_or_else(not_possible)?,
-        false => run(call, &project, (ref_name, commit, false), (user, "merge_request_event"), Vec::new())?,
+        false => run(call, &project, (ref_name, commit, false), (user, "merge_request_event"), Vec::new(), NO_INPUTS)?,
     };
     Ok(show_by_id(call, id)?.status(200))
 }

@@ -872,6 +872,8 @@ record! {
         active: bool,
         owner: u64,
         variables: Vec<Variable>,
+        /// The values of the inputs of the configuration.
+        inputs: BTreeMap<String, serde_json::Value>,
         /// The time of the next pipeline; `None` while it is inactive.
         next_run_at: Option<Timestamp>,
         /// The IDs of its pipelines, oldest first.

@@ -66,7 +66,6 @@ const AREAS: &[fn(Mount) -> Mount] = &[
 const SERVER_ONLY: &[&[Description]] = &[
     access_tokens::ALL,
     changelog::ALL,
-    ci::lint::ALL,
     commit_discussions::ALL,
     commits::ALL,
     decisions::ALL,
@@ -85,7 +84,6 @@ const SERVER_ONLY: &[&[Description]] = &[
     protected_tags::ALL,
     releases::ALL,
     repository::ALL,
-    schedules::ALL,
     snippets::ALL,
     subscriptions::ALL,
     uploads::ALL,

@@ -1,7 +1,6 @@
 //! Schedules of pipelines: at the times of a cron expression, and on demand.
 
 use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
-use super::cron::Cron;
 use super::mount::Mount;
 use super::pipelines::{self, check_variable};
 use super::presenters::{optional_time, time};
@@ -10,13 +9,18 @@ use super::rejection::Rejection;
 use super::world::World;
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::pipelines::{NewVariable, Variable};
-use crate::api::users::User;
-use crate::api::{Id, NoContent, Nullable, Time};
+use crate::api::schedules::*;
+use crate::api::variables::SecretText;
+use crate::api::{Id, NoContent};
 use crate::backend::auth::Rights;
+use crate::domain::cron::Cron;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::ops::Deref;
+
+/// The maximum number of inputs of a schedule.
+const MAX_INPUTS: usize = 20;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -31,113 +35,6 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CreateScheduleVariable>(create_variable)
         .write::<UpdateScheduleVariable>(update_variable)
         .write::<DeleteScheduleVariable>(delete_variable)
-}
-
-crate::resource! {
-    /// A schedule of pipelines.
-    pub struct Schedule {
-        id: u64,
-        description: String,
-        /// The full name of a branch or tag.
-        r#ref: String,
-        cron: String,
-        cron_timezone: String,
-        next_run_at: Option<Time>,
-        active: bool,
-        created_at: Option<Time>,
-        updated_at: Option<Time>,
-        owner: Option<User>,
-    }
-    views {
-        /// The latest pipeline; only for a single schedule.
-        last_pipeline: Nullable<Pipeline>,
-        /// The variables; only for a single schedule, and for those who may change it.
-        variables: Option<Vec<Variable>>,
-    }
-}
-
-crate::endpoints! {
-    unspecified section "Pipeline schedules";
-
-    /// Lists the schedules of a project.
-    GET "/projects/{id}/pipeline_schedules" => Vec<Schedule>;
-    struct ListSchedules {
-        id: Id,
-        /// `active` or `inactive`.
-        scope: Option<String>,
-    }
-
-    /// Gets a schedule.
-    GET "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}" => Schedule;
-    struct GetSchedule { id: Id, pipeline_schedule_id: u64 }
-
-    /// Lists the pipelines that a schedule has started, oldest first (since 15.3).
-    GET "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/pipelines" => Vec<Pipeline>;
-    struct ListSchedulePipelines {
-        id: Id,
-        pipeline_schedule_id: u64,
-        /// `asc` (default) or `desc`.
-        sort: Option<String>,
-    }
-
-    /// Creates a schedule.
-    POST "/projects/{id}/pipeline_schedules" => Schedule;
-    struct CreateSchedule {
-        id: Id,
-        description: String,
-        r#ref: String,
-        cron: String,
-        cron_timezone: Option<String>,
-        active: Option<bool>,
-    }
-
-    /// Changes a schedule of the caller.
-    PUT "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}" => Schedule;
-    struct UpdateSchedule {
-        id: Id,
-        pipeline_schedule_id: u64,
-        description: Option<String>,
-        r#ref: Option<String>,
-        cron: Option<String>,
-        cron_timezone: Option<String>,
-        active: Option<bool>,
-    }
-
-    /// Deletes a schedule.
-    DELETE "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}" => NoContent;
-    struct DeleteSchedule { id: Id, pipeline_schedule_id: u64 }
-
-    /// Makes the caller the owner of a schedule.
-    POST "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/take_ownership" => Schedule;
-    struct TakeOwnership { id: Id, pipeline_schedule_id: u64 }
-
-    /// Runs a pipeline of a schedule now, with the rights of the caller (since 12.8).
-    POST "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/play" => NoContent;
-    struct PlaySchedule { id: Id, pipeline_schedule_id: u64 }
-
-    /// Adds a variable to a schedule.
-    POST "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/variables" => Variable;
-    struct CreateScheduleVariable {
-        id: Id,
-        pipeline_schedule_id: u64,
-        key: String,
-        value: String,
-        variable_type: Option<String>,
-    }
-
-    /// Changes a variable of a schedule.
-    PUT "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/variables/{key}" => Variable;
-    struct UpdateScheduleVariable {
-        id: Id,
-        pipeline_schedule_id: u64,
-        key: String,
-        value: String,
-        variable_type: Option<String>,
-    }
-
-    /// Removes a variable from a schedule.
-    DELETE "/projects/{id}/pipeline_schedules/{pipeline_schedule_id}/variables/{key}" => Variable;
-    struct DeleteScheduleVariable { id: Id, pipeline_schedule_id: u64, key: String }
 }
 
 fn show<W: Deref<Target = World>>(call: &Call<W>, schedule: &PipelineSchedule) -> Schedule {
@@ -163,8 +60,27 @@ fn show_detail<W: Deref<Target = World>>(call: &Call<W>, project: &Project, id: 
     ok(Schedule {
         last_pipeline: last.map(|pipeline| call.show_pipeline(pipeline)).into(),
         variables: sees.then(|| schedule.variables.iter().map(pipelines::show_variable).collect()),
+        inputs: Some(schedule.inputs.iter().map(show_input).collect()),
         ..show(call, schedule)
     })
+}
+
+fn show_input((name, value): (&String, &Value)) -> ScheduleInput {
+    ScheduleInput { name: name.clone(), value: value.clone() }
+}
+
+/// Applies the changes of inputs.
+fn set_inputs(schedule: &mut PipelineSchedule, inputs: Vec<NewInput>) -> Result<(), Rejection> {
+    for input in inputs {
+        match input.destroy {
+            Some(true) => _ = schedule.inputs.remove(&input.name),
+            _ => _ = schedule.inputs.insert(input.name, input.value.unwrap_or_default()),
+        }
+    }
+    match schedule.inputs.len() {
+        0..=MAX_INPUTS => Ok(()),
+        _ => Err(Rejection::bad_request(json!({ "inputs": [format!("exceed the limit of {MAX_INPUTS}.")] }))),
+    }
 }
 
 fn missing() -> Rejection {
@@ -220,7 +136,7 @@ fn check_ref(call: &WriteCall, project: &Project, name: &str) -> Result<String, 
 ///
 /// # Errors
 /// Fails with 400 for an invalid cron expression or time zone.
-fn next_run(schedule: &PipelineSchedule, now: Timestamp) -> Result<Option<Timestamp>, Rejection> {
+pub fn next_run(schedule: &PipelineSchedule, now: Timestamp) -> Result<Option<Timestamp>, Rejection> {
     let invalid = |field: &str| Rejection::bad_request(json!({ field: [" is invalid syntax"] }));
     let cron = Cron::parse(&schedule.cron).ok_or_else(|| invalid("cron"))?;
     let zone = TimeZone::get(&schedule.cron_timezone).map_err(|_| invalid("cron_timezone"))?;
@@ -240,7 +156,7 @@ fn save(call: &mut WriteCall, project: &Project, mut schedule: PipelineSchedule)
 
 fn create(call: &mut WriteCall, input: CreateSchedule) -> Outcome<Schedule> {
     let project = pipelines::authorize(call, &input.id)?;
-    let schedule = PipelineSchedule {
+    let mut schedule = PipelineSchedule {
         project: project.id,
         description: input.description,
         ref_name: check_ref(call, &project, &input.r#ref)?,
@@ -251,6 +167,7 @@ fn create(call: &mut WriteCall, input: CreateSchedule) -> Outcome<Schedule> {
         created_at: call.now,
         ..PipelineSchedule::default()
     };
+    set_inputs(&mut schedule, input.inputs.unwrap_or_default())?;
     save(call, &project, schedule)
 }
 
@@ -270,6 +187,7 @@ fn update(call: &mut WriteCall, input: UpdateSchedule) -> Outcome<Schedule> {
     schedule.cron = input.cron.unwrap_or(schedule.cron);
     schedule.cron_timezone = input.cron_timezone.unwrap_or(schedule.cron_timezone);
     schedule.active = input.active.unwrap_or(schedule.active);
+    set_inputs(&mut schedule, input.inputs.unwrap_or_default())?;
     save(call, &project, schedule)
 }
 
@@ -309,7 +227,8 @@ fn play(call: &mut WriteCall, input: PlaySchedule) -> Outcome<NoContent> {
 fn run(call: &mut WriteCall, project: &Project, schedule: &PipelineSchedule, user: u64) -> Result<(), Rejection> {
     let git = call.git(project)?;
     let found = call.ref_of(&git, &schedule.ref_name)?;
-    let pipeline = pipelines::run(call, project, found, (user, "schedule"), schedule.variables.clone())?;
+    let pipeline =
+        pipelines::run(call, project, found, (user, "schedule"), schedule.variables.clone(), &schedule.inputs)?;
     if let Some(schedule) = call.world.pipeline_schedules.get_mut(schedule.id) {
         schedule.pipelines.push(pipeline);
     }
@@ -349,7 +268,7 @@ fn position(schedule: &PipelineSchedule, key: &str) -> Result<usize, Rejection> 
 fn new_variable(
     call: &WriteCall,
     key: String,
-    value: String,
+    SecretText(value): SecretText,
     variable_type: Option<String>,
 ) -> Result<records::Variable, Rejection> {
     let variable = NewVariable { key, value, variable_type };

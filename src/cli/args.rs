@@ -115,6 +115,11 @@ pub enum Command {
         #[command(subcommand)]
         command: AuthCommand,
     },
+    /// Work with CI configurations
+    Ci {
+        #[command(subcommand)]
+        command: CiCommand,
+    },
     /// Report what labscope found and from where, what is wrong, and what to do; exit code 1 if something is wrong
     Doctor {
         /// Print JSON, for bug reports; contains no secret
@@ -134,6 +139,30 @@ pub enum Command {
     },
     /// Print the manual page
     Man,
+}
+
+/// The commands for CI configurations.
+#[derive(Debug, Subcommand)]
+pub enum CiCommand {
+    /// Let the server check a CI configuration without running it: exit code 0 if it is valid, 1 if it is not
+    Lint(CiLint),
+}
+
+/// Options of `labscope ci lint`.
+#[derive(Debug, Args)]
+pub struct CiLint {
+    /// The file, or - for standard input
+    #[arg(default_value = ".gitlab-ci.yml")]
+    pub file: PathBuf,
+    /// The project; that of the git remote if you are in a clone
+    #[arg(long, value_name = "GROUP/PROJECT")]
+    pub project: Option<String>,
+    /// Check it for this branch or tag, with its rules
+    #[arg(long, value_name = "REF")]
+    pub r#ref: Option<String>,
+    /// Print the configuration as the server merges it
+    #[arg(long)]
+    pub merged: bool,
 }
 
 /// Options of `labscope serve`.

@@ -4,6 +4,7 @@ pub mod api;
 pub mod appearance;
 pub mod args;
 pub mod auth;
+pub mod ci;
 pub mod connect;
 pub mod crash;
 pub mod doctor;
@@ -86,6 +87,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Serve(serve)) => serve::run(serve),
         Some(Command::Api(api)) => api::run(global, &api),
         Some(Command::Auth { command }) => auth::run(global, command),
+        Some(Command::Ci { command }) => ci::run(global, command),
         Some(Command::Doctor { json }) => doctor::run(global, json),
         Some(Command::Keys { markdown }) => keys::run(global, markdown),
         Some(Command::Completions { shell }) => {

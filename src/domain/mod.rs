@@ -1,7 +1,10 @@
 //! Rules and parsers that neither draw nor know the interface: archives, test reports, public keys, Git LFS pointers, names of
-//! emoji, edits of lines, lines of logs, CI/CD variables, quick actions.
+//! emoji, edits of lines, lines of logs, CI/CD variables and what configurations declare, times of schedules, quick actions,
+//! YAML.
 
+pub mod ci_config;
 pub mod ci_variables;
+pub mod cron;
 pub mod dotenv;
 pub mod emoji;
 pub mod junit;
@@ -13,4 +16,5 @@ pub mod parts;
 pub mod public_key;
 pub mod quick_actions;
 pub mod text;
+pub mod yaml;
 pub mod zip;

@@ -5,6 +5,7 @@ pub mod artifacts;
 pub mod asset_links;
 pub mod branch;
 pub mod branches;
+pub mod ci_config;
 pub mod commit;
 pub mod commits;
 pub mod compare;
@@ -32,6 +33,7 @@ pub mod projects;
 pub mod protected_branches;
 pub mod releases;
 pub mod runners;
+pub mod schedules;
 pub mod search;
 pub mod snippets;
 pub mod staged_changes;
@@ -147,6 +149,10 @@ pub const PANES: &[Entry] = &[
         .at(&["{project}/-/pipelines/..", "{project}/-/pipelines/..?scope={tab}"])
         .lists("pipelines")
         .reached_by("go.pipelines", &["g l"], "Go to pipelines"),
+    Entry::of::<ci_config::CiConfig>()
+        .known_as(&["ci configuration", "ci lint", "pipeline editor", "gitlab-ci.yml", "yaml"])
+        .at(&["{project}/-/ci/editor", "{project}/-/ci/lint"])
+        .lists("ci"),
     Entry::of::<test_report::TestReportPane>()
         .known_as(&["test report", "tests", "junit"])
         .below(Above::SameItem("jobs"))
@@ -166,6 +172,10 @@ pub const PANES: &[Entry] = &[
         .known_as(&["runners", "ci"])
         .at(&["admin/runners => all", "{project}/-/runners/.."])
         .reached_by("go.runners", &["g r"], "Go to runners"),
+    list::<schedules::ScheduleSource>()
+        .known_as(&["pipeline schedules", "cron", "nightly", "ci", "ci/cd"])
+        .at(&["{project}/-/pipeline_schedules/.."])
+        .lists("schedules"),
     list::<variables::VariableSource>()
         .known_as(&["ci/cd variables", "secrets", "environment variables", "ci", "settings"])
         .at(&[

@@ -3,6 +3,7 @@
 use crate::api::Time;
 use crate::app::view::View;
 use crate::ui::{glyph, text};
+use jiff::Timestamp;
 
 /// Returns the age of a server time: `3h`; empty if it is not a date.
 pub fn age(view: &View, time: Option<&Time>) -> String {
@@ -18,6 +19,11 @@ pub fn date(time: &Time) -> String {
         }
         None => time.to_string(),
     }
+}
+
+/// Returns a time by the clock of this machine: `Fri 27 Nov 03:00`.
+pub fn local_time(at: Timestamp) -> String {
+    at.to_zoned(jiff::tz::TimeZone::system()).strftime("%a %-d %b %H:%M").to_string()
 }
 
 /// Returns the day of a time, or the server's text if it is not a date.

@@ -16,7 +16,8 @@ async fn a_configuration_is_checked_without_running_it() {
     let server = Server::of(WORLD, &Default::default()).await;
     let valid = json(lint(&server, "bo", value!({"content": CONTENT, "include_jobs": true})).await, 200).await;
     assert_eq!((&valid["valid"], &valid["errors"], &valid["warnings"]), (&value!(true), &value!([]), &value!([])));
-    assert_eq!(valid["merged_yaml"], CONTENT);
+    let merged = "---\npack:\n  stage: build\n  script:\n  - make\n  - make test\n";
+    assert_eq!(valid["merged_yaml"], merged);
     let job = &valid["jobs"][0];
     assert_eq!((&job["name"], &job["stage"], &job["when"]), (&"pack".into(), &"build".into(), &"on_success".into()));
     assert_eq!(job["script"], value!(["make", "make test"]));

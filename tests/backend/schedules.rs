@@ -32,6 +32,7 @@ async fn a_schedule_is_created_read_and_changed_by_its_owner() {
             "owner": made["owner"],
             "last_pipeline": null,
             "variables": [],
+            "inputs": [],
         })
     );
     assert_eq!(made["owner"]["username"], "bo");

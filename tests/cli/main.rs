@@ -3,6 +3,7 @@
 
 mod api;
 mod auth;
+mod ci;
 mod doctor;
 #[path = "../support/home.rs"]
 mod home;

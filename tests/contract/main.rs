@@ -27,6 +27,7 @@ mod issues;
 mod jobs;
 mod labels;
 mod license;
+mod lint;
 mod many;
 mod members;
 mod merge_requests;
@@ -43,6 +44,7 @@ mod protected_branches;
 mod releases;
 mod repository;
 mod runners;
+mod schedules;
 #[path = "../support/scripted.rs"]
 mod scripted;
 mod search;

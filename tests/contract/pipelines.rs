@@ -31,7 +31,8 @@ requests! {
         id: 1.into(),
         r#ref: "main".into(),
         variables: Some(vec![variable("A", "1", None), variable("FILE", "x\ny", Some("file"))]),
-    } => r#"POST /projects/1/pipeline | {"ref":"main","variables":[{"key":"A","value":"1"},{"key":"FILE","value":"x\ny","variable_type":"file"}]}"#;
+        inputs: Some([("count".to_owned(), 3.into())].into_iter().collect()),
+    } => r#"POST /projects/1/pipeline | {"inputs":{"count":3},"ref":"main","variables":[{"key":"A","value":"1"},{"key":"FILE","value":"x\ny","variable_type":"file"}]}"#;
     RetryPipeline { id: 1.into(), pipeline_id: 46 } => "POST /projects/1/pipelines/46/retry";
     CancelPipeline { id: 1.into(), pipeline_id: 46 } => "POST /projects/1/pipelines/46/cancel";
     DeletePipeline { id: 1.into(), pipeline_id: 46 } => "DELETE /projects/1/pipelines/46";

@@ -86,6 +86,13 @@ fn lists_named([one, two]: [&str; 2]) -> Vec<List> {
         list(on("pipelines"), "GET /projects/a%2Fb/pipelines", two(&pipeline), false, false),
         list(on("jobs"), "GET /projects/a%2Fb/jobs", two(&job), true, true),
         list(
+            on("schedules"),
+            "GET /projects/a%2Fb/pipeline_schedules",
+            two(&|id, name| json!({"id": id, "description": name, "cron": "0 4 * * *", "active": true})),
+            false,
+            true,
+        ),
+        list(
             on("variables"),
             "GET /projects/a%2Fb/variables",
             two(&|_, key| json!({"key": key, "value": "x"})),

@@ -11,6 +11,7 @@ mod browse;
 mod causes;
 mod changes;
 mod choose;
+mod ci;
 mod clicks;
 mod clock;
 mod columns;
@@ -64,6 +65,7 @@ mod review;
 mod rule;
 mod runners;
 // Other test programs use the rest of it.
+mod schedules;
 #[allow(dead_code)]
 #[path = "../support/scripted.rs"]
 mod scripted;

@@ -8,6 +8,7 @@ use crate::api::jobs::Job;
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::{Id, NoContent, Time};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::fmt;
 
 crate::resource! {
@@ -41,6 +42,10 @@ impl fmt::Debug for NewVariable {
 }
 
 impl InputType for Vec<NewVariable> {
+    const KIND: InputKind = InputKind::Structured;
+}
+
+impl InputType for Map<String, Value> {
     const KIND: InputKind = InputKind::Structured;
 }
 
@@ -103,6 +108,8 @@ crate::endpoints! {
         r#ref: String,
         /// Variables in addition to those of the project; servers before 11.0 ignore them.
         variables: Option<Vec<NewVariable>>,
+        /// Values of the inputs of the configuration (since 17.10).
+        inputs: Option<Map<String, Value>>,
     }
 
     /// Retries the failed and canceled jobs of a pipeline.

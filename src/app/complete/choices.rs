@@ -162,6 +162,7 @@ impl Complete {
                 files.iter().filter_map(template_name).map(|name| Choice::new(name, "", "")).collect()
             }
             Complete::Words(words) => words.iter().map(|word| Choice::new(word, "", "")).collect(),
+            Complete::Options(values) => values.iter().map(|value| Choice::new(value, "", "")).collect(),
             Complete::Nothing | Complete::Labels(None) | Complete::Authors(_) | Complete::Paths(_) => {
                 let items = self.items(view, typed);
                 items.iter().map(|item| Choice::new(&item.value, &item.note, "")).collect()

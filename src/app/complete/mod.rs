@@ -20,6 +20,7 @@ use crate::app::view::View;
 use crate::store::{Load, Rows, Want};
 use crate::ui::text;
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use choices::Choice;
@@ -36,6 +37,8 @@ pub enum Complete {
     Nothing,
     /// One of these words.
     Words(&'static [&'static str]),
+    /// One of these values.
+    Options(Arc<[String]>),
     /// A user by username; a user of the project, if one is given.
     Users(Option<Id>),
     /// A branch of a project.
@@ -202,7 +205,7 @@ impl Complete {
             wants
         }
         match self {
-            Complete::Nothing | Complete::Words(_) => Vec::new(),
+            Complete::Nothing | Complete::Words(_) | Complete::Options(_) => Vec::new(),
             Complete::Users(None) => both(users(""), users(typed), typed),
             Complete::Users(Some(project)) => both(members(project, ""), members(project, typed), typed),
             Complete::Branches(project) => both(branches(project, ""), branches(project, typed), typed),
@@ -238,6 +241,7 @@ impl Complete {
         match self {
             Complete::Nothing => {}
             Complete::Words(words) => words.iter().for_each(|word| add(word, "")),
+            Complete::Options(values) => values.iter().for_each(|value| add(value, "")),
             Complete::IssueTemplates(project) => {
                 let files = view.store.list(&issue_templates(project));
                 files.iter().filter_map(template_name).for_each(|name| add(name, ""));

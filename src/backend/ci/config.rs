@@ -1,9 +1,10 @@
 //! Reads a CI configuration: which jobs a pipeline has, in which order they run, and what they print.
 
 use super::expression::{Variables, evaluate, expand, pattern};
-use super::yaml::{self, Map, Node};
 use crate::backend::records::{JobWhen, Planned};
-use std::cell::Cell;
+use crate::domain::ci_config::{self, Inputs};
+use crate::domain::yaml::{self, Map, Node};
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of files that one configuration includes.
@@ -87,6 +88,8 @@ pub struct Context {
     /// The event, such as `push` or `merge_request_event`.
     pub source: String,
     pub variables: Variables,
+    /// The values of the inputs of the configuration.
+    pub inputs: Inputs,
 }
 
 /// A job that a configuration defines.
@@ -130,20 +133,52 @@ pub type ReadFile<'r> = dyn Fn(&str) -> Option<String> + 'r;
 /// # Errors
 /// Fails if the configuration is invalid or excludes the pipeline.
 pub fn read(text: &str, context: &Context, file: &ReadFile) -> Result<Vec<Definition>> {
-    Reader { file, files: Cell::default(), bytes: Cell::default(), values: Cell::default() }.read(text, context)
+    Reader::of(file).read(text, context)
+}
+
+/// A configuration with those that it includes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Merged {
+    /// The whole as text; `None` if it cannot be read.
+    pub text: Option<String>,
+    /// The paths of the included files.
+    pub paths: Vec<String>,
+}
+
+/// Merges a configuration with those that it includes. The defaults of its inputs count, or their names without one.
+pub fn merged(text: &str, file: &ReadFile) -> Merged {
+    let reader = Reader::of(file);
+    let (header, _) = ci_config::split(text);
+    let specs = ci_config::inputs(header).unwrap_or_default();
+    let placeholder = |spec: ci_config::InputSpec| Some((spec.name.clone(), spec.placeholder()?));
+    let inputs: Inputs = specs.into_iter().filter(|spec| spec.default.is_none()).filter_map(placeholder).collect();
+    let node = reader.parse(text, &inputs).and_then(|node| match node {
+        Node::Map(root) => Ok(Node::Map(reader.extend(root)?)),
+        other => Ok(other),
+    });
+    let text = node.ok().map(|node| yaml::emit(&node)).or_else(|| Some(text.to_owned()));
+    Merged { text, paths: reader.paths.take() }
 }
 
 /// Reads a configuration with the files that it includes, within bounds.
 struct Reader<'r> {
     file: &'r ReadFile<'r>,
     files: Cell<usize>,
+    paths: RefCell<Vec<String>>,
     bytes: Cell<usize>,
     values: Cell<usize>,
 }
 
-impl Reader<'_> {
+impl<'r> Reader<'r> {
+    fn of(file: &'r ReadFile<'r>) -> Reader<'r> {
+        let (files, bytes, values) = (Cell::default(), Cell::default(), Cell::default());
+        Reader { file, files, paths: RefCell::default(), bytes, values }
+    }
+
     fn read(&self, text: &str, context: &Context) -> Result<Vec<Definition>> {
-        let Node::Map(root) = self.parse(text)? else { return invalid("Invalid configuration format") };
+        let Node::Map(root) = self.parse(text, &context.inputs)? else {
+            return invalid("Invalid configuration format");
+        };
         let root = self.extend(root)?;
         let root = self.resolve(&Node::Map(root.clone()), &root, 0)?;
         let Node::Map(root) = root else { return invalid("Invalid configuration format") };
@@ -153,6 +188,7 @@ impl Reader<'_> {
     /// Returns the content of a local file.
     fn local(&self, path: &str) -> Result<String> {
         self.files.update(|files| files + 1);
+        self.paths.borrow_mut().push(path.trim_start_matches('/').to_owned());
         if self.files.get() > MAX_FILES {
             return invalid(format!("Maximum of {MAX_FILES} nested includes are allowed!"));
         }
@@ -161,7 +197,8 @@ impl Reader<'_> {
     }
 
     /// Parses a configuration and those that it includes, whose values it overrides.
-    fn parse(&self, text: &str) -> Result<Node> {
+    fn parse(&self, text: &str, inputs: &Inputs) -> Result<Node> {
+        let text = &ci_config::interpolate(text, inputs)?;
         self.bytes.update(|bytes| bytes.saturating_add(text.len()));
         if self.bytes.get() > MAX_BYTES {
             return invalid(yaml::TOO_BIG);
@@ -180,7 +217,7 @@ impl Reader<'_> {
                     None => return invalid("This server can include only local files: include: local"),
                 },
             };
-            match self.parse(&self.local(&path)?)? {
+            match self.parse(&self.local(&path)?, &Inputs::new())? {
                 Node::Map(included) => out = merge(out, included),
                 Node::Null => {}
                 _ => return invalid(format!("Included file `{path}` does not have valid YAML syntax!")),
@@ -656,7 +693,8 @@ impl<'p> Pipeline<'p> {
         let Some(path) = path.filter(|_| self.context.source != CHILD) else {
             return invalid(format!("jobs:{name}:trigger this server can start only child pipelines: include: local"));
         };
-        let mut context = Context { source: CHILD.into(), variables: variables.clone(), ..self.context.clone() };
+        let (source, inputs) = (CHILD.into(), Inputs::new());
+        let mut context = Context { source, variables: variables.clone(), inputs, ..self.context.clone() };
         context.variables.insert("CI_PIPELINE_SOURCE".into(), CHILD.into());
         self.reader.read(&self.reader.local(path)?, &context)
     }
@@ -712,7 +750,7 @@ mod tests {
         };
         let mut variables: Variables = [(name.to_owned(), ref_name.to_owned())].into();
         variables.insert("CI_PIPELINE_SOURCE".into(), source.into());
-        Context { ref_name: ref_name.into(), is_tag, source: source.into(), variables }
+        Context { ref_name: ref_name.into(), is_tag, source: source.into(), variables, inputs: Inputs::new() }
     }
 
     fn read_all(text: &str, context: &Context) -> Result<Vec<Definition>> {

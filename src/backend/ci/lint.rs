@@ -1,8 +1,8 @@
 //! Checks of CI configurations, without running them.
 
 use super::config::{self, Context, Definition, Problem};
-use super::{NewPipeline, config_path, read_file};
-use crate::api::Id;
+use super::{NO_INPUTS, NewPipeline, config_path, read_file};
+use crate::api::lint::{Include, Lint, LintContent, LintJob, LintProject};
 use crate::backend::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use crate::backend::git::Git;
 use crate::backend::mount::Mount;
@@ -10,8 +10,8 @@ use crate::backend::pipelines;
 use crate::backend::records::Project;
 use crate::backend::rejection::Rejection;
 use crate::backend::world::World;
+use crate::domain::ci_config::Inputs;
 use git2::Oid;
-use serde_json::Value;
 use std::ops::Deref;
 
 /// The event that a trial of a configuration stands for.
@@ -19,67 +19,6 @@ const SOURCE: &str = "push";
 
 pub fn mount(mount: Mount) -> Mount {
     mount.read::<LintProject>(lint_project).write_files::<LintContent>(lint_content)
-}
-
-crate::resource! {
-    /// The result of a check.
-    pub struct Lint {
-        valid: bool,
-        errors: Vec<String>,
-        warnings: Vec<String>,
-        /// The configuration; null if there is none.
-        merged_yaml: Option<String>,
-        includes: Vec<Value>,
-    }
-    views {
-        /// The jobs of a pipeline; only if they are asked for.
-        jobs: Option<Vec<LintJob>>,
-    }
-}
-
-crate::resource! {
-    /// A job of a configuration.
-    pub struct LintJob {
-        name: String,
-        stage: String,
-        before_script: Vec<String>,
-        script: Vec<String>,
-        after_script: Vec<String>,
-        tag_list: Vec<String>,
-        environment: Option<String>,
-        when: String,
-        allow_failure: bool,
-        needs: Option<Vec<String>>,
-    }
-}
-
-crate::endpoints! {
-    unspecified section "CI lint";
-
-    /// Checks the configuration of a commit (since 13.5).
-    GET "/projects/{id}/ci/lint" => Lint;
-    struct LintProject {
-        id: Id,
-        /// The commit, branch or tag with the configuration; the default branch if absent.
-        content_ref: Option<String>,
-        /// The same, under its former name.
-        sha: Option<String>,
-        /// Whether to create a pipeline on trial, which evaluates rules.
-        dry_run: Option<bool>,
-        /// The branch or tag of the pipeline on trial.
-        dry_run_ref: Option<String>,
-        include_jobs: Option<bool>,
-    }
-
-    /// Checks a configuration (since 13.6).
-    JSON POST "/projects/{id}/ci/lint" => Lint;
-    struct LintContent {
-        id: Id,
-        content: String,
-        dry_run: Option<bool>,
-        r#ref: Option<String>,
-        include_jobs: Option<bool>,
-    }
 }
 
 /// The kind of check.
@@ -117,19 +56,27 @@ impl<W: Deref<Target = World>> Call<W> {
             return Lint { errors: vec!["Please provide content of .gitlab-ci.yml".into()], ..Lint::default() };
         };
         let is_tag = git.branch_head(name).is_none() && git.tag(name).is_some();
-        let new = NewPipeline { ref_name: name, is_tag, commit, source: SOURCE, variables: &[] };
+        let new = NewPipeline { ref_name: name, is_tag, commit, source: SOURCE, variables: &[], inputs: NO_INPUTS };
         let variables = self.ci_variables(project, git, &new, None);
-        let context = Context { ref_name: name.to_owned(), is_tag, source: SOURCE.into(), variables };
+        let inputs = Inputs::new();
+        let context = Context { ref_name: name.to_owned(), is_tag, source: SOURCE.into(), variables, inputs };
         let (definitions, errors) = match config::read(&text, &context, &|path| read_file(git, commit, path)) {
             Ok(definitions) => (definitions, Vec::new()),
             // Without a trial, it does not matter whether there are jobs for this very pipeline.
             Err(Problem::Filtered(_)) if !check.is_trial => (Vec::new(), Vec::new()),
             Err(problem) => (Vec::new(), vec![problem.text().to_owned()]),
         };
+        let merged = config::merged(&text, &|path| read_file(git, commit, path));
+        let include = |location: String| Include {
+            r#type: "local".into(),
+            location,
+            context_project: Some(self.world.project_path(project)),
+        };
         Lint {
             valid: errors.is_empty(),
             errors,
-            merged_yaml: Some(text),
+            merged_yaml: merged.text,
+            includes: merged.paths.into_iter().map(include).collect(),
             jobs: check.includes_jobs.then(|| definitions.into_iter().map(show_job).collect()),
             ..Lint::default()
         }

@@ -3,7 +3,6 @@
 mod config;
 mod expression;
 pub mod lint;
-mod yaml;
 
 pub use config::MERGE_REQUEST;
 
@@ -13,6 +12,7 @@ use super::records::{CiVariable, MergeRequest, Pipeline, Planned, Project, Scope
 use super::runner::{self, PipelinePlan};
 use super::world::World;
 use crate::api::variables::ALL_ENVIRONMENTS;
+use crate::domain::ci_config::Inputs;
 use config::{Context, Definition, Problem};
 use expression::Variables;
 use git2::{ObjectType, Oid};
@@ -23,6 +23,9 @@ use std::ops::Deref;
 const FILE: &str = ".gitlab-ci.yml";
 /// The text in a commit message, in brackets, that asks for no pipeline.
 const SKIPS: [&str; 2] = ["ci skip", "skip ci"];
+
+/// No values of inputs: their defaults count.
+pub static NO_INPUTS: &Inputs = &Inputs::new();
 
 /// A pipeline to be created.
 #[derive(Clone, Debug)]
@@ -35,6 +38,8 @@ pub struct NewPipeline<'n> {
     pub source: &'n str,
     /// The variables that it is started with.
     pub variables: &'n [Variable],
+    /// The values of the inputs of the configuration.
+    pub inputs: &'n Inputs,
 }
 
 impl Problem {
@@ -80,6 +85,7 @@ impl<W: Deref<Target = World>> Call<W> {
             is_tag: new.is_tag,
             source: new.source.to_owned(),
             variables: self.ci_variables(project, git, new, mr),
+            inputs: new.inputs.clone(),
         };
         Some(config::read(&text, &context, &|path| read_file(git, new.commit, path)))
     }
@@ -185,7 +191,7 @@ impl WriteCall<'_> {
         let (branch, tag) = (ref_name.strip_prefix("refs/heads/"), ref_name.strip_prefix("refs/tags/"));
         let Some(name) = branch.or(tag) else { return };
         let (is_tag, source) = (tag.is_some(), "push");
-        let new = NewPipeline { ref_name: name, is_tag, commit, source, variables: &[] };
+        let new = NewPipeline { ref_name: name, is_tag, commit, source, variables: &[], inputs: NO_INPUTS };
         self.start_configured(&project, git, &new, None, skips);
         let is_of_branch = |mr: &&MergeRequest| {
             mr.state == State::Opened && mr.source_project == project.id && Some(&*mr.source_branch) == branch
@@ -208,7 +214,7 @@ impl WriteCall<'_> {
         let git = self.git(&project).ok()?;
         let commit = git.branch_head(&mr.source_branch)?;
         let (ref_name, source) = (&*mr.source_branch, MERGE_REQUEST);
-        let new = NewPipeline { ref_name, is_tag: false, commit, source, variables: &[] };
+        let new = NewPipeline { ref_name, is_tag: false, commit, source, variables: &[], inputs: NO_INPUTS };
         self.start_configured(&project, &git, &new, Some(mr), false)
     }
 

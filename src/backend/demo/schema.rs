@@ -45,6 +45,7 @@ form! {
         pipelines: Vec<PipelineForm>,
         schedules: Vec<ScheduleForm>,
         variables: Vec<VariableForm>,
+        cron_schedules: Vec<CronScheduleForm>,
         comments: Vec<CommentForm>,
         statuses: Vec<StatusForm>,
         ssh_keys: Vec<KeyForm>,
@@ -419,6 +420,21 @@ form! {
 }
 
 form! {
+    /// A schedule of pipelines that users see.
+    CronScheduleForm {
+        project: String,
+        description: String,
+        ref_name: String,
+        cron: String,
+        /// The time zone; UTC by default.
+        zone: Option<String>,
+        owner: String,
+        inactive: bool,
+        variables: BTreeMap<String, String>,
+    }
+}
+
+form! {
     /// A CI/CD variable of a project or a group, or of the instance.
     VariableForm {
         project: Option<String>,
@@ -558,6 +574,7 @@ impl WorldFile {
         self.pipelines.extend(other.pipelines);
         self.schedules.extend(other.schedules);
         self.variables.extend(other.variables);
+        self.cron_schedules.extend(other.cron_schedules);
         self.comments.extend(other.comments);
         self.statuses.extend(other.statuses);
         self.ssh_keys.extend(other.ssh_keys);

@@ -1,6 +1,7 @@
 //! The changes staged for a branch: their diffs, conflicts with the branch, and the commit.
 
 mod check;
+mod ci_check;
 mod commit;
 mod compare;
 mod conflicts;
@@ -298,7 +299,7 @@ impl PaneKind for StagedChanges {
         Command::new("stage.open", &["Enter"], "Open diff", |pane: &mut Self, _| pane.changes.enter())
             .footer("open")
             .when(Self::has_change),
-        Command::new("stage.commit", &["S"], "Commit staged changes…", Self::commit)
+        Command::new("stage.commit", &["S"], "Commit staged changes…", Self::commit_checked)
             .footer("commit")
             .writes()
             .when(Self::can_commit),

@@ -1,7 +1,6 @@
 //! The keys of two projects side by side: which are missing on either side, and which differ. Values are compared, but
 //! never shown.
 
-use super::sheet::{Contents, Sheet};
 use super::{all, flags, want_all};
 use crate::api::variables::Variable;
 use crate::api::{Id, VariableOwner};
@@ -10,6 +9,7 @@ use crate::app::keymap::Key;
 use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
+use crate::parts::sheet::{Contents, Sheet};
 use crate::store::Want;
 use crate::ui::line::Line;
 use crate::ui::table::{Size, TableColumn, TableRow};
@@ -179,7 +179,7 @@ impl Overlay for CompareVariables {
                 self.shows_same = !self.shows_same;
                 self.refresh(&cx.view);
             }
-            _ => _ = self.sheet.key(key, self.rows.len()),
+            _ => self.sheet.letter_key(key, self.rows.len()),
         }
         AfterEvent::KeepOpen
     }

@@ -1,7 +1,6 @@
 //! The variables that jobs of an environment get: those of the instance, the groups and the project, and which of
 //! several with the same key counts.
 
-use super::sheet::{Contents, Sheet};
 use super::{all, flags, want_all};
 use crate::api::variables::Variable;
 use crate::api::{Id, VariableOwner};
@@ -12,6 +11,7 @@ use crate::app::overlay::{AfterEvent, Overlay, TextEntry};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::domain::ci_variables::{scope_fits, scope_rank};
+use crate::parts::sheet::{Contents, Sheet};
 use crate::parts::{forms, project};
 use crate::store::Want;
 use crate::ui::glyph;

@@ -1,7 +1,6 @@
 //! Several variables at once, from lines of `KEY=value` or a dotenv file: a form, then a preview without values, then the
 //! writes one after the other.
 
-use super::sheet::{Contents, Sheet};
 use super::{all, filter, want_all};
 use crate::api::endpoint::Input as Described;
 use crate::api::variables::{CreateVariable, SecretText, UpdateVariable, Variable};
@@ -19,6 +18,7 @@ use crate::app::view::View;
 use crate::domain::ci_variables::why_unmaskable;
 use crate::domain::dotenv::{self, Entry, Mistake};
 use crate::parts::forms::variable::{expands, owner_name};
+use crate::parts::sheet::{Contents, Sheet};
 use crate::store::{Canceled, Derive, Want, Work, Write};
 use crate::ui::line::Line;
 use crate::ui::table::{Size, TableColumn, TableRow};
@@ -330,7 +330,7 @@ impl Overlay for Import {
                 cx.open(Batch::new("Add variables", writes));
                 return AfterEvent::Close;
             }
-            _ => _ = self.sheet.key(key, self.rows.len()),
+            _ => self.sheet.letter_key(key, self.rows.len()),
         }
         AfterEvent::KeepOpen
     }

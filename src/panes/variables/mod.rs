@@ -4,7 +4,6 @@
 mod compare;
 mod effective;
 mod import;
-mod sheet;
 
 use crate::api::endpoint::Input as Described;
 use crate::api::variables::{DeleteVariable, ListVariables, Variable, VariableFilter};

@@ -15,6 +15,7 @@ pub mod project;
 pub mod protection_rule;
 pub mod refs;
 pub mod release;
+pub mod schedule;
 pub mod snippet;
 pub mod user;
 pub mod variable;

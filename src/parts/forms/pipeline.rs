@@ -1,12 +1,16 @@
 //! Forms for running a pipeline and playing a manual job with variables, which are never stored.
 
+use crate::api::endpoint::Input as Described;
 use crate::api::jobs::{Job, PlayJob};
 use crate::api::pipelines::CreatePipeline;
 use crate::api::pipelines::resources::Pipeline;
-use crate::api::{GitRef, Id};
+use crate::api::{GitRef, Id, InputKind};
 use crate::app::action::Action;
-use crate::app::overlay::form::{Form, Widget};
+use crate::app::complete::Complete;
+use crate::app::overlay::form::{Field, Form, Widget, Within};
 use crate::app::place::Place;
+use crate::domain::ci_config::{Declared, InputSpec, MAX_INPUTS, VariableSpec, text_of};
+use crate::parts::ci_file;
 use crate::parts::forms::refs::ref_field;
 use crate::parts::pipelines;
 use crate::ui::text::sanitize;
@@ -14,9 +18,10 @@ use serde_json::{Value, json};
 
 /// Returns the form that runs a pipeline on a ref and then opens it.
 pub fn run(id: &Id, on: &GitRef) -> Form {
-    let project = id.clone();
+    let [project, of_wants, of_fields] = [0; 3].map(|_| id.clone());
     Form::of::<CreatePipeline>(format!("Run pipeline in {id}"), "run the pipeline", format!("run pipeline {id}"))
         .fixed("id", id)
+        .without(&["inputs"])
         .field("ref", |field| {
             ref_field(field.label("branch or tag"), id, on);
         })
@@ -24,10 +29,54 @@ pub fn run(id: &Id, on: &GitRef) -> Form {
             field.widget(Widget::Long).parsed(variables).not_saved();
             field.help("One KEY=value per line. Not stored on this machine.").default("none");
         })
+        .dependent(
+            move |view, texts| ci_file::declared_wants(view, &of_wants, texts.get("ref")),
+            move |view, texts| {
+                let (key, declared) = ci_file::declared(view, &of_fields, texts.get("ref"))?;
+                Some((key, declared_fields(declared)))
+            },
+        )
         .then(move |answer| {
             let created = answer.downcast_ref::<Pipeline>()?;
             Some(Action::GoToPlace(pipelines::place(&project, created.id)))
         })
+}
+
+/// The names of the fields for inputs, which are shown under their own names.
+const INPUTS: [&str; MAX_INPUTS] = [
+    "input 1", "input 2", "input 3", "input 4", "input 5", "input 6", "input 7", "input 8", "input 9", "input 10",
+    "input 11", "input 12", "input 13", "input 14", "input 15", "input 16", "input 17", "input 18", "input 19",
+    "input 20",
+];
+
+/// Returns the fields for what a configuration declares: its inputs, and the variables that it describes.
+fn declared_fields(declared: &Declared) -> Vec<Field> {
+    let described = |name, required| Described { name, kind: InputKind::Structured, required, help: "" };
+    let with_options = |field: &mut Field, options: &[String]| {
+        if !options.is_empty() {
+            field.widget(Widget::Line(Complete::Options(options.into())));
+        }
+    };
+    let one_line = |text: &str| sanitize(&text.replace('\n', " ")).into_owned();
+    let input = |(name, spec): (&&'static str, &InputSpec)| {
+        let mut field = Field::of(&described(*name, spec.default.is_none()));
+        field.label = format!("{} (input)", one_line(&spec.name));
+        with_options(&mut field, &spec.options);
+        let help = format!("{} Type: {}.", one_line(&spec.description), spec.kind.word());
+        field.help(help.trim_start()).text(spec.default.as_ref().map(text_of).unwrap_or_default()).not_saved();
+        let parsed = spec.clone();
+        field.parsed(move |text| parsed.parse(text)).within(Within::Object("inputs", spec.name.clone()));
+        field
+    };
+    let variable = |spec: &VariableSpec| {
+        let mut field = Field::of(&described("variable", false));
+        field.label = one_line(&spec.key);
+        with_options(&mut field, &spec.options);
+        field.help(&one_line(&spec.description)).text(spec.value.as_str()).not_saved();
+        field.within(Within::Pairs("variables", spec.key.clone()));
+        field
+    };
+    INPUTS.iter().zip(&declared.inputs).map(input).chain(declared.variables.iter().map(variable)).collect()
 }
 
 /// Returns the form that plays a manual job with variables and then opens it.

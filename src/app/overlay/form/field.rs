@@ -8,7 +8,7 @@ use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::input::Input;
 use crate::ui::text;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// The kind of input of a field.
@@ -47,6 +47,32 @@ pub type Validate = fn(&str) -> Result<(), String>;
 /// repeat the text.
 pub type Parse = Box<dyn Fn(&str) -> Result<Value, String>>;
 
+/// The place of a value in a structured input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// The entry of an object with that key.
+    Object(&'static str, String),
+    /// An object with that key and the value, in a list.
+    Pairs(&'static str, String),
+}
+
+impl Within {
+    /// Adds a value to the inputs.
+    pub fn insert(&self, value: Value, inputs: &mut Map<String, Value>) {
+        match self {
+            Within::Object(input, key) => {
+                let all = inputs.entry(*input).or_insert_with(|| json!({}));
+                all.as_object_mut().into_iter().for_each(|all| _ = all.insert(key.clone(), value.clone()));
+            }
+            Within::Pairs(input, key) => {
+                let all = inputs.entry(*input).or_insert_with(|| json!([]));
+                let pair = json!({ "key": key, "value": value });
+                all.as_array_mut().into_iter().for_each(|all| all.push(pair.clone()));
+            }
+        }
+    }
+}
+
 /// A field of a form.
 pub struct Field {
     /// The name of the input.
@@ -83,6 +109,9 @@ pub struct Field {
     pub disabled: Option<String>,
     check: Option<Validate>,
     parse: Option<Parse>,
+    meaning: Option<fn(&str) -> String>,
+    /// The input that the value is a part of, if it is not one itself.
+    pub within: Option<Within>,
     kind: InputKind,
     /// The number of checks of the file, which may be another file each time.
     checks: u32,
@@ -119,6 +148,8 @@ impl Field {
             disabled: None,
             check: None,
             parse: None,
+            meaning: None,
+            within: None,
             kind: input.kind,
             checks: 0,
         }
@@ -185,9 +216,21 @@ impl Field {
         self
     }
 
+    /// Shows the meaning of the text beside it.
+    pub fn explained(&mut self, meaning: fn(&str) -> String) -> &mut Field {
+        self.meaning = Some(meaning);
+        self
+    }
+
     /// Sends the value that `parse` returns for the text.
     pub fn parsed(&mut self, parse: impl Fn(&str) -> Result<Value, String> + 'static) -> &mut Field {
         self.parse = Some(Box::new(parse));
+        self
+    }
+
+    /// Makes the value a part of a structured input.
+    pub fn within(&mut self, within: Within) -> &mut Field {
+        self.within = Some(within);
         self
     }
 
@@ -318,8 +361,11 @@ impl Field {
         }
     }
 
-    /// Returns the date that is typed, in words; empty if the field is not for a date.
+    /// Returns what is typed in words, such as a date; empty if it is clear.
     pub fn meaning(&self, view: &View) -> String {
+        if let Some(meaning) = self.meaning {
+            return meaning(self.input.text().trim());
+        }
         let date = Some(self.input.text()).filter(|_| self.widget == Widget::Date);
         let date = date.and_then(|text| dates::meaning(&dates::parse_ahead(text, view.now)?, view.now));
         date.unwrap_or_default()

@@ -26,7 +26,7 @@ use crate::store::{Value as Answer, Want, Write};
 use crate::ui::form::FormLayout;
 use crate::ui::text;
 use current::Current;
-pub use field::{Field, NoValue, Widget};
+pub use field::{Field, NoValue, Widget, Within};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde::Serialize;
@@ -72,6 +72,18 @@ type Proposed = Box<dyn Fn(&View, Texts) -> NamedTexts>;
 
 /// A function that returns the actions that remain to be done for what was typed, given the reply.
 type Remaining = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
+
+/// A function that returns the fields that depend on data and on other fields, with a key that changes with them;
+/// `None` while they are not known.
+type MakeFields = Box<dyn Fn(&View, Texts) -> Option<(String, Vec<Field>)>>;
+
+/// Fields that depend on data and on the texts of other fields.
+struct Dependent {
+    wants: Needed,
+    fields: MakeFields,
+    /// The key of the fields that are there.
+    key: Option<String>,
+}
 
 /// A function that checks texts that depend on each other; the error names the field at which the reason is shown.
 type Verify = Box<dyn Fn(Texts) -> Result<(), (&'static str, String)>>;
@@ -123,6 +135,7 @@ pub struct Form {
     /// The previous values of the saved fields, when they were typed into, by name.
     base_values: Map<String, Value>,
     proposal: Option<Proposal>,
+    dependent: Option<Dependent>,
     then: Option<AfterSubmit>,
     also: Option<Remaining>,
     focus: usize,
@@ -181,6 +194,7 @@ impl Form {
             current: None,
             base_values: Map::new(),
             proposal: None,
+            dependent: None,
             then: None,
             also: None,
             focus: 0,
@@ -274,6 +288,41 @@ impl Form {
     ) -> Form {
         self.proposal = Some(Proposal { wants: Box::new(wants), texts: Box::new(texts) });
         self
+    }
+
+    /// Adds fields that depend on the data that `wants` requests, and on the texts of other fields.
+    pub fn dependent(
+        mut self,
+        wants: impl Fn(&View, Texts) -> Vec<Want> + 'static,
+        fields: impl Fn(&View, Texts) -> Option<(String, Vec<Field>)> + 'static,
+    ) -> Form {
+        self.dependent = Some(Dependent { wants: Box::new(wants), fields: Box::new(fields), key: None });
+        self
+    }
+
+    /// Replaces the dependent fields if others are needed now. What was typed stays where the label is the same.
+    fn take_dependent(&mut self, view: &View) {
+        let Some(dependent) = &mut self.dependent else { return };
+        let Some((key, mut fields)) = (dependent.fields)(view, Texts(&self.fields)) else { return };
+        if dependent.key.as_ref() == Some(&key) {
+            return;
+        }
+        dependent.key = Some(key);
+        let focused = self.fields.get(self.focus).map(|field| field.label.clone());
+        let (old, own): (Vec<Field>, Vec<Field>) =
+            std::mem::take(&mut self.fields).into_iter().partition(|field| field.within.is_some());
+        for field in &mut fields {
+            let typed = old.iter().find(|known| known.label == field.label && known.is_dirty());
+            if let Some(typed) = typed {
+                field.input.set(typed.input.text());
+            }
+        }
+        self.fields = own.into_iter().chain(fields).collect();
+        let focus = self.fields.iter().position(|field| Some(&field.label) == focused.as_ref());
+        self.focus = focus.unwrap_or(0);
+        for field in self.fields.iter_mut().filter(|field| field.within.is_some()) {
+            field.error = field.verdict(view);
+        }
     }
 
     /// Sets the action to perform after the server has accepted the form, given its reply.
@@ -461,6 +510,7 @@ impl Overlay for Form {
         wants.extend(self.choosing.iter().flat_map(|chooser| chooser.wants(view)));
         wants.extend(self.current.as_ref().map(|current| current.load.clone().into()));
         wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, Texts(&self.fields))));
+        wants.extend(self.dependent.iter().flat_map(|dependent| (dependent.wants)(view, Texts(&self.fields))));
         wants
     }
 
@@ -493,6 +543,9 @@ impl Overlay for Form {
 
     fn changed(&mut self, cx: &mut Cx) {
         self.take_proposal(&cx.view);
+        if matches!(self.state, State::Typing | State::Failed(_)) && self.writing.is_none() && self.choosing.is_none() {
+            self.take_dependent(&cx.view);
+        }
         self.fill(&cx.view);
         self.follow_choices(&cx.view);
         match &self.state {

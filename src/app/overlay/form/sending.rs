@@ -36,6 +36,8 @@ impl Form {
         let mut inputs = self.fixed.clone();
         // Files are sent as parts of a multipart body.
         let mut files = Vec::new();
+        // Parts of inputs are added to the inputs themselves.
+        let mut parts = Vec::new();
         let mut is_pending = false;
         let mut first_invalid = None;
         for (index, field) in self.fields.iter_mut().enumerate() {
@@ -44,6 +46,7 @@ impl Form {
                 Ok(Some(Value::String(path))) if field.widget == Widget::Picture => {
                     files.push((field.name, local_paths::path(&path)));
                 }
+                Ok(Some(value)) if field.within.is_some() => parts.push((field.within.clone(), value)),
                 Ok(Some(value)) => {
                     if let Some(twin) = field.twin {
                         inputs.insert(twin.to_owned(), value.clone());
@@ -72,6 +75,9 @@ impl Form {
         if is_pending {
             self.state = State::Resolving;
             return;
+        }
+        for (within, value) in parts {
+            within.into_iter().for_each(|within| within.insert(value.clone(), &mut inputs));
         }
         if self.is_edit() && inputs.len() == self.fixed.len() && files.is_empty() {
             self.state = State::Typing;

@@ -15,6 +15,7 @@ use crate::api::releases::AssetLink;
 use crate::api::variables::ALL_ENVIRONMENTS;
 use crate::backend::records::*;
 use crate::backend::runner::{self, PipelinePlan};
+use crate::backend::schedules;
 use crate::backend::world::World;
 use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
@@ -749,6 +750,30 @@ impl Load {
             let place = self.scope(&one.group, &one.project).map_err(|e| format!("notifications[{i}].{e}"))?;
             let (level, email, events) = (one.level.clone(), one.email.clone(), one.events.clone());
             self.world.notification_settings.add(NotificationSetting { id: 0, user, place, level, email, events });
+        }
+        for (i, one) in form.cron_schedules.iter().enumerate() {
+            let at = |e: String| format!("cron_schedules[{i}].{e}");
+            let variable = |(key, value): (&String, &String)| Variable {
+                key: key.clone(),
+                value: value.clone(),
+                ..Variable::default()
+            };
+            let mut schedule = PipelineSchedule {
+                project: self.project_id(&one.project).map_err(at)?,
+                description: one.description.clone(),
+                ref_name: format!("refs/heads/{}", one.ref_name),
+                cron: one.cron.clone(),
+                cron_timezone: one.zone.clone().unwrap_or_else(|| "UTC".into()),
+                active: !one.inactive,
+                owner: self.user_id("owner", &one.owner).map_err(at)?,
+                variables: one.variables.iter().map(variable).collect(),
+                created_at: self.now,
+                updated_at: self.now,
+                ..PipelineSchedule::default()
+            };
+            schedule.next_run_at =
+                schedules::next_run(&schedule, self.now).map_err(|why| at(format!("cron: {}", why.body)))?;
+            self.world.pipeline_schedules.add(schedule);
         }
         for (i, one) in form.variables.iter().enumerate() {
             self.world.ci_variables.add(CiVariable {

@@ -203,6 +203,110 @@ fn close(content: Content) -> Result<Node, String> {
     Ok(Node::Map(entries))
 }
 
+/// Writes a value as a document.
+pub fn emit(node: &Node) -> String {
+    let mut out = String::from("---\n");
+    match node {
+        Node::Map(_) | Node::List(_) => emit_block(node, 0, &mut out),
+        other => {
+            out.push_str(&flow(other));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Writes a list or a map, each entry on a line of its own.
+fn emit_block(node: &Node, depth: usize, out: &mut String) {
+    let pad = "  ".repeat(depth);
+    match node {
+        Node::Map(map) => {
+            for (key, value) in map {
+                out.push_str(&format!("{pad}{}:", quoted(key)));
+                emit_value(value, depth, depth, out);
+            }
+        }
+        Node::List(items) => {
+            for item in items {
+                match item {
+                    // The first entry of a map follows the dash.
+                    Node::Map(map) if !map.is_empty() => {
+                        let mut inner = String::new();
+                        emit_block(item, depth + 1, &mut inner);
+                        out.push_str(&format!("{pad}- {}", inner.trim_start()));
+                    }
+                    _ => {
+                        out.push_str(&format!("{pad}-"));
+                        emit_value(item, depth, depth + 1, out);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Writes a value after its key or dash. The entries of a list are at `list_depth`.
+fn emit_value(value: &Node, depth: usize, list_depth: usize, out: &mut String) {
+    match value {
+        Node::Map(map) if !map.is_empty() => {
+            out.push('\n');
+            emit_block(value, depth + 1, out);
+        }
+        Node::List(items) if !items.is_empty() => {
+            out.push('\n');
+            emit_block(value, list_depth, out);
+        }
+        Node::Text(text) if is_literal(text) => {
+            out.push_str(if text.ends_with('\n') { " |\n" } else { " |-\n" });
+            for line in text.trim_end_matches('\n').split('\n') {
+                out.push_str(&format!(
+                    "{}{line}\n",
+                    if line.is_empty() { String::new() } else { "  ".repeat(depth + 1) }
+                ));
+            }
+        }
+        other => out.push_str(&format!(" {}\n", flow(other))),
+    }
+}
+
+/// Returns whether a text is written as lines.
+fn is_literal(text: &str) -> bool {
+    let lines = text.trim_end_matches('\n');
+    lines.contains('\n')
+        && !text.ends_with("\n\n")
+        && !lines.starts_with([' ', '\n'])
+        && !lines.contains(|c: char| c.is_control() && c != '\n')
+}
+
+/// Writes a value within its line.
+fn flow(node: &Node) -> String {
+    match node {
+        Node::Null => "null".into(),
+        Node::Bool(value) => value.to_string(),
+        Node::Text(text) => quoted(text),
+        Node::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Node::Map(map) => {
+            let entry = |(key, value): &(String, Node)| format!("{}: {}", quoted(key), flow(value));
+            format!("{{{}}}", map.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        Node::Reference(path) => {
+            format!("!reference [{}]", path.iter().map(|key| quoted(key)).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// Returns a text as it is if that reads as the same text, otherwise in quotes.
+fn quoted(text: &str) -> String {
+    let is_plain = scalar(text, ScalarStyle::Plain, false) == Node::Text(text.to_owned())
+        && !text.starts_with(|c: char| "-?:,[]{}#&*!|>'\"%@` ".contains(c))
+        && !text.ends_with([' ', ':'])
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.contains(char::is_control);
+    if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +314,20 @@ mod tests {
 
     fn text(node: &Node, path: &[&str]) -> Option<String> {
         path.iter().try_fold(node, |node, key| node.get(key)).and_then(Node::to_text)
+    }
+
+    #[test]
+    fn a_written_document_reads_as_the_same_value() {
+        for text in [
+            "a: 1\nb: [x, 'yes', ~, true]\nc: {d: {e: 'f: g'}, h: []}\n",
+            "job:\n  script:\n    - |\n      one\n      two\n    - 'plain # not'\n    - \"- dash\"\n  needs: [{job: a, optional: true}, [b, c]]\n",
+            "a: !reference [.b, script]\n'k: v': ''\nx: \"tab\\there\"\ny: |\n  last\n  line\n\n",
+            "- - a\n- b: 1\n  c: 2\n",
+        ] {
+            let node = parse(text).unwrap();
+            let written = emit(&node);
+            assert_eq!(parse(&written).unwrap(), node, "{text}\n{written}");
+        }
     }
 
     #[test]

@@ -61,6 +61,20 @@ impl Sheet {
         true
     }
 
+    /// Returns the index of the selected row.
+    pub fn selected(&self) -> usize {
+        self.list.selected()
+    }
+
+    /// Moves like [`Sheet::key`], and with letters, where nothing is typed.
+    pub fn letter_key(&mut self, key: Key, len: usize) {
+        match key.code {
+            KeyCode::Char('j') => Motion::Down.apply(&mut self.list, len),
+            KeyCode::Char('k') => Motion::Up.apply(&mut self.list, len),
+            _ => _ = self.key(key, len),
+        }
+    }
+
     /// Scrolls with the wheel.
     pub fn pointer(&mut self, pointer: Pointer, len: usize, _cx: &mut Cx) -> AfterEvent {
         if let Pointer::Wheel { rows, .. } = pointer {

@@ -1,0 +1,81 @@
+//! `labscope ci lint`: lets the server check a CI configuration. The exit code is 0 if it is valid, and 1 if it is not.
+
+use super::args::{CiCommand, CiLint, Global};
+use super::failure::{EXIT_FAILURE, Failure};
+use super::{async_runtime, load_config, server, write_stdout};
+use crate::api::client::Client;
+use crate::api::lint::{Lint, LintContent};
+use crate::domain::ci_config::line_of;
+use crate::system::files;
+use crate::ui::text::sanitize;
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
+
+/// The maximum size of a configuration in bytes: more than servers accept.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// Runs a command for CI configurations.
+pub fn run(global: &Global, command: CiCommand) -> Result<(), Failure> {
+    match command {
+        CiCommand::Lint(lint) => check(global, lint),
+    }
+}
+
+/// Reads a file, or standard input for `-`.
+fn read(path: &Path) -> Result<String, Failure> {
+    let failed = |why: &dyn std::fmt::Display| Failure::failed(format!("{} cannot be read: {why}", path.display()));
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+        bytes
+    } else {
+        files::read(path, MAX_BYTES).map_err(|error| failed(&error))?
+    };
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(failed(&format!("it is larger than {} MB", MAX_BYTES >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8 text"))
+}
+
+fn check(global: &Global, lint: CiLint) -> Result<(), Failure> {
+    let content = read(&lint.file)?;
+    let config = load_config(global)?;
+    let found = server::require(global, &config)?;
+    let Some(project) = lint.project.or(found.project) else {
+        return Err(Failure::usage("name the project with --project, or run this in a clone of it"));
+    };
+    let (server, _) = server::server(global, &config, &found.server)?;
+    if global.offline {
+        return Err(Failure::failed("nothing was sent because of --offline"));
+    }
+    let dry_run = lint.r#ref.is_some().then_some(true);
+    let request = LintContent {
+        id: project.as_str().into(),
+        content: content.clone(),
+        dry_run,
+        r#ref: lint.r#ref,
+        include_jobs: None,
+    };
+    let result: Lint = async_runtime()?.block_on(async { Client::new(server)?.call(&request).await })?;
+    let file = lint.file.display().to_string();
+    let mut out = String::new();
+    for (kind, messages) in [("error", &result.errors), ("warning", &result.warnings)] {
+        for message in messages {
+            let line = line_of(&content, message).map(|line| format!(":{line}")).unwrap_or_default();
+            let _ = writeln!(out, "{}{line}: {kind}: {}", sanitize(&file), sanitize(&message.replace('\n', " ")));
+        }
+    }
+    if result.valid && lint.merged {
+        out += &sanitize_lines(result.merged_yaml.as_deref().unwrap_or_default());
+    } else if result.valid {
+        let _ = writeln!(out, "{}: valid", sanitize(&file));
+    }
+    write_stdout(out.as_bytes())?;
+    if result.valid { Ok(()) } else { Err(Failure::code(EXIT_FAILURE)) }
+}
+
+/// Returns a text whose lines cannot control the terminal.
+fn sanitize_lines(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", sanitize(line))).collect()
+}

@@ -1,0 +1,415 @@
+//! The CI configuration of a ref: its jobs by stage, the file as it is written with the server's messages at their lines,
+//! and the configuration as the server merges it.
+
+use crate::api::lint::{Lint, LintJob, LintProject};
+use crate::api::repository::GetRawFile;
+use crate::api::{GitRef, Id, Raw};
+use crate::app::clip::Clip;
+use crate::app::command::Command;
+use crate::app::context::Cx;
+use crate::app::motion::Motion;
+use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
+use crate::app::place::Place;
+use crate::app::place_info::Needs;
+use crate::app::pointer::Pointer;
+use crate::app::tone::Tone;
+use crate::app::view::View;
+use crate::domain::ci_config::line_of;
+use crate::parts::list::draw_error;
+use crate::parts::project;
+use crate::parts::{ci_file, forms};
+use crate::store::{Canceled, Derive, Load, Remote, Want, Work};
+use crate::ui::code::{self, Budget, Language, Spans, Text};
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::line::Line;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, state, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+
+/// The titles of the tabs.
+const TABS: &[&str] = &["Jobs", "Written", "Merged"];
+const JOBS: usize = 0;
+const WRITTEN: usize = 1;
+const MERGED: usize = 2;
+/// The name of the file, if it is not known.
+const FILE: &str = ".gitlab-ci.yml";
+/// The maximum number of lines of a script that are shown with its job.
+const MAX_COMMANDS: usize = 20;
+
+/// The CI configuration of a ref.
+pub struct CiConfig {
+    project: Id,
+    git_ref: Option<GitRef>,
+    tab: usize,
+    docs: [DocState; 3],
+    /// The key of the report that is shown.
+    key: Option<String>,
+}
+
+/// A line of a tab.
+enum Row {
+    /// A line of the text, from 0.
+    Code(usize),
+    /// A message or a fact.
+    Note(Line<'static>),
+}
+
+/// The lines of a tab.
+struct Sheet {
+    text: Text,
+    spans: Vec<Spans>,
+    rows: Vec<Row>,
+}
+
+impl Sheet {
+    fn line<'a>(&'a self, at: usize, view: &View) -> DocLine<'a> {
+        match self.rows.get(at) {
+            Some(Row::Code(line)) => code::draw(&self.text, *line, self.spans.get(*line), view.theme),
+            Some(Row::Note(line)) => DocLine { text: line.borrowed(), ..DocLine::default() },
+            None => DocLine::default(),
+        }
+    }
+}
+
+/// The tabs of a configuration.
+struct Report {
+    sheets: [Sheet; 3],
+}
+
+/// The computation of a report.
+struct MakeReport {
+    key: String,
+    lint: Arc<Lint>,
+    written: Option<Arc<Raw>>,
+    file: String,
+}
+
+/// Returns a text with its colors, and the messages before the lines that they are about.
+fn code_sheet(source: &str, messages: &[(String, Role)], canceled: Canceled<'_>) -> Sheet {
+    let text = Text::new(source.as_bytes().to_vec());
+    let yaml = Language::detect(FILE, "");
+    let lines = (0..text.len()).map(|line| text.line(line));
+    let spans = yaml.map(|yaml| code::highlight_lines(yaml, lines, &Budget::new(canceled))).unwrap_or_default();
+    let mut at_lines: Vec<(usize, usize)> = Vec::new();
+    let mut rows = Vec::new();
+    for (index, (message, role)) in messages.iter().enumerate() {
+        match line_of(source, message).filter(|line| (1..=text.len()).contains(line)) {
+            Some(line) => at_lines.push((line - 1, index)),
+            None => rows.push(Row::Note(message_line(message, *role))),
+        }
+    }
+    at_lines.sort_unstable();
+    let mut next = at_lines.into_iter().peekable();
+    for line in 0..text.len() {
+        rows.push(Row::Code(line));
+        while let Some((_, index)) = next.next_if(|(at, _)| *at == line) {
+            rows.extend(messages.get(index).map(|(message, role)| Row::Note(message_line(message, *role))));
+        }
+    }
+    Sheet { text, spans, rows }
+}
+
+fn message_line(message: &str, role: Role) -> Line<'static> {
+    let mark = if role == Role::Failed { glyph::wrong() } else { glyph::or_word("!", "warning:") };
+    Line::new(format!("     {mark} {}", text::sanitize(&message.replace('\n', " "))), role)
+}
+
+/// Returns the notes about jobs, by stage in the order of their first job.
+fn job_notes(jobs: &[LintJob]) -> Vec<Line<'static>> {
+    let mut stages: Vec<&str> = Vec::new();
+    for job in jobs {
+        if !stages.contains(&job.stage.as_str()) {
+            stages.push(&job.stage);
+        }
+    }
+    let mut lines = Vec::new();
+    for stage in stages {
+        lines.push(Line::empty());
+        lines.push(Line::new(text::sanitize(stage).into_owned(), Role::Title));
+        for job in jobs.iter().filter(|job| job.stage == stage) {
+            let mut line = Line::new(format!("  {}", text::sanitize(&job.name)), Role::Label);
+            if !matches!(job.when.as_str(), "" | "on_success") {
+                line.push(format!("  {}", text::sanitize(&job.when)), Role::Warning);
+            }
+            if job.allow_failure {
+                line.push("  may fail", Role::Dim);
+            }
+            if let Some(environment) = job.environment.as_deref().filter(|name| !name.is_empty()) {
+                line.push(format!("  to {}", text::sanitize(environment)), Role::Ref);
+            }
+            if !job.tag_list.is_empty() {
+                line.push(format!("  on {}", text::sanitize(&job.tag_list.join(", "))), Role::Dim);
+            }
+            lines.push(line);
+            if let Some(needs) = &job.needs {
+                let words = if needs.is_empty() { "nothing: starts at once".to_owned() } else { needs.join(", ") };
+                lines.push(Line::new(format!("      needs {}", text::sanitize(&words)), Role::Dim));
+            }
+            let commands = job.before_script.iter().chain(&job.script).chain(&job.after_script);
+            for command in commands.take(MAX_COMMANDS) {
+                let first = command.lines().next().unwrap_or_default();
+                lines.push(Line::new(format!("      $ {}", text::sanitize(first)), Role::Dim));
+            }
+        }
+    }
+    lines
+}
+
+impl Derive for MakeReport {
+    type Output = Report;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, canceled: Canceled<'_>) -> Report {
+        let Lint { valid, errors, warnings, includes, jobs, merged_yaml, .. } = &*self.lint;
+        let errors = errors.iter().map(|error| (error.clone(), Role::Failed));
+        let messages: Vec<(String, Role)> =
+            errors.chain(warnings.iter().map(|warning| (warning.clone(), Role::Warning))).collect();
+        let written = self.written.as_ref().map(|raw| String::from_utf8_lossy(&raw.bytes).into_owned());
+        let (words, role) = if *valid { ("valid", Role::Success) } else { ("invalid", Role::Failed) };
+        let file = text::sanitize(&self.file).into_owned();
+        let mut notes = vec![Line::new(format!("{file}: "), Role::Text).and(words, role)];
+        for (message, role) in &messages {
+            let line = written.as_ref().and_then(|written| line_of(written, message));
+            let at = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            notes.push(message_line(&format!("{at}{message}"), *role));
+        }
+        if !includes.is_empty() {
+            notes.push(Line::empty());
+            notes.push(Line::new("Included", Role::Title));
+        }
+        for include in includes {
+            let kind = format!("  {:<10}", text::sanitize(&include.r#type));
+            let mut line = Line::new(kind, Role::Dim).and(text::sanitize(&include.location).into_owned(), Role::Text);
+            if let Some(project) = &include.context_project {
+                line.push(format!("  {}", text::sanitize(project)), Role::Dim);
+            }
+            notes.push(line);
+        }
+        match jobs {
+            Some(jobs) => notes.extend(job_notes(jobs)),
+            None if *valid => notes.push(Line::new("This server does not tell the jobs.", Role::Dim)),
+            None => {}
+        }
+        let facts =
+            Sheet { text: Text::new(Vec::new()), spans: Vec::new(), rows: notes.into_iter().map(Row::Note).collect() };
+        let written = match &written {
+            Some(written) => code_sheet(written, &messages, canceled),
+            None => code_sheet("", &[("The file cannot be read.".to_owned(), Role::Dim)], canceled),
+        };
+        let merged = match merged_yaml {
+            Some(merged) => code_sheet(merged, &[], canceled),
+            None => code_sheet("", &[("The server did not merge it.".to_owned(), Role::Dim)], canceled),
+        };
+        Report { sheets: [facts, written, merged] }
+    }
+
+    fn weight(&self, report: &Report) -> usize {
+        let of = |sheet: &Sheet| sheet.text.bytes_len().saturating_mul(8);
+        report.sheets.iter().map(of).fold(1 << 12, usize::saturating_add)
+    }
+}
+
+impl CiConfig {
+    fn lint(&self) -> LintProject {
+        let content_ref = self.git_ref.as_ref().map(|git_ref| git_ref.short().to_owned());
+        LintProject { id: self.project.clone(), content_ref, include_jobs: Some(true), ..LintProject::default() }
+    }
+
+    fn file<'a>(&self, view: &View<'a>) -> Option<&'a str> {
+        ci_file::path(view, &self.project)
+    }
+
+    fn written(&self, view: &View) -> Option<GetRawFile> {
+        ci_file::written(view, &self.project, self.git_ref.as_ref().map(GitRef::short))
+    }
+
+    fn linted<'a>(&self, view: &View<'a>) -> Remote<'a, Lint> {
+        view.store.get(&self.lint())
+    }
+
+    /// Returns the key of the report, once both replies are there or one will not come.
+    fn report_key(&self, view: &View) -> Option<String> {
+        let lint = self.linted(view);
+        lint.value?;
+        let raw = self.written(view).map(|written| view.store.get(&written));
+        let is_coming = raw.as_ref().is_some_and(|raw| raw.value.is_none() && raw.error.is_none());
+        if is_coming || raw.is_none() && project::project(view, &self.project).is_none() {
+            return None;
+        }
+        let since = raw.and_then(|raw| raw.since);
+        let name = self.git_ref.as_ref().map_or("", GitRef::as_str);
+        Some(format!("ci config {} {name} {:?} {since:?}", self.project, lint.since))
+    }
+
+    /// Returns the computation of the report with that key.
+    fn make(&self, key: String, view: &View) -> Option<MakeReport> {
+        let lint = self.linted(view).arc()?;
+        let written = self.written(view).and_then(|written| view.store.get(&written).arc());
+        Some(MakeReport { key, lint, written, file: self.file(view).unwrap_or(FILE).to_owned() })
+    }
+
+    fn sheet<'a>(&self, view: &View<'a>) -> Option<&'a Sheet> {
+        view.store.result::<Report>(self.key.as_deref()?)?.sheets.get(self.tab)
+    }
+
+    fn len(&self, view: &View) -> usize {
+        self.sheet(view).map_or(0, |sheet| sheet.rows.len())
+    }
+
+    fn doc(&mut self) -> Option<&mut DocState> {
+        self.docs.get_mut(self.tab)
+    }
+
+    /// Returns the line of the file under the cursor, from 0.
+    fn line(&self, view: &View) -> Option<usize> {
+        let at = self.docs.get(self.tab)?.at(self.len(view));
+        match self.sheet(view)?.rows.get(at)? {
+            Row::Code(line) if self.tab == WRITTEN => Some(*line),
+            _ => None,
+        }
+    }
+
+    fn open_file(&mut self, cx: &mut Cx) {
+        let Some(file) = self.file(&cx.view) else {
+            return cx.say(Tone::Warning, "The configuration is not in this repository.");
+        };
+        let mut place = Place::new("files").project(self.project.clone()).path(file);
+        place.git_ref = self.git_ref.clone();
+        place.line = self.line(&cx.view).and_then(|line| u32::try_from(line + 1).ok());
+        cx.go(place);
+    }
+
+    fn run(&mut self, cx: &mut Cx) {
+        let branch = project::default_branch(&cx.view, &self.project).map(GitRef::branch);
+        let on = self.git_ref.clone().or(branch).unwrap_or_default();
+        forms::pipeline::run(&self.project, &on).open(cx);
+    }
+
+    /// Moves to the next message, or to the previous one.
+    fn go_to_message(&mut self, forward: bool, cx: &mut Cx) {
+        let view = cx.view;
+        let Some(sheet) = self.sheet(&view) else { return };
+        let len = sheet.rows.len();
+        let here = self.docs.get(self.tab).map_or(0, |doc| doc.at(len));
+        let is_note = |at: &usize| matches!(sheet.rows.get(*at), Some(Row::Note(_)));
+        let found = match forward {
+            true => (here + 1..len).find(is_note),
+            false => (0..here).rev().find(is_note),
+        };
+        match (found, self.docs.get_mut(self.tab)) {
+            (Some(at), Some(doc)) => doc.goto(at, len),
+            _ => cx.say(Tone::Info, "There are no more messages."),
+        }
+    }
+}
+
+impl PaneKind for CiConfig {
+    const ID: &'static str = "ci";
+    const TITLE: &'static str = "CI configuration";
+    const NEEDS: Needs = Needs::Project;
+    const COMMANDS: &'static [Command<CiConfig>] = &[
+        Command::new("ci.open", &["Enter"], "Open file", CiConfig::open_file).footer("open file"),
+        Command::new("ci.next", &["}"], "Next message", |pane: &mut CiConfig, cx| pane.go_to_message(true, cx))
+            .footer("next message"),
+        Command::new("ci.previous", &["{"], "Previous message", |pane: &mut CiConfig, cx| {
+            pane.go_to_message(false, cx);
+        }),
+        Command::new("ci.run", &["+"], "Run pipeline…", CiConfig::run).footer("run").writes(),
+    ];
+
+    fn open(place: &Place, _view: &View) -> CiConfig {
+        let named = place.tab.as_deref().and_then(|tab| TABS.iter().position(|title| title.eq_ignore_ascii_case(tab)));
+        CiConfig {
+            project: place.project.clone().unwrap_or_default(),
+            git_ref: place.git_ref.clone(),
+            tab: named.unwrap_or(JOBS),
+            docs: std::array::from_fn(|_| DocState::new()),
+            key: None,
+        }
+    }
+}
+
+impl Pane for CiConfig {
+    fn place(&self) -> Place {
+        let mut place = Place::new(Self::ID).project(self.project.clone());
+        place.git_ref = self.git_ref.clone();
+        place.tab = TABS.get(self.tab).filter(|_| self.tab != JOBS).map(|title| title.to_lowercase());
+        place
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs_at(view, &self.project, self.git_ref.as_ref());
+        breadcrumbs.push(Breadcrumb::new("CI configuration", Role::Text));
+        if let Some(lint) = self.linted(view).value {
+            let (words, role) = if lint.valid { ("valid", Role::Success) } else { ("invalid", Role::Failed) };
+            breadcrumbs.push(Breadcrumb::new(words, role));
+        }
+        breadcrumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = vec![project::want(&self.project), Load::single(&self.lint()).optional().into()];
+        wants.extend(self.written(view).map(|written| Load::single(&written).optional().into()));
+        let missing = self.report_key(view).filter(|key| view.store.is_result_missing(key));
+        wants.extend(missing.and_then(|key| self.make(key, view)).map(|make| Work::new(make).into()));
+        wants
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let key = self.report_key(&cx.view);
+        if key.as_ref().is_some_and(|key| cx.view.store.result::<Report>(key).is_some()) {
+            self.key = key;
+        }
+    }
+
+    fn tabs(&self) -> Tabs {
+        Tabs { titles: TABS, selected: self.tab }
+    }
+
+    fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
+        self.tab = index.min(MERGED);
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        let len = self.len(&cx.view);
+        if let Some(doc) = self.doc() {
+            motion.scroll(doc, len);
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        if let Pointer::Wheel { rows, .. } = pointer {
+            self.motion(Motion::Wheel(rows), cx);
+        }
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        let name = self.git_ref.as_ref().map(GitRef::short).or(project::default_branch(view, &self.project))?;
+        Some(project::page(view, &self.project, &format!("/-/ci/editor?branch_name={}", project::path(name))))
+    }
+
+    fn copies(&self, view: &View) -> Vec<Clip> {
+        let merged = self.linted(view).value.and_then(|lint| lint.merged_yaml.clone());
+        merged.into_iter().map(|merged| Clip::lines("merged configuration", merged)).collect()
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let lint = self.linted(view);
+        let (Some(sheet), Some(doc_state)) = (self.sheet(view), self.docs.get(self.tab)) else {
+            return match lint.error.filter(|_| lint.value.is_none()) {
+                Some(error) => draw_error(view, area, buf, error),
+                None => state::skeleton(buf, area, view.theme),
+            };
+        };
+        let gutter = match sheet.text.is_empty() {
+            true => 0,
+            false => u16::try_from(code::gutter(&sheet.text)).unwrap_or(u16::MAX),
+        };
+        doc::draw(buf, area, view.theme, true, doc_state, sheet.rows.len(), gutter, &|at| sheet.line(at, view));
+    }
+}

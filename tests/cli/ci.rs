@@ -1,0 +1,39 @@
+//! `labscope ci lint` against a served world.
+
+use crate::home::Home;
+use crate::program::{Ended, Served};
+
+fn lint(home: &Home, served: &Served, arguments: &[&str]) -> Ended {
+    let token = home.write("token", served.token("root"));
+    let shared = ["--host", served.url(), "--token-file", token.to_str().expect("a path"), "ci", "lint"];
+    home.run(&[&shared, arguments].concat())
+}
+
+#[test]
+fn a_configuration_is_checked_by_the_server() {
+    let home = Home::new();
+    let served = Served::start(&home, &[]);
+    let valid = home.write("valid.yml", "pack:\n  script: make\n");
+    let valid = valid.to_str().expect("a path");
+    let project = ["--project", "acme/rocket-ui"];
+    let ended = lint(&home, &served, &[&[valid], &project[..]].concat());
+    assert_eq!((ended.code, ended.out.trim_end()), (Some(0), &*format!("{valid}: valid")), "{ended:?}");
+    let ended = lint(&home, &served, &[&[valid, "--merged"], &project[..]].concat());
+    assert_eq!((ended.code, &*ended.out), (Some(0), "---\npack:\n  script: make\n"), "{ended:?}");
+
+    let invalid = home.write("invalid.yml", "stages: [a]\npack:\n  stage: a\n  scrpt: make\n");
+    let invalid = invalid.to_str().expect("a path");
+    let ended = lint(&home, &served, &[&[invalid], &project[..]].concat());
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.out.starts_with(&format!("{invalid}:4: error: jobs:pack config contains unknown keys: scrpt")),
+        "{ended:?}"
+    );
+
+    let ended = lint(&home, &served, &["/nowhere/at/all"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.err.contains("cannot be read"), "{ended:?}");
+    let ended = lint(&home, &served, &[valid]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("--project"), "{ended:?}");
+}
