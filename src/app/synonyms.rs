@@ -27,7 +27,7 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["job.compare", "jobs.compare", "pipelines.failures"], &["why", "cause", "red", "failure", "diff"]),
     (&[".run_again", ".redeploy"], &["re-deploy", "rollback", "roll back"]),
     (&[".blame"], &["annotate", "praise"]),
-    (&[".send"], &["send review", "publish", "finish review"]),
+    (&[".send"], &["send review", "publish", "finish review", "request changes"]),
     (&[".spaces"], &["ignore whitespace"]),
     (&[".layout"], &["split", "unified", "inline"]),
     (&[".pick"], &["cherrypick", "backport"]),

@@ -447,6 +447,27 @@ fn remove_source(call: &mut WriteCall, mr: &MergeRequest, commit: Oid) {
     let ref_name = format!("refs/heads/{name}");
     if branches::remove(call.world, &git, &call.repositories, project.id, &GitRef { name, commit }).is_ok() {
         call.record_push(project.id, &git, &ref_name, Some(commit), None);
+        retarget(call, mr, &git);
+    }
+}
+
+/// Lets the open merge requests into a removed branch target the branch that it was merged into.
+fn retarget(call: &mut WriteCall, mr: &MergeRequest, git: &Git) {
+    let is_above = |upper: &&MergeRequest| {
+        upper.state == State::Opened
+            && upper.target_project == mr.target_project
+            && mr.source_project == mr.target_project
+            && upper.target_branch == mr.source_branch
+    };
+    let above: Vec<u64> = call.world.merge_requests.iter().filter(is_above).map(|upper| upper.id).collect();
+    let Some(user) = call.rights.user else { return };
+    for id in above {
+        let Ok(upper) = call.change(id, user, |upper| upper.target_branch.clone_from(&mr.target_branch)) else {
+            continue;
+        };
+        let words = format!("changed target branch from `{}` to `{}`", mr.source_branch, mr.target_branch);
+        call.add_system_note(id, user, words);
+        call.add_version(&upper, git);
     }
 }
 

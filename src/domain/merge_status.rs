@@ -40,7 +40,7 @@ const STATUSES: &[(&str, &str, &str, Obstacle)] = &[
     ("ci_still_running", "pipeline", "waits for its pipeline", Waiting),
     ("discussions_not_resolved", "threads", "has unresolved threads", Waiting),
     ("not_approved", "approval", "needs approval", Waiting),
-    ("requested_changes", "changes", "waits for changes that a reviewer requested", Waiting),
+    ("requested_changes", "changes requested", "waits for changes that a reviewer requested", Waiting),
     ("merge_request_blocked", "blocked", "waits for another merge request", Waiting),
     ("blocked_status", "blocked", "waits for another merge request", Waiting),
     ("merge_time", "scheduled", "cannot be merged before its scheduled time", Waiting),
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(explain("moon_phase"), ("moon phase".into(), Waiting));
         assert_eq!(brief("moon_phase"), ("moon phase".into(), Waiting));
         assert!(
-            STATUSES.iter().all(|(_, brief, words, _)| !brief.is_empty() && brief.len() <= 12 && !words.is_empty())
+            STATUSES.iter().all(|(_, brief, words, _)| !brief.is_empty() && brief.len() <= 17 && !words.is_empty())
         );
     }
 }

@@ -6,17 +6,24 @@ use crate::api::{Id, Scope};
 use crate::app::overlay::batch::Batch;
 use crate::app::query;
 use crate::app::session::CustomSection;
+use crate::domain::stack;
+use crate::domain::waiting_for::Answer;
 use crate::parts::columns::ColumnState;
+use crate::parts::list::ListLine;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{forms, last_seen, merge_state, profile, rendered_markdown, review, scope};
+use crate::parts::{forms, last_seen, profile, rendered_markdown, review, scope};
 use crate::store::{Rows, Work};
 use crate::ui::{glyph, text};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 const STATES: &[&str] = &["opened", "merged", "closed", "all"];
+/// The maximum number of loaded rows whose stacks are shown.
+const MAX_STACKED_ROWS: usize = 1000;
+/// The key of a query by which the loaded rows are narrowed.
+const WAITING: &str = "waiting";
 const TITLES: &[&str] = &["Opened", "Merged", "Closed", "All"];
 
 /// The merge requests of a project, of a group, or of all projects.
@@ -26,6 +33,8 @@ pub struct MergeRequestSource {
     marked: Vec<(Id, MergeRequest)>,
     /// The details that are shown.
     shown: Shown,
+    /// The depth in its stack of each loaded merge request that is stacked on another one, by ID.
+    depths: HashMap<u64, usize>,
 }
 
 /// The list of merge requests.
@@ -101,6 +110,7 @@ impl MergeRequests {
             threads: shows("threads", room.threads),
             size: shows("size", room.size),
             stages: shows("checks", room.stages),
+            waiting: shows("waiting", room.waiting) || query::get(self.list.shown(), WAITING).is_some(),
         }
     }
 
@@ -176,8 +186,12 @@ impl ListSource for MergeRequestSource {
         Column::<Self>::fit("ID", "", 2, 8, |_, request, _| Line::new(format!("!{}", request.iid), Role::Dim))
             .right()
             .sorted(|request| request.iid.into()),
-        Column::<Self>::fill("title", "Title", 28, |_, request, _| {
-            Line::new(if request.is_draft() { "draft " } else { "" }, Role::Warning)
+        Column::<Self>::fill("title", "Title", 28, |source, request, _| {
+            let depth = source.depths.get(&request.id).copied().unwrap_or(0);
+            let indent =
+                if depth > 0 { format!("{}{} ", "  ".repeat(depth.min(8) - 1), glyph::reply()) } else { String::new() };
+            Line::new(indent, Role::Dim)
+                .and(if request.is_draft() { "draft " } else { "" }, Role::Warning)
                 .and(review::title(request), Role::Text)
         })
         .sorted(|request| review::title(request).into()),
@@ -213,7 +227,14 @@ impl ListSource for MergeRequestSource {
             source.details(request, view, |details| details.threads())
         })
         .drop_order(5),
-        Column::<Self>::fit("merge", "Merge", 5, 16, |_, request, _| merge_state::brief(request).into()).drop_order(4),
+        Column::<Self>::fit("merge", "Merge", 5, 17, |source, request, view| {
+            source.details(request, view, |details| details.merge())
+        })
+        .drop_order(4),
+        Column::<Self>::fit("waiting", "Waiting for", 2, 11, |source, request, view| {
+            source.details(request, view, |details| details.waiting())
+        })
+        .drop_order(6),
         Column::<Self>::fit("size", "Size", 5, 22, |source, request, view| {
             source.details(request, view, |details| details.size())
         })
@@ -321,7 +342,12 @@ impl ListSource for MergeRequestSource {
     ];
 
     fn open(place: &Place, _view: &View) -> MergeRequestSource {
-        MergeRequestSource { scope: scope::of(place), marked: Vec::new(), shown: Shown::default() }
+        MergeRequestSource {
+            scope: scope::of(place),
+            marked: Vec::new(),
+            shown: Shown::default(),
+            depths: HashMap::new(),
+        }
     }
 
     fn scope(&self) -> Option<Scope> {
@@ -357,6 +383,29 @@ impl ListSource for MergeRequestSource {
 
     fn filter(&self, _: &Input<'_>) -> Filter<MergeRequest> {
         Filter::Query(self.list(0, None).grammar())
+    }
+
+    /// Lists what is stacked on a merge request below it, and keeps the rows that wait for whom the query names. A row whose reviewers are not known yet stays until it is visible
+    /// and they are.
+    fn arrange_rows(pane: &mut MergeRequests, rows: &Rows<'_, MergeRequest>, view: &View) {
+        let Some(who) = query::get(pane.list.shown(), WAITING).filter(|who| !who.is_empty()) else {
+            let tree = stack::tree(rows.iter().take(MAX_STACKED_ROWS));
+            let of = |(index, depth): &(usize, usize)| Some((rows.get(*index)?.id, *depth));
+            pane.source.depths = tree.iter().filter(|(_, depth)| *depth > 0).filter_map(of).collect();
+            if pane.source.depths.is_empty() || rows.len() > MAX_STACKED_ROWS {
+                return pane.list.narrow_to(rows, "", |_| true);
+            }
+            let lines = || tree.iter().map(|(index, _)| ListLine::Row(*index)).collect();
+            return pane.list.arrange(rows, "stacks", lines);
+        };
+        pane.source.depths.clear();
+        let source = &pane.source;
+        let fits = |request: &MergeRequest| match source.details(request, view, |details| details.waiting_for()) {
+            Answer::Known(known) => known.word() == who,
+            Answer::Unknown => true,
+            Answer::Nobody => false,
+        };
+        pane.list.narrow_to(rows, &format!("{who} {}", view.store.generation()), fits);
     }
 
     fn key(merge_request: &MergeRequest) -> String {

@@ -6,12 +6,13 @@ use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListDiscussions};
 use crate::api::endpoint::Request;
 use crate::api::labels::{self, ItemLabel};
-use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, MergeRequest};
+use crate::api::merge_requests::{GetMergeRequest, GetMergeRequestChanges, ListReviewers, MergeRequest, Reviewer};
 use crate::api::pipelines::resources::Pipeline;
 use crate::api::{Endpoint, Error, Id, Noteable, Reply};
 use crate::app::view::View;
+use crate::domain::waiting_for::{self, Answer, REQUESTED_CHANGES, Reviews, WaitingFor};
 use crate::parts::review::threads;
-use crate::parts::{label_colors, pipeline_stages, request_limit, secondary};
+use crate::parts::{label_colors, merge_state, pipeline_stages, request_limit, secondary};
 use crate::store::{Load, Value, Want};
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
@@ -35,13 +36,16 @@ pub struct Shown {
     pub size: bool,
     /// Whether the checks are shown by stage.
     pub stages: bool,
+    /// Whether the states of reviewers are requested, if only they tell who a merge request waits for. Otherwise it waits
+    /// for its reviewers.
+    pub waiting: bool,
 }
 
 impl Shown {
     /// Returns the details that fit into a list of the given width, in columns.
     pub fn in_width(width: u16) -> Shown {
         let (approvals, threads, size) = (width >= 78, width >= 122, width >= 130);
-        Shown { labels: width >= 130, approvals, threads, size, stages: width >= 100 }
+        Shown { labels: width >= 130, approvals, threads, size, stages: width >= 100, waiting: false }
     }
 }
 
@@ -116,6 +120,37 @@ impl<'a> Details<'a> {
         GetApprovals { id: self.project.clone(), merge_request_iid: self.merge_request.iid }
     }
 
+    fn reviewers_of(&self) -> ListReviewers {
+        ListReviewers { id: self.project.clone(), merge_request_iid: self.merge_request.iid }
+    }
+
+    /// Calls `of` with what is known of the states of the reviewers.
+    fn with_reviews<T>(&self, of: impl FnOnce(Reviews) -> T) -> T {
+        let rows = self.view.store.list(&self.reviewers_of());
+        let known: Vec<&Reviewer> = rows.iter().collect();
+        of(match rows.is_loaded {
+            true => Reviews::Known(&known),
+            false if rows.error.is_some() || self.view.store.is_unsupported::<ListReviewers>() => Reviews::Untold,
+            false if !self.shown.waiting => Reviews::Untold,
+            false => Reviews::Unknown,
+        })
+    }
+
+    /// Returns who it waits for, as far as that is known.
+    pub fn waiting_for(&self) -> Answer {
+        let me = self.view.me().map(|me| me.id);
+        self.with_reviews(|reviews| waiting_for::answer(self.merge_request, reviews, me))
+    }
+
+    /// Returns whether a reviewer requested changes, as far as that is known.
+    pub fn has_requested_changes(&self) -> bool {
+        let requested = |reviews: Reviews| match reviews {
+            Reviews::Known(states) => states.iter().any(|reviewer| reviewer.state == REQUESTED_CHANGES),
+            Reviews::Unknown | Reviews::Untold => false,
+        };
+        self.is_open() && (self.merge_request.merge_status() == Some(REQUESTED_CHANGES) || self.with_reviews(requested))
+    }
+
     fn threads_of(&self) -> (ListDiscussions, Request) {
         let on = Noteable::MergeRequest { project: self.project.clone(), iid: self.merge_request.iid };
         let list = ListDiscussions { on };
@@ -183,6 +218,10 @@ impl<'a> Details<'a> {
         }
         if self.counts_approvals() {
             loads.push(again(Load::single(&self.approvals_of()), changed));
+        }
+        let needs_reviews = waiting_for::answer(self.merge_request, Reviews::Unknown, None) == Answer::Unknown;
+        if self.shown.waiting && needs_reviews {
+            loads.push(again(Load::list(&self.reviewers_of(), 1), changed));
         }
         if self.counts_threads() {
             let (list, request) = self.threads_of();
@@ -269,6 +308,26 @@ impl<'a> Details<'a> {
                 (format!("{}{given}/{required}", glyph::or_word(glyph::done(), "approved ")), Role::Success).into()
             }
             (required, _) => (format!("{given}/{required}"), Role::Dim).into(),
+        }
+    }
+
+    /// Returns what blocks the merge, in a word or two.
+    pub fn merge(&self) -> Line<'static> {
+        let (words, role) = merge_state::brief(self.merge_request);
+        match self.has_requested_changes() && role != Role::Failed {
+            true => ("changes requested", Role::Failed).into(),
+            false => (words, role).into(),
+        }
+    }
+
+    /// Returns who it waits for.
+    pub fn waiting(&self) -> Line<'static> {
+        match self.waiting_for() {
+            Answer::Known(WaitingFor::Me) => (WaitingFor::Me.word(), Role::Accent).into(),
+            Answer::Known(WaitingFor::Pipeline) => (WaitingFor::Pipeline.word(), Role::Running).into(),
+            Answer::Known(who) => (who.word(), Role::Dim).into(),
+            Answer::Unknown if self.shown.waiting => self.missing(&self.reviewers_of().request()),
+            Answer::Unknown | Answer::Nobody => Line::empty(),
         }
     }
 

@@ -54,6 +54,7 @@ pub mod scope;
 pub mod secondary;
 pub mod sheet;
 pub mod sidebar;
+pub mod stack;
 pub mod staging_area;
 pub mod test_report;
 pub mod this_branch;

@@ -83,6 +83,7 @@ mod token;
 mod trace;
 mod variables;
 mod verdict;
+mod waiting;
 #[path = "../support/reach.rs"]
 mod ways;
 mod widths;

@@ -72,7 +72,7 @@ async fn no_place_exceeds_its_budget() {
         (project("branches"), "", 15, 2),
         (project("mrs"), "", 14, 3),
         (Place::new("mrs").group("acme"), "", 20, 3),
-        (place_of("mr"), "", 20, 3),
+        (place_of("mr"), "", 22, 3),
         (place_of("mr"), "3", 10, 2),
         (project("pipelines"), "", 17, 2),
         (place_of("job"), "", 4, 2),

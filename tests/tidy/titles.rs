@@ -56,6 +56,7 @@ const VERBS: &[&str] = &[
     "Reject",
     "Remove",
     "Reply",
+    "Request",
     "Resolve",
     "Retry",
     "Run",

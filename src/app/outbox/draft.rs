@@ -9,6 +9,7 @@ use crate::api::topic::Topic;
 use crate::api::{Endpoint, Id, Noteable};
 use crate::app::outbox::position::DiffPosition;
 use crate::domain::quick_actions;
+use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::store::Write;
 use serde::{Deserialize, Serialize};
 
@@ -120,11 +121,8 @@ impl Verdict {
     }
 }
 
-/// The state of a review that requested changes.
-pub const REQUESTED_CHANGES: &str = "requested_changes";
-
 /// The topics that quick actions may outdate: any property of a merge request or an issue.
-const BY_QUICK_ACTIONS: &[Topic] = &[
+pub const BY_QUICK_ACTIONS: &[Topic] = &[
     Topic::Notes,
     Topic::DraftNotes,
     Topic::Participants,

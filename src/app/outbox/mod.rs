@@ -10,7 +10,7 @@ mod noteable;
 mod position;
 mod post;
 
-pub use draft::{Draft, DraftNoteChange, DraftThread, REQUESTED_CHANGES, State, Verdict};
+pub use draft::{BY_QUICK_ACTIONS, Draft, DraftNoteChange, DraftThread, State, Verdict};
 pub use noteable::NoteNow;
 pub use position::DiffPosition;
 

@@ -19,6 +19,8 @@ pub use terms::*;
 pub enum ValueKind {
     /// One of these words.
     Words(&'static [&'static str]),
+    /// One of these words, by which the list itself narrows the loaded rows: nothing is sent.
+    Local(&'static [&'static str]),
     /// Yes or no.
     YesNo,
     /// Only yes: servers do not support the opposite.
@@ -203,7 +205,7 @@ impl Grammar {
 
     fn complete(&self, takes: ValueKind) -> Complete {
         match takes {
-            ValueKind::Words(words) | ValueKind::Several(words) => Complete::Words(words),
+            ValueKind::Words(words) | ValueKind::Several(words) | ValueKind::Local(words) => Complete::Words(words),
             ValueKind::YesNo => Complete::Words(&["yes", "no"]),
             ValueKind::Flag => Complete::Words(&["yes"]),
             ValueKind::User | ValueKind::UserName | ValueKind::UserNames => Complete::Users(self.project.clone()),
@@ -313,9 +315,12 @@ impl Grammar {
     ) -> Result<(), String> {
         let input = term.input.to_owned();
         match term.takes {
-            ValueKind::Words(words) | ValueKind::Several(words) if !words.contains(&value) => {
+            ValueKind::Words(words) | ValueKind::Several(words) | ValueKind::Local(words)
+                if !words.contains(&value) =>
+            {
                 return Err(format!("{} must be one of {}", term.name, words.join(", ")));
             }
+            ValueKind::Local(_) => {}
             ValueKind::Words(_)
             | ValueKind::Text
             | ValueKind::Milestone

@@ -2,6 +2,7 @@
 
 use super::{Term, ValueKind};
 use crate::api::{issues, pipelines, todos};
+use crate::domain::waiting_for::WaitingFor;
 
 /// The sort orders that lists of merge requests support.
 const MR_ORDERS: &[(&str, &str)] = &[("created", "created_at"), ("updated", "updated_at")];
@@ -39,6 +40,7 @@ pub const MERGE_REQUESTS: &[Term] = &[
     Term::new("assignee", "assignee_id", ValueKind::User, "assignee").or_not(),
     Term::new("reviewer", "reviewer_username", ValueKind::UserName, "reviewer, on servers since 13.8").or_not(),
     Term::new("approver", "approved_by_usernames", ValueKind::UserNames, "approved by, on enterprise servers"),
+    Term::new("waiting", "", ValueKind::Local(WaitingFor::WORDS), "who has to act next"),
     Term::new("draft", "wip", ValueKind::Words(&["yes", "no"]), "draft, or ready"),
     Term::new("in", "in", ValueKind::Words(&["title", "description"]), "search only this field"),
     Term::new("label", "labels", ValueKind::Labels, "has the label; several: all of them").or_not(),

@@ -43,6 +43,7 @@ const LAYOUTS: &[&[TableColumn]] = &[
         TableColumn::new("Checks", Size::Fit { min: 1, max: 12 }).drop_order(2),
         TableColumn::new("Approvals", Size::Fit { min: 3, max: 9 }).drop_order(4),
         TableColumn::new("Threads", Size::Fit { min: 6, max: 9 }).drop_order(5),
+        TableColumn::new("Waiting for", Size::Fit { min: 2, max: 11 }).drop_order(6),
         TableColumn::new("Size", Size::Fit { min: 5, max: 22 }).right().drop_order(6),
         AGE,
     ],
@@ -203,6 +204,8 @@ impl Home {
         let mut title = line::Line::empty();
         if merge_state::has_conflicts(request) {
             title = title.and("conflicts ", Role::Failed);
+        } else if at.is_none() && details.has_requested_changes() {
+            title = title.and("changes requested ", Role::Failed);
         }
         if request.is_draft() {
             title = title.and("draft ", Role::Warning);
@@ -217,6 +220,7 @@ impl Home {
             if at.is_none() { details.checks() } else { line::Line::empty() },
             details.approvals(),
             details.threads(),
+            if at.is_none() { details.waiting() } else { line::Line::empty() },
             details.size(),
             line::Line::new(age(&clock(view, at), request.updated_at.as_ref()), Role::Dim),
         ])

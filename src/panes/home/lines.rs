@@ -7,10 +7,13 @@ use crate::api::merge_requests::MergeRequest;
 use crate::api::todos::Todo;
 use crate::app::place::Place;
 use crate::app::place_info;
+use crate::app::query;
 use crate::app::view::View;
+use crate::domain::waiting_for::Answer;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
+use crate::parts::merge_request_details::{Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
 use crate::parts::{this_branch, todos};
 use std::collections::HashSet;
@@ -80,6 +83,12 @@ impl Section {
         }
     }
 
+    /// Returns whether the query of the section names who its merge requests wait for.
+    pub fn names_awaited(self, view: &View) -> bool {
+        let Section::Custom(index) = self else { return false };
+        view.session.sections.get(index).is_some_and(|section| query::get(&section.query, "waiting").is_some())
+    }
+
     /// Returns the text shown if the section is empty.
     pub fn empty(self, recents: &Recents) -> &'static str {
         match self {
@@ -140,6 +149,19 @@ impl Home {
         filter.is_empty() || words.iter().any(|word| word.to_lowercase().contains(&filter))
     }
 
+    /// Returns whether a merge request waits for whom the query of a custom section names, or may do so.
+    fn is_awaited(&self, view: &View, index: usize, request: &MergeRequest) -> bool {
+        let query = view.session.sections.get(index).map_or("", |section| section.query.as_str());
+        let Some(who) = query::get(query, "waiting").filter(|who| !who.is_empty()) else { return true };
+        let project = queries::path_of(view, None, request);
+        let shown = Shown { waiting: true, ..Shown::default() };
+        match Details::new(view, &project, request, shown).waiting_for() {
+            Answer::Known(known) => known.word() == who,
+            Answer::Unknown => true,
+            Answer::Nobody => false,
+        }
+    }
+
     /// Returns the merge requests of a section on a server that match the filter.
     fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Vec<(&'a MergeRequest, Line)> {
         let assigned = self.custom_queries.requests(view, Section::Assigned, at);
@@ -150,6 +172,7 @@ impl Home {
             Section::Review => is_to_review(r),
             Section::Assigned => at.is_some() || !is_to_review(r),
             Section::Mine => !assigned.iter().any(|a| a.id == r.id),
+            Section::Custom(index) => self.is_awaited(view, index, r),
             _ => true,
         };
         let host = queries::host(view, at).map_or("", |host| host.name());

@@ -25,7 +25,7 @@ use crate::app::recent;
 use crate::app::session::{CustomSection as Own, OtherServer};
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::parts::merge_request_details::{self, Details};
+use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::{ci, this_branch, todos};
 use crate::store::Want;
 use crate::ui::doc::DocState;
@@ -345,14 +345,18 @@ impl Pane for Home {
         let seen = self.lines.iter().skip(top).take(self.list.rows_on(view.size.1));
         let seen: Vec<_> = seen
             .filter_map(|line| match line {
-                Line::Request(section, None, row) => self.custom_queries.requests(view, *section, None).get(*row),
+                Line::Request(section, None, row) => {
+                    let request = self.custom_queries.requests(view, *section, None).get(*row)?;
+                    Some((section.names_awaited(view), request))
+                }
                 _ => None,
             })
-            .map(|request| (queries::path_of(view, None, request), request))
+            .map(|(waiting, request)| (Shown { waiting, ..shown }, queries::path_of(view, None, request), request))
             .collect();
         let selected = self.request(view, self.current());
-        let details =
-            seen.iter().map(|(project, request)| Details::new(view, project, request, shown).with_selected(selected));
+        let details = seen
+            .iter()
+            .map(|(shown, project, request)| Details::new(view, project, request, *shown).with_selected(selected));
         wants.extend(merge_request_details::wants(view, details));
         wants.extend(self.preview_want(view));
         wants

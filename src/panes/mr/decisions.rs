@@ -9,11 +9,12 @@ use crate::app::App;
 use crate::app::action::{Action, FollowUp};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::REQUESTED_CHANGES;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::merge_status::{self, Obstacle};
+use crate::domain::stack::is_on;
+use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::parts::review;
 use crate::store::Write;
 use crate::ui::text::sanitize;
@@ -120,6 +121,7 @@ impl Mr {
     /// Returns the merge form; `waits` if a running pipeline allows auto-merge.
     fn merge_form(&self, view: &View, known: &MergeRequest, waits: bool) -> Form {
         let iid = self.reads.iid;
+        let retargets = self.retargets(view, known);
         let yes = |on: Option<bool>| if on == Some(true) { "yes" } else { "no" };
         let title = format!("Merge !{iid} into {}", sanitize(known.target_branch()));
         let mut form = Form::of::<Merge>(title, format!("merge !{iid}"), format!("merge {}!{iid}", self.reads.project))
@@ -150,6 +152,10 @@ impl Mr {
             })
             .then(move |answer| {
                 let answer = answer.downcast_ref::<MergeRequest>()?;
+                if !answer.is_open() {
+                    return (!retargets.is_empty())
+                        .then(|| Action::All(retargets.iter().cloned().map(Action::Send).collect()));
+                }
                 let waits = answer.is_open() && is_auto_merged(answer);
                 let words = format!("Auto-merge on: !{iid} will merge when its pipeline succeeds");
                 waits.then_some(Action::Say(Tone::Good, words))
@@ -169,6 +175,23 @@ impl Mr {
         } else {
             form.without(&["auto_merge"])
         }
+    }
+
+    /// Returns the writes that let what is stacked directly on it target its target branch, once it is merged. Servers do
+    /// so by themselves only if they delete its branch.
+    fn retargets(&self, view: &View, known: &MergeRequest) -> Vec<Write> {
+        let target = known.target_branch();
+        let stack = self.reads.stack(view);
+        let retarget = |upper: &&MergeRequest| {
+            let update = UpdateMergeRequest {
+                id: self.reads.project.clone(),
+                merge_request_iid: upper.iid,
+                target_branch: Some(target.to_owned()),
+                ..UpdateMergeRequest::default()
+            };
+            Write::new(&update, format!("retarget !{} to {}", upper.iid, sanitize(target)))
+        };
+        stack.above.iter().filter(|upper| is_on(upper, known)).map(retarget).collect()
     }
 
     /// Returns the action that cancels auto-merge. Servers report a failure in a successful reply.

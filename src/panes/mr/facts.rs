@@ -9,6 +9,7 @@ use crate::api::users::User;
 use crate::app::view::View;
 use crate::domain::merge_status;
 use crate::parts::dates::{age, ago, date};
+use crate::parts::stack::Stack;
 use crate::parts::{breadcrumbs, ci, label_colors, merge_state, review, sidebar};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
@@ -41,6 +42,8 @@ pub struct Facts<'a> {
     pub labels: Rows<'a, Label>,
     /// The review states of the reviewers, if the server provides them.
     pub reviewers: Rows<'a, Reviewer>,
+    /// What it is stacked on, and what is stacked on it.
+    pub stack: Stack<'a>,
 }
 
 /// A builder of lines that are `width` columns wide.
@@ -176,6 +179,7 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
     out.fact("Participants", others);
     let labels = m.labels().iter().map(|label| label_colors::line(view, label.name(), &facts.labels)).collect();
     out.fact("Labels", labels);
+    out.fact("Stack", stack(m, &facts.stack));
     if let Some(milestone) = m.milestone.as_ref() {
         let words = vec![Line::new(milestone.title.clone(), Role::Text)];
         out.fact("Milestone", words);
@@ -212,6 +216,21 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
         out.fact("Pipeline", pieces);
     }
     out.lines
+}
+
+/// Returns the layers of the stack from the highest to the lowest, and the branch that it is merged into.
+fn stack(m: &MergeRequest, stack: &Stack) -> Vec<Line<'static>> {
+    if stack.is_empty() {
+        return Vec::new();
+    }
+    let base = stack.below.last().map_or(m.target_branch(), |lowest| lowest.target_branch());
+    let layer = |request: &MergeRequest, role| {
+        Line::new(format!("!{}", request.iid), role).and(format!(" {}", glyph::arrow()), Role::Dim)
+    };
+    let below = stack.below.iter().map(|request| layer(request, Role::Link));
+    let above = stack.above.iter().rev().map(|request| layer(request, Role::Link));
+    let own = layer(m, Role::Title);
+    above.chain([own]).chain(below).chain([Line::new(base.to_owned(), Role::Ref)]).collect()
 }
 
 /// Returns the text of a review state; unknown states as sent by the server, `None` if there is no review.

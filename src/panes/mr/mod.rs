@@ -128,6 +128,23 @@ impl Mr {
         }
     }
 
+    /// Returns the number of the merge request above or below in the stack, or why there is none.
+    fn next_in_stack(&self, above: bool, view: &View) -> Result<u64, Disabled> {
+        let stack = self.reads.stack(view);
+        let next = if above { stack.above.first() } else { stack.below.first() };
+        let none = if above { "no open merge request targets its branch" } else { "it targets no other one's branch" };
+        next.map(|next| next.iid).ok_or_else(|| none.into())
+    }
+
+    /// Goes to the merge request above or below in the stack, with the same tab.
+    fn walk_stack(&mut self, above: bool, cx: &mut Cx) {
+        if let Ok(iid) = self.next_in_stack(above, &cx.view) {
+            let place = Place::new("mr").project(self.reads.project.clone()).item(iid);
+            let tab = TITLES.get(self.tab as usize).filter(|_| self.tab != Tab::Overview);
+            cx.go(Place { tab: tab.map(|title| title.to_lowercase()), ..place });
+        }
+    }
+
     fn go_to_jobs(&mut self, cx: &mut Cx) {
         if let Some(pipeline) = self.reads.pipeline(&cx.view) {
             cx.go(self.reads.jobs_place(&cx.view, pipeline));
@@ -184,6 +201,17 @@ impl PaneKind for Mr {
         })
         .writes()
         .when(Mr::can_comment),
+        Command::new("mr.request_review", &["@"], "Request review again…", |pane: &mut Self, cx| {
+            let view = cx.view;
+            if let Some(known) = pane.reads.known(&view) {
+                review::request_review::form(&pane.reads.project, known, &view).open(cx);
+            }
+        })
+        .writes()
+        .when(|pane, view| {
+            pane.can_comment(view)?;
+            pane.open_merge_request(view).map(|_| ())
+        }),
         Command::new("mr.reply", &["R"], "Reply to comment…", |pane: &mut Self, cx| pane.reply(cx))
             .footer("reply")
             .writes()
@@ -264,6 +292,10 @@ impl PaneKind for Mr {
             pane.changes.step_commit(false, cx);
         })
         .when(|pane, view| pane.shown_changes()?.can_step_commit(view)),
+        Command::new("mr.stack_above", &[">"], "Next in stack", |pane: &mut Self, cx| pane.walk_stack(true, cx))
+            .when(|pane, view| pane.next_in_stack(true, view).map(|_| ())),
+        Command::new("mr.stack_below", &["<"], "Previous in stack", |pane: &mut Self, cx| pane.walk_stack(false, cx))
+            .when(|pane, view| pane.next_in_stack(false, view).map(|_| ())),
         keys::layout("mr.layout"),
         keys::spaces("mr.spaces"),
         keys::wrap("mr.wrap"),

@@ -184,6 +184,7 @@ impl OverviewTab {
             common_changes: &self.common_changes.paths,
             labels: label_colors::known(view, &self.reads.project),
             reviewers: view.store.list(&self.reads.reviewers()),
+            stack: self.reads.stack(view),
         })
     }
 
@@ -320,6 +321,7 @@ impl Pane for OverviewTab {
         if known.is_some_and(|known| known.reviewers.as_ref().is_some_and(|all| !all.is_empty())) {
             wants.push(Load::list(&self.reads.reviewers(), 1).optional().into());
         }
+        wants.extend(self.reads.stack(view).wants());
         wants.extend(self.want_approval_rules(view));
         wants.extend(common_changes::wants(&self.reads, view));
         wants.extend(self.conversation.is_any_outdated().then(|| versions::want(&self.reads)));

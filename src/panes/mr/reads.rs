@@ -11,9 +11,10 @@ use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::api::versions::ListMergeRequestVersions;
 use crate::api::{Id, Noteable};
-use crate::app::outbox::REQUESTED_CHANGES;
 use crate::app::place::Place;
 use crate::app::view::View;
+use crate::domain::waiting_for::REQUESTED_CHANGES;
+use crate::parts::stack::Stack;
 use crate::parts::{pipeline_stages, review};
 use crate::store::{Load, Rows};
 use std::time::Duration;
@@ -113,6 +114,11 @@ impl Reads {
     /// Returns who approved it and who still has to, once that is loaded.
     pub fn given_approvals<'a>(&self, view: &View<'a>) -> Option<&'a Approvals> {
         view.store.get(&self.approvals()).value
+    }
+
+    /// Returns the stack that it belongs to, as far as that is loaded.
+    pub fn stack<'a>(&self, view: &View<'a>) -> Stack<'a> {
+        self.known(view).map(|known| Stack::of(view, &self.project, known)).unwrap_or_default()
     }
 
     /// Returns the request for the states of its reviewers.

@@ -8,6 +8,7 @@ pub mod draft_list;
 pub mod drafts;
 pub mod position;
 pub mod publish;
+pub mod request_review;
 pub mod suggestions;
 pub mod thread_code;
 pub mod thread_frame;

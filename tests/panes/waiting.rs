@@ -1,0 +1,211 @@
+//! Who merge requests wait for, in lists, on Home and in queries; asking for a review again; and stacks.
+
+use crate::fixtures::{With, merge_request, user};
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const LIST: &str = "GET /projects/acme%2Frocket-ui/merge_requests";
+const WRITE: &str = "/projects/acme%2Frocket-ui/merge_requests";
+
+fn reviewed(iid: u64, title: &str) -> Value {
+    merge_request(iid, title, "opened")
+        .with(json!({"reviewers": [user(1, "ada"), user(4, "dora")], "detailed_merge_status": "mergeable"}))
+}
+
+fn states(ada: &str, dora: &str) -> Value {
+    json!([{"user": user(1, "ada"), "state": ada}, {"user": user(4, "dora"), "state": dora}])
+}
+
+fn rows() -> [Value; 4] {
+    [
+        reviewed(42, "Draw only visible rows"),
+        reviewed(41, "Cut columns"),
+        reviewed(40, "Name the key"),
+        merge_request(39, "Draft: Retry reads", "opened"),
+    ]
+}
+
+async fn list(query: &str, width: u16) -> Harness {
+    let mut harness = Begin::at(Place::new("mrs").project("acme/rocket-ui").query(query)).size(width, 30).open();
+    harness
+        .reply("GET /user", user(1, "ada"))
+        .reply(LIST, rows())
+        .reply(&format!("{LIST}/42/reviewers"), states("unreviewed", "approved"))
+        .reply(&format!("{LIST}/41/reviewers"), states("reviewed", "requested_changes"))
+        .reply(&format!("{LIST}/40/reviewers"), states("reviewed", "review_started"));
+    harness.settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn a_wide_list_shows_who_each_waits_for() {
+    let mut harness = Begin::at(Place::new("mrs").project("acme/rocket-ui")).size(240, 30).open();
+    let others = reviewed(38, "Rows of others").with(json!({"reviewers": [user(4, "dora")]}));
+    let blocked = reviewed(37, "Blocked").with(json!({"detailed_merge_status": "requested_changes"}));
+    let running = reviewed(36, "Running").with(json!({"detailed_merge_status": "ci_still_running"}));
+    let mut all = rows().to_vec();
+    all.extend([others, blocked, running]);
+    harness.reply("GET /user", user(1, "ada")).reply(LIST, all).settle().await;
+    harness.expect("Waiting for");
+    for (title, words) in [
+        ("Draw only", " me "),
+        ("Retry reads", " author "),
+        ("Rows of others", " reviewers "),
+        ("Blocked", " author "),
+        ("Running", " pipeline "),
+    ] {
+        let line = harness.line_with(title);
+        assert!(line.contains(words), "{words} in {line}");
+    }
+    assert!(harness.line_with("Blocked").contains("changes requested"), "{}", harness.picture());
+    // This is what the list says: no reviewers are requested.
+    assert!(!harness.asked.iter().any(|line| line.contains("/reviewers")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn a_query_keeps_what_waits_for_the_user() {
+    let mut harness = list("waiting:me", 100).await;
+    harness
+        .expect("Draw only visible rows")
+        .expect_no("Cut columns")
+        .expect_no("Name the key")
+        .expect_no("Retry reads");
+    assert!(!harness.asked.iter().any(|line| line.contains("waiting")), "{:?}", harness.asked);
+    let mut harness = list("waiting:author", 100).await;
+    harness.expect("Cut columns").expect("Retry reads").expect_no("Draw only");
+    let mut harness = list("", 100).await;
+    harness.press("/").type_text("waiting:nobody").settle().await;
+    harness.expect("waiting must be one of me, author, reviewers, pipeline");
+}
+
+#[tokio::test]
+async fn a_server_without_reviewers_states_shows_what_the_list_says() {
+    let mut harness = list("", 240).await;
+    for iid in [40, 41, 42] {
+        harness.unsupported(&format!("{LIST}/{iid}/reviewers"));
+    }
+    harness.press("r").settle().await;
+    assert!(harness.line_with("Draw only").contains(" me "), "{}", harness.picture());
+}
+
+async fn one(request: Value, reviews: Value) -> Harness {
+    let mr = format!("{LIST}/42");
+    let mut harness = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42)).size(120, 40).open();
+    harness.reply("GET /user", user(1, "ada")).reply(&mr, request).reply(&format!("{mr}/reviewers"), reviews);
+    for part in ["notes", "participants", "commits", "pipelines"] {
+        harness.reply(&format!("{mr}/{part}"), json!([]));
+    }
+    harness.reply(&format!("{mr}/approvals"), json!({"approved_by": [], "user_can_approve": true}));
+    harness.reply("GET /projects/acme%2Frocket-ui/users", [user(1, "ada"), user(4, "dora"), user(5, "eli")]);
+    harness.settle().await;
+    harness
+}
+
+fn sent(harness: &Harness) -> Vec<String> {
+    harness.asked.iter().filter(|line| !line.starts_with("GET ")).cloned().collect()
+}
+
+#[tokio::test]
+async fn reviewers_who_are_done_are_asked_again_at_once() {
+    let reviewed = reviewed(42, "Draw only visible rows");
+    let mut harness = one(reviewed.clone(), states("unreviewed", "requested_changes")).await;
+    harness.expect("dora requested changes");
+    let post = format!("POST {WRITE}/42/notes");
+    let told = json!({"commands_changes": {"reviewer_ids": [1, 4]}, "summary": ["Requested a review from @dora."]});
+    harness.reply(&post, told).reply(&format!("{LIST}/42/reviewers"), states("unreviewed", "unreviewed"));
+    harness.press("@").settle().await;
+    harness.expect("Request review of !42").expect("1 marked").press("C-s").settle().await;
+    assert_eq!(sent(&harness), [format!("{post} body=/request_review @dora")]);
+    harness.expect("Requested a review from @dora.").expect_no("requested changes");
+
+    // A refusal is shown, and a command that the server does not know is deleted.
+    let mut harness = one(reviewed.clone(), states("reviewed", "approved")).await;
+    let told = json!({"commands_changes": {}, "summary": ["Could not apply request_review command."]});
+    harness.reply(&post, told).press("@").settle().await.press("C-s").settle().await;
+    harness.expect("Could not apply request_review command.");
+    assert_eq!(sent(&harness), [format!("{post} body=/request_review @ada @dora")]);
+    let text = json!({"id": 88, "body": "/request_review @ada @dora", "author": user(1, "ada")});
+    harness.reply(&post, text).reply_raw(&format!("DELETE {WRITE}/42/notes/88"), "");
+    harness.press("@").settle().await.press("C-s").settle().await;
+    harness.expect_no("Could not apply");
+    assert_eq!(sent(&harness).last(), Some(&format!("DELETE {WRITE}/42/notes/88")));
+    for (status, words) in [(401, "401"), (403, "Forbidden"), (404, "Not found"), (422, "bad"), (500, "broken")] {
+        let mut harness = one(reviewed.clone(), states("reviewed", "approved")).await;
+        harness.fail(&post, status, words).press("@").settle().await.press("C-s").settle().await;
+        harness.expect("Could not request a review of !42");
+        assert_eq!(sent(&harness).len(), 1, "{status}: {:?}", sent(&harness));
+    }
+}
+
+fn layer(iid: u64, source: &str, target: &str) -> Value {
+    merge_request(iid, &format!("Layer {iid}"), "opened").with(json!({"source_branch": source, "target_branch": target,
+        "sha": "9f3c2abd001100112233445566778899aabbccdd", "detailed_merge_status": "mergeable",
+        "user": {"can_merge": true}}))
+}
+
+/// Replies with the open merge requests from a branch, or into one.
+fn serve_layers(harness: &mut Harness, layers: &[Value]) {
+    for branch in ["a", "b", "c", "d", "main"] {
+        let from: Vec<&Value> = layers.iter().filter(|layer| layer["source_branch"] == branch).collect();
+        let into: Vec<&Value> = layers.iter().filter(|layer| layer["target_branch"] == branch).collect();
+        harness.reply(&format!("{LIST}?source_branch={branch}&state=opened"), json!(from));
+        harness.reply(&format!("{LIST}?state=opened&target_branch={branch}"), json!(into));
+    }
+}
+
+#[tokio::test]
+async fn a_stack_is_shown_and_walked_and_what_is_above_is_retargeted() {
+    let layers = [layer(41, "a", "main"), layer(42, "b", "a"), layer(43, "c", "b"), layer(44, "d", "b")];
+    let mut harness = one(layers[1].clone(), json!([])).await;
+    serve_layers(&mut harness, &layers);
+    harness.press("r").settle().await;
+    let line = harness.line_with("Stack");
+    let at = |words: &str| line.find(words).unwrap_or_else(|| panic!("{words} in {line}"));
+    assert!(at("!43") < at("!42") && at("!42") < at("!41") && at("!41") < at("main"), "{line}");
+    assert!(line.contains("!44"), "{line}");
+    harness.reply(&format!("PUT {WRITE}/42/merge"), layers[1].clone().with(json!({"state": "merged"})));
+    harness
+        .reply(&format!("PUT {WRITE}/43"), layer(43, "c", "a"))
+        .reply(&format!("PUT {WRITE}/44"), layer(44, "d", "a"));
+    harness.press("M").press("C-s").settle().await;
+    let sent = sent(&harness);
+    assert!(sent[0].starts_with(&format!("PUT {WRITE}/42/merge")), "{sent:?}");
+    assert_eq!(sent[1..], [format!("PUT {WRITE}/43 target_branch=a"), format!("PUT {WRITE}/44 target_branch=a")]);
+    harness.expect("Retargeted !44 to a");
+    let mut harness = one(layers[1].clone(), json!([])).await;
+    serve_layers(&mut harness, &layers);
+    harness.press("r").settle().await;
+    harness.reply(&format!("{LIST}/41"), layers[0].clone()).press("<").settle().await;
+    assert_eq!(harness.app.place().item.as_deref(), Some("41"));
+    harness.press(">").settle().await;
+    assert_eq!(harness.app.place().item.as_deref(), Some("42"));
+}
+
+#[tokio::test]
+async fn a_circle_is_cut_and_a_single_layer_is_no_stack() {
+    let layers = [layer(41, "a", "b"), layer(42, "b", "a")];
+    let mut harness = one(layers[1].clone(), json!([])).await;
+    serve_layers(&mut harness, &layers);
+    harness.press("r").settle().await;
+    let line = harness.line_with("Stack");
+    assert!(line.contains("!42 →  !41 →  b"), "{line}");
+    let mut harness = one(layer(42, "b", "main"), json!([])).await;
+    serve_layers(&mut harness, &[layer(42, "b", "main")]);
+    harness.press("r").settle().await;
+    harness.expect_no("Stack").press(">").expect("no open merge request targets its branch");
+    harness.press("<").expect("it targets no other one's branch");
+}
+
+#[tokio::test]
+async fn the_list_shows_stacks_as_a_tree() {
+    let mut harness = Begin::at(Place::new("mrs").project("acme/rocket-ui")).size(120, 30).open();
+    let rows = [layer(43, "c", "b"), layer(50, "x", "main"), layer(42, "b", "a"), layer(41, "a", "main")];
+    harness.reply("GET /user", user(1, "ada")).reply(LIST, rows).settle().await;
+    let lines: Vec<String> = harness.lines().into_iter().filter(|line| line.contains("Layer")).collect();
+    let order: Vec<&str> = ["50", "41", "42", "43"].into_iter().collect();
+    for (line, iid) in lines.iter().zip(order) {
+        assert!(line.contains(&format!("Layer {iid}")), "{lines:?}");
+    }
+    assert!(lines[2].contains("↳ Layer 42") && lines[3].contains("  ↳ Layer 43"), "{lines:?}");
+}
