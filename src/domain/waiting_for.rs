@@ -1,5 +1,5 @@
-//! Who an open merge request waits for: decided from what lists of merge requests say, and from the states of its reviewers
-//! where that does not suffice.
+//! The person or the pipeline that an open merge request waits for: decided from what lists of merge requests say, and from the
+//! states of its reviewers where that does not suffice.
 
 use crate::api::merge_requests::{MergeRequest, Reviewer};
 use crate::domain::merge_status;
@@ -7,7 +7,7 @@ use crate::domain::merge_status;
 /// The state of a review that requested changes.
 pub const REQUESTED_CHANGES: &str = "requested_changes";
 
-/// Who has to act next.
+/// The one who has to act next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitingFor {
     Me,
@@ -33,17 +33,17 @@ impl WaitingFor {
 /// The answer to who a merge request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is merged or closed.
+    /// Merged or closed.
     Nobody,
     /// The states of its reviewers are needed to tell.
     Unknown,
     Known(WaitingFor),
 }
 
-/// What is known of the reviewers of a merge request.
+/// The known states of the reviewers of a merge request.
 #[derive(Clone, Copy, Debug)]
 pub enum Reviews<'a> {
-    /// Nothing yet.
+    /// Not requested or not answered yet.
     Unknown,
     /// The server does not tell their states.
     Untold,

@@ -13,9 +13,9 @@ const MAX_LAYERS: usize = 10;
 /// The stack of a merge request, as far as it is loaded.
 #[derive(Default)]
 pub struct Stack<'a> {
-    /// What is below, the nearest first.
+    /// The merge requests below, the nearest first.
     pub below: Vec<&'a MergeRequest>,
-    /// What is above, the nearest first.
+    /// The merge requests above, the nearest first.
     pub above: Vec<&'a MergeRequest>,
     lists: Vec<ListProjectMergeRequests>,
 }

@@ -42,7 +42,7 @@ pub struct Facts<'a> {
     pub labels: Rows<'a, Label>,
     /// The review states of the reviewers, if the server provides them.
     pub reviewers: Rows<'a, Reviewer>,
-    /// What it is stacked on, and what is stacked on it.
+    /// The merge requests below and above it.
     pub stack: Stack<'a>,
 }
 
