@@ -261,7 +261,7 @@ crate::endpoints! {
 
     /// Creates a commit with several changes.
     JSON POST "/projects/{id}/repository/commits" => Commit,
-    outdates [Commits, Repository, Branches, Project, MergeRequest, Changes];
+    outdates [Commits, Repository, Branches, Project, MergeRequest, Changes, CiConfig];
     struct CreateCommit {
         id: Id,
         branch: String,

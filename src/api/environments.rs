@@ -2,7 +2,7 @@
 //! 11.11.
 
 use crate::api::deployments::Deployment;
-use crate::api::{Id, Time};
+use crate::api::{Id, Nullable, Time};
 
 crate::resource! {
     /// An environment to which a project is deployed.
@@ -36,8 +36,8 @@ crate::resource! {
     }
     unspecified {
         id: Option<u64>,
-        user_id: Option<u64>,
-        group_id: Option<u64>,
+        user_id: Nullable<u64>,
+        group_id: Nullable<u64>,
     }
 }
 
@@ -50,8 +50,8 @@ crate::resource! {
     }
     unspecified {
         id: Option<u64>,
-        user_id: Option<u64>,
-        group_id: Option<u64>,
+        user_id: Nullable<u64>,
+        group_id: Nullable<u64>,
     }
 }
 

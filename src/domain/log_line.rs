@@ -151,6 +151,10 @@ impl Normalizer {
         while self.line.last() == Some(&b' ') {
             self.line.pop();
         }
+        // Some tools tell the duration only of what is slow.
+        if self.line.ends_with(&[b' ', b'(', MARK, b')']) {
+            self.line.truncate(self.line.len() - 4);
+        }
         if self.line.starts_with(b"> Task")
             && let Some(end) = TASK_ENDS.iter().find(|end| self.line.ends_with(end))
         {
@@ -262,6 +266,13 @@ impl Normalizer {
         if is_step_time || groups == 2 && after.first() == Some(&b' ') && self.line.is_empty() {
             return Token::Variable(number);
         }
+        // The sizes of a progress bar: `93.7/374.8 kB`.
+        if let Some(whole) = after.strip_prefix(b"/") {
+            let (size, _) = decimal_len(whole);
+            if let Some(unit) = unit_len(whole.get(size..).unwrap_or_default()).filter(|_| size > 0) {
+                return Token::Variable(number + 1 + size + unit);
+            }
+        }
         let word = word_len(rest);
         if groups > 1 || word > integer {
             return Token::Literal(number.max(word));
@@ -294,9 +305,9 @@ impl Normalizer {
 
 /// A piece of a line, by its length in bytes.
 enum Token {
-    /// It differs in every run.
+    /// Different in every run.
     Variable(usize),
-    /// It is compared as it is.
+    /// Compared as it is.
     Literal(usize),
 }
 

@@ -43,7 +43,7 @@ pub enum Answer {
 /// The known states of the reviewers of a merge request.
 #[derive(Clone, Copy, Debug)]
 pub enum Reviews<'a> {
-    /// Not requested or not answered yet.
+    /// No reply yet, or no request.
     Unknown,
     /// The server does not tell their states.
     Untold,

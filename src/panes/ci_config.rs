@@ -314,9 +314,9 @@ impl PaneKind for CiConfig {
     const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<CiConfig>] = &[
         Command::new("ci.open", &["Enter"], "Open file", CiConfig::open_file).footer("open file"),
-        Command::new("ci.next", &["}"], "Next message", |pane: &mut CiConfig, cx| pane.go_to_message(true, cx))
+        Command::new("ci.next_message", &["}"], "Next message", |pane: &mut CiConfig, cx| pane.go_to_message(true, cx))
             .footer("next message"),
-        Command::new("ci.previous", &["{"], "Previous message", |pane: &mut CiConfig, cx| {
+        Command::new("ci.previous_message", &["{"], "Previous message", |pane: &mut CiConfig, cx| {
             pane.go_to_message(false, cx);
         }),
         Command::new("ci.run", &["+"], "Run pipeline…", CiConfig::run).footer("run").writes(),

@@ -8,7 +8,7 @@ requests! {
         "GET /projects/1/deployments?order_by=iid&sort=desc";
     GetDeployment { id: 1.into(), deployment_id: 42 } => "GET /projects/1/deployments/42";
     CreateDeploymentApproval { id: 1.into(), deployment_id: 42, status: "approved".into(), comment: word("go") } =>
-        "POST /projects/1/deployments/42/approval | status=approved&comment=go";
+        "POST /projects/1/deployments/42/approval | comment=go&status=approved";
 }
 
 samples! {

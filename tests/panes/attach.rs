@@ -82,7 +82,7 @@ async fn a_file_that_is_not_uploaded_costs_no_text() {
         harness.send(Msg::Uploading(1, Progress { done: 2048, total: Some(10240) }));
         harness.expect("uploading log.txt: ");
         harness.refuse(fault);
-        harness.expect("log.txt was not attached").expect(words).expect("see /tmp/log.txt");
+        harness.expect("Could not attach log.txt").expect(words).expect("see /tmp/log.txt");
         assert!(!harness.asked.iter().any(|line| line.contains("/notes") && line.starts_with("POST")));
     }
 }

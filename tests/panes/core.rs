@@ -131,8 +131,8 @@ const SHARED: &[(&str, &[&str])] = &[
     ("W", &["wrap", "watch_pipeline"]),
     ("[", &["previous", "previous_file"]),
     ("]", &["next", "next_file"]),
-    ("{", &["previous_hunk", "previous_section"]),
-    ("}", &["next_hunk", "next_section"]),
+    ("{", &["previous_hunk", "previous_section", "previous_message"]),
+    ("}", &["next_hunk", "next_section", "next_message"]),
 ];
 
 #[test]

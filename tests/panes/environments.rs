@@ -141,7 +141,7 @@ async fn a_job_of_a_protected_environment_says_why_it_waits() {
         "deploy_access_levels": [{"access_level": 40, "access_level_description": "Maintainers"}]}]),
     );
     harness.settle().await;
-    harness.expect("Its deployment to staging waits for approval: Maintainers may deploy, after 1 approval.");
+    harness.expect("Its deployment to staging waits for approval: Maintainers may deploy,").expect("after 1 approval.");
     harness.press("D");
     assert_eq!(harness.app.place(), Place::new("deployments").project("a/b").item(9));
     // On a server without protected environments, the job is just manual.

@@ -49,7 +49,7 @@ async fn a_wide_list_shows_who_each_waits_for() {
     harness.reply("GET /user", user(1, "ada")).reply(LIST, all).settle().await;
     harness.expect("Waiting for");
     for (title, words) in
-        [("!42", " me "), ("!39", " author "), ("!38", " reviewers "), ("!37", " author "), ("!36", " pipeline ")]
+        [("!42  D", " me "), ("!39", " author "), ("!38", " reviewers "), ("!37", " author "), ("!36", " pipeline ")]
     {
         let line = harness.line_with(title);
         assert!(line.contains(words), "{words} in {line}");
@@ -82,7 +82,7 @@ async fn a_server_without_reviewers_states_shows_what_the_list_says() {
         harness.unsupported(&format!("{LIST}/{iid}/reviewers"));
     }
     harness.press("r").settle().await;
-    assert!(harness.line_with("!42").contains(" me "), "{}", harness.picture());
+    assert!(harness.line_with("!42  D").contains(" me "), "{}", harness.picture());
 }
 
 async fn one(request: Value, reviews: Value) -> Harness {

@@ -11,20 +11,20 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// The minimum number of known bytes that tell if a server knows `byte_offset`.
 const MIN_OVERLAP: usize = 64;
 
-/// How a server sends the end of a text.
+/// The way in which a server sends the end of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Way {
     /// By `Range`, as far as is known.
     Range,
-    /// It ignores `Range`, and was not asked for `byte_offset`.
+    /// Without `Range`; `byte_offset` was not tried.
     Unknown,
     Offset,
-    /// It only sends the whole text.
+    /// Only with the whole text.
     Whole,
 }
 
-/// How the server sends the end of a text, once that was found out.
+/// The way of the server, once that was found out.
 #[derive(Debug, Default)]
 pub(super) struct Tails(AtomicU8);
 

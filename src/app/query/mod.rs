@@ -710,6 +710,7 @@ mod tests {
                     }
                     ValueKind::Numbers => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
                     ValueKind::Pair => assert_eq!(input(term.input).kind, InputKind::Structured, "{}", term.name),
+                    ValueKind::Local(_) => assert_eq!(term.input, "", "{} is not sent", term.name),
                     ValueKind::Several(_) | ValueKind::UserNames => {
                         assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name);
                     }

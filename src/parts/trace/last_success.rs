@@ -15,7 +15,7 @@ const MAX_PIPELINES: usize = 3;
 
 /// The state of a search for the last successful run.
 pub enum LastSuccess<'a> {
-    /// It goes on with this request.
+    /// The search goes on with this request.
     Searching(Want),
     Found(&'a Job),
     /// There is none on these refs.

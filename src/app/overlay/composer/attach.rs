@@ -214,7 +214,7 @@ impl Upload {
                 Some(upload) if !upload.markdown.is_empty() => Ok(upload.markdown.clone()),
                 _ => Err(format!("{} was uploaded, but the server sent no link to it", self.name)),
             },
-            Err(error) => Err(format!("{} was not attached: {}", self.name, error.message().trim_end_matches('.'))),
+            Err(error) => Err(format!("Could not attach {}: {}. {}", self.name, error.message(), error.write_advice())),
         }
     }
 }
