@@ -126,7 +126,7 @@ pub enum Action {
     /// Sends the drafts saved under these keys, one after the other.
     SendDrafts(Vec<String>),
     /// Submits a review.
-    SubmitReview(ReviewSubmission),
+    SubmitReview(Box<ReviewSubmission>),
     /// Finds out whether drafts arrived that were being sent when the program ended.
     CheckDrafts(Vec<String>),
     /// Sends no more drafts after the one in flight.

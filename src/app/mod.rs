@@ -615,7 +615,7 @@ impl App {
             }
             Action::All(actions) => actions.into_iter().for_each(|action| self.act(action, effects)),
             Action::SendDrafts(keys) => self.post(&keys),
-            Action::SubmitReview(review) => self.submit(review, effects),
+            Action::SubmitReview(review) => self.submit(*review, effects),
             Action::CheckDrafts(keys) => self.check_drafts(&keys),
             Action::StopSendingDrafts => self.outbox.stop(),
             Action::SaveText(key, text) => self.saved.keep(key, text.map(SavedText::Plain), effects),

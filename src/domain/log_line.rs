@@ -214,7 +214,7 @@ impl Normalizer {
         }
         let is_hash = len >= 7 && digits > 0 && (digits < len || len >= 32) && word.iter().all(u8::is_ascii_hexdigit);
         // Not a number with an exponent such as 1234e56.
-        if is_hash && word.iter().filter(|b| b.is_ascii_alphabetic()).count() >= 1 || is_hash && len >= 32 {
+        if is_hash && (len >= 32 || word.iter().any(u8::is_ascii_alphabetic)) {
             return Token::Variable(len);
         }
         let named = rest.iter().take_while(|b| is_word(**b) || matches!(b, b'-' | b'.')).count();

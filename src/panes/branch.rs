@@ -171,7 +171,7 @@ impl Pane for Branch {
                 state::skeleton(buf, body, view.theme);
             }
             Err(why) => {
-                view.draw_empty(buf, body, &format!("{}.", capitalize(&why.to_string())), "‹refresh› reads it again")
+                view.draw_empty(buf, body, &format!("{}.", capitalize(why.as_ref())), "‹refresh› reads it again")
             }
             Ok(_) => self.facts.draw(view, body, buf, true),
         }

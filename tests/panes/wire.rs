@@ -57,6 +57,9 @@ impl Visit {
     }
 }
 
+/// The reply of a server that refuses.
+type MakeAnswer = fn() -> Answer;
+
 fn project(pane: &str) -> Place {
     Place::new(pane).project("acme/rocket-ui")
 }
@@ -130,7 +133,7 @@ async fn if_the_attempt_that_others_wait_for_is_canceled_the_next_one_follows() 
 
 #[tokio::test]
 async fn a_server_that_refuses_everything_gets_few_requests() {
-    let answers: [(&str, fn() -> Answer); 5] = [
+    let answers: [(&str, MakeAnswer); 5] = [
         ("429 without a pause", || answer(429, "Retry later")),
         ("429 for a day", || answer(429, "Retry later").with("retry-after", "86400")),
         ("429 with a date in the past", || {

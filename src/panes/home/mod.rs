@@ -40,15 +40,17 @@ use ratatui::layout::Rect;
 use recents::Recents;
 use std::collections::HashSet;
 
+/// The inputs of the lines: the filter, whether the user is signed in, the other servers, and the branch of the clone.
+type Inputs = (String, bool, Vec<OtherServer>, Option<Result<CloneHead, String>>);
+
 /// The home pane.
 pub struct Home {
     list: ListState,
     lines: Vec<Line>,
     recents: Recents,
     custom_queries: OwnQueries,
-    /// The inputs that the lines were built from: the filter, whether the user is signed in, the other servers, and the
-    /// branch of the clone.
-    inputs: Option<(String, bool, Vec<OtherServer>, Option<Result<CloneHead, String>>)>,
+    /// The inputs that the lines were built from.
+    inputs: Option<Inputs>,
     filter: String,
     /// The names that several projects in the lines have.
     ambiguous_names: HashSet<String>,

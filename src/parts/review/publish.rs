@@ -85,7 +85,7 @@ pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
         let list = (count > 0).then(|| Action::OpenOverlay(Box::new(DraftList::new(on.clone()))));
         let (keys, then) = (here.clone(), then.map(Box::new));
         let review = ReviewSubmission { keys, summary, as_draft_notes: has_draft_notes, verdict, then };
-        Action::All([Action::SubmitReview(review)].into_iter().chain(list).collect())
+        Action::All([Action::SubmitReview(Box::new(review))].into_iter().chain(list).collect())
     };
     let (title, key) = (format!("Submit review of !{iid} · {count}"), format!("review {}!{iid}", project_name));
     let reason = |can: Result<(), Disabled>| can.err().map(|why| why.to_string());
@@ -131,5 +131,5 @@ pub fn withdraw(on: &Noteable, cx: &Cx) -> Option<Action> {
     let then = publishing(publish, Some(key.clone()), what).map(Box::new);
     let verdict = Some((key, Draft::of_verdict(on.clone(), verdict)));
     let review = ReviewSubmission { keys: Vec::new(), summary: None, as_draft_notes: false, verdict, then };
-    Some(Action::SubmitReview(review))
+    Some(Action::SubmitReview(Box::new(review)))
 }

@@ -171,7 +171,7 @@ impl Viewer {
         let is_open = self.comparison.as_ref().is_some_and(|shown| shown.result.is_none());
         let Some(job) = self.job(view).filter(|_| is_open) else { return Vec::new() };
         let other = match last_success(view, &self.project, job) {
-            LastSuccess::Searching(want) => return vec![want],
+            LastSuccess::Searching(want) => return vec![*want],
             LastSuccess::Found(other) => other,
             LastSuccess::Missing(_) => return Vec::new(),
         };
@@ -325,6 +325,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::single_range_in_vec_init)]
     fn equal_lines_are_folded_around_differences() {
         assert_eq!(rows(&[10..12], &[], 30), [(0, 8), (8, 0), (9, 0), (10, 0), (11, 0), (12, 0), (13, 17)]);
         assert_eq!(rows(&[3..4], &[], 8), [0, 1, 2, 3, 4, 5, 6, 7].map(|line| (line, 0)));

@@ -16,14 +16,14 @@ const MAX_PIPELINES: usize = 3;
 /// The state of a search for the last successful run.
 pub enum LastSuccess<'a> {
     /// The search goes on with this request.
-    Searching(Want),
+    Searching(Box<Want>),
     Found(&'a Job),
     /// There is none on these refs.
     Missing(Vec<String>),
 }
 
 /// A step of the search: its result, or the request that it needs.
-type Step<T> = Result<T, Want>;
+type Step<T> = Result<T, Box<Want>>;
 
 /// The job whose last success is searched.
 struct Search<'a, 'b> {
@@ -102,7 +102,7 @@ impl<'a> Search<'a, '_> {
             return match remote.value {
                 Some(known) => Ok(vec![known.source_branch().to_owned(), known.target_branch().to_owned()]),
                 None if remote.error.is_some() => Ok(Vec::new()),
-                None => Err(Load::single(&get).optional().into()),
+                None => Err(Box::new(Load::single(&get).optional().into())),
             };
         }
         if self.job.tag || name.is_empty() {
@@ -122,7 +122,7 @@ impl<'a> Search<'a, '_> {
         match remote.value {
             Some(known) => Ok(known.default_branch.iter().cloned().collect()),
             None if remote.error.is_some() => Ok(Vec::new()),
-            None => Err(project::want(self.project)),
+            None => Err(Box::new(project::want(self.project))),
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Search<'a, '_> {
     {
         let rows = self.view.store.list(endpoint);
         if !rows.is_loaded && rows.error.is_none() {
-            return Err(Load::list(endpoint, 1).optional().into());
+            return Err(Box::new(Load::list(endpoint, 1).optional().into()));
         }
         Ok(rows.iter().collect())
     }

@@ -2,5 +2,6 @@
 
 pub mod head;
 pub mod push;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
