@@ -290,7 +290,7 @@ impl Viewer {
         let (shown, job) = (self.comparison.as_ref()?, self.job(view)?);
         if let (Some(result), Some(other)) = (&shown.result, &shown.other) {
             let more = if result.is_cut { "+" } else { "" };
-            let lines = text::count_noun(result.new_lines() as u64, "new line");
+            let lines = text::count_noun(result.new_lines as u64, "new line");
             let ago = time_ago(view, ci::last_event(other));
             let name = text::fit(&other.r#ref, 24);
             let words = format!("{lines}{more} since #{} on {name} {ago}", other.id);

@@ -46,6 +46,8 @@ impl NewLines {
 pub struct Comparison {
     /// The differences, in order.
     pub hunks: Vec<NewLines>,
+    /// The number of lines that differ. Counted once: there may be many hunks, and each frame shows it.
+    pub new_lines: usize,
     /// The line to show first.
     pub first: Option<u32>,
     /// Whether one of the traces has more different lines than are compared.
@@ -53,11 +55,6 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Returns the number of lines that differ.
-    pub fn new_lines(&self) -> usize {
-        self.hunks.iter().map(|hunk| hunk.lines.len().saturating_sub(hunk.equal.len())).sum()
-    }
-
     /// Returns whether a line differs.
     pub fn is_new(&self, line: u32) -> bool {
         let at = self.hunks.partition_point(|hunk| hunk.lines.end <= line);
@@ -251,7 +248,8 @@ impl Trace {
             true
         });
         let first = self.first_of(&hunks.hunks);
-        Comparison { hunks: hunks.hunks, first, is_cut: known.is_cut || !is_whole }
+        let new_lines = hunks.hunks.iter().map(|hunk| hunk.lines.len().saturating_sub(hunk.equal.len())).sum();
+        Comparison { hunks: hunks.hunks, new_lines, first, is_cut: known.is_cut || !is_whole }
     }
 
     /// Returns the line to show first: the start of the first difference with a problem, in the section that failed.
@@ -329,6 +327,6 @@ mod tests {
         let failed: String =
             (0..300_000).map(|n| format!("line {}\n", "x".repeat(n % 97) + &n.to_string().replace('0', "o"))).collect();
         let found = trace(&failed).compare(&trace("nothing\n"), &[], &|| false);
-        assert!(found.is_cut && found.new_lines() == MAX_NEW_LINES, "{}", found.new_lines());
+        assert!(found.is_cut && found.new_lines == MAX_NEW_LINES, "{}", found.new_lines);
     }
 }
