@@ -141,7 +141,8 @@ impl Client {
             return Err(Error { tried, fault });
         }
         let tls = server.tls.config();
-        let tls = tls.map_err(|why| Error { tried: "set up TLS".into(), fault: Fault::Tls(why) })?;
+        let mut tls = tls.map_err(|why| Error { tried: "set up TLS".into(), fault: Fault::Tls(why) })?;
+        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         builder = builder.tls_backend_preconfigured(tls);
         let http = builder.build().map_err(|e| {
             // The outer errors only say that the builder failed.
