@@ -11,7 +11,7 @@ use jiff::Timestamp;
 pub use range_read::{AnyRangeRead, RangeRead};
 use std::any::Any;
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 pub use want::{
@@ -174,7 +174,6 @@ struct Entry {
     since: Option<Timestamp>,
     /// The number of replies so far.
     replies: usize,
-    error: Option<(Error, Timestamp)>,
     stale: bool,
     is_loading: bool,
     /// Whether the entry became stale while loading, so that the pending reply may be older than the change.
@@ -185,6 +184,8 @@ struct Entry {
 #[derive(Default)]
 struct Resource {
     entries: Vec<Entry>,
+    /// The errors of the last attempts with their time, by the index of the page; few pages of a list fail.
+    errors: BTreeMap<usize, (Error, Timestamp)>,
     /// `starts[i]` is the index of the first row of page `i`; there is one more element than consecutive pages.
     starts: Vec<usize>,
     revision: Revision,
@@ -238,14 +239,29 @@ impl Resource {
             self.starts.push(start.saturating_add(reply.len));
         }
         if self.has_repeat {
-            self.entries.truncate(self.starts.len().saturating_sub(1));
+            self.truncate(self.starts.len().saturating_sub(1));
         }
         let sizes = self.entries.iter().filter_map(|entry| entry.known.as_ref()).map(|(arrival, _)| arrival.size);
         self.size = sizes.fold(0, usize::saturating_add);
     }
 
+    fn truncate(&mut self, pages: usize) {
+        self.entries.truncate(pages);
+        self.errors.split_off(&pages);
+    }
+
     fn is_loading(&self) -> bool {
         self.entries.iter().any(|entry| entry.is_loading)
+    }
+
+    /// Returns whether a known page could not be asked again.
+    fn failed_to_refresh(&self) -> bool {
+        self.errors.keys().any(|index| self.entries.get(*index).is_some_and(|entry| entry.known.is_some()))
+    }
+
+    /// Returns the error of the first page that failed.
+    fn error(&self) -> Option<&Error> {
+        self.errors.first_key_value().map(|(_, (error, _))| error)
     }
 
     /// Returns the entries of the consecutive pages.
@@ -560,7 +576,8 @@ pub struct GrowingDocument<'a, S> {
 impl Store {
     /// Returns the state of the reply to `endpoint`.
     pub fn get<E: Endpoint>(&self, endpoint: &E) -> Remote<'_, E::Output> {
-        let entry = self.resources.get(&endpoint.request()).and_then(|r| {
+        let resource = self.resources.get(&endpoint.request());
+        let entry = resource.and_then(|r| {
             r.used.set(self.turn);
             r.entries.first()
         });
@@ -571,7 +588,7 @@ impl Store {
             at: entry.and_then(|e| e.known.as_ref()).map(|(_, at)| *at),
             since: entry.and_then(|e| e.since),
             replies: entry.map_or(0, |e| e.replies),
-            error: entry.and_then(|e| e.error.as_ref()).map(|(e, _)| e),
+            error: resource.and_then(Resource::error),
             is_loading: entry.is_some_and(|e| e.is_loading),
             is_settled: entry.is_some_and(|e| !e.is_loading && !e.stale),
         }
@@ -610,7 +627,7 @@ impl Store {
             has_more,
             cut: resource.filter(|_| has_more).and_then(|r| self.cut(r, known)),
             is_loaded: known > 0,
-            error: entries.iter().find_map(|e| e.error.as_ref()).map(|(e, _)| e),
+            error: resource.and_then(Resource::error),
             total: entries.first().and_then(|e| e.known.as_ref()).and_then(|(a, _)| a.total),
             at: entries.first().and_then(|e| e.known.as_ref()).map(|(_, at)| *at),
             since: entries.first().and_then(|e| e.since),
@@ -660,7 +677,7 @@ impl Store {
 
     /// Returns the reply with a page of a list (counted from 1), or a single reply (page 0), if it is loaded.
     pub fn known_reply(&self, request: &Request, page: u32) -> Option<&ParsedReply> {
-        let entry = self.resources.get(request)?.entries.get(page.saturating_sub(1) as usize)?;
+        let entry = self.resources.get(request)?.entries.get(index_of(page))?;
         entry.known.as_ref().map(|(reply, _)| reply)
     }
 
@@ -676,13 +693,14 @@ impl Store {
 
     /// Returns the error of the last attempt of a request, if it failed.
     pub fn error_of(&self, request: &Request) -> Option<&Error> {
-        self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
+        self.resources.get(request)?.error()
     }
 
     /// Returns whether a request was answered or failed, and is neither stale nor loading.
     pub fn is_fresh(&self, request: &Request) -> bool {
-        let entry = self.resources.get(request).and_then(|resource| resource.entries.first());
-        entry.is_some_and(|e| !e.stale && !e.is_loading && (e.known.is_some() || e.error.is_some()))
+        let Some(resource) = self.resources.get(request) else { return false };
+        let entry = resource.entries.first();
+        entry.is_some_and(|e| !e.stale && !e.is_loading && (e.known.is_some() || resource.errors.contains_key(&0)))
     }
 
     /// Iterates over all values of type `T` from the current server, in lists or alone, with their requests. This takes
@@ -738,8 +756,9 @@ impl Store {
     /// Returns whether a page waits for the outcome of another request: of the next attempt, while the server cannot be
     /// reached or refuses requests for being too many.
     pub fn waits_for_attempt(&self, request: &Request, page: u32) -> bool {
-        let entries = self.resources.get(request).map(|resource| resource.entries.as_slice()).unwrap_or_default();
-        let entry = entries.get(page.saturating_sub(1) as usize).filter(|entry| entry.error.is_some());
+        let index = index_of(page);
+        let resource = self.resources.get(request).filter(|resource| resource.errors.contains_key(&index));
+        let entry = resource.and_then(|resource| resource.entries.get(index));
         let is_gone = self.is_limited || self.unreachable.is_some();
         // What the user asks for is tried at once, unless the server asked to wait.
         request.host.is_none() && is_gone && entry.is_some_and(|entry| self.is_limited || !entry.stale)
@@ -786,7 +805,8 @@ impl Store {
                 break;
             }
             let entry = resource.and_then(|r| r.entries.get(index));
-            let is_new = entry.is_none_or(|entry| entry.known.is_none() && entry.error.is_none());
+            let error = resource.and_then(|r| r.errors.get(&index));
+            let is_new = entry.is_none_or(|entry| entry.known.is_none() && error.is_none());
             if is_new && resource.is_some_and(|r| self.cut(r, index).is_some()) {
                 break;
             }
@@ -798,7 +818,7 @@ impl Store {
                 }
                 continue;
             }
-            if let Some((error, at)) = &entry.error {
+            if let Some((error, at)) = error {
                 if entry.stale {
                     return (Some(page), None);
                 }
@@ -867,7 +887,8 @@ impl Store {
     pub fn set_loading(&mut self, task: &TaskKey, loading: bool) {
         match task {
             TaskKey::Load(request, page) => {
-                if let Some(entry) = self.entry(request, *page) {
+                let index = index_of(*page);
+                if let Some(entry) = self.resource(request, index).entries.get_mut(index) {
                     entry.is_loading = loading;
                 }
             }
@@ -894,7 +915,9 @@ impl Store {
                 Err(_) => {}
             }
         }
-        let Some(entry) = self.entry(request, page) else { return };
+        let index = index_of(page);
+        let resource = self.resource(request, index);
+        let Some(entry) = resource.entries.get_mut(index) else { return };
         entry.is_loading = false;
         entry.stale = std::mem::take(&mut entry.was_invalidated);
         let mut changed = false;
@@ -903,7 +926,7 @@ impl Store {
         let error_changed;
         match outcome {
             Ok(arrival) => {
-                error_changed = entry.error.take().is_some();
+                error_changed = resource.errors.remove(&index).is_some();
                 entry.replies += 1;
                 match &mut entry.known {
                     // The body is identical, so derived values stay valid.
@@ -921,26 +944,30 @@ impl Store {
             }
             Err(error) => {
                 error_changed = true;
-                entry.error = Some((error, now));
+                resource.errors.insert(index, (error, now));
             }
+        }
+        // A reply without a next page ends the list, which may have become shorter.
+        let is_last = entry.known.as_ref().is_some_and(|(reply, _)| reply.next.is_none());
+        if is_last && !resource.errors.contains_key(&index) {
+            is_new_page &= resource.entries.len() == index + 1;
+            changed |= resource.entries.len() > index + 1;
+            resource.truncate(index + 1);
         }
         self.generation += u64::from(error_changed);
-        if let Some(resource) = self.resources.get_mut(request) {
-            // A reply without a next page ends the list, which may have become shorter.
-            let index = page.saturating_sub(1) as usize;
-            let ended = matches!(resource.entries.get(index), Some(e) if e.error.is_none() && e.known.as_ref().is_some_and(|(a, _)| a.next.is_none()));
-            if ended {
-                is_new_page &= resource.entries.len() == index + 1;
-                changed |= resource.entries.len() > index + 1;
-                resource.entries.truncate(index + 1);
-            }
-            if changed {
-                self.generation += 1;
-                self.reply_bytes = self.reply_bytes.saturating_sub(resource.size);
-                resource.revise(Revision(self.generation), is_new_page);
-                self.reply_bytes = self.reply_bytes.saturating_add(resource.size);
-            }
+        if changed {
+            self.revise(request, is_new_page);
         }
+    }
+
+    /// Updates the revision, the row counts and the sizes after a page of `request` arrived; `is_new_page` if the page
+    /// is new.
+    fn revise(&mut self, request: &Request, is_new_page: bool) {
+        let Some(resource) = self.resources.get_mut(request) else { return };
+        self.generation += 1;
+        self.reply_bytes = self.reply_bytes.saturating_sub(resource.size);
+        resource.revise(Revision(self.generation), is_new_page);
+        self.reply_bytes = self.reply_bytes.saturating_add(resource.size);
     }
 
     /// Fails a page without a request if its route is known to be unsupported, or if the server asked to wait; returns
@@ -958,25 +985,23 @@ impl Store {
         };
         let error = Error { tried: request.line(), fault };
         self.generation += 1;
-        if let Some(entry) = self.entry(request, page) {
+        let index = index_of(page);
+        let resource = self.resource(request, index);
+        if let Some(entry) = resource.entries.get_mut(index) {
             entry.stale = false;
-            entry.error = Some((error, now));
+            resource.errors.insert(index, (error, now));
         }
         true
     }
 
     /// Adds a cached reply received `at`, unless a reply is already known.
     pub fn add_cached(&mut self, request: &Request, page: u32, arrival: ParsedReply, at: Timestamp) {
-        let Some(entry) = self.entry(request, page).filter(|entry| entry.known.is_none()) else { return };
+        let index = index_of(page);
+        let entry = self.resource(request, index).entries.get_mut(index);
+        let Some(entry) = entry.filter(|entry| entry.known.is_none()) else { return };
         entry.known = Some((arrival, at));
         entry.since = Some(at);
-        self.generation += 1;
-        let revision = Revision(self.generation);
-        if let Some(resource) = self.resources.get_mut(request) {
-            self.reply_bytes = self.reply_bytes.saturating_sub(resource.size);
-            resource.revise(revision, true);
-            self.reply_bytes = self.reply_bytes.saturating_add(resource.size);
-        }
+        self.revise(request, true);
     }
 
     /// Returns the time at which the oldest reply of `wants` that can change was received.
@@ -990,8 +1015,7 @@ impl Store {
     /// Returns whether a known reply of `wants` could not be refreshed.
     pub fn failed_to_refresh(&self, wants: &[Want]) -> bool {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
-        let mut entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
-        entries.any(|entry| entry.known.is_some() && entry.error.is_some())
+        loads.filter_map(|load| self.resources.get(&load.request)).any(Resource::failed_to_refresh)
     }
 
     /// Returns whether the server has more rows of a list of `wants` than were loaded.
@@ -1137,8 +1161,10 @@ impl Store {
         for want in wants {
             let Want::Load(load) = want else { continue };
             let Some(resource) = self.resources.get_mut(&load.request).filter(|_| !load.is_lasting()) else { continue };
-            for entry in resource.entries.iter_mut().filter(|entry| !entry.is_loading) {
-                let of = entry.known.as_ref().map(|(_, at)| *at).max(entry.error.as_ref().map(|(_, at)| *at));
+            let Resource { entries, errors, .. } = resource;
+            for (index, entry) in entries.iter_mut().enumerate().filter(|(_, entry)| !entry.is_loading) {
+                let failed_at = errors.get(&index).map(|(_, at)| *at);
+                let of = entry.known.as_ref().map(|(_, at)| *at).max(failed_at);
                 entry.stale |= of.is_some_and(|at| at < before);
             }
         }
@@ -1181,17 +1207,22 @@ impl Store {
         evict(&mut self.results, (MAX_ENTRIES, MAX_RESULT_BYTES), turn, |m| (m.used.get(), m.result.weight));
     }
 
-    fn entry(&mut self, request: &Request, page: u32) -> Option<&mut Entry> {
+    /// Returns what was received for `request`, with an entry for the page at `index` if the one before is there.
+    fn resource(&mut self, request: &Request, index: usize) -> &mut Resource {
         let turn = self.turn;
         let resource = self.resources.entry(request.clone()).or_default();
         resource.used.set(turn);
-        let index = page.saturating_sub(1) as usize;
         // Pages are requested in order, so at most one entry is new.
         if resource.entries.len() == index {
             resource.entries.push(Entry::default());
         }
-        resource.entries.get_mut(index)
+        resource
     }
+}
+
+/// Returns the index of a page of a list (counted from 1) or of a single reply (page 0).
+fn index_of(page: u32) -> usize {
+    page.saturating_sub(1) as usize
 }
 
 /// The delay in seconds before a wanted request is retried after a temporary error.
