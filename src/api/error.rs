@@ -550,8 +550,8 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
             let reason = format!("{place} does not speak HTTP");
             return Fault::Unreadable(Unreadable { field: ".".into(), reason });
         }
-        if last.starts_with("connection closed before message completed") {
-            return Fault::Offline(format!("{place} closed the connection without a reply"));
+        if let Some(end) = end_of_request(&last) {
+            return Fault::Offline(format!("{place} {end}"));
         }
         cause = current.source();
     }
@@ -559,6 +559,50 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
         Some(proxy) => proxy_message(&proxy, host, &last),
         None => format!("no connection to {place}: {last}"),
     })
+}
+
+/// Describes how a server ended a request without a reply; `error` is the text of the library, which has no types for
+/// these errors.
+fn end_of_request(error: &str) -> Option<String> {
+    const WITHOUT_REPLY: [&str; 3] = [
+        "connection closed before message completed",
+        "stream closed because of a broken pipe",
+        "peer closed connection without sending TLS close_notify",
+    ];
+    if WITHOUT_REPLY.iter().any(|text| error.starts_with(text)) {
+        return Some("closed the connection without a reply".into());
+    }
+    if UNPROCESSED.iter().any(|text| error.starts_with(text)) {
+        return Some("did not process the request".into());
+    }
+    // The server may add any text in parentheses.
+    let error = error.split(" (").next().unwrap_or_default();
+    let (kind, reason) = error.split_once(": ")?;
+    Some(match kind {
+        "stream error received" => format!("aborted the request: {reason}"),
+        "connection error received" => format!("closed the connection: {reason}"),
+        "stream error detected" | "connection error detected" => format!("sent invalid HTTP/2: {reason}"),
+        _ => return None,
+    })
+}
+
+/// The beginnings of the texts of the library for requests that a server has not processed: it refused the stream, or
+/// named an earlier one as the last when it closed the connection without an error (RFC 9113, section 8.7).
+const UNPROCESSED: [&str; 2] =
+    ["stream error received: refused stream", "connection error received: not a result of an error"];
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = String> {
+    std::iter::successors(Some(error as &(dyn StdError + 'static)), |error| (*error).source()).map(ToString::to_string)
+}
+
+/// Returns whether a request that failed was certainly not processed.
+pub(crate) fn is_unprocessed(error: &reqwest::Error) -> bool {
+    error.is_connect() || causes(error).any(|text| UNPROCESSED.iter().any(|start| text.starts_with(start)))
+}
+
+/// Returns whether a server with HTTP/2 aborted a reply, rather than closing the connection.
+pub(crate) fn is_aborted(error: &reqwest::Error) -> bool {
+    causes(error).any(|text| text.starts_with("stream error received"))
 }
 
 fn env_proxy(url: &Url) -> Option<Proxy> {

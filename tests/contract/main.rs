@@ -22,6 +22,9 @@ mod follow;
 mod groups;
 mod hooks;
 mod hosts;
+mod http2;
+#[path = "../support/http2.rs"]
+mod http2_server;
 mod identity;
 mod issues;
 mod jobs;

@@ -7,7 +7,8 @@ use super::short_refs::ShortForm;
 use super::{Client, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
 use crate::api::error::{
-    Error, Fault, Unreadable, error_message, is_moved, is_unknown_route, missing_scopes, network_fault, proxy_refusal,
+    Error, Fault, Unreadable, error_message, is_aborted, is_moved, is_unknown_route, is_unprocessed, missing_scopes,
+    network_fault, proxy_refusal,
 };
 use crate::api::page::PageInfo;
 use crate::api::reply_limits::ReplyCounter;
@@ -344,7 +345,11 @@ impl Client {
         }
         let timeouts = self.server.timeouts;
         let after = if error.is_connect() { timeouts.connect } else { timeouts.read };
-        call.error(network_fault(error, url, after))
+        match network_fault(error, url, after) {
+            // The server may have processed it before the connection broke.
+            Fault::Offline(why) if !call.is_read() && !is_unprocessed(error) => call.error(Fault::Cut(why)),
+            fault => call.error(fault),
+        }
     }
 
     /// Returns the reply if its status is a success; otherwise returns an error with the server's message.
@@ -477,10 +482,10 @@ pub(super) async fn wait_before_retry(pause: Duration) {
 
 /// Returns the error for a reply that ended early.
 pub(super) fn cut_error(error: &reqwest::Error, tried: String, read_timeout: Duration) -> Error {
-    let fault = if error.is_timeout() {
-        Fault::Timeout(read_timeout)
-    } else {
-        Fault::Cut("the connection closed before the reply was complete".into())
+    let fault = match error {
+        error if error.is_timeout() => Fault::Timeout(read_timeout),
+        error if is_aborted(error) => Fault::Cut("the server aborted the reply".into()),
+        _ => Fault::Cut("the connection closed before the reply was complete".into()),
     };
     Error { tried, fault }
 }

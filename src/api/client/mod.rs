@@ -131,6 +131,8 @@ impl Client {
             .connect_timeout(server.timeouts.connect)
             .read_timeout(server.timeouts.read)
             .tcp_nodelay(true)
+            // The library would repeat what a server refuses at once, also writes.
+            .retry(reqwest::retry::never())
             .redirect(reqwest::redirect::Policy::none());
         if is_loopback(&server.base_url) {
             builder = builder.no_proxy();

@@ -1,0 +1,112 @@
+//! Servers with HTTP/2 that reset streams, end connections, and send half of a reply: a read is repeated, a write never,
+//! and the error says what is known about it.
+
+use crate::client::at;
+use crate::http2_server::Http2Server;
+use crate::http2_server::Reaction::{self, *};
+use h2::Reason;
+use labscope::api::branches::CreateBranch;
+use labscope::api::client::Client;
+use labscope::api::projects::GetProject;
+use labscope::api::{Error, Fault};
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+const PROJECT: &str = r#"{"id":7,"name":"b"}"#;
+const BRANCH: &str = r#"{"name":"next"}"#;
+
+/// Starts a server that reacts to the requests in their order, and at last to all others.
+async fn server(reactions: impl IntoIterator<Item = Reaction>, last: Reaction) -> Http2Server {
+    let reactions: Mutex<VecDeque<Reaction>> = Mutex::new(reactions.into_iter().collect());
+    Http2Server::start(move |_| reactions.lock().expect("it is not held").pop_front().unwrap_or(last.clone())).await
+}
+
+fn client(server: &Http2Server) -> Client {
+    Client::new(server.trusted(at(&server.url))).expect("a client")
+}
+
+async fn read(client: &Client) -> Result<u64, Error> {
+    client.call(&GetProject { id: "a/b".into(), ..GetProject::default() }).await.map(|project| project.id)
+}
+
+async fn write(client: &Client) -> Result<String, Error> {
+    let create = CreateBranch { id: 1_u64.into(), branch: "next".into(), r#ref: "main".into() };
+    client.call(&create).await.map(|branch| branch.name)
+}
+
+#[tokio::test]
+async fn requests_share_a_connection() {
+    let server = server([], Answer(200, PROJECT)).await;
+    let client = client(&server);
+    read(&client).await.expect("a project");
+    let replies = futures::future::join_all((0..20).map(|_| read(&client))).await;
+    assert!(replies.iter().all(|reply| reply == &Ok(7)), "{replies:?}");
+    assert_eq!((server.asked().len(), server.connections()), (21, 1));
+}
+
+/// The ways in which a request ends without a reply, with the words for them.
+const ENDS: [(Reaction, &str); 6] = [
+    (Reset(Reason::REFUSED_STREAM), "did not process the request"),
+    (Reset(Reason::INTERNAL_ERROR), "aborted the request: unexpected internal error encountered"),
+    (Reset(Reason::ENHANCE_YOUR_CALM), "aborted the request: detected excessive load generating behavior"),
+    (GoAway(Reason::NO_ERROR), "the connection"),
+    (GoAway(Reason::INTERNAL_ERROR), "the connection"),
+    (Close, "closed the connection without a reply"),
+];
+
+#[tokio::test]
+async fn a_read_is_repeated_as_often_as_with_any_server() {
+    for (end, words) in ENDS {
+        let server = server([Answer(200, PROJECT), end.clone()], Answer(200, PROJECT)).await;
+        let client = client(&server);
+        read(&client).await.expect("a project");
+        read(&client).await.unwrap_or_else(|error| panic!("{end:?}: {error}"));
+        assert_eq!(server.asked().len(), 3, "{end:?}: it is repeated once");
+        let server = self::server([], end.clone()).await;
+        let error = read(&self::client(&server)).await.expect_err("no reply");
+        assert!(matches!(error.fault, Fault::Offline(_)), "{end:?}: {error}");
+        assert!(error.message().starts_with("localhost:") && error.message().contains(words), "{end:?}: {error}");
+        assert_eq!(server.asked().len(), 4, "{end:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_write_is_sent_once_and_the_error_says_whether_it_may_have_succeeded() {
+    for (end, words) in ENDS {
+        let server = server([Answer(200, PROJECT), end.clone()], Answer(201, BRANCH)).await;
+        let client = client(&server);
+        read(&client).await.expect("a project");
+        let error = write(&client).await.expect_err("no reply");
+        let is_unprocessed = matches!(end, Reset(Reason::REFUSED_STREAM));
+        assert_eq!(matches!(error.fault, Fault::Offline(_)), is_unprocessed, "{end:?}: {error}");
+        assert_eq!(error.write_advice().starts_with("It may have succeeded"), !is_unprocessed, "{end:?}: {error}");
+        assert!(error.message().contains(words), "{end:?}: {error}");
+        assert_eq!(server.asked().len(), 2, "{end:?}: it is sent once");
+        assert_eq!(write(&client).await.as_deref(), Ok("next"), "{end:?}: the user sends it again");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_ends_while_idle_is_replaced_unnoticed() {
+    for _ in 0..5 {
+        let server = server([LastAnswer(PROJECT), LastAnswer(PROJECT)], Answer(201, BRANCH)).await;
+        let client = client(&server);
+        read(&client).await.expect("a project");
+        read(&client).await.expect("a project");
+        assert_eq!(write(&client).await.as_deref(), Ok("next"));
+        assert_eq!((server.asked().len(), server.connections()), (3, 3));
+    }
+}
+
+#[tokio::test]
+async fn half_of_a_reply_is_an_error() {
+    let server = server([Half(r#"{"id":"#), Half(r#"{"name":"#)], Answer(200, PROJECT)).await;
+    let client = client(&server);
+    let error = read(&client).await.expect_err("half of a reply");
+    assert_eq!(error.fault, Fault::Cut("the server aborted the reply".into()));
+    assert_eq!(server.asked().len(), 1, "it is not repeated at once");
+    let error = write(&client).await.expect_err("half of a reply");
+    assert!(error.write_advice().starts_with("It may have succeeded"), "{error}");
+    assert_eq!(read(&client).await, Ok(7), "other requests are not affected");
+    assert_eq!((server.asked().len(), server.connections()), (3, 1));
+}

@@ -1,0 +1,155 @@
+//! A server with HTTP/2 over TLS that reacts by script: it answers, resets streams or ends connections, and records the
+//! requests that it receives.
+
+use axum::http::{Request, Response};
+use h2::server::{Connection, SendResponse};
+use h2::{Ping, PingPong, Reason, RecvStream};
+use labscope::api::client::{Server, TlsFiles};
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+use url::Url;
+
+/// How the server reacts to a request.
+#[derive(Clone, Debug)]
+pub enum Reaction {
+    Answer(u16, &'static str),
+    /// The beginning of a reply, after which the stream is reset.
+    Half(&'static str),
+    /// The stream is reset before there is a reply.
+    Reset(Reason),
+    /// A reply after which the connection ends.
+    LastAnswer(&'static str),
+    /// The connection ends with a frame that says so.
+    GoAway(Reason),
+    /// The connection ends without a word.
+    Close,
+}
+
+use Reaction::*;
+
+/// A function that reacts to a request, by its line.
+type Mind = Box<dyn Fn(&str) -> Reaction + Send + Sync>;
+
+struct Shared {
+    mind: Mind,
+    asked: Mutex<Vec<String>>,
+    connections: AtomicUsize,
+}
+
+/// A server on a free local port; it stops with the test's runtime.
+pub struct Http2Server {
+    /// The root URL of the server.
+    pub url: Url,
+    shared: Arc<Shared>,
+}
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/certificates")).join(name)
+}
+
+impl Http2Server {
+    /// Starts a server that reacts by `mind`.
+    pub async fn start(mind: impl Fn(&str) -> Reaction + Send + Sync + 'static) -> Http2Server {
+        let key = PrivateKeyDer::from_pem_file(path("own.key")).expect("a key");
+        let certificate = CertificateDer::from_pem_file(path("own.pem")).expect("a certificate");
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("a configuration")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .expect("a certificate with its key");
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("a bound socket has an address").port();
+        let shared =
+            Arc::new(Shared { mind: Box::new(mind), asked: Mutex::default(), connections: AtomicUsize::new(0) });
+        let accepting = shared.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                accepting.connections.fetch_add(1, Ordering::Relaxed);
+                tokio::spawn(serve(acceptor.clone(), stream, accepting.clone()));
+            }
+        });
+        let url = Url::parse(&format!("https://localhost:{port}")).expect("an address is a URL");
+        Http2Server { url, shared }
+    }
+
+    /// Returns the settings with which a client trusts this server.
+    pub fn trusted(&self, server: Server) -> Server {
+        Server { tls: TlsFiles { ca_cert: Some(path("own.pem")), ..TlsFiles::default() }, ..server }
+    }
+
+    /// Returns the lines of all requests received so far.
+    pub fn asked(&self) -> Vec<String> {
+        self.shared.asked.lock().expect("no test panics while it holds this").clone()
+    }
+
+    /// Returns the number of connections opened so far.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+}
+
+async fn serve(acceptor: TlsAcceptor, stream: TcpStream, shared: Arc<Shared>) -> Option<()> {
+    let _ = stream.set_nodelay(true);
+    let stream = acceptor.accept(stream).await.ok()?;
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()), "the client speaks HTTP/2");
+    let mut connection: Connection<TlsStream<TcpStream>, _> = h2::server::handshake(stream).await.ok()?;
+    let pings = Arc::new(tokio::sync::Mutex::new(connection.ping_pong()?));
+    while let Some(Ok((request, respond))) = connection.accept().await {
+        let line = format!("{} {}", request.method(), request.uri().path());
+        let reaction = (shared.mind)(&line);
+        shared.asked.lock().expect("no test panics while it holds this").push(line);
+        match reaction {
+            Close => return None,
+            GoAway(reason) => connection.abrupt_shutdown(reason),
+            LastAnswer(_) => {
+                tokio::spawn(react(request, respond, reaction, pings.clone()));
+                connection.graceful_shutdown();
+            }
+            _ => drop(tokio::spawn(react(request, respond, reaction, pings.clone()))),
+        }
+    }
+    Some(())
+}
+
+/// Reads a request to its end, and answers it or resets its stream.
+async fn react(
+    request: Request<RecvStream>,
+    mut respond: SendResponse<axum::body::Bytes>,
+    reaction: Reaction,
+    pings: Arc<tokio::sync::Mutex<PingPong>>,
+) -> Option<()> {
+    let mut body = request.into_body();
+    while let Some(data) = body.data().await {
+        body.flow_control().release_capacity(data.ok()?.len()).ok()?;
+    }
+    let (status, text) = match reaction {
+        Answer(status, text) => (status, text),
+        LastAnswer(text) | Half(text) => (200, text),
+        Reset(reason) => {
+            respond.send_reset(reason);
+            return None;
+        }
+        GoAway(_) | Close => return None,
+    };
+    let head = Response::builder().status(status).header("content-type", "application/json").body(()).ok()?;
+    let mut stream = respond.send_response(head, false).ok()?;
+    let is_half = matches!(reaction, Half(_));
+    stream.send_data(text.into(), !is_half).ok()?;
+    if is_half {
+        // A reset discards what was not sent yet. The answer comes after it.
+        pings.lock().await.ping(Ping::opaque()).await.ok()?;
+        stream.send_reset(Reason::INTERNAL_ERROR);
+    }
+    Some(())
+}
