@@ -289,7 +289,26 @@ crate::endpoints! {
     /// Cherry-picks a commit to a branch.
     POST "/projects/{id}/repository/commits/{sha}/cherry_pick" => Commit,
     outdates [Commits, Repository, Branches, Project, MergeRequest, Changes];
-    struct CherryPick { id: Id, sha: String, branch: String }
+    struct CherryPick {
+        id: Id,
+        sha: String,
+        branch: String,
+        /// The message of the new commit (since 14.0).
+        message: Option<String>,
+        /// Whether to try only (since 13.3); earlier versions commit all the same.
+        dry_run: Option<bool>,
+    }
+
+    /// Reverts a commit on a branch (since 11.5).
+    UNSPECIFIED POST "/projects/{id}/repository/commits/{sha}/revert" => Commit,
+    outdates [Commits, Repository, Branches, Project, MergeRequest, Changes];
+    struct RevertCommit {
+        id: Id,
+        sha: String,
+        branch: String,
+        /// Whether to try only (since 13.3); earlier versions commit all the same.
+        dry_run: Option<bool>,
+    }
 
     /// Gets the diff of a commit.
     GET "/projects/{id}/repository/commits/{sha}/diff" => Vec<DiffEntry>, immutable by sha;

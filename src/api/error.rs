@@ -463,7 +463,10 @@ fn json_message(value: &Value) -> String {
                 .filter_map(|key| map.get(*key).map(json_message))
                 .find(|message| !message.is_empty());
             if let Some(message) = first {
-                return message;
+                return match map.get("error_code").and_then(Value::as_str) {
+                    Some(code) if !code.is_empty() => format!("{message} ({code})"),
+                    _ => message,
+                };
             }
             joined(map.iter().map(|(field, message)| by_field(field, message)), "; ")
         }

@@ -122,6 +122,8 @@ crate::resource! {
         references: Option<References>,
         diff_refs: Nullable<DiffRefs>,
         merge_error: Nullable<String>,
+        /// The commit that its commits were squashed to.
+        squash_commit_sha: Nullable<String>,
         /// The time before which it cannot be merged.
         merge_after: Nullable<Time>,
         /// Whether a rebase is running; only sent if [`GetMergeRequest`] asks for it.
@@ -134,7 +136,6 @@ crate::resource! {
     served {
         /// The user who merged it, or who requested the automatic merge.
         merge_user: Nullable<User>,
-        squash_commit_sha: Nullable<String>,
         squash_on_merge: Option<bool>,
         /// The time from which it can be merged.
         prepared_at: Nullable<Time>,

@@ -31,6 +31,7 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&[".spaces"], &["ignore whitespace"]),
     (&[".layout"], &["split", "unified", "inline"]),
     (&[".pick"], &["cherrypick", "backport"]),
+    (&[".revert"], &["undo merge", "roll back"]),
     // Toggles of lists.
     (&[".pin", ".sizes", ".pause", ".mark"], &["toggle"]),
     (&[".protect"], &["toggle protection", "protect branch", "unprotect branch"]),

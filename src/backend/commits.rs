@@ -7,7 +7,6 @@ use super::mount::Mount;
 use super::page::ListSize;
 use super::records::{self, Pipeline, Project, Status, level};
 use super::rejection::Rejection;
-use crate::api::Id;
 use crate::api::commits::*;
 use crate::api::merge_requests::MergeRequest;
 use crate::backend::presenters::{optional_time, parse_time, time};
@@ -29,20 +28,6 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListCommitStatuses>(statuses)
         .write::<SetCommitStatus>(set_status)
         .write::<RevertCommit>(revert)
-}
-
-crate::endpoints! {
-    unspecified section "Commits";
-
-    /// Reverts a commit on a branch (since 11.5).
-    POST "/projects/{id}/repository/commits/{sha}/revert" => Commit;
-    struct RevertCommit {
-        id: Id,
-        sha: String,
-        branch: String,
-        /// Whether to try only.
-        dry_run: Option<bool>,
-    }
 }
 
 fn list(call: &ReadCall, input: ListCommits) -> Outcome<Vec<Commit>> {
@@ -157,11 +142,37 @@ fn cherry_pick(call: &mut WriteCall, input: CherryPick) -> Outcome<Commit> {
     let project = project.clone();
     check_push(call, &project, &input.branch)?;
     let committer = call.commit_author(call.require_user()?.id);
-    let before = git.branch_head(&input.branch);
-    let id = git.cherry_pick(find(&git, &input.sha)?, &input.branch, &committer)?;
-    record_project_activity(call.world, project.id, call.now)?;
-    call.record_push(project.id, &git, &format!("refs/heads/{}", input.branch), before, Some(id));
-    ok(git.show(id)?)
+    let (commit, before) = (find(&git, &input.sha)?, git.branch_head(&input.branch));
+    let picked = git.cherry_pick(commit, &input.branch, input.message.as_deref(), &committer);
+    record_applied(call, &project, &git, &input.branch, before, picked, input.dry_run == Some(true))
+}
+
+/// Records the commit of a cherry-pick or revert as a push, or answers whether a dry run succeeded.
+fn record_applied(
+    call: &mut WriteCall,
+    project: &Project,
+    git: &Git,
+    branch: &str,
+    before: Option<Oid>,
+    applied: Result<Oid, Rejection>,
+    is_dry_run: bool,
+) -> Outcome<Commit> {
+    if !is_dry_run {
+        let id = applied?;
+        record_project_activity(call.world, project.id, call.now)?;
+        call.record_push(project.id, git, &format!("refs/heads/{branch}"), before, Some(id));
+        return ok(git.show(id)?);
+    }
+    call.ref_updates.take();
+    match applied {
+        Ok(_) => Ok(Answer::new(Commit::default()).status(200).with_body(json!({ "dry_run": "success" }))),
+        Err(mut refused) => {
+            if let Some(body) = refused.body.as_object_mut().filter(|_| refused.status == 400) {
+                body.insert("dry_run".into(), "error".into());
+            }
+            Err(refused)
+        }
+    }
 }
 
 fn revert(call: &mut WriteCall, input: RevertCommit) -> Outcome<Commit> {
@@ -181,14 +192,8 @@ fn revert(call: &mut WriteCall, input: RevertCommit) -> Outcome<Commit> {
     let title = git.show(commit)?.title;
     let message = format!("Revert \"{title}\"\n\nThis reverts {reverted}");
     let before = git.branch_head(&input.branch);
-    let id = git.revert(commit, &input.branch, &message, &by)?;
-    if input.dry_run == Some(true) {
-        call.ref_updates.take();
-        return Ok(Answer::new(Commit::default()).status(200).with_body(json!({ "dry_run": "success" })));
-    }
-    record_project_activity(call.world, project.id, call.now)?;
-    call.record_push(project.id, &git, &format!("refs/heads/{}", input.branch), before, Some(id));
-    ok(git.show(id)?)
+    let reverted = git.revert(commit, &input.branch, &message, &by);
+    record_applied(call, &project, &git, &input.branch, before, reverted, input.dry_run == Some(true))
 }
 
 fn find(git: &Git, sha: &str) -> Result<Oid, Rejection> {

@@ -67,7 +67,6 @@ const SERVER_ONLY: &[&[Description]] = &[
     access_tokens::ALL,
     changelog::ALL,
     commit_discussions::ALL,
-    commits::ALL,
     decisions::ALL,
     discussions::ALL,
     draft_notes::ALL,

@@ -8,6 +8,7 @@ use crate::app::query;
 use crate::app::session::CustomSection;
 use crate::domain::stack;
 use crate::domain::waiting_for::Answer;
+use crate::parts::apply_commits::{self, Operation};
 use crate::parts::columns::ColumnState;
 use crate::parts::list::ListLine;
 use crate::parts::list_prelude::*;
@@ -148,6 +149,18 @@ impl MergeRequests {
                 forms::merge_request::edit_all(chosen, self.source.project()).open(cx);
             }
         }
+    }
+
+    /// Returns whether a merge request can be reverted or picked by what the list says of it, or why not.
+    fn can_apply(&self, request: &MergeRequest, _: &View) -> Result<(), Disabled> {
+        apply_commits::commits_of(Operation::Revert, request, [].iter()).map(|_| ())
+    }
+
+    /// Asks for the branch on which a merge request is picked or reverted.
+    fn apply_to_branch(&self, operation: Operation, request: &MergeRequest, cx: &mut Cx) {
+        let Ok(commits) = apply_commits::commits_of(operation, request, [].iter()) else { return };
+        let target = Some(request.target_branch()).filter(|_| operation == Operation::Revert);
+        apply_commits::ask(operation, &self.source.project_of(request, &cx.view), commits, target, cx);
     }
 
     fn open_tab(&self, request: &MergeRequest, tab: Option<&str>, cx: &mut Cx) {
@@ -339,6 +352,26 @@ impl ListSource for MergeRequestSource {
             },
         )
         .writes(),
+        Command::row(
+            "mrs.revert",
+            &["Z"],
+            "Revert merge request…",
+            |pane: &mut MergeRequests, request: &MergeRequest, cx| {
+                pane.apply_to_branch(Operation::Revert, request, cx);
+            },
+        )
+        .writes()
+        .when_row(MergeRequests::can_apply),
+        Command::row(
+            "mrs.pick",
+            &["p"],
+            "Cherry-pick to branch…",
+            |pane: &mut MergeRequests, request: &MergeRequest, cx| {
+                pane.apply_to_branch(Operation::CherryPick, request, cx);
+            },
+        )
+        .writes()
+        .when_row(MergeRequests::can_apply),
     ];
 
     fn open(place: &Place, _view: &View) -> MergeRequestSource {

@@ -3,11 +3,11 @@
 
 pub mod add_key;
 pub mod ahead_behind;
+pub mod apply_commits;
 pub mod blob;
 pub mod board;
 pub mod breadcrumbs;
 pub mod changed_files;
-pub mod cherry_pick;
 pub mod ci;
 pub mod ci_file;
 pub mod columns;

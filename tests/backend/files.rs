@@ -226,7 +226,9 @@ async fn a_commit_is_reverted_on_a_branch() {
     json(server.put("ada", FILE, &form).await, 200).await;
     let path = format!("/projects/1/repository/commits/{first}/revert");
     let conflict = json(server.post("ada", &path, &[("branch", "main")]).await, 400).await;
-    assert_eq!(conflict["error_code"], "conflict");
+    assert_eq!((&conflict["error_code"], conflict.get("dry_run")), (&"conflict".into(), None));
+    let tried = json(server.post("ada", &path, &[("branch", "main"), ("dry_run", "true")]).await, 400).await;
+    assert_eq!((&tried["error_code"], &tried["dry_run"]), (&"conflict".into(), &"error".into()));
 }
 
 #[tokio::test]

@@ -44,6 +44,8 @@ async fn commits_can_create_change_move_and_delete_files() {
     assert_eq!(refused(stale).await, "The file has changed since you started editing it: a.txt");
 
     let pick = format!("/projects/1/repository/commits/{}/cherry_pick", second["id"].as_str().unwrap());
+    let tried = json(server.post("ada", &pick, &[("branch", "master"), ("dry_run", "true")]).await, 200).await;
+    assert_eq!(tried, value!({"dry_run": "success"}));
     let picked = json(server.post("ada", &pick, &[("branch", "master")]).await, 201).await;
     assert!(
         picked["message"]
@@ -57,6 +59,7 @@ async fn commits_can_create_change_move_and_delete_files() {
     );
     let again = json(server.post("ada", &pick, &[("branch", "master")]).await, 400).await;
     assert!(again["message"].as_str().unwrap().starts_with("Sorry, we cannot cherry-pick this commit automatically."));
+    assert_eq!(again["error_code"], "empty");
 }
 
 /// Creates a project with `a`, `b`, `dir/one` and `dir/two`, then sends one commit of `actions`.

@@ -40,8 +40,15 @@ requests! {
     ListCommitMergeRequests { id: acme(), sha: "abc".into() } =>
         "GET /projects/acme%2Fui/repository/commits/abc/merge_requests";
     GetCommitSignature { id: 1.into(), sha: "abc".into() } => "GET /projects/1/repository/commits/abc/signature";
-    CherryPick { id: 1.into(), sha: "abc".into(), branch: "main".into() } =>
-        "POST /projects/1/repository/commits/abc/cherry_pick | branch=main";
+    CherryPick {
+        id: 1.into(),
+        sha: "abc".into(),
+        branch: "main".into(),
+        message: word("Again"),
+        dry_run: Some(true),
+    } => "POST /projects/1/repository/commits/abc/cherry_pick | branch=main&dry_run=true&message=Again";
+    RevertCommit { id: 1.into(), sha: "abc".into(), branch: "main".into(), dry_run: Some(true) } =>
+        "POST /projects/1/repository/commits/abc/revert | branch=main&dry_run=true";
     GetCommitDiff { id: 1.into(), sha: "abc".into() } => "GET /projects/1/repository/commits/abc/diff";
     ListCommitComments { id: 1.into(), sha: "abc".into() } => "GET /projects/1/repository/commits/abc/comments";
     CreateCommitComment {

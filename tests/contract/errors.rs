@@ -27,6 +27,10 @@ fn the_message_of_an_error_is_found_in_every_format() {
         ("<html", ""),
         ("", ""),
         ("null", ""),
+        (
+            r#"{"message":"Sorry.\n       Try it in git.\n","error_code":"conflict"}"#,
+            "Sorry. Try it in git. (conflict)",
+        ),
         (r#"{"message":null,"error":null}"#, ""),
         (r#"{"message":null,"error":"invalid_token"}"#, "invalid_token"),
         (r#"{"message":{},"error":"title is missing"}"#, "title is missing"),

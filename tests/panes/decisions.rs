@@ -235,3 +235,41 @@ async fn conflicting_files_are_listed() {
     harness.expect("conflicts with its target branch").expect("changed on both sides:").expect("a.rs").expect("new.rs");
     harness.expect_no("only.rs").expect_no("else.rs");
 }
+
+fn merged() -> Value {
+    request().with(json!({"state": "merged", "merge_commit_sha": HEAD}))
+}
+
+#[tokio::test]
+async fn a_merged_merge_request_is_reverted_on_a_new_branch_for_a_new_one() {
+    open(request()).await.press("Z").expect("it is not merged").press("p").expect("it is not merged");
+    let mut harness = open(merged()).await;
+    let (project, branch) = ("/projects/acme%2Frocket-ui", "revert-9f3c2abd");
+    harness.reply(&format!("POST {project}/repository/branches"), json!({"name": branch}));
+    harness.reply(&format!("POST {project}/repository/commits/{HEAD}/revert"), json!({"id": "77", "title": "Revert"}));
+    harness.press("Z").expect("Revert commit 9f3c2abd").expect("!42 Draw only visible rows").expect(branch);
+    harness.press("C-s").settle().await.expect("New merge request in acme/rocket-ui").expect(branch);
+    assert_eq!(
+        sent(&harness),
+        [
+            format!("POST {project}/repository/branches branch={branch} ref=main"),
+            format!("POST {project}/repository/commits/{HEAD}/revert branch={branch}"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_conflict_is_named_and_leaves_no_new_branch() {
+    let mut harness = open(merged()).await;
+    let branches = "POST /projects/acme%2Frocket-ui/repository/branches";
+    let revert = format!("POST /projects/acme%2Frocket-ui/repository/commits/{HEAD}/revert");
+    let delete = "DELETE /projects/acme%2Frocket-ui/repository/branches/revert-9f3c2abd";
+    harness.reply(branches, json!({"name": "revert-9f3c2abd"})).reply_raw(delete, "");
+    harness.fail(&revert, 400, "Sorry, we cannot revert this commit automatically. (conflict)");
+    harness.press("Z C-s").settle().await.expect("Nothing was reverted").expect("conflict with main");
+    assert!(sent(&harness).contains(&delete.to_owned()), "{:?}", sent(&harness));
+    harness.press("Esc").settle().await;
+    // Without an answer, the branch may have the commit.
+    harness.fail(&revert, 502, "Bad gateway").press("Z C-s").settle().await.expect("Perhaps nothing was reverted");
+    assert_eq!(sent(&harness).iter().filter(|line| **line == delete).count(), 1, "{:?}", sent(&harness));
+}

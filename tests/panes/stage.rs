@@ -383,18 +383,30 @@ async fn cherry_picks_run_in_order_until_one_conflicts() {
     let mut app = Begin::at(place).size(120, 34).server(&server.base_url, token).open();
     app.settle().await;
     app.press("P").settle().await;
-    app.expect("Cherry-pick to").type_text("stable").settle().await;
-    app.press("Enter").expect("Cherry-pick to stable, in this order").press("y").until("Picked commit").await;
+    app.expect("Cherry-pick commit").expect("New branch").type_text("stable").settle().await;
+    app.press("Enter C-u C-s").until("Picked commit").await;
     app.settle().await;
     assert_eq!(app.app.place().pane, "commit");
     app.press("q").settle().await;
-    app.press("Space Space P").type_text("stable").settle().await;
-    app.press("Enter").press("y").until("Nothing was picked").await;
-    app.expect("Cherry-pick stopped")
-        .expect("cherry-pick this commit")
-        .expect("The one after it was not tried")
-        .press("y");
+    app.press("Space Space P").expect("Cherry-pick 2 commits").type_text("stable").settle().await;
+    app.press("Enter C-u C-s").until("Nothing was picked").await;
+    app.expect("Cherry-pick stopped").expect("changes conflict with stable").expect("The one after it").press("y");
     assert_eq!(app.app.place().pane, "commit");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_pick_to_a_new_branch_opens_the_form_of_its_merge_request() {
+    let server = served().await;
+    branch(&server, "stable").await;
+    meanwhile(&server, "main", vec![update("README.md", "# One\n")]).await;
+    let place = Place::new("commit").project(PROJECT).item("main");
+    let mut app = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens["ada"]).open();
+    app.settle().await;
+    app.press("P").type_text("stable").settle().await;
+    app.press("Enter Tab").type_text("Backport of one").press("C-s").until("New merge request in").await;
+    app.settle().await;
+    app.expect("cherry-pick-").expect("stable").expect("Backport of one");
     server.stop().await;
 }
 

@@ -190,19 +190,33 @@ impl Git {
     ///
     /// # Errors
     /// Fails with 404 if the branch does not exist, and with 400 if the changes conflict or change nothing.
-    pub fn cherry_pick(&self, commit: Oid, branch: &str, committer: &Author) -> Result<Oid, Rejection> {
+    pub fn cherry_pick(
+        &self,
+        commit: Oid,
+        branch: &str,
+        message: Option<&str>,
+        committer: &Author,
+    ) -> Result<Oid, Rejection> {
         let head = self.branch_head(branch).ok_or_else(|| Rejection::not_found("Branch"))?;
         let (picked, onto) = (self.find_commit(commit)?, self.tree(head)?);
-        let refused = || {
-            Rejection::bad_request(
-                "Sorry, we cannot cherry-pick this commit automatically. \
-                 A cherry-pick may have already been performed with this commit, or a more recent commit may have \
-                 updated some of its content.",
-            )
+        let refused = |code: &str| Rejection {
+            status: 400,
+            body: json!({
+                "message": "Sorry, we cannot cherry-pick this commit automatically. \
+                    A cherry-pick may have already been performed with this commit, or a more recent commit may have \
+                    updated some of its content.",
+                "error_code": code,
+            }),
         };
-        let tree = self.apply_commit(&picked, &onto).ok().flatten().filter(|tree| *tree != onto.id());
-        let tree = self.repo().find_tree(tree.ok_or_else(refused)?)?;
-        let message = format!("{}\n\n(cherry picked from commit {commit})", picked.message.trim_end());
+        let tree = self.apply_commit(&picked, &onto).ok().flatten().ok_or_else(|| refused("conflict"))?;
+        if tree == onto.id() {
+            return Err(refused("empty"));
+        }
+        let tree = self.repo().find_tree(tree)?;
+        let message = match message.filter(|message| !message.trim().is_empty()) {
+            Some(message) => message.to_owned(),
+            None => format!("{}\n\n(cherry picked from commit {commit})", picked.message.trim_end()),
+        };
         let signatures = (picked.author, committer.signature());
         self.commit_to_branch(branch, Some(head), &signatures, &message, &tree, Some(head))
     }

@@ -16,11 +16,12 @@ use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::parts::apply_commits::Operation;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, FileLocation};
 use crate::parts::commit_view::{CommitReads, CommitView};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::{cherry_pick, forms, list, project};
+use crate::parts::{apply_commits, forms, list, project};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
 use changes::{ChangesTab, MAX_COMMENT_PAGES};
@@ -125,6 +126,18 @@ impl CommitPane {
         }
     }
 
+    fn is_loaded(&self, view: &View) -> Result<(), Disabled> {
+        self.reads.commit(view).value.map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
+    }
+
+    /// Asks for the branch on which the commit is picked or reverted.
+    fn apply_to_branch(&mut self, operation: Operation, cx: &mut Cx) {
+        let names = self.reads.commit(&cx.view).value.map(apply_commits::name_of).into_iter().collect();
+        let default = project::default_branch(&cx.view, &self.reads.project).map(str::to_owned);
+        let target = default.filter(|_| operation == Operation::Revert);
+        apply_commits::ask(operation, &self.reads.project, names, target.as_deref(), cx);
+    }
+
     fn file(&mut self, cx: &mut Cx) {
         let Some(location) = self.changes().location() else { return };
         let mut place = Place::new("files")
@@ -225,11 +238,15 @@ impl PaneKind for CommitPane {
             cx.go(Place::new("files").project(pane.reads.project.clone()).at(sha));
         }),
         Command::new("commit.pick", &["P"], "Cherry-pick to branch…", |pane: &mut Self, cx| {
-            let picks = pane.reads.commit(&cx.view).value.map(cherry_pick::pick_of).into_iter().collect();
-            cherry_pick::ask(&pane.reads.project, picks, cx);
+            pane.apply_to_branch(Operation::CherryPick, cx);
         })
         .writes()
-        .when(|pane, view| pane.reads.commit(view).value.map(|_| ()).ok_or_else(|| "it has not loaded yet".into())),
+        .when(Self::is_loaded),
+        Command::new("commit.revert", &["Z"], "Revert commit…", |pane: &mut Self, cx| {
+            pane.apply_to_branch(Operation::Revert, cx);
+        })
+        .writes()
+        .when(Self::is_loaded),
         Command::new("commit.status", &["t"], "Set commit status…", |pane: &mut Self, cx| {
             let sha = pane.reads.full_sha(&cx.view);
             forms::commit::status(&pane.reads.project, &sha).open(cx);

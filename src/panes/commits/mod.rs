@@ -12,6 +12,7 @@ use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::pointer::Pointer;
 use crate::app::query;
 use crate::app::tone::Tone;
+use crate::parts::apply_commits::{CommitNames, Operation};
 use crate::parts::commit_history::History;
 use crate::parts::commit_view::{CommitReads, CommitView};
 use crate::parts::list;
@@ -21,7 +22,7 @@ use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::ref_choices::Refs;
 use crate::parts::ref_labels::Labels;
 use crate::parts::ref_split::{self, Reading, RefSplit};
-use crate::parts::{cherry_pick, forms, project};
+use crate::parts::{apply_commits, forms, project};
 use crate::store::Rows;
 use crate::ui::panels::{self, PanelRequest};
 use crate::ui::{glyph, text};
@@ -117,17 +118,28 @@ impl Commits {
         self.list.restart();
     }
 
-    /// Returns the marked commits, or the one under the cursor, oldest first.
-    fn picks(&self, view: &View) -> cherry_pick::PickedCommits {
+    /// Returns the marked commits, or the one under the cursor, newest first.
+    fn chosen(&self, view: &View) -> CommitNames {
         let marked = self.list.state.marked();
         if marked.is_empty() {
-            return self.current(view).map(cherry_pick::pick_of).into_iter().collect();
+            return self.current(view).map(apply_commits::name_of).into_iter().collect();
         }
         let rows = self.rows(view);
-        let mut picks: cherry_pick::PickedCommits =
-            rows.iter().filter(|c| marked.contains(&c.id)).map(cherry_pick::pick_of).collect();
-        picks.reverse();
-        picks
+        rows.iter().filter(|c| marked.contains(&c.id)).map(apply_commits::name_of).collect()
+    }
+
+    /// Asks for the branch to which the commits are picked, the oldest one first.
+    fn pick(&mut self, cx: &mut Cx) {
+        let mut commits = self.chosen(&cx.view);
+        commits.reverse();
+        apply_commits::ask(Operation::CherryPick, &self.source.project, commits, None, cx);
+    }
+
+    /// Asks for the branch on which the commits are reverted, the newest one first.
+    fn revert(&mut self, cx: &mut Cx) {
+        let commits = self.chosen(&cx.view);
+        let listed = self.source.marked_ref(&cx.view).map(str::to_owned);
+        apply_commits::ask(Operation::Revert, &self.source.project, commits, listed.as_deref(), cx);
     }
 
     fn open_commit(&mut self, commit: &Commit, cx: &mut Cx) {
@@ -218,9 +230,10 @@ impl ListSource for CommitSource {
             list::need(pane.marked_pair(view), &pane.rows(view), none).map(|_| ())
         }),
         Command::row("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Commits, _, cx| {
-            cherry_pick::ask(&pane.source.project, pane.picks(&cx.view), cx);
+            pane.pick(cx);
         })
         .writes(),
+        Command::row("commits.revert", &["Z"], "Revert commits…", |pane: &mut Commits, _, cx| pane.revert(cx)).writes(),
         Command::row("commits.branch", &["+"], "Create branch…", |pane: &mut Commits, commit: &Commit, cx| {
             let form = forms::refs::create_branch(&pane.source.project, &GitRef::from(&commit.id));
             form.then(|answer| Some(created(&answer.downcast_ref::<Branch>()?.name))).open(cx);

@@ -1,4 +1,4 @@
-//! Decisions on a merge request: approving, merging, rebasing, and toggling the draft state.
+//! Decisions on a merge request: approving, merging, rebasing, toggling the draft state, and reverting or picking it.
 
 use super::Mr;
 use crate::api::decisions::{
@@ -15,6 +15,7 @@ use crate::app::view::View;
 use crate::domain::merge_status::{self, Obstacle};
 use crate::domain::stack::is_on;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
+use crate::parts::apply_commits::{self, CommitNames, Operation};
 use crate::parts::review;
 use crate::store::Write;
 use crate::ui::text::sanitize;
@@ -223,6 +224,27 @@ impl Mr {
         let rebase = RebaseMergeRequest { id: self.reads.project.clone(), merge_request_iid: self.reads.iid };
         let send = Action::Send(Write::new(&rebase, format!("start rebase of !{}", self.reads.iid)));
         cx.act(App::confirm("Rebase", question, send));
+    }
+
+    /// Returns the commits that brought it into its target branch, or why there are none.
+    pub(super) fn merged_commits(&self, operation: Operation, view: &View) -> Result<CommitNames, Disabled> {
+        let known = self.reads.known(view).ok_or("the merge request is still loading")?;
+        let own = view.store.list(&self.reads.commits());
+        let commits = apply_commits::commits_of(operation, known, own.iter())?;
+        if commits.len() > 1 && own.has_more {
+            return Err("it has more commits than are loaded".into());
+        }
+        Ok(commits)
+    }
+
+    /// Asks for the branch on which it is picked or reverted.
+    pub(super) fn apply_to_branch(&mut self, operation: Operation, cx: &mut Cx) {
+        let view = cx.view;
+        let (Some(known), Ok(commits)) = (self.reads.known(&view), self.merged_commits(operation, &view)) else {
+            return;
+        };
+        let target = Some(known.target_branch()).filter(|_| operation == Operation::Revert);
+        apply_commits::ask(operation, &self.reads.project, commits, target, cx);
     }
 
     /// Marks the merge request as draft or as ready, by changing its title.

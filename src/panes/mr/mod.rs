@@ -25,6 +25,7 @@ use crate::app::place::Place;
 use crate::app::place_info::Needs;
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::parts::apply_commits::Operation;
 use crate::parts::changed_files::Changes;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
@@ -341,6 +342,16 @@ impl PaneKind for Mr {
         Command::new("mr.rebase", &["B"], "Rebase source branch…", |pane: &mut Self, cx| pane.rebase(cx))
             .writes()
             .when(Mr::can_rebase),
+        Command::new("mr.revert", &["Z"], "Revert merge request…", |pane: &mut Self, cx| {
+            pane.apply_to_branch(Operation::Revert, cx);
+        })
+        .writes()
+        .when(|pane, view| pane.merged_commits(Operation::Revert, view).map(|_| ())),
+        Command::new("mr.pick", &["p"], "Cherry-pick to branch…", |pane: &mut Self, cx| {
+            pane.apply_to_branch(Operation::CherryPick, cx);
+        })
+        .writes()
+        .when(|pane, view| pane.merged_commits(Operation::CherryPick, view).map(|_| ())),
         Command::new("mr.draft", &[], "Mark as draft or ready", |pane: &mut Self, cx| pane.toggle_draft(cx))
             .writes()
             .when(|pane, view| pane.open_merge_request(view).map(|_| ())),

@@ -101,7 +101,10 @@ pub fn create_tag(id: &Id, at: &GitRef) -> Form {
 }
 
 /// Checks the name of a ref by git's rules; an empty name is accepted because it is still being typed.
-fn check_name(name: &str) -> Result<(), String> {
+///
+/// # Errors
+/// Fails with the reason why git does not accept it.
+pub fn check_name(name: &str) -> Result<(), String> {
     match invalid_reason(name).filter(|_| !name.is_empty()) {
         Some(why) => Err(why.to_owned()),
         None => Ok(()),
