@@ -47,8 +47,10 @@ pub mod schedules;
 pub mod search;
 pub mod snippets;
 pub mod subject;
+pub mod subscriptions;
 pub mod tags;
 pub mod test_reports;
+pub mod time_tracking;
 pub mod todos;
 pub mod topic;
 pub mod types;
@@ -101,8 +103,10 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("schedules", schedules::ALL),
     ("search", search::ALL),
     ("snippets", snippets::ALL),
+    ("subscriptions", subscriptions::ALL),
     ("tags", tags::ALL),
     ("test_reports", test_reports::ALL),
+    ("time_tracking", time_tracking::ALL),
     ("todos", todos::ALL),
     ("uploads", uploads::ALL),
     ("users", users::ALL),

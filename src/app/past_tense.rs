@@ -10,6 +10,7 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("let", "let"),
     ("make", "made"),
     ("put", "put"),
+    ("reset", "reset"),
     ("send", "sent"),
     ("set", "set"),
     ("star", "starred"),

@@ -32,6 +32,8 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&[".layout"], &["split", "unified", "inline"]),
     (&[".pick"], &["cherrypick", "backport"]),
     (&[".revert"], &["undo merge", "roll back"]),
+    (&["mr.subscribe", "mrs.subscribe", "issue.subscribe", "issues.subscribe"], &["notifications", "follow", "watch"]),
+    (&[".time"], &["spend", "estimate", "time spent", "hours"]),
     // Toggles of lists.
     (&[".pin", ".sizes", ".pause", ".mark"], &["toggle"]),
     (&[".protect"], &["toggle protection", "protect branch", "unprotect branch"]),

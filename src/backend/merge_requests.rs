@@ -22,6 +22,7 @@ use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User as UserView;
 use crate::api::{Id, NoContent, Raw};
 use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
+use crate::domain::work_time;
 use git2::Oid;
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -83,23 +84,9 @@ pub fn time_stats(time: records::TimeSpent) -> TimeStats {
     TimeStats {
         time_estimate: time.estimate,
         total_time_spent: time.spent,
-        human_time_estimate: format_duration(time.estimate),
-        human_total_time_spent: format_duration(time.spent),
+        human_time_estimate: work_time::format(time.estimate),
+        human_total_time_spent: work_time::format(time.spent),
     }
-}
-
-/// Formats a duration, such as `2d 3h 30m`: a day has eight hours, a week five days, and a month four weeks.
-fn format_duration(seconds: u64) -> Option<String> {
-    let mut rest = seconds;
-    let units = [("mo", 20 * 8 * 3600), ("w", 5 * 8 * 3600), ("d", 8 * 3600), ("h", 3600), ("m", 60), ("s", 1)];
-    let mut words = Vec::new();
-    for (unit, length) in units {
-        if rest >= length {
-            words.push(format!("{}{unit}", rest / length));
-            rest %= length;
-        }
-    }
-    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// Counts the tasks in a text, and the completed ones.
@@ -966,17 +953,4 @@ pub fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> 
     call.world.add_mention_todos(on, None, (&before.description, &mr.description), caller, now);
     call.record_merge_request_event(&mr, action);
     ok(call.show_merge_request_detail(&mr, &git)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_use_working_days_and_weeks() {
-        let hour = 3600;
-        let durations = [59 * 60, hour, 8 * hour, 9 * hour + 30, 5 * 8 * hour, 20 * 8 * hour, 0].map(format_duration);
-        let words = durations.iter().map(|words| words.as_deref().unwrap_or_default());
-        assert_eq!(words.collect::<Vec<_>>(), ["59m", "1h", "1d", "1d 1h 30s", "1w", "1mo", ""]);
-    }
 }

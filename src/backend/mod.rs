@@ -79,6 +79,7 @@ mod suggestions;
 mod tags;
 mod temp_folder;
 mod test_reports;
+mod time_tracking;
 mod todos;
 mod uploads;
 mod users;

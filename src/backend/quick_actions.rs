@@ -9,13 +9,13 @@ use super::params::{self, Inputs};
 use super::presenters::parse_time;
 use super::records::{self, Noteable, ReviewState, Reviewer, State, TodoAction, level};
 use super::rejection::Rejection;
-use super::{decisions, discussions, draft_notes, issues, merge_requests, notes, subscriptions};
+use super::{decisions, discussions, draft_notes, issues, merge_requests, notes, subscriptions, time_tracking};
 use crate::api::decisions::{Approve, Merge, RebaseMergeRequest, Unapprove};
 use crate::api::discussions::{CreateDiscussion, Discussion, ReplyToDiscussion};
 use crate::api::notes::{CreateNote, Note};
 use crate::api::{self, Id};
-use crate::domain::emoji;
 use crate::domain::quick_actions::{self, Command, On};
+use crate::domain::{emoji, work_time};
 use jiff::civil::Date;
 use jiff::{Span, tz::TimeZone};
 use serde_json::{Map, Value, json};
@@ -85,6 +85,10 @@ const SERVED: &[&str] = &[
     "due",
     "remove_due_date",
     "confidential",
+    "estimate",
+    "remove_estimate",
+    "spend",
+    "remove_time_spent",
 ];
 
 /// The result of one quick action.
@@ -226,9 +230,40 @@ fn run(call: &mut WriteCall, target: &NoteTarget, name: &str, command: &Command)
                 applied(format!("Toggled :{}: emoji reaction.", emoji.name))
             }
         },
+        ("estimate" | "remove_estimate" | "spend" | "remove_time_spent", _) => {
+            track_time(call, target, name, arguments)
+        }
         (_, Noteable::MergeRequest(id)) if is_review(name) => review(call, target, id, user, name, command)?,
         _ => change(call, target, name, arguments, what)?,
     })
+}
+
+/// Changes the estimated or spent time. A date after the spent time is ignored.
+fn track_time(call: &mut WriteCall, target: &NoteTarget, name: &str, arguments: &str) -> Done {
+    let amount = match arguments.rsplit_once(' ') {
+        Some((amount, last)) if last.parse::<Date>().is_ok() => amount.trim(),
+        _ => arguments,
+    };
+    let words = match (name, work_time::parse(amount)) {
+        ("estimate" | "spend", None) => return NotUnderstood,
+        ("estimate", Some(seconds)) => {
+            let words = work_time::format(seconds.unsigned_abs()).unwrap_or_else(|| "0h".into());
+            format!("Set time estimate to {words}.")
+        }
+        ("spend", Some(seconds)) => {
+            let words = work_time::format(seconds.unsigned_abs()).unwrap_or_default();
+            format!("{} {words} spent time.", if seconds < 0 { "Subtracted" } else { "Added" })
+        }
+        ("remove_estimate", _) => "Removed time estimate.".to_owned(),
+        _ => "Removed spent time.".to_owned(),
+    };
+    let outcome = match name {
+        "estimate" => time_tracking::set_estimate(call, target, amount),
+        "remove_estimate" => time_tracking::set_estimate(call, target, "0"),
+        "spend" => time_tracking::spend(call, target, amount),
+        _ => time_tracking::reset_spent(call, target),
+    };
+    if outcome.is_ok() { applied(words) } else { Refused }
 }
 
 /// Returns whether a quick action is about a review or the merge itself, and not a change of a field.

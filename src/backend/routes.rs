@@ -6,7 +6,7 @@ use super::{
     discussions, draft_notes, environments, events, files, forks, git_http, groups, hooks, identity, issues, jobs,
     keys, labels, license, members, merge_requests, milestones, namespaces, notes, notifications, oauth, pipelines,
     projects, protected_branches, protected_tags, quick_actions, releases, repository, runners, schedules, search,
-    snippets, subscriptions, tags, test_reports, todos, uploads, users, variables, versions,
+    snippets, subscriptions, tags, test_reports, time_tracking, todos, uploads, users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -55,6 +55,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     subscriptions::mount,
     tags::mount,
     test_reports::mount,
+    time_tracking::mount,
     todos::mount,
     uploads::mount,
     users::mount,
@@ -84,7 +85,7 @@ const SERVER_ONLY: &[&[Description]] = &[
     releases::ALL,
     repository::ALL,
     snippets::ALL,
-    subscriptions::ALL,
+    time_tracking::ALL,
     uploads::ALL,
     users::ALL,
     versions::ALL,

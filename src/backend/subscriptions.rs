@@ -1,42 +1,20 @@
 //! Subscriptions of the caller to merge requests and issues.
 
-use super::call::{Outcome, WriteCall, ok};
+use super::call::{Answer, Outcome, WriteCall};
 use super::mount::Mount;
 use super::notes;
 use super::records::{Noteable, level};
 use super::rejection::Rejection;
-use crate::api::issues::Issue;
-use crate::api::merge_requests::MergeRequest;
-use crate::api::types::Specified;
-use serde::{Deserialize, Serialize};
+use crate::api::json;
+use crate::api::subscriptions::*;
+use crate::api::{self, NoContent};
 
 pub fn mount(mount: Mount) -> Mount {
     mount.write::<Subscribe>(|call, e| set(call, &e.on, true)).write::<Unsubscribe>(|call, e| set(call, &e.on, false))
 }
 
-/// The object whose subscription has changed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Subscribed {
-    MergeRequest(Box<MergeRequest>),
-    Issue(Box<Issue>),
-}
-
-impl Specified for Subscribed {}
-
-crate::endpoints! {
-    unspecified section "Subscriptions";
-
-    /// Subscribes the caller; 304 without a change.
-    POST "/subscribe" of on: Noteable [merge_request, issue] => Subscribed;
-    struct Subscribe {}
-
-    /// Unsubscribes the caller; 304 without a change.
-    POST "/unsubscribe" of on: Noteable [merge_request, issue] => Subscribed;
-    struct Unsubscribe {}
-}
-
-pub fn set(call: &mut WriteCall, on: &crate::api::Noteable, subscribes: bool) -> Outcome<Subscribed> {
+/// Subscribes the caller, or ends the subscription; answers with the object.
+pub fn set(call: &mut WriteCall, on: &api::Noteable, subscribes: bool) -> Outcome<NoContent> {
     let target = notes::target(call, on)?;
     let (on, user) = (target.noteable, call.require_user()?.id);
     let may_update = target.author == user || target.level >= level::DEVELOPER;
@@ -58,13 +36,13 @@ pub fn set(call: &mut WriteCall, on: &crate::api::Noteable, subscribes: bool) ->
             let mr = call.world.merge_requests.get(id).ok_or_else(Rejection::record_not_found)?;
             let project = call.world.projects.get(mr.target_project).ok_or_else(Rejection::record_not_found)?;
             let git = call.git(project)?;
-            Subscribed::MergeRequest(Box::new(call.show_merge_request_detail(mr, &git)?))
+            json::to_value(&call.show_merge_request_detail(mr, &git)?)
         }
         Noteable::Issue(id) => {
             let issue = call.world.issues.get(id).ok_or_else(Rejection::record_not_found)?;
-            Subscribed::Issue(Box::new(call.show_issue_detail(issue)))
+            json::to_value(&call.show_issue_detail(issue))
         }
         Noteable::Snippet(_) | Noteable::Epic(_) => return Err(Rejection::record_not_found()),
     };
-    ok(shown)
+    Ok(Answer::new(NoContent).status(201).with_body(shown.unwrap_or_default()))
 }

@@ -1,6 +1,6 @@
 //! Rules and parsers that neither draw nor know the interface: archives, test reports, public keys, Git LFS pointers, names of
 //! emoji, edits of lines, lines of logs, CI/CD variables and what configurations declare, times of schedules, quick actions,
-//! stacks of merge requests and who they wait for, YAML.
+//! stacks of merge requests and who they wait for, amounts of work, YAML.
 
 pub mod ci_config;
 pub mod ci_variables;
@@ -18,5 +18,6 @@ pub mod quick_actions;
 pub mod stack;
 pub mod text;
 pub mod waiting_for;
+pub mod work_time;
 pub mod yaml;
 pub mod zip;

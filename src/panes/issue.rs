@@ -5,7 +5,7 @@ use crate::api::endpoint::encode;
 use crate::api::issues::{
     DeleteIssue, GetIssue, Issue, ListClosingMergeRequests, ListIssueParticipants, ListRelatedMergeRequests,
 };
-use crate::api::merge_requests::{MergeRequest, TimeStats};
+use crate::api::merge_requests::MergeRequest;
 use crate::api::search::{Hit, SearchWithin};
 use crate::api::{Fault, GitRef, Id, Noteable, Scope, Time};
 use crate::app::App;
@@ -26,7 +26,10 @@ use crate::app::view::View;
 use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
 use crate::parts::dates::{age, time_ago};
 use crate::parts::notes::Notes;
-use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_markdown, review, sidebar};
+use crate::parts::{
+    breadcrumbs, forms, issues, label_colors, project, rendered_markdown, review, sidebar, subscription, time_tracking,
+    todos,
+};
 use crate::store::{Load, Revision, Want, Write};
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
@@ -333,13 +336,6 @@ impl IssuePane {
             }
             _ => String::new(),
         };
-        let time =
-            |of: fn(&TimeStats) -> &Option<String>| issue.time_stats.as_ref().and_then(|stats| of(stats).clone());
-        let spent = match (time(|stats| &stats.human_total_time_spent), time(|stats| &stats.human_time_estimate)) {
-            (spent, Some(estimate)) => format!("{} of {estimate}", spent.unwrap_or_else(|| "0h".into())),
-            (Some(spent), None) => spent,
-            (None, None) => String::new(),
-        };
         let votes = match (issue.upvotes, issue.downvotes) {
             (0, 0) => String::new(),
             (up, down) => format!("{up} up, {down} down"),
@@ -357,9 +353,10 @@ impl IssuePane {
             ("Milestone", milestone, Role::Text),
             ("Due", due, Role::Text),
             ("Weight", issue.weight.map(|weight| weight.to_string()).unwrap_or_default(), Role::Text),
-            ("Time spent", spent, Role::Text),
+            ("Time spent", time_tracking::summary(issue.time_stats.as_ref()), Role::Text),
             ("Votes", votes, Role::Text),
             ("Participants", people.join("  "), Role::User),
+            ("Subscribed", subscription::word(issue.subscribed).to_owned(), Role::Text),
         ];
         for (label, words, role) in facts.into_iter().filter(|(_, words, _)| !words.is_empty()) {
             let words = text::fit(&words, width.saturating_sub(LABEL_WIDTH));
@@ -503,6 +500,30 @@ impl PaneKind for IssuePane {
         .when(Self::can_change),
         Command::new("issue.people", &["P"], "Edit assignees…", |pane: &mut Self, cx| {
             pane.open_form(forms::issue::assignees, cx);
+        })
+        .writes()
+        .when(Self::can_change),
+        Command::new("issue.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Self, cx| {
+            let is_subscribed = pane.issue(&cx.view).and_then(|issue| issue.subscribed);
+            if let Some(on) = pane.noteable() {
+                subscription::toggle(&on, is_subscribed, cx);
+            }
+        })
+        .writes()
+        .when(Self::can_change),
+        Command::new("issue.todo", &["T"], "Add to-do", |pane: &mut Self, cx| {
+            if let Some(on) = pane.noteable() {
+                cx.act(Action::Send(todos::add(&on)));
+            }
+        })
+        .writes()
+        .when(Self::can_change),
+        Command::new("issue.time", &["H"], "Edit time tracking…", |pane: &mut Self, cx| {
+            let view = cx.view;
+            let stats = pane.issue(&view).and_then(|issue| issue.time_stats.as_ref());
+            if let Some(on) = pane.noteable() {
+                time_tracking::choose::<Self>(&on, stats, cx);
+            }
         })
         .writes()
         .when(Self::can_change),

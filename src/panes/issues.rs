@@ -1,13 +1,13 @@
 //! The issues of a project, of a group or of the user, with tabs by state, and the description of the selected issue.
 
-use crate::api::issues::Issue;
-use crate::api::{Id, Scope, Time};
+use crate::api::issues::{GetIssue, Issue};
+use crate::api::{Id, Noteable, Scope, Time};
 use crate::app::overlay::batch::Batch;
 use crate::app::pane::Breadcrumb;
 use crate::parts::issue_query::IssueQuery;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
-use crate::parts::{forms, issues, profile, rendered_markdown, scope};
+use crate::parts::{forms, issues, profile, rendered_markdown, scope, subscription, time_tracking, todos};
 use crate::store::Work;
 use crate::ui::text;
 
@@ -38,6 +38,10 @@ impl IssueSource {
 
     fn project_of(&self, issue: &Issue, view: &View) -> Id {
         self.project().cloned().unwrap_or_else(|| issues::project(issue, view))
+    }
+
+    fn noteable(&self, issue: &Issue, view: &View) -> Noteable {
+        Noteable::Issue { project: self.project_of(issue, view), iid: issue.iid }
     }
 }
 
@@ -155,6 +159,21 @@ impl ListSource for IssueSource {
         .writes(),
         Command::row("issues.people", &["P"], "Edit assignees…", |pane: &mut Issues, issue: &Issue, cx| {
             forms::issue::assignees(&pane.source.project_of(issue, &cx.view), issue.iid, &cx.view).open(cx);
+        })
+        .writes(),
+        Command::row("issues.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Issues, issue: &Issue, cx| {
+            let single = GetIssue { id: pane.source.project_of(issue, &cx.view), issue_iid: issue.iid };
+            let single = cx.view.store.get(&single).value.unwrap_or(issue);
+            subscription::toggle(&pane.source.noteable(issue, &cx.view), single.subscribed, cx);
+        })
+        .writes(),
+        Command::row("issues.todo", &["T"], "Add to-do", |pane: &mut Issues, issue: &Issue, cx| {
+            cx.act(Action::Send(todos::add(&pane.source.noteable(issue, &cx.view))));
+        })
+        .writes(),
+        Command::row("issues.time", &["H"], "Edit time tracking…", |pane: &mut Issues, issue: &Issue, cx| {
+            let on = pane.source.noteable(issue, &cx.view);
+            time_tracking::choose::<Issues>(&on, issue.time_stats.as_ref(), cx);
         })
         .writes(),
         Issues::columns_command("issues.columns"),

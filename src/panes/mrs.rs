@@ -1,8 +1,8 @@
 //! The merge requests of a project, of a group or of all projects, with tabs by state, and the description of the
 //! selected one.
 
-use crate::api::merge_requests::MergeRequest;
-use crate::api::{Id, Scope};
+use crate::api::merge_requests::{GetMergeRequest, MergeRequest};
+use crate::api::{Id, Noteable, Scope};
 use crate::app::overlay::batch::Batch;
 use crate::app::query;
 use crate::app::session::CustomSection;
@@ -15,7 +15,7 @@ use crate::parts::list_prelude::*;
 use crate::parts::list_source::TabWords;
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::MergeRequestQuery;
-use crate::parts::{forms, last_seen, profile, rendered_markdown, review, scope};
+use crate::parts::{forms, last_seen, profile, rendered_markdown, review, scope, subscription, time_tracking, todos};
 use crate::store::{Rows, Work};
 use crate::ui::{glyph, text};
 use std::collections::{HashMap, HashSet};
@@ -54,6 +54,10 @@ impl MergeRequestSource {
 
     fn project_of(&self, merge_request: &MergeRequest, view: &View) -> Id {
         self.project().cloned().unwrap_or_else(|| review::project(merge_request, view))
+    }
+
+    fn noteable(&self, request: &MergeRequest, view: &View) -> Noteable {
+        Noteable::MergeRequest { project: self.project_of(request, view), iid: request.iid }
     }
 
     fn details<T>(&self, request: &MergeRequest, view: &View, of: impl FnOnce(&Details<'_>) -> T) -> T {
@@ -349,6 +353,31 @@ impl ListSource for MergeRequestSource {
             |pane: &mut MergeRequests, request: &MergeRequest, cx| {
                 let project = pane.source.project_of(request, &cx.view);
                 forms::merge_request::people(&project, request, &cx.view).open(cx);
+            },
+        )
+        .writes(),
+        Command::row(
+            "mrs.subscribe",
+            &["b"],
+            "Subscribe or unsubscribe",
+            |pane: &mut MergeRequests, request: &MergeRequest, cx| {
+                let single = GetMergeRequest::new(pane.source.project_of(request, &cx.view), request.iid);
+                let single = cx.view.store.get(&single).value.unwrap_or(request);
+                subscription::toggle(&pane.source.noteable(request, &cx.view), single.subscribed, cx);
+            },
+        )
+        .writes(),
+        Command::row("mrs.todo", &["T"], "Add to-do", |pane: &mut MergeRequests, request: &MergeRequest, cx| {
+            cx.act(Action::Send(todos::add(&pane.source.noteable(request, &cx.view))));
+        })
+        .writes(),
+        Command::row(
+            "mrs.time",
+            &["H"],
+            "Edit time tracking…",
+            |pane: &mut MergeRequests, request: &MergeRequest, cx| {
+                let on = pane.source.noteable(request, &cx.view);
+                time_tracking::choose::<MergeRequests>(&on, request.time_stats.as_ref(), cx);
             },
         )
         .writes(),

@@ -82,3 +82,8 @@ pub fn again(todo: &Todo) -> Option<Write> {
     };
     Some(Write::new(&CreateTodo { on }, format!("add {} to the to-dos", label(todo))))
 }
+
+/// Returns the write that adds a merge request or issue to the user's to-dos.
+pub fn add(on: &Noteable) -> Write {
+    Write::new(&CreateTodo { on: on.clone() }, format!("add {} to your to-dos", on.short()))
+}

@@ -59,6 +59,7 @@ mod snippets;
 mod storage;
 mod suggestions;
 mod test_reports;
+mod time_tracking;
 mod todos;
 mod uploads;
 mod variables;

@@ -81,6 +81,7 @@ mod threads;
 mod todos;
 mod token;
 mod trace;
+mod tracking;
 mod variables;
 mod verdict;
 mod waiting;

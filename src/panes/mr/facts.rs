@@ -10,7 +10,7 @@ use crate::app::view::View;
 use crate::domain::merge_status;
 use crate::parts::dates::{age, ago, date};
 use crate::parts::stack::Stack;
-use crate::parts::{breadcrumbs, ci, label_colors, merge_state, review, sidebar};
+use crate::parts::{breadcrumbs, ci, label_colors, merge_state, review, sidebar, subscription, time_tracking};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
@@ -177,6 +177,8 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
     let others = facts.participants.iter().filter(named).take(MAX_PARTICIPANTS);
     let others = others.map(|participant| user(&participant.username)).collect();
     out.fact("Participants", others);
+    let fact = |words: String| if words.is_empty() { Vec::new() } else { vec![Line::new(words, Role::Text)] };
+    out.fact("Subscribed", fact(subscription::word(m.subscribed).to_owned()));
     let labels = m.labels().iter().map(|label| label_colors::line(view, label.name(), &facts.labels)).collect();
     out.fact("Labels", labels);
     out.fact("Stack", stack(m, &facts.stack));
@@ -184,6 +186,7 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
         let words = vec![Line::new(milestone.title.clone(), Role::Text)];
         out.fact("Milestone", words);
     }
+    out.fact("Time spent", fact(time_tracking::summary(m.time_stats.as_ref())));
     let merge = merge(&out, m);
     out.fact("Merge", merge);
     if *m.discussion_locked == Some(true) {

@@ -30,7 +30,7 @@ use crate::parts::changed_files::Changes;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::{breadcrumbs, forms, last_seen, list, review};
+use crate::parts::{breadcrumbs, forms, last_seen, list, review, subscription, time_tracking, todos};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
 use changes::ChangesTab;
@@ -352,6 +352,24 @@ impl PaneKind for Mr {
         })
         .writes()
         .when(|pane, view| pane.merged_commits(Operation::CherryPick, view).map(|_| ())),
+        Command::new("mr.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Self, cx| {
+            let is_subscribed = pane.reads.known(&cx.view).and_then(|known| known.subscribed);
+            subscription::toggle(&pane.reads.noteable(), is_subscribed, cx);
+        })
+        .writes()
+        .when(Mr::can_comment),
+        Command::new("mr.todo", &["T"], "Add to-do", |pane: &mut Self, cx| {
+            cx.act(Action::Send(todos::add(&pane.reads.noteable())));
+        })
+        .writes()
+        .when(Mr::can_comment),
+        Command::new("mr.time", &["H"], "Edit time tracking…", |pane: &mut Self, cx| {
+            let view = cx.view;
+            let stats = pane.reads.known(&view).and_then(|known| known.time_stats.as_ref());
+            time_tracking::choose::<Self>(&pane.reads.noteable(), stats, cx);
+        })
+        .writes()
+        .when(Mr::can_comment),
         Command::new("mr.draft", &[], "Mark as draft or ready", |pane: &mut Self, cx| pane.toggle_draft(cx))
             .writes()
             .when(|pane, view| pane.open_merge_request(view).map(|_| ())),
