@@ -11,6 +11,7 @@ use labscope::app::place::Place;
 use labscope::runtime::Turn;
 use labscope::store::{PER_PAGE, ParsedReply, Task, TaskKey};
 use std::collections::VecDeque;
+use std::time::Duration;
 use support::changes::{FILES, reply};
 use support::{Table, frame, key, screen, start};
 
@@ -23,6 +24,8 @@ const PIECE: usize = 64 * 1024;
 const WAITING: usize = 8 << 20;
 /// The number of computations that finish between two key presses.
 const WORKERS: usize = 2;
+/// The time between two key presses, as while a key is held.
+const KEY_INTERVAL: Duration = Duration::from_millis(30);
 /// The maximum time of a key press and its frame, in milliseconds.
 const LONGEST: f64 = 16.0;
 /// The 99th percentile may be at most `RATIO` times the median, unless it is below `FELT` milliseconds, which nobody
@@ -52,7 +55,9 @@ type Server<'a> = &'a dyn Fn(&str, usize) -> (Vec<u8>, bool);
 struct Driver<'a> {
     app: App,
     server: Server<'a>,
-    asked: Vec<Task>,
+    /// The pending requests, each with the number of key presses before it.
+    asked: Vec<(Task, u32)>,
+    presses: u32,
     inbox: VecDeque<Msg>,
     /// The milliseconds of each key press with its frame, and a label.
     took: Vec<(f64, String)>,
@@ -63,7 +68,7 @@ impl Driver<'_> {
     fn open(place: Place, server: Server<'_>) -> Driver<'_> {
         let (app, effects) = start(place, SIZE);
         let (asked, inbox, took) = Default::default();
-        let mut driver = Driver { app, server, asked, inbox, took, buffer: screen(SIZE) };
+        let mut driver = Driver { app, server, asked, presses: 0, inbox, took, buffer: screen(SIZE) };
         driver.take(effects);
         driver
     }
@@ -71,8 +76,8 @@ impl Driver<'_> {
     fn take(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Start(task) => self.asked.push(task),
-                Effect::Cancel(key) => self.asked.retain(|task| task.key() != key),
+                Effect::Start(task) => self.asked.push((task, self.presses)),
+                Effect::Cancel(key) => self.asked.retain(|(task, _)| task.key() != key),
                 _ => {}
             }
         }
@@ -82,8 +87,13 @@ impl Driver<'_> {
     /// program.
     fn answer(&mut self) {
         let mut works = 0;
-        for task in std::mem::take(&mut self.asked) {
+        for (task, presses) in std::mem::take(&mut self.asked) {
+            let age = KEY_INTERVAL * (self.presses - presses);
             let outcome = match &task {
+                Task::Load { load, .. } if load.delay > age => {
+                    self.asked.push((task, presses));
+                    continue;
+                }
                 Task::Load { load, page, .. } => {
                     let (body, more) = (self.server)(load.request.route, *page as usize);
                     (load.read)(&body, Some("application/json"))
@@ -107,7 +117,7 @@ impl Driver<'_> {
                     Ok(Outcome::Computed((work.run)(&|| false)))
                 }
                 Task::Work(_) | Task::Follow(..) => {
-                    self.asked.push(task);
+                    self.asked.push((task, presses));
                     continue;
                 }
                 Task::RangeRead(_) => continue,
@@ -119,6 +129,7 @@ impl Driver<'_> {
     /// Runs one turn of the event loop with the queued messages and a key, and draws the frame after it.
     fn press(&mut self, name: &str) {
         self.answer();
+        self.presses += 1;
         let what = self.inbox.iter().map(named).max_by_key(String::len).unwrap_or_default();
         let event = key(name);
         let before = clock();
@@ -259,7 +270,8 @@ fn lists(table: &mut Table) {
 fn trace(table: &mut Table) {
     let mut driver = Driver::open(Place::new("job").project("a/p").item(7), &|route, _| other(route));
     driver.press_all("j k");
-    let follow = driver.asked.iter().find_map(|task| if let Task::Follow(one, _) = task { Some(one) } else { None });
+    let follow =
+        driver.asked.iter().find_map(|(task, _)| if let Task::Follow(one, _) = task { Some(one) } else { None });
     let request = follow.expect("the pane follows the trace").request.clone();
     driver.took.clear();
     let (mut sent, mut line) = (0, 0_u32);
