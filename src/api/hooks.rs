@@ -1,6 +1,7 @@
 //! System hooks; administrators only (specification, "System hooks").
 
-use crate::api::{NoContent, Time};
+use crate::api::{NoContent, Nullable, Time};
+use serde_json::Value;
 
 crate::resource! {
     /// A URL that is notified of events. The server never returns its secret token.
@@ -14,12 +15,19 @@ crate::resource! {
         enable_ssl_verification: bool,
     }
     unspecified {
-        name: Option<String>,
-        description: Option<String>,
+        name: Nullable<String>,
+        description: Nullable<String>,
         /// `executable`, `temporarily_disabled` or `disabled`: deliveries stop after failures.
         alert_status: Option<String>,
         /// The end of a temporary disablement.
-        disabled_until: Option<Time>,
+        disabled_until: Nullable<Time>,
+    }
+    served {
+        repository_update_events: Option<bool>,
+        push_events_branch_filter: Nullable<String>,
+        branch_filter_strategy: Option<String>,
+        url_variables: Option<Vec<Value>>,
+        custom_headers: Option<Vec<Value>>,
     }
 }
 

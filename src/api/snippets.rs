@@ -24,6 +24,10 @@ crate::resource! {
         raw_url: Option<String>,
         files: Option<Vec<SnippetFile>>,
     }
+    served {
+        imported: Option<bool>,
+        imported_from: Option<String>,
+    }
 }
 
 crate::resource! {

@@ -137,8 +137,8 @@ crate::resource! {
         user: Option<Box<Profile>>,
     }
     unspecified {
-        expires_at: Option<Time>,
-        last_used_at: Option<Time>,
+        expires_at: Nullable<Time>,
+        last_used_at: Nullable<Time>,
         /// The usage: `auth`, `signing` or `auth_and_signing`.
         usage_type: Option<String>,
     }

@@ -1,6 +1,7 @@
 //! Deployments.
 
 use super::call::{Call, Outcome, ReadCall, WriteCall, ok, stable_sort};
+use super::environments::slug;
 use super::git::Git;
 use super::mount::Mount;
 use super::records::{self, Approval, Project, level};
@@ -33,7 +34,7 @@ pub fn show(call: &ReadCall, git: Option<&Git>, deployment: &records::Deployment
         id: environment.id,
         name: environment.name.clone(),
         external_url: environment.external_url.clone(),
-        ..Environment::default()
+        slug: Some(slug(environment)),
     });
     let job = deployment.job.and_then(|id| call.world.jobs.get(id));
     Deployment {

@@ -34,6 +34,11 @@ fn deployments_of<'a>(
     Some((first, all.max_by_key(|row| row.id).unwrap_or(first)))
 }
 
+/// Returns the name for use in URLs and domain names.
+pub fn slug(environment: &records::Environment) -> String {
+    environment.name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+}
+
 fn show(world: &World, environment: &records::Environment) -> ProjectEnvironment {
     let ends = deployments_of(world, environment);
     let name = environment.name.to_lowercase();
@@ -42,7 +47,7 @@ fn show(world: &World, environment: &records::Environment) -> ProjectEnvironment
         id: environment.id,
         name: environment.name.clone(),
         external_url: environment.external_url.clone(),
-        slug: Some(name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")),
+        slug: Some(slug(environment)),
         state: Some(if environment.is_stopped { "stopped" } else { "available" }.to_owned()),
         tier: Some(tier.to_owned()),
         created_at: ends.map(|(first, _)| time(first.created_at)),

@@ -32,7 +32,15 @@ fn show(hook: &records::Hook) -> Hook {
         tag_push_events: hook.tag_push_events,
         merge_requests_events: hook.merge_requests_events,
         enable_ssl_verification: hook.enable_ssl_verification,
-        ..Hook::default()
+        name: None.into(),
+        description: None.into(),
+        alert_status: Some("executable".into()),
+        disabled_until: None.into(),
+        repository_update_events: Some(false),
+        push_events_branch_filter: None.into(),
+        branch_filter_strategy: Some("wildcard".into()),
+        url_variables: Some(Vec::new()),
+        custom_headers: Some(Vec::new()),
     }
 }
 

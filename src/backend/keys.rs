@@ -56,6 +56,9 @@ fn show(key: &records::SshKey) -> SshKey {
         title: key.title.clone(),
         key: key.key.clone(),
         created_at: Some(time(key.created_at)),
+        expires_at: None.into(),
+        last_used_at: None.into(),
+        usage_type: Some("auth_and_signing".into()),
         ..SshKey::default()
     }
 }

@@ -5,7 +5,7 @@ use super::mount::Mount;
 use super::records::{self, Noteable, Project, Visibility, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::endpoint::{InputKind, InputType};
+use crate::api::endpoint::{InputKind, InputType, encode};
 use crate::api::snippets::*;
 use crate::api::{Id, NoContent, Raw};
 use crate::backend::presenters::time;
@@ -94,6 +94,9 @@ impl<W: Deref<Target = World>> Call<W> {
             Some(project) => self.project_page(project, &page),
             None => format!("{}/-/{page}", self.base_url),
         };
+        let raw_url = format!("{web_url}/raw");
+        let file_url = format!("{raw_url}/main/{}", encode(&snippet.file_name));
+        let file = crate::api::snippets::SnippetFile { path: snippet.file_name.clone(), raw_url: file_url };
         Snippet {
             id: snippet.id,
             title: snippet.title.clone(),
@@ -103,6 +106,11 @@ impl<W: Deref<Target = World>> Call<W> {
             updated_at: Some(time(snippet.updated_at)),
             created_at: Some(time(snippet.created_at)),
             web_url,
+            visibility: Some(snippet.visibility.as_str().into()),
+            raw_url: Some(raw_url),
+            files: Some(vec![file]),
+            imported: Some(false),
+            imported_from: Some("none".into()),
             ..Snippet::default()
         }
     }

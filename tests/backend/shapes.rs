@@ -21,7 +21,7 @@ const OWN: &str = "SINGLE email last_sign_in_at@? confirmed_at@ theme_id# last_a
     two_factor_enabled! external! + private_profile! commit_email preferred_language namespace_id#";
 const ADMIN: &str = "OWN is_admin! + note? created_by{BRIEF}?";
 const AUTHOR: &str = "BRIEF email created_at@";
-const SSH_KEY: &str = "id# title key created_at@";
+const SSH_KEY: &str = "id# title key created_at@ + expires_at@? last_used_at@? usage_type";
 const GPG_KEY: &str = "id# key created_at@";
 const RUNNER: &str = "id# description name? active! is_shared! online! status + paused! runner_type ip_address";
 const RUNNER_DETAIL: &str = "RUNNER architecture? contacted_at@ platform?
@@ -39,7 +39,8 @@ const JOB: &str = "id# name stage status ref tag! coverage~? created_at@ started
 const COMMIT: &str = "id short_id title message author_name author_email committer_name committer_email authored_date@
     committed_date@ created_at@ parent_ids[] + web_url trailers{} extended_trailers{}";
 const SHORT_COMMIT: &str = "id short_id title author_name author_email created_at@ + COMMIT";
-const DIFF: &str = "diff old_path new_path a_mode? b_mode new_file! renamed_file! deleted_file!";
+const DIFF: &str = "diff old_path new_path a_mode? b_mode new_file! renamed_file! deleted_file! + collapsed! too_large!
+    generated_file!";
 const STATUS: &str = "id# sha ref? status name target_url? description? coverage~? allow_failure! created_at@
     started_at@? finished_at@? author{BRIEF} + pipeline_id#";
 const NOTE: &str = "id# body attachment? author{AUTHOR} created_at@ updated_at@ system! noteable_id# noteable_type
@@ -123,10 +124,15 @@ const TAG: &str = "name message? commit{COMMIT} release{tag_name description}? +
 const BRANCH: &str = "name merged! protected! developers_can_push! developers_can_merge!
     commit{author_email author_name authored_date@ committed_date@ committer_email committer_name id short_id title
     message parent_ids[] + COMMIT} + default! can_push! web_url";
-const DEPLOYMENT: &str = "id# iid# ref sha created_at@ user{BRIEF} environment{id# name external_url} deployable{JOB}
+const DEPLOYMENT: &str =
+    "id# iid# ref sha created_at@ user{BRIEF} environment{id# name external_url + slug} deployable{JOB}
     + status updated_at@";
-const HOOK: &str = "id# url created_at@ push_events! tag_push_events! merge_requests_events! enable_ssl_verification!";
-const SNIPPET: &str = "id# title file_name description author{AUTHOR} updated_at@ created_at@ web_url";
+const HOOK: &str = "id# url created_at@ push_events! tag_push_events! merge_requests_events! enable_ssl_verification! +
+    name? description? alert_status disabled_until@? repository_update_events! push_events_branch_filter?
+    branch_filter_strategy url_variables[] custom_headers[]";
+const SNIPPET: &str =
+    "id# title file_name description author{AUTHOR} updated_at@ created_at@ web_url + visibility raw_url
+    files[]{path raw_url} imported! imported_from";
 const LICENSE: &str = "starts_at% expires_at% licensee{Name Company Email} user_limit# active_users# add_ons{}";
 const BLOB_HIT: &str = "basename data filename id? ref startline# project_id#";
 const COMPARISON: &str = "commit{SHORT_COMMIT} commits[]{SHORT_COMMIT} diffs[]{DIFF} compare_timeout!

@@ -199,7 +199,7 @@ impl Git {
             b_mode: mode(file.new),
             new_file: file.old.is_none(),
             deleted_file: file.new.is_none(),
-            ..DiffEntry::default()
+            ..empty_entry()
         };
         let mut texts = Vec::new();
         for side in [file.old, file.new] {
@@ -270,6 +270,12 @@ impl Git {
     }
 }
 
+/// Returns an entry whose diff is neither too large nor left out.
+fn empty_entry() -> DiffEntry {
+    let (collapsed, too_large, generated_file) = (Some(false), Some(false), Some(false));
+    DiffEntry { collapsed, too_large, generated_file, ..DiffEntry::default() }
+}
+
 /// Returns the entry of one file, without its diff if no bytes are left.
 fn entry(diff: &Diff<'_>, at: usize, bytes_left: usize) -> Result<DiffEntry, Rejection> {
     let Some(delta) = diff.get_delta(at) else { return Ok(DiffEntry::default()) };
@@ -284,7 +290,7 @@ fn entry(diff: &Diff<'_>, at: usize, bytes_left: usize) -> Result<DiffEntry, Rej
         new_file: delta.status() == Delta::Added,
         renamed_file: delta.status() == Delta::Renamed,
         deleted_file: delta.status() == Delta::Deleted,
-        ..DiffEntry::default()
+        ..empty_entry()
     };
     if bytes_left == 0 {
         out.too_large = Some(true);
