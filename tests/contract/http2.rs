@@ -92,7 +92,9 @@ async fn a_connection_that_ends_while_idle_is_replaced_unnoticed() {
         let server = server([LastAnswer(PROJECT), LastAnswer(PROJECT)], Answer(201, BRANCH)).await;
         let client = client(&server);
         read(&client).await.expect("a project");
+        server.ended(1).await;
         read(&client).await.expect("a project");
+        server.ended(2).await;
         assert_eq!(write(&client).await.as_deref(), Ok("next"));
         assert_eq!((server.asked().len(), server.connections()), (3, 3));
     }

@@ -26,6 +26,7 @@ mod http2;
 #[path = "../support/http2.rs"]
 mod http2_server;
 mod identity;
+mod idle;
 mod issues;
 mod jobs;
 mod labels;

@@ -12,6 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
@@ -31,6 +32,8 @@ pub enum Reaction {
     GoAway(Reason),
     /// The connection ends without a word.
     Close,
+    /// The connection stays open, and nothing more is read from it.
+    Freeze,
 }
 
 use Reaction::*;
@@ -42,6 +45,8 @@ struct Shared {
     mind: Mind,
     asked: Mutex<Vec<String>>,
     connections: AtomicUsize,
+    /// The number of connections that were closed by both sides.
+    ended: AtomicUsize,
 }
 
 /// A server on a free local port; it stops with the test's runtime.
@@ -70,13 +75,21 @@ impl Http2Server {
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("a bound socket has an address").port();
-        let shared =
-            Arc::new(Shared { mind: Box::new(mind), asked: Mutex::default(), connections: AtomicUsize::new(0) });
+        let shared = Arc::new(Shared {
+            mind: Box::new(mind),
+            asked: Mutex::default(),
+            connections: AtomicUsize::new(0),
+            ended: AtomicUsize::new(0),
+        });
         let accepting = shared.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 accepting.connections.fetch_add(1, Ordering::Relaxed);
-                tokio::spawn(serve(acceptor.clone(), stream, accepting.clone()));
+                let (acceptor, shared) = (acceptor.clone(), accepting.clone());
+                tokio::spawn(async move {
+                    serve(acceptor, stream, &shared).await;
+                    shared.ended.fetch_add(1, Ordering::Relaxed);
+                });
             }
         });
         let url = Url::parse(&format!("https://localhost:{port}")).expect("an address is a URL");
@@ -97,9 +110,19 @@ impl Http2Server {
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
     }
+
+    /// Waits until `count` connections have ended.
+    pub async fn ended(&self, count: usize) {
+        let all_ended = async {
+            while self.shared.ended.load(Ordering::Relaxed) < count {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), all_ended).await.expect("the client closes the connection");
+    }
 }
 
-async fn serve(acceptor: TlsAcceptor, stream: TcpStream, shared: Arc<Shared>) -> Option<()> {
+async fn serve(acceptor: TlsAcceptor, stream: TcpStream, shared: &Shared) -> Option<()> {
     let _ = stream.set_nodelay(true);
     let stream = acceptor.accept(stream).await.ok()?;
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()), "the client speaks HTTP/2");
@@ -111,6 +134,7 @@ async fn serve(acceptor: TlsAcceptor, stream: TcpStream, shared: Arc<Shared>) ->
         shared.asked.lock().expect("no test panics while it holds this").push(line);
         match reaction {
             Close => return None,
+            Freeze => std::future::pending().await,
             GoAway(reason) => connection.abrupt_shutdown(reason),
             LastAnswer(_) => {
                 tokio::spawn(react(request, respond, reaction, pings.clone()));
@@ -140,7 +164,7 @@ async fn react(
             respond.send_reset(reason);
             return None;
         }
-        GoAway(_) | Close => return None,
+        GoAway(_) | Close | Freeze => return None,
     };
     let head = Response::builder().status(status).header("content-type", "application/json").body(()).ok()?;
     let mut stream = respond.send_response(head, false).ok()?;

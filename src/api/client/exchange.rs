@@ -198,11 +198,12 @@ impl Client {
                 Err(error) if reads && matches!(error.fault, Fault::Offline(_)) => pause,
                 Err(_) => return outcome,
             };
-            if wait > MAX_PAUSE {
+            if wait > MAX_PAUSE || self.pace.is_away() {
                 return outcome;
             }
             tracing::debug!(call = %call.line(), ?wait, attempt, "trying again");
-            wait_before_retry(wait).await;
+            // The others, which wait a shorter time, try first: it may be this request that the server cannot answer.
+            wait_before_retry(wait + wait / 4).await;
         }
     }
 
@@ -264,11 +265,12 @@ impl Client {
         let home = self.server.base_url.origin();
         let target = self.moved_projects.current(&call.target, call.is_read());
         let mut url = self.url_of(call, &target)?;
-        let permit = self.pace.permit().await.map_err(|rest| call.error(Fault::Limited(Some(rest))))?;
+        let permit = self.pace.permit(!call.is_read()).await.map_err(|fault| call.error(fault))?;
         for hop in 0..=MAX_HOPS {
+            let is_home = url.origin() == home;
             let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
             // Redirects to other hosts, such as storage, must not receive the token.
-            if let Some(token) = token.filter(|_| url.origin() == home) {
+            if let Some(token) = token.filter(|_| is_home) {
                 let strange = || call.error(Fault::Unauthorized("the token contains invalid characters".into()));
                 let secret = token.expose_secret().trim();
                 let (name, value) = match self.server.oauth {
@@ -289,7 +291,7 @@ impl Client {
                 }
             }
             // The tag of one server means nothing to another.
-            if let Some(etag) = call.known.as_ref().filter(|_| url.origin() == home) {
+            if let Some(etag) = call.known.as_ref().filter(|_| is_home) {
                 request = request.header(IF_NONE_MATCH, etag.as_str());
             }
             if let Some(payload) = &call.payload {
@@ -299,7 +301,16 @@ impl Client {
                     .body(payload.body());
             }
             let (began, sent) = (Instant::now(), Timestamp::now());
-            let reply = request.send().await.map_err(|e| self.send_error(&e, &url, call))?;
+            let reply = match request.send().await {
+                Ok(reply) => reply,
+                Err(error) => {
+                    let error = self.send_error(&error, &url, call);
+                    if is_home {
+                        permit.record_error(&error);
+                    }
+                    return Err(error);
+                }
+            };
             tracing::debug!(call = %call.line(), status = reply.status().as_u16(), took = ?began.elapsed(), "answered");
             // The proxy's answer to a request that it would pass on in the clear.
             if reply.status().as_u16() == 407
@@ -307,7 +318,7 @@ impl Client {
             {
                 return Err(call.error(refusal));
             }
-            if url.origin() == home {
+            if is_home {
                 self.clock.update(reply.headers(), sent, Timestamp::now());
                 permit.record(reply.status().as_u16(), reply.headers());
             }

@@ -91,9 +91,6 @@ impl Default for Timeouts {
     }
 }
 
-/// The pause after a request that was refused for being one too many, as a multiple of the delay before a retry.
-const PAUSE_FACTOR: u32 = 8;
-
 /// A client of one server. Cheap to clone. Dropping the future of a call cancels the call.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -153,7 +150,7 @@ impl Client {
             Error { tried, fault: Fault::Tls(cause) }
         })?;
         let (clock, moved_projects, full_refs, tails) = Default::default();
-        let pace = Arc::new(Pace::new(server.timeouts.retry_delay * PAUSE_FACTOR));
+        let pace = Arc::new(Pace::new(server.timeouts.retry_delay));
         Ok(Client { http, server: Arc::new(server), clock, moved_projects, full_refs, pace, tails })
     }
 

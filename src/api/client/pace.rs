@@ -1,8 +1,9 @@
 //! The pace of the requests to a server: the pauses that it requests, the limits that it announces, and one attempt at a
-//! time while it refuses requests for being too many.
+//! time while it refuses requests for being too many, or is away.
 
 use super::clock;
-use super::exchange::{MAX_PAUSE, pause_after_refusal, until};
+use super::exchange::{MAX_PAUSE, MAX_RETRIES, pause_after_refusal, until};
+use crate::api::error::{Error, Fault};
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 use std::collections::HashMap;
@@ -12,6 +13,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+/// The pause after a request that was refused for being one too many, as a multiple of the delay before a retry.
+const PAUSE_FACTOR: u32 = 8;
 /// The maximum number of times that the pause without a request of the server doubles.
 const MAX_DOUBLINGS: u32 = 2;
 /// The shortest and the longest time between two requests to a server that refused some.
@@ -27,7 +30,7 @@ const MAX_LIMITS: usize = 8;
 /// The pace of the requests to a server, which all calls share.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// The pause after the first refusal without a pause of the server; it doubles with each further one.
+    /// The pause after the first failure to reach the server; it doubles with each further one.
     pause: Duration,
     state: Mutex<State>,
     changed: Notify,
@@ -39,9 +42,11 @@ struct State {
     sent: u64,
     /// The end of the pause.
     paused_until: Option<Instant>,
-    /// The number of refusals since the last other reply, without those that were sent together.
-    refusals: u32,
-    /// Whether a request tries whether the server refuses still.
+    /// The number of failures since the last other reply, without those of requests that were sent together.
+    failures: u32,
+    /// The last failure, if the server is away; `None` if it refused requests for being too many.
+    away: Option<Fault>,
+    /// Whether a request tries whether the server fails still.
     is_trying: bool,
     /// The time between two requests.
     interval: Duration,
@@ -66,8 +71,8 @@ enum Step {
     WaitUntil(Instant),
     /// Wait until another request is answered.
     WaitForReply,
-    /// Give up, because the server refuses requests for that long.
-    Refuse(Duration),
+    /// Give up for the reason for which another request failed.
+    Refuse(Fault),
 }
 
 /// The permission to send a request. Dropped when the reply begins or the request is canceled.
@@ -77,19 +82,25 @@ pub(super) struct Permit<'a> {
 }
 
 impl Pace {
-    /// Creates the pace for a server that has not refused anything; the first pause is `pause`, unless the server
-    /// requests another one.
+    /// Creates the pace for a server that has not failed; the first pause is `pause`, or longer if the server refuses
+    /// requests for being too many, unless it requests another one.
     pub fn new(pause: Duration) -> Pace {
         Pace { pause, state: Mutex::default(), changed: Notify::new() }
+    }
+
+    /// Returns whether the server was away for so many attempts that a request that failed is not repeated.
+    pub fn is_away(&self) -> bool {
+        self.state().is_away_for_long()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a request may be sent. If it cannot be sent for long, the error is the time until it can.
-    pub async fn permit(&self) -> Result<Permit<'_>, Duration> {
-        // The number of refusals when this request began to wait for the attempt of another.
+    /// Waits until a request may be sent. If it cannot be sent for long, or if the attempt of another request has failed,
+    /// the error is the reason. A write does not wait for attempts to reach the server.
+    pub async fn permit(&self, is_write: bool) -> Result<Permit<'_>, Fault> {
+        // The number of failures when this request began to wait for the attempt of another.
         let mut before = None;
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -98,22 +109,27 @@ impl Pace {
             let step = {
                 let mut state = self.state();
                 let now = Instant::now();
-                let refused = before.is_some_and(|before| state.refusals > before);
-                let step = if refused { Step::Refuse(state.rest_of_pause(now)) } else { state.step(now) };
+                let has_failed = before.is_some_and(|before| state.failures > before);
+                let step = match state.outcome_for_others(now).filter(|_| has_failed) {
+                    _ if is_write && state.away.is_some() => Step::Send,
+                    Some(fault) => Step::Refuse(fault),
+                    None => state.step(now),
+                };
                 match step {
                     Step::Send => {
                         let is_attempt = state.begin(now);
                         return Ok(Permit { pace: self, is_attempt });
                     }
-                    Step::WaitForReply if state.is_trying => before = Some(state.refusals),
+                    Step::WaitForReply if state.is_trying => before = Some(before.unwrap_or(state.failures)),
                     _ => {}
                 }
                 step
             };
             match step {
                 Step::Send | Step::WaitForReply => changed.await,
-                Step::WaitUntil(at) => tokio::time::sleep_until(at).await,
-                Step::Refuse(rest) => return Err(rest),
+                // Pauses also end early.
+                Step::WaitUntil(at) => drop(tokio::time::timeout_at(at, changed).await),
+                Step::Refuse(fault) => return Err(fault),
             }
         }
     }
@@ -122,6 +138,19 @@ impl Pace {
 impl State {
     fn rest_of_pause(&self, now: Instant) -> Duration {
         self.paused_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now))
+    }
+
+    fn is_away_for_long(&self) -> bool {
+        self.away.is_some() && self.failures > MAX_RETRIES
+    }
+
+    /// Returns the error for the requests that waited for an attempt that failed, or `None` if another one is to try:
+    /// while a server is away, it may answer some requests and not others.
+    fn outcome_for_others(&self, now: Instant) -> Option<Fault> {
+        match &self.away {
+            Some(fault) => self.is_away_for_long().then(|| fault.clone()),
+            None => Some(Fault::Limited(Some(self.rest_of_pause(now)))),
+        }
     }
 
     fn step(&self, now: Instant) -> Step {
@@ -134,7 +163,7 @@ impl State {
             return match reset.duration_since(now) {
                 // The replies say how many requests remain.
                 _ if self.sent > 0 => Step::WaitForReply,
-                rest if rest > MAX_PAUSE => Step::Refuse(rest),
+                rest if rest > MAX_PAUSE => Step::Refuse(Fault::Limited(Some(rest))),
                 _ => Step::WaitUntil(reset),
             };
         }
@@ -149,31 +178,38 @@ impl State {
     fn begin(&mut self, now: Instant) -> bool {
         self.sent += 1;
         self.next = Some(now + self.interval);
-        let is_attempt = self.refusals > 0;
+        let is_attempt = self.failures > 0 && !self.is_trying;
         self.is_trying |= is_attempt;
         is_attempt
     }
 
-    /// Records a refusal. `requested` is the pause that the server requests, else there is a `pause`.
-    fn refuse(&mut self, requested: Option<Duration>, pause: Duration, now: Instant) {
-        // Requests that were sent together are refused together.
+    /// Records a failure: the server is `away`, or refuses requests for being too many. `requested` is the pause that it
+    /// requests, else there is a `pause`.
+    fn fail(&mut self, away: Option<Fault>, requested: Option<Duration>, pause: Duration, now: Instant) {
+        // Requests that were sent together fail together.
         if self.rest_of_pause(now).is_zero() {
-            if self.refusals == 0 {
+            if self.failures == 0 && away.is_none() {
                 self.interval = (self.interval * 2).clamp(MIN_INTERVAL, MAX_INTERVAL);
             }
-            self.refusals = self.refusals.saturating_add(1);
+            self.failures = self.failures.saturating_add(1);
             self.replies = 0;
         }
-        let pause = pause * 2_u32.pow(self.refusals.saturating_sub(1).min(MAX_DOUBLINGS));
+        let pause = if away.is_none() { pause * PAUSE_FACTOR } else { pause };
+        self.away = away;
+        let pause = pause * 2_u32.pow(self.failures.saturating_sub(1).min(MAX_DOUBLINGS));
         // The callers decide about longer ones.
         if let Some(pause) = Some(requested.unwrap_or(pause)).filter(|pause| *pause <= MAX_PAUSE) {
             self.paused_until = self.paused_until.max(Some(now + pause));
         }
     }
 
-    /// Records a reply that is no refusal.
+    /// Records a reply that is no failure.
     fn accept(&mut self) {
-        self.refusals = 0;
+        self.failures = 0;
+        // A server that answers one request is not away, whatever it cannot answer.
+        if self.away.take().is_some() {
+            self.paused_until = None;
+        }
         self.replies += 1;
         if self.replies >= REPLIES_PER_STEP {
             self.replies = 0;
@@ -203,11 +239,23 @@ impl Permit<'_> {
     /// Records the status and the headers of the reply.
     pub fn record(&self, status: u16, headers: &HeaderMap) {
         let (mut state, now) = (self.pace.state(), Instant::now());
+        let (requested, pause) = (pause_after_refusal(headers), self.pace.pause);
         match status {
-            429 => state.refuse(pause_after_refusal(headers), self.pace.pause, now),
+            429 => state.fail(None, requested, pause, now),
+            502..=504 => {
+                let error = Error::from_status(String::new(), status, String::new(), None);
+                state.fail(Some(error.fault), requested, pause, now);
+            }
             _ => state.accept(),
         }
         state.set_limit(headers, now);
+    }
+
+    /// Records that there was no reply, if that is because the server cannot be reached.
+    pub fn record_error(&self, error: &Error) {
+        if matches!(error.fault, Fault::Offline(_) | Fault::Timeout(_)) {
+            self.pace.state().fail(Some(error.fault.clone()), None, self.pace.pause, Instant::now());
+        }
     }
 }
 
@@ -234,37 +282,38 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn after_a_refusal_one_request_tries_and_the_others_share_its_outcome() {
-        let pace = Pace::new(2 * SECOND);
+        let pace = Pace::new(SECOND / 4);
         let began = Instant::now();
-        let first = [pace.permit().await.unwrap(), pace.permit().await.unwrap(), pace.permit().await.unwrap()];
+        let first =
+            [pace.permit(false).await.unwrap(), pace.permit(false).await.unwrap(), pace.permit(false).await.unwrap()];
         first.iter().for_each(|permit| permit.record(429, &headers(&[])));
         drop(first);
-        let attempt = pace.permit().await.unwrap();
+        let attempt = pace.permit(false).await.unwrap();
         assert_eq!(began.elapsed(), 2 * SECOND);
-        let waiting = pace.permit();
+        let waiting = pace.permit(false);
         let outcome = async {
             tokio::time::sleep(SECOND).await;
             attempt.record(429, &headers(&[]));
             drop(attempt);
         };
         let (refused, ()) = tokio::join!(waiting, outcome);
-        assert_eq!(refused.err(), Some(4 * SECOND));
+        assert_eq!(refused.err(), Some(Fault::Limited(Some(4 * SECOND))));
         // An attempt that is canceled leaves the next one to others.
-        drop(pace.permit().await.unwrap());
-        let attempt = pace.permit().await.unwrap();
+        drop(pace.permit(false).await.unwrap());
+        let attempt = pace.permit(false).await.unwrap();
         assert_eq!(began.elapsed(), 7 * SECOND + MIN_INTERVAL);
         attempt.record(200, &headers(&[]));
         drop(attempt);
-        let more = [pace.permit().await.unwrap(), pace.permit().await.unwrap()];
+        let more = [pace.permit(false).await.unwrap(), pace.permit(false).await.unwrap()];
         assert!(more.iter().all(|permit| !permit.is_attempt));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_answers_ten_requests_a_second_refuses_few_of_a_hundred() {
-        let pace = Pace::new(2 * SECOND);
+        let pace = Pace::new(SECOND / 4);
         let (began, mut answered, mut refused) = (Instant::now(), Vec::new(), 0);
         while answered.len() < 100 {
-            let permit = pace.permit().await.unwrap();
+            let permit = pace.permit(false).await.unwrap();
             let lately = answered.iter().filter(|at: &&Instant| at.elapsed() < SECOND).count();
             match lately {
                 10.. => {
@@ -283,18 +332,18 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_announced_limit_is_not_exceeded_whatever_the_local_clock() {
-        let pace = Pace::new(2 * SECOND);
+        let pace = Pace::new(SECOND / 4);
         // A day behind.
         let date = ("date", "Mon, 01 Jan 2018 00:00:05 GMT");
         let limit = |remaining: &'static str| {
             headers(&[date, ("ratelimit-remaining", remaining), ("ratelimit-reset", "1514764825")])
         };
         let began = Instant::now();
-        let permit = pace.permit().await.unwrap();
+        let permit = pace.permit(false).await.unwrap();
         permit.record(200, &limit("1"));
         drop(permit);
-        let last = pace.permit().await.unwrap();
-        let (next, ()) = tokio::join!(pace.permit(), async {
+        let last = pace.permit(false).await.unwrap();
+        let (next, ()) = tokio::join!(pace.permit(false), async {
             tokio::time::sleep(SECOND).await;
             last.record(200, &limit("0"));
             drop(last);
@@ -302,22 +351,76 @@ mod tests {
         drop(next.unwrap());
         assert_eq!(began.elapsed(), 20 * SECOND + SECOND);
         // What takes longer is told.
-        let permit = pace.permit().await.unwrap();
+        let permit = pace.permit(false).await.unwrap();
         permit.record(200, &headers(&[date, ("ratelimit-remaining", "-1"), ("ratelimit-reset", "99999999999")]));
         drop(permit);
-        assert_eq!(pace.permit().await.err(), Some(MAX_RESET));
+        assert_eq!(pace.permit(false).await.err(), Some(Fault::Limited(Some(MAX_RESET))));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_pause_that_has_passed_is_none_and_a_long_one_is_not_waited_for() {
-        let pace = Pace::new(2 * SECOND);
+        let pace = Pace::new(SECOND / 4);
         let began = Instant::now();
         for requested in ["0", "86400", "Sun, 31 Dec 2017 00:00:05 GMT"] {
-            let permit = pace.permit().await.unwrap();
+            let permit = pace.permit(false).await.unwrap();
             permit.record(429, &headers(&[("retry-after", requested)]));
         }
-        drop(pace.permit().await.unwrap());
+        drop(pace.permit(false).await.unwrap());
         // The pauses after the first and the third refusal. The callers decide what to do in a day.
         assert_eq!(began.elapsed().as_secs(), 2 + 8);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn while_the_server_is_away_a_few_requests_try_and_the_others_share_the_outcome() {
+        let pace = Pace::new(SECOND / 4);
+        let began = Instant::now();
+        let burst = [pace.permit(false).await.unwrap(), pace.permit(false).await.unwrap()];
+        burst.iter().for_each(|permit| permit.record(502, &headers(&[])));
+        drop(burst);
+        let sent = Mutex::new(Vec::new());
+        let read = async || {
+            let permit = pace.permit(false).await?;
+            sent.lock().unwrap().push(began.elapsed().as_millis());
+            tokio::time::sleep(SECOND / 10).await;
+            permit.record(503, &headers(&[]));
+            Ok::<_, Fault>(())
+        };
+        let outcomes = futures::future::join_all((0..10).map(|_| read())).await;
+        assert_eq!(sent.lock().unwrap().len(), 3);
+        let refused: Vec<&Fault> = outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
+        assert_eq!(refused, vec![&Fault::Server(503, "503 Service Unavailable".into()); 7]);
+        assert!(pace.is_away() && began.elapsed() < 3 * SECOND, "{:?}", began.elapsed());
+        // A write is sent at once. Later, one request is enough to find out.
+        drop(pace.permit(true).await.unwrap());
+        let outcomes = futures::future::join_all((0..10).map(|_| read())).await;
+        assert_eq!((sent.lock().unwrap().len(), outcomes.iter().filter(|outcome| outcome.is_err()).count()), (4, 9));
+        let attempt = pace.permit(false).await.unwrap();
+        attempt.record(404, &headers(&[]));
+        drop(attempt);
+        let all = [pace.permit(false).await.unwrap(), pace.permit(false).await.unwrap()];
+        assert!(!pace.is_away() && all.iter().all(|permit| !permit.is_attempt));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_the_server_cannot_answer_leaves_the_others_alone() {
+        let pace = Pace::new(SECOND / 4);
+        let bad = async || {
+            for _ in 0..4 {
+                let Ok(permit) = pace.permit(false).await else { return };
+                tokio::time::sleep(SECOND / 10).await;
+                permit.record(504, &headers(&[]));
+                drop(permit);
+                tokio::time::sleep(SECOND / 3).await;
+            }
+        };
+        let good = async || {
+            for _ in 0..50 {
+                let permit = pace.permit(false).await.expect("others are answered");
+                tokio::time::sleep(SECOND / 10).await;
+                permit.record(200, &headers(&[]));
+            }
+        };
+        tokio::join!(bad(), good(), good(), good());
+        assert!(!pace.is_away());
     }
 }
