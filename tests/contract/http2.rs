@@ -101,6 +101,40 @@ async fn a_connection_that_ends_while_idle_is_replaced_unnoticed() {
 }
 
 #[tokio::test]
+async fn requests_that_are_sent_together_open_one_connection_if_http2_is_expected() {
+    let server = server([], Answer(200, PROJECT)).await;
+    let client = client(&server);
+    assert!(!client.is_http2());
+    client.expect_http2();
+    let burst = || futures::future::join_all((0..20).map(|_| read(&client)));
+    assert!(burst().await.iter().all(Result::is_ok));
+    assert_eq!((server.asked().len(), server.connections()), (20, 1));
+    assert!(client.is_http2());
+}
+
+#[tokio::test]
+async fn once_a_server_has_shown_http2_a_lost_connection_is_replaced_by_one() {
+    let server = server([Answer(200, PROJECT), Close], Answer(200, PROJECT)).await;
+    let client = client(&server);
+    read(&client).await.expect("a project");
+    write(&client).await.expect_err("the connection ends");
+    server.ended(1).await;
+    let burst = futures::future::join_all((0..20).map(|_| read(&client))).await;
+    assert!(burst.iter().all(Result::is_ok), "{burst:?}");
+    assert_eq!((server.asked().len(), server.connections()), (22, 2));
+}
+
+#[tokio::test]
+async fn a_server_that_has_lost_http2_is_reached_all_the_same() {
+    let server = crate::scripted::Scripted::minded(|_| crate::scripted::answer(200, PROJECT)).await;
+    let client = Client::new(at(&server.url)).expect("a client");
+    client.expect_http2();
+    let burst = futures::future::join_all((0..20).map(|_| read(&client))).await;
+    assert!(burst.iter().all(Result::is_ok), "{burst:?}");
+    assert!(!client.is_http2());
+}
+
+#[tokio::test]
 async fn half_of_a_reply_is_an_error() {
     let server = server([Half(r#"{"id":"#), Half(r#"{"name":"#)], Answer(200, PROJECT)).await;
     let client = client(&server);

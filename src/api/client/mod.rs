@@ -9,6 +9,7 @@ mod oauth;
 mod pace;
 mod pages;
 mod payload;
+mod shared_connection;
 mod short_refs;
 mod tails;
 mod tls;
@@ -28,6 +29,7 @@ pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use pace::Pace;
 use payload::Payload;
 use secrecy::SecretString;
+use shared_connection::SharedConnection;
 use short_refs::ShortForm;
 use std::path::Path;
 use std::sync::Arc;
@@ -101,6 +103,7 @@ pub struct Client {
     full_refs: Arc<FullRefs>,
     pace: Arc<Pace>,
     tails: Arc<Tails>,
+    connection: SharedConnection,
 }
 
 /// A complete reply.
@@ -131,6 +134,11 @@ impl Client {
             // The library would repeat what a server refuses at once, also writes.
             .retry(reqwest::retry::never())
             .redirect(reqwest::redirect::Policy::none());
+        // A connection that is gone without a word, such as after a night, would stay in use.
+        let silence = server.timeouts.read / 4;
+        builder = builder.http2_keep_alive_interval(silence).http2_keep_alive_timeout(silence);
+        let connection = SharedConnection::default();
+        builder = builder.connector_layer(connection.clone());
         if is_loopback(&server.base_url) {
             builder = builder.no_proxy();
         }
@@ -151,7 +159,7 @@ impl Client {
         })?;
         let (clock, moved_projects, full_refs, tails) = Default::default();
         let pace = Arc::new(Pace::new(server.timeouts.retry_delay));
-        Ok(Client { http, server: Arc::new(server), clock, moved_projects, full_refs, pace, tails })
+        Ok(Client { http, server: Arc::new(server), clock, moved_projects, full_refs, pace, tails, connection })
     }
 
     pub fn server(&self) -> &Server {
@@ -161,6 +169,17 @@ impl Client {
     /// Returns the server's clock, which is shared by clones of the client.
     pub fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// Expects that the server has HTTP/2, as it had in an earlier session, so that all requests share one connection from
+    /// the start.
+    pub fn expect_http2(&self) {
+        self.connection.expect_http2();
+    }
+
+    /// Returns whether the server has HTTP/2, or is expected to.
+    pub fn is_http2(&self) -> bool {
+        self.connection.is_http2()
     }
 
     /// Sends a request; a status other than success is an error. If the server has the endpoint at another path, the
