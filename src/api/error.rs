@@ -502,7 +502,7 @@ fn title_of(page: &str) -> String {
 /// Describes a network error to the user. `waited` is the timeout that applied.
 pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration) -> Fault {
     let proxy = env_proxy(url).filter(|_| error.is_connect());
-    if error.is_timeout() {
+    if error.is_timeout() && !is_lost(error) {
         return match proxy {
             Some(proxy) => Fault::Offline(format!("no answer from {proxy} within {} s", waited.as_secs())),
             None => Fault::Timeout(waited),
@@ -575,6 +575,9 @@ fn end_of_request(error: &str) -> Option<String> {
     if WITHOUT_REPLY.iter().any(|text| error.starts_with(text)) {
         return Some("closed the connection without a reply".into());
     }
+    if error == LOST {
+        return Some("does not answer on the open connection".into());
+    }
     if UNPROCESSED.iter().any(|text| error.starts_with(text)) {
         return Some("did not process the request".into());
     }
@@ -594,6 +597,9 @@ fn end_of_request(error: &str) -> Option<String> {
 const UNPROCESSED: [&str; 2] =
     ["stream error received: refused stream", "connection error received: not a result of an error"];
 
+/// The text of the library for a connection that is gone without a word.
+const LOST: &str = "keep-alive timed out";
+
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = String> {
     std::iter::successors(Some(error as &(dyn StdError + 'static)), |error| (*error).source()).map(ToString::to_string)
 }
@@ -601,6 +607,11 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = String> {
 /// Returns whether a request that failed was certainly not processed.
 pub(crate) fn is_unprocessed(error: &reqwest::Error) -> bool {
     error.is_connect() || causes(error).any(|text| UNPROCESSED.iter().any(|start| text.starts_with(start)))
+}
+
+/// Returns whether the connection was gone without a word, rather than the reply late.
+pub(crate) fn is_lost(error: &reqwest::Error) -> bool {
+    causes(error).any(|text| text == LOST)
 }
 
 /// Returns whether a server with HTTP/2 aborted a reply, rather than closing the connection.

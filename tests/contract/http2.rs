@@ -101,6 +101,22 @@ async fn a_connection_that_ends_while_idle_is_replaced_unnoticed() {
 }
 
 #[tokio::test]
+async fn a_connection_that_is_gone_without_a_word_is_replaced() {
+    let server = server([Answer(200, PROJECT), Freeze], Answer(200, PROJECT)).await;
+    let client = client(&server);
+    read(&client).await.expect("a project");
+    assert_eq!(read(&client).await, Ok(7), "before the read times out");
+    assert_eq!((server.asked().len(), server.connections()), (3, 2));
+    let server = self::server([Answer(200, PROJECT), Freeze], Answer(201, BRANCH)).await;
+    let client = self::client(&server);
+    read(&client).await.expect("a project");
+    let error = write(&client).await.expect_err("it may have been done");
+    assert!(error.message().ends_with("does not answer on the open connection"), "{error}");
+    assert!(error.write_advice().starts_with("It may have succeeded"), "{error}");
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[tokio::test]
 async fn requests_that_are_sent_together_open_one_connection_if_http2_is_expected() {
     let server = server([], Answer(200, PROJECT)).await;
     let client = client(&server);

@@ -7,8 +7,8 @@ use super::short_refs::ShortForm;
 use super::{Client, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
 use crate::api::error::{
-    Error, Fault, Unreadable, error_message, is_aborted, is_moved, is_unknown_route, is_unprocessed, missing_scopes,
-    network_fault, proxy_refusal,
+    Error, Fault, Unreadable, error_message, is_aborted, is_lost, is_moved, is_unknown_route, is_unprocessed,
+    missing_scopes, network_fault, proxy_refusal,
 };
 use crate::api::page::PageInfo;
 use crate::api::reply_limits::ReplyCounter;
@@ -494,7 +494,7 @@ pub(super) async fn wait_before_retry(pause: Duration) {
 /// Returns the error for a reply that ended early.
 pub(super) fn cut_error(error: &reqwest::Error, tried: String, read_timeout: Duration) -> Error {
     let fault = match error {
-        error if error.is_timeout() => Fault::Timeout(read_timeout),
+        error if error.is_timeout() && !is_lost(error) => Fault::Timeout(read_timeout),
         error if is_aborted(error) => Fault::Cut("the server aborted the reply".into()),
         _ => Fault::Cut("the connection closed before the reply was complete".into()),
     };

@@ -93,6 +93,9 @@ impl Default for Timeouts {
     }
 }
 
+/// The number of bytes that a server with HTTP/2 may send before any of them is read: 16 times as many as of one reply.
+const HTTP2_WINDOW: u32 = 32 << 20;
+
 /// A client of one server. Cheap to clone. Dropping the future of a call cancels the call.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -137,6 +140,8 @@ impl Client {
         // A connection that is gone without a word, such as after a night, would stay in use.
         let silence = server.timeouts.read / 4;
         builder = builder.http2_keep_alive_interval(silence).http2_keep_alive_timeout(silence);
+        // What is read slowly, such as a trace that waits for the disk, leaves room for other replies.
+        builder = builder.http2_initial_connection_window_size(HTTP2_WINDOW);
         let connection = SharedConnection::default();
         builder = builder.connector_layer(connection.clone());
         if is_loopback(&server.base_url) {
