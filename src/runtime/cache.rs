@@ -36,8 +36,13 @@ struct Head {
     etag: Option<Etag>,
 }
 
+/// The name of the empty file in a folder of a server with HTTP/2.
+const HTTP2_FILE: &str = "http2";
+
 /// A change of the folder.
 enum Job {
+    /// Notes whether the server has HTTP/2.
+    Http2(bool),
     /// Writes a reply with its header to a file.
     Write(PathBuf, Head, Bytes),
     /// Renews the date of the reply in a file to a request, by its line, if the file exists.
@@ -63,6 +68,8 @@ pub struct CachedReply {
 /// The cached replies of one server to one user: a file each, in a folder that only its owner can read.
 pub struct Cache {
     folder: PathBuf,
+    /// Whether the server had HTTP/2 the last time.
+    has_http2: bool,
     /// The writing thread, once there is something to write.
     writer: Option<(SyncSender<Job>, JoinHandle<()>)>,
 }
@@ -70,7 +77,20 @@ pub struct Cache {
 impl Cache {
     /// Creates a cache in `folder`, which need not exist yet.
     pub fn new(folder: PathBuf) -> Cache {
-        Cache { folder, writer: None }
+        let has_http2 = folder.join(HTTP2_FILE).exists();
+        Cache { folder, has_http2, writer: None }
+    }
+
+    /// Returns whether the server had HTTP/2 the last time.
+    pub fn has_http2(&self) -> bool {
+        self.has_http2
+    }
+
+    /// Records whether the server has HTTP/2, for the next session.
+    pub fn record_http2(&mut self, has_http2: bool) {
+        if has_http2 != self.has_http2 && self.sender().try_send(Job::Http2(has_http2)).is_ok() {
+            self.has_http2 = has_http2;
+        }
     }
 
     /// Returns the path of the cached reply to `request`, whether or not it exists.
@@ -117,6 +137,11 @@ impl Cache {
                 let mut written = MAX_FOLDER_BYTES;
                 for job in inbox {
                     let (path, head, body) = match job {
+                        Job::Http2(has_http2) => {
+                            let path = folder.join(HTTP2_FILE);
+                            let _ = if has_http2 { fs::write(path, "") } else { fs::remove_file(path) };
+                            continue;
+                        }
                         Job::Write(path, head, body) => (path, head, body),
                         Job::Renew(path, line, at) => match read_file(&path, &line) {
                             Some((head, body)) => (path, Head { at, ..head }, body),
@@ -273,6 +298,19 @@ mod tests {
         let kept = read(&cache.path(&request()), &request()).expect("kept");
         assert_eq!((&kept.body[..], kept.at), (&b"[{\"name\":\"x\"}]"[..], later));
         assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1);
+    }
+
+    #[test]
+    fn a_server_with_http2_is_known_in_the_next_session() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        for has_http2 in [true, false] {
+            let mut cache = Cache::new(folder.path().join("replies"));
+            assert_eq!(cache.has_http2(), !has_http2 && fs::exists(folder.path().join("replies")).is_ok_and(|it| it));
+            cache.put(&request(), &response("[]"), Timestamp::UNIX_EPOCH);
+            cache.record_http2(has_http2);
+            cache.finish();
+            assert_eq!(Cache::new(folder.path().join("replies")).has_http2(), has_http2);
+        }
     }
 
     #[test]

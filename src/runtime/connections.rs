@@ -65,8 +65,8 @@ impl ServerConnection {
         let Connection { client, replies } = connection;
         let client = async { tokio::task::spawn_blocking(client).await.unwrap_or_else(|_| Err(gone("connect"))) };
         let cache = async {
-            let folder = tokio::task::spawn_blocking(replies).await.ok().flatten();
-            folder.map(|folder| Arc::new(Mutex::new(Cache::new(folder))))
+            let open = move || replies().map(|folder| Arc::new(Mutex::new(Cache::new(folder))));
+            tokio::task::spawn_blocking(open).await.ok().flatten()
         };
         ServerConnection { client: client.boxed().shared(), cache: cache.boxed().shared(), ahead: None }
     }

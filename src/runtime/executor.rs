@@ -460,18 +460,25 @@ pub(super) async fn reply(
     cache: Option<&Mutex<Cache>>,
 ) -> Result<ParsedReply, Error> {
     let client = connection.client().await?;
+    let cache = || cache.map(|cache| cache.lock().unwrap_or_else(PoisonError::into_inner));
+    if cache().is_some_and(|cache| cache.has_http2()) {
+        client.expect_http2();
+    }
     let etag = known.as_ref().and_then(|known| known.etag.as_ref());
     let response = client.send_unless_known(request, etag).await?;
+    if let Some(mut cache) = cache() {
+        cache.record_http2(client.is_http2());
+    }
     if let Some(known) = known.filter(|_| response.status == 304) {
-        if let Some(cache) = cache {
-            cache.lock().unwrap_or_else(PoisonError::into_inner).renew(request, Timestamp::now());
+        if let Some(mut cache) = cache() {
+            cache.renew(request, Timestamp::now());
         }
         // The list may have grown on other pages. Servers that do not say so again have only the known number.
         let total = response.page.total.filter(|_| !load.splits_entries).or(known.total);
         return Ok(ParsedReply { total, next: response.page.next.or(known.next), ..known });
     }
-    if let Some(cache) = cache {
-        cache.lock().unwrap_or_else(PoisonError::into_inner).put(request, &response, Timestamp::now());
+    if let Some(mut cache) = cache() {
+        cache.put(request, &response, Timestamp::now());
     }
     let (info, load, kind, etag) = (response.page, load.clone(), response.content_type, response.etag);
     let tried = request.line();
