@@ -134,6 +134,19 @@ async fn reviewers_who_are_done_are_asked_again_at_once() {
     }
 }
 
+#[tokio::test]
+async fn the_picker_of_people_asks_a_reviewer_again() {
+    let mut harness = one(reviewed(42, "Draw only visible rows"), states("unreviewed", "requested_changes")).await;
+    let post = format!("POST {WRITE}/42/notes");
+    harness.reply(&post, json!({"commands_changes": {}, "summary": ["Requested a review from @dora."]}));
+    harness.press("P").settle().await.expect("@ ask again").press("Up @").settle().await;
+    assert_eq!(sent(&harness), [format!("{post} body=/request_review @dora")]);
+    harness.expect("Requested a review from @dora.").expect("Reviewers and assignees");
+    // Ada has not reviewed: the key is the beginning of a name.
+    harness.press("Up @").type_text("eli").settle().await.expect("eli").expect_no("not listed");
+    assert_eq!(sent(&harness).len(), 1);
+}
+
 fn layer(iid: u64, source: &str, target: &str) -> Value {
     merge_request(iid, &format!("Layer {iid}"), "opened").with(json!({"source_branch": source, "target_branch": target,
         "sha": "9f3c2abd001100112233445566778899aabbccdd", "detailed_merge_status": "mergeable",

@@ -103,6 +103,8 @@ pub struct Chooser {
     is_whole: bool,
     /// The generation of the store and the filter that the rows were made from.
     made_of: Option<(u64, String)>,
+    /// The key of an action for the selected value, and what it does.
+    action: Option<(&'static str, &'static str)>,
     /// Why the last key did nothing.
     pub message: Option<String>,
     matcher: RefCell<Matcher>,
@@ -135,6 +137,7 @@ impl Chooser {
             is_loading: false,
             is_whole: false,
             made_of: None,
+            action: None,
             message: None,
             matcher: RefCell::new(Matcher::new(Config::DEFAULT.match_paths())),
             area: Cell::default(),
@@ -150,6 +153,16 @@ impl Chooser {
     /// is not valid.
     pub fn creating(self, verb: &'static str, words: String, refusal: fn(&str) -> Option<&'static str>) -> Chooser {
         Chooser { new_value: Some(NewValue { verb, words, refusal }), ..self }
+    }
+
+    /// Names a key among those below the list, which whoever opened it handles for the selected value.
+    pub fn with_action(self, key: &'static str, what: &'static str) -> Chooser {
+        Chooser { action: Some((key, what)), ..self }
+    }
+
+    /// Returns the selected value, unless a filter is being typed.
+    pub fn selected(&self) -> Option<&str> {
+        self.value(self.list.selected()).filter(|_| self.filter.is_empty())
     }
 
     /// Returns whether the value that was chosen last is new.
@@ -489,6 +502,9 @@ impl Chooser {
             (true, true) => word("Enter", if self.creates() { "create" } else { "add" }),
             (true, false) => word("Space", "mark"),
             (false, _) => word("Enter", "choose"),
+        }
+        if let Some((key, what)) = self.action {
+            word(key, what);
         }
         word("C-s", verb);
         if !self.is_alone && self.several {

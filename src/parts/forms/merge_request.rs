@@ -179,6 +179,10 @@ fn reviewers(id: &Id, iid: u64, view: &View) -> Form {
             vec![("reviewer_ids", reviewers), ("assignee_ids", usernames(known.assignees()))]
         })
         .picker()
+        .on_value("@", "ask again", {
+            let id = id.clone();
+            move |view, name| review::request_review::again(&id, iid, name, view)
+        })
 }
 
 fn assignee(id: &Id, iid: u64, view: &View) -> Form {

@@ -1,7 +1,7 @@
 //! Asking for reviews, also again: a picker of people, and a quick action, because the API has no operation for it.
 
 use crate::api::endpoint::{Input, InputKind};
-use crate::api::merge_requests::{ListReviewers, MergeRequest};
+use crate::api::merge_requests::{GetMergeRequest, ListReviewers, MergeRequest};
 use crate::api::notes::{CreateNote, DeleteNote, NoteReply};
 use crate::api::{Id, Noteable};
 use crate::app::action::{Action, FollowUp};
@@ -29,6 +29,14 @@ pub fn form(project: &Id, known: &MergeRequest, view: &View) -> Form {
             field.widget(Widget::Words(Complete::Users(Some(project.clone())))).text(marked);
         })
         .picker()
+}
+
+/// Returns the action that asks a reviewer for another review; `None` for anybody who has not reviewed.
+pub fn again(project: &Id, iid: u64, name: &str, view: &View) -> Option<Action> {
+    let known = view.store.get(&GetMergeRequest::new(project.clone(), iid)).value?;
+    let has_reviewed = reviewed_by(project, known, view).iter().any(|reviewer| reviewer == name);
+    let on = Noteable::MergeRequest { project: project.clone(), iid };
+    has_reviewed.then(|| request(&on, &[name]))
 }
 
 /// Returns the names of the reviewers who have reviewed; of all reviewers where the server does not tell.

@@ -170,6 +170,15 @@ impl Form {
     fn key_choosing(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
         let unknown = self.unknown(&cx.view);
         let Some(chooser) = &mut self.choosing else { return AfterEvent::KeepOpen };
+        let of_value = self
+            .value_action
+            .as_ref()
+            .filter(|action| self.focus == 0 && key.typed().is_some_and(|typed| action.key.chars().eq([typed])));
+        let action = of_value.and_then(|action| (action.act)(&cx.view, chooser.selected()?));
+        if let Some(action) = action {
+            cx.act(action);
+            return AfterEvent::KeepOpen;
+        }
         let step = match self.state {
             State::Sending(_) if key.code != KeyCode::Esc => Step::Stay,
             _ => chooser.key(key, unknown, &cx.view),

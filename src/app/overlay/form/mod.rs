@@ -118,6 +118,13 @@ struct ReplacedText {
     theirs: bool,
 }
 
+/// An action for the selected value of the first field of a picker; `None` if the value has none.
+struct ValueAction {
+    key: &'static str,
+    what: &'static str,
+    act: Box<dyn Fn(&View, &str) -> Option<Action>>,
+}
+
 /// A form for an operation of the server.
 pub struct Form {
     title: String,
@@ -144,6 +151,7 @@ pub struct Form {
     choosing: Option<Chooser>,
     /// Whether only values are chosen: the selection is all that is shown, and nothing is saved as a draft.
     is_picker: bool,
+    value_action: Option<ValueAction>,
     /// Whether the form is a text with switches below it.
     is_letter: bool,
     /// The text area for the long text that is being written.
@@ -201,6 +209,7 @@ impl Form {
             top: Cell::new(0),
             choosing: None,
             is_picker: false,
+            value_action: None,
             is_letter: false,
             writing: None,
             external: None,
@@ -232,6 +241,18 @@ impl Form {
     /// Shows only the selection of the values of its fields, which have values to choose from.
     pub fn picker(self) -> Form {
         Form { is_picker: true, ..self }
+    }
+
+    /// Lets a key perform an action for the selected value of the first field: `act` returns it, or `None` for a value that
+    /// has none. While a filter is typed, the key is a part of it.
+    pub fn on_value(
+        mut self,
+        key: &'static str,
+        what: &'static str,
+        act: impl Fn(&View, &str) -> Option<Action> + 'static,
+    ) -> Form {
+        self.value_action = Some(ValueAction { key, what, act: Box::new(act) });
+        self
     }
 
     /// Shows only the text of its first field, which is written at once, and the switches below it. Exactly one of the
@@ -456,7 +477,11 @@ impl Form {
         let nothing = if field.default.is_empty() { "None".to_owned() } else { text::capitalize(&field.default) };
         let nothing = Some(nothing).filter(|_| !field.required);
         let chooser = Chooser::new(field.complete().clone(), field.is_list(), field.chosen(), nothing);
-        Some(if self.fields.len() == 1 { chooser.alone() } else { chooser })
+        let chooser = if self.fields.len() == 1 { chooser.alone() } else { chooser };
+        Some(match self.value_action.as_ref().filter(|_| self.focus == 0) {
+            Some(action) => chooser.with_action(action.key, action.what),
+            None => chooser,
+        })
     }
 
     /// Opens the selection of the values of the focused field, with this text as its filter.
