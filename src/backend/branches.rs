@@ -112,7 +112,8 @@ fn list(call: &ReadCall, input: ListBranches) -> Outcome<Vec<Branch>> {
     let (project, git) = call.repository(&input.id)?;
     let query: BranchQuery = params::read(&call.inputs)?;
     let sort = call.choice_or_first("sort", query.sort.as_deref(), &["name_asc", "updated_asc", "updated_desc"])?;
-    let mut heads = git.branches(&call.cache)?;
+    // The objects of a page are read, and not those of all branches.
+    let mut heads = git.branch_targets(&call.cache)?;
     if let Some(search) = input.search.as_deref().filter(|search| !search.is_empty()) {
         heads = Arc::new(search_refs(&heads, |head| &head.name, search)?);
     }
@@ -122,15 +123,15 @@ fn list(call: &ReadCall, input: ListBranches) -> Outcome<Vec<Branch>> {
     }
     if sort != "name_asc" {
         let mut sorted = heads.to_vec();
-        sorted.sort_by_cached_key(|head| git.committed_at(head.commit).ok());
+        sorted.sort_by_cached_key(|head| git.committed_at(head.target).ok());
         if sort == "updated_desc" {
             sorted.reverse();
         }
         heads = Arc::new(sorted);
     }
     // A single walk for the whole page.
-    let page = call.pagination.cut(&heads);
-    let merged = merged(&git, &call.cache, page)?;
+    let page = git.peel_refs(call.pagination.cut(&heads));
+    let merged = merged(&git, &call.cache, &page)?;
     let show = |head| call.show_branch_among(&git, project, head, &merged);
     let rows: Result<_, Rejection> = page.iter().map(show).collect();
     call.page_of(rows?, ListSize::Known(heads.len()))

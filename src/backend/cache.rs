@@ -1,7 +1,7 @@
 //! Caches of values computed from repositories: values that never change because commits do not, and lists of refs,
 //! which record what they depend on.
 
-use super::git::{CachedRefs, Format, GitRef, Listing, Log, LogQuery, TagRef};
+use super::git::{CachedRefs, Format, GitRef, Listing, Log, LogQuery, RefTarget, TagRef};
 use super::rejection::Rejection;
 use crate::api::commits::Commit;
 use crate::api::repository::Contributor;
@@ -50,6 +50,8 @@ pub struct Cache {
     pub commits: CacheTable<Oid, Arc<Commit>>,
     /// The subset of some commits that is in the history of another, by that commit and the list.
     pub ancestors: CacheTable<(Oid, Vec<Oid>), Arc<HashSet<Oid>>>,
+    /// Names and targets of branches, by repository folder.
+    pub branch_targets: CacheTable<PathBuf, CachedRefs<RefTarget>>,
     /// Branches by repository folder.
     pub branches: CacheTable<PathBuf, CachedRefs<GitRef>>,
     /// Tags by repository folder.

@@ -219,7 +219,7 @@ fn newest_by_ref(call: &ReadCall, project: &Project, tags: bool) -> Result<HashM
     let names: Vec<String> = if tags {
         git.tags(&call.cache)?.iter().map(|tag| tag.name.clone()).collect()
     } else {
-        git.branches(&call.cache)?.iter().map(|head| head.name.clone()).collect()
+        git.branch_targets(&call.cache)?.iter().map(|branch| branch.name.clone()).collect()
     };
     let mut newest: HashMap<String, u64> = names.into_iter().map(|name| (name, 0)).collect();
     for pipeline in call.world.top_level_pipelines().filter(|p| p.project == project.id && p.tag == tags) {

@@ -4,7 +4,7 @@
 //! its refs, so changes are made only in the bare repository. Only refs are copied, so a large repository takes no
 //! longer.
 
-use super::refs::end_of;
+use super::refs::{RawRef, read_refs};
 use super::{Git, GitRef, lossy, memory};
 use crate::backend::rejection::Rejection;
 use crate::system::files;
@@ -86,13 +86,10 @@ fn seen_name(name: &str) -> String {
 
 /// Returns the source's refs by full name, as they were last seen.
 fn seen_refs(bare: &Repository) -> Result<BTreeMap<String, Oid>, git2::Error> {
-    let mut out = BTreeMap::new();
-    for reference in bare.references_glob(&format!("{SEEN_REFS}*"))? {
-        let reference = reference?;
-        let rest = std::str::from_utf8(reference.name_bytes()).ok().and_then(|name| name.strip_prefix(SEEN_REFS));
-        out.extend(rest.zip(reference.target()).map(|(rest, id)| (format!("refs/{rest}"), id)));
-    }
-    Ok(out)
+    let full =
+        |name: Vec<u8>| Some(format!("refs/{}", std::str::from_utf8(name.strip_prefix(SEEN_REFS.as_bytes())?).ok()?));
+    let seen = read_refs(bare, SEEN_REFS.trim_end_matches('/'))?;
+    Ok(seen.into_iter().filter_map(|(name, id)| Some((full(name)?, id))).collect())
 }
 
 fn target_of(bare: &Repository, name: &str) -> Option<Oid> {
@@ -205,38 +202,24 @@ fn create_with_alternate(source: &Repository, target: &Path) -> Result<LocalRepo
     if common.join("shallow").exists() {
         fs::write(target.join("shallow"), files::read(&common.join("shallow"), super::MAX_SHALLOW)?)?;
     }
-    drop(bare);
 
     let refs = refs_of(source)?;
-    write_refs(target, &refs)?;
-
     let default_branch = default_branch(source, target, &refs)?;
-    let bare = Repository::open_bare(target)?;
     if let Some(name) = &default_branch {
+        // Before there are refs: libgit2 would read all of them to see whether `HEAD` is the name of a folder.
         bare.set_head(&format!("refs/heads/{name}"))?;
     }
+    write_refs(target, &refs)?;
     Ok(LocalRepository { name: name_of(source, &common), default_branch })
 }
 
-/// Returns branches and tags by full name. A repository without local branches, such as a mirror, contributes its
+/// Returns branches and tags by full name, sorted. A repository without local branches, such as a mirror, contributes its
 /// remote-tracking branches instead.
-fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
-    let read = |glob: &str| -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
-        let mut out = Vec::new();
-        for reference in source.references_glob(glob)? {
-            // Broken refs, and symbolic refs whose target does not exist, are left out.
-            let Ok((reference, target)) = reference.and_then(|found| end_of(&found).map(|target| (found, target)))
-            else {
-                continue;
-            };
-            out.extend(target.map(|id| (reference.name_bytes().to_vec(), id)));
-        }
-        Ok(out)
-    };
-    let mut refs = read("refs/heads/*")?;
+fn refs_of(source: &Repository) -> Result<Vec<RawRef>, git2::Error> {
+    let mut refs = read_refs(source, "refs/heads")?;
     if refs.is_empty() {
         let prefix = b"refs/remotes/";
-        let mut remote = read("refs/remotes/*")?;
+        let mut remote = read_refs(source, "refs/remotes")?;
         // `origin` first: it has precedence over other remotes with a branch of the same name.
         remote.sort_by_key(|(name, _)| !name.starts_with(b"refs/remotes/origin/"));
         let mut known = HashSet::new();
@@ -249,39 +232,56 @@ fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
                 refs.push((name, id));
             }
         }
+        refs.sort();
     }
-    refs.extend(read("refs/tags/*")?);
-    refs.sort();
+    refs.extend(read_refs(source, TAGS)?);
     Ok(refs)
 }
 
-fn write_refs(target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<(), Failure> {
+const TAGS: &str = "refs/tags";
+
+/// Writes refs, sorted by name, and the state in which the source has them.
+fn write_refs(target: &Path, refs: &[RawRef]) -> Result<(), Failure> {
     let git = Git::open(target, None).map_err(to_failure)?;
-    // Written into a single file, however many refs there are. Names are bytes without line ends, which git forbids.
+    let (heads, tags) = refs.split_at(refs.partition_point(|(name, _)| !name.starts_with(TAGS.as_bytes())));
     // Tags are peeled, because libgit2 would otherwise parse the object of every ref before it removes one.
+    let peel = |id: Oid| git.peel(id).ok().flatten().filter(|peeled| *peeled != id);
+    let peeled: Vec<Option<Oid>> = tags.iter().map(|(_, id)| peel(*id)).collect();
+    let peeled = || peeled.iter().copied();
+    // Written into a single file, however many refs there are. Names are bytes without line ends, which git forbids.
     let mut packed = b"# pack-refs with: peeled fully-peeled sorted \n".to_vec();
-    let mut all = Vec::with_capacity(2 * refs.len());
-    for (name, id) in refs {
-        let peeled = name.starts_with(b"refs/tags/").then(|| git.peel(*id).ok().flatten()).flatten();
-        let peeled = peeled.filter(|peeled| peeled != id);
-        let seen = [SEEN_REFS.as_bytes(), name.strip_prefix(b"refs/").unwrap_or(name)].concat();
-        all.extend([(name.clone(), *id, peeled), (seen, *id, peeled)]);
-    }
-    all.sort();
-    for (name, id, peeled) in &all {
-        packed.extend([format!("{id} ").as_bytes(), name, b"\n"].concat());
-        packed.extend(peeled.map(|peeled| format!("^{peeled}\n")).unwrap_or_default().bytes());
-    }
+    let mut add = |prefix: &str, name: &[u8], id: Oid, peeled: Option<Oid>| {
+        push_hex(&mut packed, id);
+        packed.extend([b" ", prefix.as_bytes(), name, b"\n"].concat());
+        if let Some(peeled) = peeled {
+            packed.push(b'^');
+            push_hex(&mut packed, peeled);
+            packed.push(b'\n');
+        }
+    };
+    let seen = |name: &[u8]| name.strip_prefix(b"refs/").unwrap_or(name).to_vec();
+    heads.iter().for_each(|(name, id)| add("", name, *id, None));
+    // Between the two: `refs/labscope`.
+    heads.iter().for_each(|(name, id)| add(SEEN_REFS, &seen(name), *id, None));
+    tags.iter().zip(peeled()).for_each(|((name, id), peeled)| add(SEEN_REFS, &seen(name), *id, peeled));
+    tags.iter().zip(peeled()).for_each(|((name, id), peeled)| add("", name, *id, peeled));
     Ok(fs::write(target.join("packed-refs"), packed)?)
+}
+
+/// Adds the digits of an ID. Formatting each of its bytes would take longer than all else that is done with a ref.
+fn push_hex(out: &mut Vec<u8>, id: Oid) {
+    for byte in id.as_bytes() {
+        for half in [byte >> 4, byte & 15] {
+            out.push(if half < 10 { b'0' + half } else { b'a' + half - 10 });
+        }
+    }
 }
 
 /// Returns the branch that HEAD names. If HEAD is detached, returns a branch that contains its commit, or creates one
 /// named after the hash.
-fn default_branch(source: &Repository, target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<Option<String>, Failure> {
-    let branches: Vec<(String, Oid)> = refs
-        .iter()
-        .filter_map(|(name, id)| Some((std::str::from_utf8(name.strip_prefix(b"refs/heads/")?).ok()?.to_owned(), *id)))
-        .collect();
+fn default_branch(source: &Repository, target: &Path, refs: &[RawRef]) -> Result<Option<String>, Failure> {
+    let branch = |name| std::str::from_utf8(<[u8]>::strip_prefix(name, b"refs/heads/")?).ok();
+    let branches: Vec<(&str, Oid)> = refs.iter().filter_map(|(name, id)| Some((branch(name)?, *id))).collect();
     let head = source.find_reference("HEAD")?;
     if let Some(name) = head.symbolic_target_bytes().and_then(|name| name.strip_prefix(b"refs/heads/")) {
         let name = lossy(name);
@@ -289,14 +289,14 @@ fn default_branch(source: &Repository, target: &Path, refs: &[(Vec<u8>, Oid)]) -
             return Ok(Some(name));
         }
         // HEAD names a branch without commits; another branch may have some.
-        let usual = branches.iter().find(|(name, _)| matches!(name.as_str(), "main" | "master" | "trunk"));
-        return Ok(usual.or(branches.first()).map(|(name, _)| name.clone()));
+        let usual = branches.iter().find(|(name, _)| matches!(*name, "main" | "master" | "trunk"));
+        return Ok(usual.or(branches.first()).map(|(name, _)| (*name).to_owned()));
     }
-    let Some(commit) = head.target() else { return Ok(branches.first().map(|(name, _)| name.clone())) };
+    let Some(commit) = head.target() else { return Ok(branches.first().map(|(name, _)| (*name).to_owned())) };
     let git = Git::open(target, None).map_err(to_failure)?;
     let at = branches.iter().find(|(_, id)| *id == commit);
     if let Some((name, _)) = at.or_else(|| branches.iter().find(|(_, id)| git.history_contains(*id, commit))) {
-        return Ok(Some(name.clone()));
+        return Ok(Some((*name).to_owned()));
     }
     let name: String = commit.to_string().chars().take(8).collect();
     git.repo.reference(&format!("refs/heads/{name}"), commit, false, "")?;

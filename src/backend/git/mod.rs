@@ -79,6 +79,13 @@ pub struct GitRef {
     pub commit: Oid,
 }
 
+/// A ref by its short name, and the object that it points to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RefTarget {
+    pub name: String,
+    pub target: Oid,
+}
+
 /// A tag; `message` is its annotation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TagRef {

@@ -127,7 +127,7 @@ fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     (head, text.get(start..).unwrap_or_default())
 }
 
-fn id_of(hex: &[u8]) -> Option<Oid> {
+pub(super) fn id_of(hex: &[u8]) -> Option<Oid> {
     Oid::from_str(std::str::from_utf8(hex).ok().filter(|hex| hex.len() == 40)?).ok()
 }
 

@@ -1,13 +1,14 @@
 //! Lists of branches and tags, cached until something in the repository changes them.
 //!
-//! Reading 100,000 packed refs takes libgit2 a tenth of a second each time. Stock git may write to the same folders, so
-//! a cached list is used only if the loose refs, read again, are the same as before and `packed-refs` is the same file.
+//! Stock git may write to the same folders, so a cached list is used only if the loose refs, read again, are the same as
+//! before and `packed-refs` is the same file. The files are read here: libgit2 builds a table of all refs for each list.
 
-use super::{Git, GitRef, TagRef, lossy};
+use super::object::id_of;
+use super::{Git, GitRef, RefTarget, TagRef, lossy};
 use crate::backend::cache::{Cache, CacheTable, Weight};
 use crate::backend::rejection::Rejection;
 use crate::system::files;
-use git2::{ErrorCode, Oid, Reference, ReferenceType};
+use git2::{ErrorCode, Oid, Repository};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{self, Metadata};
@@ -29,13 +30,16 @@ impl<T> Weight for CachedRefs<T> {
     }
 }
 
+/// The name of a ref in bytes, and the object that it points to.
+pub(super) type RawRef = (Vec<u8>, Oid);
+
 /// The state that a list of refs depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RefsState {
     /// The fingerprint of `packed-refs`; `None` if the file does not exist.
     packed: Option<FileFingerprint>,
-    /// The loose refs and their targets, sorted.
-    loose: Vec<(PathBuf, Oid)>,
+    /// The loose refs by full name, sorted.
+    loose: Vec<RawRef>,
 }
 
 /// A fingerprint of the state of a file.
@@ -74,26 +78,49 @@ fn identity(_file: &Metadata) -> [i64; 4] {
 }
 
 impl RefsState {
-    /// Returns the state of the refs below `refs/heads` or `refs/tags`; `None` if it cannot be determined reliably.
-    fn read(repository: &Path, folder: &str, now: SystemTime) -> Option<RefsState> {
+    /// Returns the state of the refs below a folder such as `refs/heads`; `None` if it cannot be read here, because a ref
+    /// is symbolic or invalid.
+    fn read(repository: &Path, folder: &str) -> Option<RefsState> {
         let mut loose = Vec::new();
         // Read loose refs first: git packs a ref before it removes its file.
-        read_loose_refs(&repository.join(folder), &mut loose)?;
+        read_loose_refs(&repository.join(folder), folder.as_bytes(), &mut loose)?;
         loose.sort();
-        let packed = match fs::metadata(repository.join("packed-refs")) {
-            Ok(file) => Some(FileFingerprint::of(&file).ok().filter(|fingerprint| fingerprint.is_old(now))?),
+        let packed = match fs::metadata(repository.join(PACKED_REFS)) {
+            Ok(file) => Some(FileFingerprint::of(&file).ok()?),
             Err(why) if why.kind() == io::ErrorKind::NotFound => None,
             Err(_) => return None,
         };
         Some(RefsState { packed, loose })
     }
+
+    /// Returns whether a later change cannot have the same state.
+    fn is_old(&self, now: SystemTime) -> bool {
+        self.packed.as_ref().is_none_or(|packed| packed.is_old(now))
+    }
+
+    /// Returns the loose and the packed refs below the folder by full name, sorted; `None` if `packed-refs` is invalid.
+    fn refs(&self, repository: &Path, folder: &str) -> Option<Vec<RawRef>> {
+        let mut refs = self.loose.clone();
+        if self.packed.is_some() {
+            let text = files::read(&repository.join(PACKED_REFS), MAX_PACKED_REFS).ok()?;
+            parse_packed_refs(&text, format!("{folder}/").as_bytes(), &mut refs)?;
+        }
+        // The sort is stable: a loose ref stays before the packed one that it replaces.
+        refs.sort_by(|(a, _), (b, _)| a.cmp(b));
+        refs.dedup_by(|(later, _), (earlier, _)| later == earlier);
+        Some(refs)
+    }
 }
 
+const PACKED_REFS: &str = "packed-refs";
+/// The maximum size of `packed-refs`, in bytes; libgit2 reads a larger one.
+const MAX_PACKED_REFS: u64 = 1 << 30;
 /// The maximum size of a loose ref, in bytes.
 const MAX_REF: u64 = 4 << 10;
 
-/// Adds the loose refs below a folder. Returns `None` if one is symbolic, invalid or not readable.
-fn read_loose_refs(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
+/// Adds the loose refs below a folder, whose full name is `name`. Returns `None` if one is symbolic, invalid or not
+/// readable.
+fn read_loose_refs(folder: &Path, name: &[u8], out: &mut Vec<RawRef>) -> Option<()> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Some(()),
@@ -102,29 +129,74 @@ fn read_loose_refs(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
     for entry in entries {
         let entry = entry.ok()?;
         let (path, kind) = (entry.path(), entry.file_type().ok()?);
+        let name = [name, b"/", entry.file_name().as_encoded_bytes()].concat();
         if kind.is_dir() {
-            read_loose_refs(&path, out)?;
-        } else if !path.as_os_str().as_encoded_bytes().ends_with(b".lock") {
+            read_loose_refs(&path, &name, out)?;
+        } else if !name.ends_with(b".lock") {
             let text = kind.is_file().then(|| files::read(&path, MAX_REF).ok()).flatten()?;
             let id = Oid::from_str(std::str::from_utf8(text.trim_ascii()).ok()?).ok()?;
-            out.push((path, id));
+            out.push((name, id));
         }
     }
     Some(())
 }
 
-/// Returns the object that a ref points to, possibly through others.
-pub(super) fn end_of(found: &Reference<'_>) -> Result<Option<Oid>, git2::Error> {
-    // `resolve` looks a direct ref up again, on disk.
-    Ok(if found.kind() == Some(ReferenceType::Direct) { found.target() } else { found.resolve()?.target() })
+/// Adds the packed refs whose full name begins with `prefix`. Returns `None` if a line is invalid.
+fn parse_packed_refs(text: &[u8], prefix: &[u8], out: &mut Vec<RawRef>) -> Option<()> {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (line, next) = match memchr::memchr(b'\n', rest) {
+            Some(end) => (rest.get(..end)?, rest.get(end + 1..)?),
+            None => (rest, Default::default()),
+        };
+        rest = next;
+        // The header, and the commit that the tag before leads to.
+        if matches!(line.first(), Some(b'#' | b'^')) {
+            continue;
+        }
+        let (id, name) = (line.get(..40)?, line.get(40..)?.strip_prefix(b" ")?.trim_ascii_end());
+        if name.starts_with(prefix) {
+            out.push((name.to_vec(), id_of(id)?));
+        }
+    }
+    Some(())
+}
+
+/// Returns the refs below a folder such as `refs/heads` by full name, sorted. Leaves out symbolic refs that lead nowhere.
+pub(super) fn read_refs(repo: &Repository, folder: &str) -> Result<Vec<RawRef>, git2::Error> {
+    let path = repo.commondir();
+    match RefsState::read(path, folder).and_then(|state| state.refs(path, folder)) {
+        Some(refs) => Ok(refs),
+        None => Ok(resolve_refs(repo, folder)?.0),
+    }
+}
+
+/// Reads refs like [`read_refs`], also if they are symbolic, and returns whether all of them lead to an object.
+fn resolve_refs(repo: &Repository, folder: &str) -> Result<(Vec<RawRef>, bool), git2::Error> {
+    let (mut refs, mut is_complete) = (Vec::new(), true);
+    for reference in repo.references_glob(&format!("{folder}/*"))? {
+        // Invalid refs are left out.
+        let Ok(reference) = reference else { continue };
+        match reference.resolve() {
+            Ok(end) => refs.extend(end.target().map(|id| (reference.name_bytes().to_vec(), id))),
+            Err(why) => is_complete &= why.code() != ErrorCode::NotFound,
+        }
+    }
+    refs.sort();
+    Ok((refs, is_complete))
 }
 
 impl Git {
+    /// Returns the names and targets of all branches, by name. No object is read: a target can be missing, or something
+    /// other than a commit.
+    pub fn branch_targets(&self, cache: &Cache) -> Result<Arc<Vec<RefTarget>>, Rejection> {
+        self.list_refs("refs/heads", &cache.branch_targets, |branch| &branch.name, |branch| Ok(Some(branch)))
+    }
+
     /// Returns all branches that point to a commit, by name.
     pub fn branches(&self, cache: &Cache) -> Result<Arc<Vec<GitRef>>, Rejection> {
         let mut commits = HashMap::new();
-        let to_row = |found: &Reference<'_>, name: String| {
-            let Some(target) = end_of(found)? else { return Ok(None) };
+        let to_row = |RefTarget { name, target }| {
             let commit = match commits.entry(target) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(new) => *new.insert(self.peel(target)?),
@@ -134,11 +206,17 @@ impl Git {
         self.list_refs("refs/heads", &cache.branches, |head| &head.name, to_row)
     }
 
+    /// Returns those of the refs that point to a commit.
+    pub fn peel_refs(&self, refs: &[RefTarget]) -> Vec<GitRef> {
+        let peel = |found: &RefTarget| {
+            Some(GitRef { name: found.name.clone(), commit: self.peel(found.target).ok().flatten()? })
+        };
+        refs.iter().filter_map(peel).collect()
+    }
+
     /// Returns all tags that point to a commit, by name.
     pub fn tags(&self, cache: &Cache) -> Result<Arc<Vec<TagRef>>, Rejection> {
-        let to_row =
-            |found: &Reference<'_>, name: String| found.target().map_or(Ok(None), |target| self.tag_at(name, target));
-        self.list_refs("refs/tags", &cache.tags, |tag| &tag.name, to_row)
+        self.list_refs("refs/tags", &cache.tags, |tag| &tag.name, |tag| self.tag_at(tag.name, tag.target))
     }
 
     /// Returns the refs below a folder for which `to_row` returns a row, sorted by name.
@@ -147,21 +225,23 @@ impl Git {
         folder: &str,
         table: &CacheTable<PathBuf, CachedRefs<T>>,
         name_of: fn(&T) -> &str,
-        mut to_row: impl FnMut(&Reference<'_>, String) -> Result<Option<T>, git2::Error>,
+        mut to_row: impl FnMut(RefTarget) -> Result<Option<T>, git2::Error>,
     ) -> Result<Arc<Vec<T>>, Rejection> {
         let path = self.repo.path();
-        let current_state = || RefsState::read(path, folder, SystemTime::now());
-        let before = current_state();
+        let before = RefsState::read(path, folder);
         let known = table.get(path).filter(|(then, _)| before.as_ref() == Some(&**then));
         if let Some((_, list)) = known {
             return Ok(list);
         }
-        let prefix = format!("{folder}/");
-        let (mut rows, mut is_complete) = (Vec::new(), true);
-        for reference in self.repo.references_glob(&format!("{prefix}*"))? {
-            let reference = reference?;
-            let name = reference.name_bytes();
-            match to_row(&reference, lossy(name.strip_prefix(prefix.as_bytes()).unwrap_or(name))) {
+        let read = before.as_ref().and_then(|state| state.refs(path, folder));
+        let (refs, mut is_complete) = match read {
+            Some(refs) => (refs, true),
+            None => resolve_refs(&self.repo, folder)?,
+        };
+        let mut rows = Vec::with_capacity(refs.len());
+        for (name, target) in refs {
+            let name = name.get(folder.len() + 1..).unwrap_or(&name);
+            match to_row(RefTarget { name: lossy(name), target }) {
                 Ok(row) => rows.extend(row),
                 // A missing object may arrive later.
                 Err(why) => is_complete &= why.code() != ErrorCode::NotFound,
@@ -170,7 +250,10 @@ impl Git {
         rows.sort_by(|a, b| name_of(a).cmp(name_of(b)));
         let list = Arc::new(rows);
         // If the refs changed in the meantime, the list may be incomplete: do not cache it.
-        if let Some(before) = before.filter(|before| is_complete && current_state().as_ref() == Some(before)) {
+        let is_reliable = |before: &RefsState| {
+            is_complete && before.is_old(SystemTime::now()) && RefsState::read(path, folder).as_ref() == Some(before)
+        };
+        if let Some(before) = before.filter(is_reliable) {
             table.put(path.to_owned(), (Arc::new(before), list.clone()));
         }
         Ok(list)
@@ -219,10 +302,8 @@ mod tests {
             (git.branches(&fresh).unwrap().to_vec(), git.tags(&fresh).unwrap().to_vec())
         }
 
-        /// Returns the states, at a time when everything on disk is old.
         fn states(&self) -> [Option<RefsState>; 2] {
-            let later = SystemTime::now() + 2 * RACY_WINDOW;
-            ["refs/heads", "refs/tags"].map(|folder| RefsState::read(self.folder.path(), folder, later))
+            ["refs/heads", "refs/tags"].map(|folder| RefsState::read(self.folder.path(), folder))
         }
     }
 
@@ -320,9 +401,49 @@ mod tests {
         assert!(is_cached());
         // A file that was just written may be written again within the same tick.
         repo.run(&["pack-refs", "--all"]);
-        assert!(RefsState::read(repo.folder.path(), "refs/heads", SystemTime::now()).is_none());
-        assert!(repo.states()[0].is_some());
-        let past = SystemTime::now() - 2 * RACY_WINDOW;
-        assert!(RefsState::read(repo.folder.path(), "refs/heads", past).is_none(), "of a time to come");
+        let state = repo.states()[0].clone().unwrap();
+        let now = fs::metadata(repo.folder.path().join(PACKED_REFS)).unwrap().modified().unwrap();
+        assert!(!state.is_old(now) && state.is_old(now + 2 * RACY_WINDOW));
+        assert!(!state.is_old(now - 2 * RACY_WINDOW), "of a time to come");
+    }
+
+    fn listed_by_git(repo: &TestRepo) -> Vec<String> {
+        let all = repo.run(&["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"]);
+        all.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn refs_are_read_as_git_reads_them() {
+        if !has_git() {
+            return;
+        }
+        let repo = TestRepo::new();
+        let (one, two) = (repo.commit("One"), repo.commit("Two"));
+        for name in ["a-b", "a/b", "deep/er/x", "z"] {
+            repo.run(&["update-ref", &format!("refs/heads/{name}"), &one]);
+        }
+        repo.run(&["tag", "-m", "Of a time", "v1", &one]);
+        repo.run(&["update-ref", "refs/remotes/origin/main", &one]);
+        repo.run(&["pack-refs", "--all"]);
+        // Loose refs take the place of packed ones, and stand between them.
+        repo.run(&["update-ref", "refs/heads/z", &two]);
+        repo.run(&["update-ref", "refs/heads/b", &two]);
+        repo.run(&["tag", "v0", &two]);
+        let check = |what: &str| {
+            let bare = Repository::open_bare(repo.folder.path()).unwrap();
+            let read = ["refs/heads", "refs/tags"].map(|folder| read_refs(&bare, folder).unwrap()).concat();
+            let read: Vec<String> = read.iter().map(|(name, id)| format!("{id} {}", lossy(name))).collect();
+            assert_eq!(read, listed_by_git(&repo), "{what}");
+        };
+        check("loose and packed");
+        repo.run(&["symbolic-ref", "refs/heads/s", "refs/heads/z"]);
+        check("a symbolic ref");
+        // An unsorted file, as other programs write it.
+        repo.run(&["symbolic-ref", "-d", "refs/heads/s"]);
+        let text = format!("{one} refs/heads/y\n{two} refs/heads/c\n");
+        std::fs::write(repo.folder.path().join(PACKED_REFS), text).unwrap();
+        check("an unsorted file");
+        std::fs::write(repo.folder.path().join(PACKED_REFS), "no refs\n").unwrap();
+        assert!(repo.git().branches(&Cache::default()).is_err(), "an invalid file is not an empty list");
     }
 }
