@@ -189,9 +189,16 @@ fn only_the_terminal_module_writes_escape_codes() {
     let files = files();
     let writers = ["runtime/terminal.rs", "runtime/screen.rs"];
     complain(&elsewhere(&files, r"\b(execute|queue)!|\bEnterAlternateScreen\b", &writers));
-    // These parse escape codes, or generate job traces that contain some.
-    let readers =
-        ["runtime/terminal.rs", "runtime/screen.rs", "runtime/input/parser.rs", "ui/ansi/", "ui/trace", "backend/"];
+    // These parse escape codes, search text with some, or generate job traces that contain some.
+    let readers = [
+        "runtime/terminal.rs",
+        "runtime/screen.rs",
+        "runtime/input/parser.rs",
+        "ui/ansi/",
+        "ui/trace",
+        "ui/search/literals.rs",
+        "backend/",
+    ];
     complain(&elsewhere(&files, r"\\x1b|\\u\{1b\}", &readers));
 }
 

@@ -4,7 +4,7 @@
 
 mod plain;
 
-pub use plain::append_text;
+pub use plain::{append_text, has_controls};
 
 use crate::ui::text;
 use crate::ui::theme::{Role, Theme};
@@ -167,17 +167,21 @@ impl SgrState {
         style
     }
 
-    /// Applies only the SGR sequences in `bytes`.
-    pub fn advance(&mut self, bytes: &[u8]) {
+    /// Applies only the SGR sequences in `bytes`. Returns whether the text around all sequences stays as it is: none of
+    /// them moves the cursor back, erases, or contains text.
+    pub fn advance(&mut self, bytes: &[u8]) -> bool {
         let mut rest = bytes;
+        let mut keeps_text = true;
         while let Some(at) = memchr::memchr(0x1b, rest) {
             rest = rest.get(at..).unwrap_or_default();
             let (len, sequence) = escape(rest);
             if let Escape::Csi { parameters, last: b'm' } = sequence {
                 self.sgr(parameters);
             }
+            keeps_text &= sequence.keeps_text(len);
             rest = rest.get(len..).unwrap_or_default();
         }
+        keeps_text
     }
 
     fn sgr(&mut self, parameters: &[u8]) {
@@ -254,6 +258,18 @@ fn number(digits: &[u8]) -> u16 {
 enum Escape<'a> {
     Csi { parameters: &'a [u8], last: u8 },
     Other,
+}
+
+impl Escape<'_> {
+    /// Returns whether the sequence, which takes `len` bytes, leaves the text around it as it is.
+    fn keeps_text(&self, len: usize) -> bool {
+        match self {
+            Escape::Csi { parameters, last: b'K' } => number(parameters) == 0,
+            Escape::Csi { last, .. } => *last != b'G',
+            // A long sequence may extend beyond the line, or contain markers.
+            Escape::Other => len <= 2,
+        }
+    }
 }
 
 /// Parses the escape sequence at the start of `bytes` (which start with ESC) and returns its length, at least 1. An

@@ -1,7 +1,7 @@
 //! Fast extraction of the text of lines that only need their styles removed. These are most lines of most traces, and
 //! this is many times as fast as [`super::parse_line`].
 
-use super::{Escape, MAX_BYTES, MAX_COLUMNS, TAB, escape, number};
+use super::{MAX_BYTES, MAX_COLUMNS, TAB, escape};
 use crate::ui::text;
 use unicode_width::UnicodeWidthChar;
 
@@ -34,14 +34,10 @@ fn copy(out: &mut Vec<u8>, raw: &[u8], start: usize) -> Option<usize> {
             None | Some(b'\n') => return Some(at),
             Some(0x1b) => {
                 let (len, sequence) = escape(rest);
-                match sequence {
-                    Escape::Csi { parameters, last: b'K' } if number(parameters) != 0 => return None,
-                    Escape::Csi { last: b'G', .. } => return None,
-                    Escape::Csi { .. } => len,
-                    // A long sequence may extend beyond the line, or contain markers.
-                    Escape::Other if len > 2 => return None,
-                    Escape::Other => len,
+                if !sequence.keeps_text(len) {
+                    return None;
                 }
+                len
             }
             Some(b'\t') if ascii => {
                 let column = out.len() - start;
@@ -66,6 +62,15 @@ fn copy(out: &mut Vec<u8>, raw: &[u8], start: usize) -> Option<usize> {
             Some(_) => 1,
         };
     }
+}
+
+/// Returns whether a line contains bytes other than printable ASCII, tabs and escape sequences.
+pub fn has_controls(line: &[u8]) -> bool {
+    let returns = line.iter().rev().take_while(|byte| **byte == b'\r').count();
+    let line = line.get(..line.len() - returns).unwrap_or_default();
+    // Without a branch for each byte, many are compared at once.
+    let is_control = |byte: u8| (byte < 0x20) & (byte != b'\t') & (byte != 0x1b) | (byte >= 0x7f);
+    line.iter().fold(false, |any, byte| any | is_control(*byte))
 }
 
 /// Returns the number of leading bytes that are printable ASCII.

@@ -1,11 +1,15 @@
 //! Searching the text of all files, at the speed of a scan over their bytes.
 
 use super::FileDiff;
-use crate::ui::search::{self, MAX_MATCHES};
+use crate::ui::search::{self, Literals, MAX_MATCHES};
 use regex::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// The number of files without a match between two checks for cancellation.
+const CANCEL_CHECK_INTERVAL: usize = 64;
 
 /// A match of a search, by file and line: it stays valid when files are folded, until lines are expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +72,17 @@ pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool)
     let mut found = Found::default();
     let Some(pattern) = search::pattern(query) else { return found };
     let scan = scanner(query, &pattern);
+    let any_case = !query.chars().any(char::is_uppercase);
+    let parsed = ParserBuilder::new().case_insensitive(any_case).build().parse(pattern.as_str());
+    let literals = parsed.ok().and_then(|parsed| Literals::of(&parsed));
     for (at, file) in files.iter().enumerate() {
+        if literals.as_ref().is_some_and(|literals| !may_match(file, literals)) {
+            // The check costs more than such a file.
+            if at % CANCEL_CHECK_INTERVAL == 0 && canceled() {
+                break;
+            }
+            continue;
+        }
         if canceled() || !found.add_matches(at, None, &file.title(), &pattern) {
             break;
         }
@@ -84,6 +98,16 @@ pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool)
         }
     }
     found
+}
+
+/// Returns whether the name of a file or a line of it may have a match that begins with one of the literals.
+fn may_match(file: &FileDiff, literals: &Literals) -> bool {
+    let source = &file.source;
+    // Expanded lines are not part of the diff's text, and the title of a renamed file has more than one path.
+    file.blob.is_some()
+        || source.old_path != source.new_path
+        || literals.find(source.diff.as_bytes(), 0).is_some()
+        || literals.find(source.new_path.as_bytes(), 0).is_some()
 }
 
 /// Returns whether the lines are in the order of the diff's text. They are not if whitespace changes are hidden, since

@@ -280,6 +280,48 @@ fn a_search_covers_all_files() {
 }
 
 #[test]
+fn a_search_that_skips_files_finds_all_matches() {
+    let diff = |n: usize| {
+        let words = ["plain words", "K\u{f6}ln und \u{17f}tra\u{df}e", "a Value of 7", "the value"][n % 4];
+        format!("@@ -1 +1 @@\n-old {n}\n+{words} {n}\n")
+    };
+    let source = |n: usize| Source {
+        old_path: if n % 7 == 0 { format!("src/value_{n}.rs") } else { format!("src/file_{n}.rs") },
+        new_path: if n % 5 == 0 { format!("src/street_{n}.rs") } else { format!("src/file_{n}.rs") },
+        diff: diff(n),
+        ..Source::default()
+    };
+    let files: Vec<Arc<FileDiff>> = (0..300).map(|n| Arc::new(parse(source(n)))).collect();
+    for query in [
+        "value",
+        "Value",
+        "stra",
+        "stre",
+        "file_7",
+        "old 29",
+        "words 1|value 2",
+        "k\u{f6}ln",
+        "no such words",
+        "value_\\d+\\.rs .",
+    ] {
+        let pattern = crate::ui::search::pattern(query).unwrap();
+        let mut expected = Vec::new();
+        for (at, file) in files.iter().enumerate() {
+            let texts = std::iter::once((None, file.title()));
+            let lines = file.lines.iter().enumerate().map(|(index, line)| (Some(index), file.text(line).to_owned()));
+            for (line, text) in texts.chain(lines) {
+                expected.extend(pattern.find_iter(&text).map(|hit| (at, line, hit.range())));
+            }
+        }
+        let found = search(&files, query, &|| false);
+        let found: Vec<_> = found.hits.into_iter().map(|hit| (hit.file, hit.line, hit.range)).collect();
+        assert_eq!(found, expected, "{query}");
+        assert_eq!(found.is_empty(), query == "no such words", "{query}");
+    }
+    assert!(search(&files, "value", &|| true).hits.is_empty());
+}
+
+#[test]
 fn searches_use_smart_case() {
     let doc = doc(&["--- a/x.rs\n+++ b/x.rs\n@@ -1 +1 @@\n-old Rows\n+new ROWS\n"]);
     for (query, hits) in [("rows", 2), ("Rows", 1), ("ROWS", 1), ("old rows", 1), ("Old rows", 0)] {

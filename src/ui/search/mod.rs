@@ -1,7 +1,9 @@
 //! Searching in viewers: parsing the query and collecting a limited number of matches.
 
+mod literals;
 mod multiline;
 
+pub use literals::Literals;
 pub use multiline::MultilineRegex;
 
 use regex::{Regex, RegexBuilder};

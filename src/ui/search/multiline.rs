@@ -1,7 +1,7 @@
 //! A regular expression for searching the text of many lines at once. It finds the same matches as a search of each
 //! line, at the full speed of the regex engine.
 
-use super::case_matters;
+use super::{Literals, case_matters};
 use regex_automata::meta::{self, Regex};
 use regex_automata::{Anchored, Input};
 use regex_syntax::ParserBuilder;
@@ -14,7 +14,10 @@ const MAX_AUTOMATON_BYTES: usize = 1 << 20;
 
 /// An expression whose matches lie within single lines of a multi-line text.
 #[derive(Clone, Debug)]
-pub struct MultilineRegex(Regex);
+pub struct MultilineRegex {
+    regex: Regex,
+    literals: Option<Literals>,
+}
 
 impl MultilineRegex {
     /// Compiles a query: a regular expression, or plain text if it is not a valid one, as [`super::pattern`] parses it.
@@ -30,19 +33,26 @@ impl MultilineRegex {
     pub fn new(expression: &str, any_case: bool, size: usize) -> Option<MultilineRegex> {
         let hir = ParserBuilder::new().case_insensitive(any_case).build().parse(expression).ok()?;
         let config = meta::Config::new().nfa_size_limit(Some(size));
-        meta::Builder::new().configure(config).build_from_hir(&within_lines(hir)).ok().map(MultilineRegex)
+        let hir = within_lines(hir);
+        let regex = meta::Builder::new().configure(config).build_from_hir(&hir).ok()?;
+        Some(MultilineRegex { regex, literals: Literals::among_escapes(&hir) })
+    }
+
+    /// Returns what every match begins with in terminal output; `None` if that is unknown.
+    pub fn literals(&self) -> Option<&Literals> {
+        self.literals.as_ref()
     }
 
     /// Returns the non-empty matches. Each line of `text` ends with a line feed, including the last one.
     pub fn matches<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
-        self.0.find_iter(text).map(|hit| hit.range()).filter(|range| !range.is_empty())
+        self.regex.find_iter(text).map(|hit| hit.range()).filter(|range| !range.is_empty())
     }
 
     /// Returns the position of the first match in `text` at or after `from`, which is the start of a line. The match
     /// may be empty.
     pub fn first(&self, text: &[u8], from: usize) -> Option<usize> {
         let input = Input::new(text).range(from..).anchored(Anchored::No);
-        self.0.search(&input).map(|hit| hit.start()).filter(|at| *at < text.len())
+        self.regex.search(&input).map(|hit| hit.start()).filter(|at| *at < text.len())
     }
 }
 

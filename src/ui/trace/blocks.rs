@@ -45,6 +45,9 @@ pub struct Block {
     pub times: Vec<Stamp>,
     /// The saved styles at the start of some lines (numbered within the block), including the first.
     pub styles: Vec<(u32, SgrState)>,
+    /// The lines (numbered within the block) whose shown text is more than their bytes without escape sequences: they
+    /// have markers, control characters, or characters other than ASCII.
+    pub special: Vec<u32>,
 }
 
 impl Block {
@@ -83,6 +86,7 @@ enum BlockLocation {
         index: (u64, usize),
         lines: usize,
         styles: Box<[(u32, SgrState)]>,
+        special: Box<[u32]>,
         recently_read: Option<Arc<Block>>,
     },
 }
@@ -135,10 +139,12 @@ impl Slot {
 
     /// Returns the block from memory or from the store. Runs on a worker thread.
     pub fn read(&self, shared: &SharedBlocks) -> Option<Arc<Block>> {
-        let (at, index, lines, styles) = match &*lock(&self.location) {
+        let (at, index, lines, styles, special) = match &*lock(&self.location) {
             BlockLocation::InMemory(block) => return Some(block.clone()),
             BlockLocation::Spilled { recently_read: Some(block), .. } => return Some(block.clone()),
-            BlockLocation::Spilled { at, index, lines, styles, .. } => (*at, *index, *lines, styles.to_vec()),
+            BlockLocation::Spilled { at, index, lines, styles, special, .. } => {
+                (*at, *index, *lines, styles.to_vec(), special.to_vec())
+            }
         };
         let store = shared.store.get()?;
         let read = store.read_at(at, self.len).and_then(|bytes| Ok((bytes, unpack(&store.read_at(index.0, index.1)?))));
@@ -147,7 +153,7 @@ impl Slot {
                 let (starts, times) = index.split_at_checked(lines)?;
                 let starts = starts.iter().map(|start| u32::try_from(*start).unwrap_or(u32::MAX)).collect();
                 let times = times.iter().copied().map(Stamp).collect();
-                Some(Arc::new(Block { first: self.first, bytes, starts, times, styles }))
+                Some(Arc::new(Block { first: self.first, bytes, starts, times, styles, special }))
             }
             Err(error) => {
                 *lock(&shared.disk_error) = Some(format!("could not read part of the trace from disk: {error}"));
@@ -168,9 +174,10 @@ impl Slot {
         let index = (store.append(&packed)?, packed.len());
         let lines = block.starts.len();
         let styles = block.styles.clone().into_boxed_slice();
+        let special = block.special.clone().into_boxed_slice();
         let mut location = lock(&self.location);
         if matches!(*location, BlockLocation::InMemory(_)) {
-            *location = BlockLocation::Spilled { at, index, lines, styles, recently_read: None };
+            *location = BlockLocation::Spilled { at, index, lines, styles, special, recently_read: None };
             shared.bytes_in_memory.fetch_sub(self.len as u64, Ordering::Relaxed);
         }
         Ok(())

@@ -224,7 +224,7 @@ impl Trace {
         };
         let mut known = Known::default();
         let mut places = cursor(other, &mut normalizer);
-        other.each_page(0, canceled, |page| {
+        other.each_page(0, None, canceled, |page| {
             for (line, text) in page.lines_with_numbers() {
                 known.add(places.hash(line), text, &mut normalizer);
             }
@@ -233,7 +233,7 @@ impl Trace {
         let mut hunks = Hunks::default();
         let mut places = cursor(self, &mut normalizer);
         let mut is_whole = true;
-        self.each_page(0, canceled, |page| {
+        self.each_page(0, None, canceled, |page| {
             for (line, text) in page.lines_with_numbers() {
                 let Ok(at) = u32::try_from(line) else { return false };
                 match known.lacks(places.hash(line), text, &mut normalizer) {

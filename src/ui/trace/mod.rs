@@ -96,6 +96,7 @@ struct Pause {
     bytes: usize,
     lines: usize,
     styles: usize,
+    special: usize,
     tail: usize,
     state: SgrState,
     last_state: SgrState,
@@ -285,6 +286,7 @@ impl Trace {
             bytes: at,
             lines: self.open.starts.len(),
             styles: self.open.styles.len(),
+            special: self.open.special.len(),
             tail: self.tail,
             state: self.state,
             last_state: self.last_state,
@@ -315,6 +317,7 @@ impl Trace {
         block.starts.truncate(pause.lines);
         block.times.truncate(pause.lines);
         block.styles.truncate(pause.styles);
+        block.special.truncate(pause.special);
         self.stamps.truncate(pause.stamps);
         (self.tail, self.state, self.last_state) = (pause.tail, pause.state, pause.last_state);
         (self.escapes_only, self.bytes_since_checkpoint) = (pause.escapes_only, pause.bytes_since_checkpoint);
@@ -373,13 +376,21 @@ impl Trace {
         let bytes = block.bytes.split_off(cut);
         let lines = block.starts.len();
         block.styles.retain(|(line, _)| (*line as usize) < lines);
+        let special: Vec<u32> = block.special.pop_if(|line| *line as usize == lines).map(|_| 0).into_iter().collect();
+        block.special.shrink_to_fit();
         block.bytes.shrink_to_fit();
         block.starts.shrink_to_fit();
         let times = block.times.split_off(lines.min(block.times.len()));
         self.tail = self.tail.saturating_sub(cut);
         self.bytes_since_checkpoint = 0;
-        let next =
-            Block { first: block.first + lines, bytes, starts: vec![0], times, styles: vec![(0, self.last_state)] };
+        let next = Block {
+            first: block.first + lines,
+            bytes,
+            starts: vec![0],
+            times,
+            styles: vec![(0, self.last_state)],
+            special,
+        };
         let full = std::mem::replace(&mut self.open, Arc::new(next));
         self.closed.push(Arc::new(Slot::new(full, &self.shared)));
     }
@@ -392,6 +403,7 @@ impl Trace {
         // Without this limit, lines of markers alone would never start a line and would stay in one block forever.
         let crowded = base - self.open.starts.last().map_or(0, |start| *start as usize).min(base) > MAX_HEAD_BYTES;
         let markers = marker::all(raw);
+        let mut is_special = !markers.is_empty() || raw.len() > ansi::MAX_COLUMNS || ansi::has_controls(raw);
         let mut start = base;
         let mut at = base;
         let mut state = self.state;
@@ -402,7 +414,7 @@ impl Trace {
             let visible = ansi::is_visible(text);
             self.state.advance(text);
             if heading || visible {
-                self.begin_line(start, at, state);
+                self.begin_line(start, at, state, is_special);
                 self.escapes_only = false;
                 heading = false;
                 start = base + marker.start;
@@ -419,18 +431,19 @@ impl Trace {
         }
         let text = self.open.bytes.get(at..end).unwrap_or_default();
         let keep = markers.is_empty() || heading || crowded || ansi::is_visible(text);
-        self.state.advance(text);
+        is_special |= !self.state.advance(text);
         if keep {
             self.escapes_only = !heading && ansi::is_escapes_only(text);
-            self.begin_line(start, at, state);
+            self.begin_line(start, at, state, is_special);
         }
         self.bytes_since_checkpoint += end - base;
     }
 
     /// Begins a line at `start`, in `state`. Its text starts at `text`.
-    fn begin_line(&mut self, start: usize, text: usize, state: SgrState) {
+    fn begin_line(&mut self, start: usize, text: usize, state: SgrState, is_special: bool) {
         let time = self.has_times().then(|| self.time_at(text));
         let block = Arc::make_mut(&mut self.open);
+        block.special.extend(is_special.then_some(block.starts.len() as u32));
         block.begin_line(start, state, &mut self.bytes_since_checkpoint);
         block.times.extend(time);
         self.last_state = state;

@@ -1,19 +1,25 @@
-//! The joined text of many lines, so that they can be searched at once.
+//! The joined text of many lines, so that they can be searched at once. A search joins only the lines that may have a
+//! match, if it knows how matches begin.
 
 use super::blocks::Block;
 use super::{Parts, Trace};
 use crate::ui::ansi::{self, SgrState};
-use crate::ui::search::MultilineRegex;
+use crate::ui::search::{Literals, MultilineRegex};
 use std::ops::Range;
 
 /// The size in bytes at which a page is full: large enough for the regex engine, small enough for the CPU cache.
 const PAGE_BYTES: usize = 128 * 1024;
 
-/// Consecutive lines as shown, each followed by a line feed.
+/// The least number of lines of a block that are searched one by one instead of with all others.
+const MIN_CANDIDATES: usize = 64;
+/// The share of a block's lines up to which this is faster.
+const CANDIDATE_SHARE: usize = 16;
+
+/// Lines as shown, each followed by a line feed.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// The number of the first line.
-    first: usize,
+    /// The numbers of the lines, in order.
+    numbers: Vec<usize>,
     text: Vec<u8>,
     /// The position of each line's line feed.
     ends: Vec<usize>,
@@ -23,10 +29,10 @@ impl Page {
     /// Returns the matches in order: the line, and the range within it.
     pub fn matches<'a>(&'a self, pattern: &'a MultilineRegex) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
         let mut line = 0;
-        pattern.matches(&self.text).map(move |hit| {
+        pattern.matches(&self.text).filter_map(move |hit| {
             line += self.ends.get(line..).map_or(0, |ends| ends.partition_point(|end| *end < hit.start));
             let start = self.start(line);
-            (self.first + line, hit.start - start..hit.end - start)
+            Some((*self.numbers.get(line)?, hit.start - start..hit.end - start))
         })
     }
 
@@ -37,7 +43,7 @@ impl Page {
             let at = pattern.first(&self.text, from)?;
             let line = self.ends.partition_point(|end| *end < at);
             from = self.start(line + 1);
-            Some(self.first + line)
+            self.numbers.get(line).copied()
         })
     }
 
@@ -54,7 +60,7 @@ impl Page {
 
     /// Returns the text of each line, as shown, with its number.
     pub fn lines_with_numbers(&self) -> impl Iterator<Item = (usize, &str)> {
-        (self.first..).zip(self.texts())
+        self.numbers.iter().copied().zip(self.texts())
     }
 
     fn start(&self, line: usize) -> usize {
@@ -62,6 +68,7 @@ impl Page {
     }
 
     fn clear(&mut self) {
+        self.numbers.clear();
         self.text.clear();
         self.ends.clear();
     }
@@ -74,35 +81,70 @@ fn has_words(text: &[u8]) -> bool {
 
 impl Trace {
     /// Visits the text of all lines from `from` on, a page at a time, until `each` returns `false` or `canceled`
-    /// returns `true`. Spilled blocks are read; returns whether that succeeded.
+    /// returns `true`. With `literals`, lines are left out that cannot have a match that begins with one. Spilled blocks
+    /// are read; returns whether that succeeded.
     pub(super) fn each_page(
         &self,
         from: usize,
+        literals: Option<&Literals>,
         canceled: &dyn Fn() -> bool,
         mut each: impl FnMut(&Page) -> bool,
     ) -> bool {
         let mut page = Page::default();
         self.each_block(from, |block, open| {
             let lines = block.starts.len() + usize::from(open && self.tail_shown);
-            let (mut line, end) = (block.first.max(from), block.first + lines);
-            while line < end {
+            let all = block.first.max(from)..block.first + lines;
+            let candidates = literals.and_then(|literals| self.candidates(literals, block, open, all.clone()));
+            let mut lines: Box<dyn Iterator<Item = usize>> = match candidates {
+                Some(lines) => Box::new(lines.into_iter()),
+                None => Box::new(all),
+            };
+            loop {
                 if canceled() {
                     return false;
                 }
                 page.clear();
-                page.first = line;
-                while line < end && page.text.len() < PAGE_BYTES {
+                while page.text.len() < PAGE_BYTES
+                    && let Some(line) = lines.next()
+                {
                     self.append_line(block, open, line, &mut page.text);
+                    page.numbers.push(line);
                     page.ends.push(page.text.len());
                     page.text.push(b'\n');
-                    line += 1;
+                }
+                if page.numbers.is_empty() {
+                    return true;
                 }
                 if !each(&page) {
                     return false;
                 }
             }
-            true
         })
+    }
+
+    /// Returns those of the lines of a block that may have a match: the bytes contain a literal, or the text is more than
+    /// the bytes. Returns `None` if these are so many that joining all lines is faster.
+    fn candidates(&self, literals: &Literals, block: &Block, open: bool, all: Range<usize>) -> Option<Vec<usize>> {
+        let most = MIN_CANDIDATES.max(all.len() / CANDIDATE_SHARE);
+        if block.special.len() > most {
+            return None;
+        }
+        let special = block.special.iter().map(|line| block.first + *line as usize);
+        // The line that is being written.
+        let last = open.then(|| self.ended());
+        let mut lines: Vec<usize> = special.chain(last).filter(|line| all.contains(line)).collect();
+        let mut at = block.start(all.start.checked_sub(block.first)?)?;
+        while let Some(found) = literals.find(&block.bytes, at) {
+            if lines.len() > most {
+                return None;
+            }
+            let line = block.line_at(found);
+            lines.push(block.first + line);
+            at = block.start(line + 1).unwrap_or(block.bytes.len());
+        }
+        lines.sort_unstable();
+        lines.dedup();
+        Some(lines)
     }
 
     /// Appends the text of a line as shown.

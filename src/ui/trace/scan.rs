@@ -158,7 +158,7 @@ impl Trace {
         if canceled() || found.capped {
             return found;
         }
-        self.each_page(from, canceled, |page| {
+        self.each_page(from, pattern.literals(), canceled, |page| {
             for (line, range) in page.matches(pattern) {
                 if found.matches.len() == MAX_MATCHES {
                     found.capped = true;
@@ -179,7 +179,7 @@ impl Trace {
         mut lines: Vec<u32>,
         canceled: &dyn Fn() -> bool,
     ) -> Vec<u32> {
-        self.each_page(from, canceled, |page| {
+        self.each_page(from, pattern.literals(), canceled, |page| {
             let room = MAX_FILTERED_LINES.saturating_sub(lines.len());
             lines.extend(page.lines(pattern).take(room).filter_map(|line| u32::try_from(line).ok()));
             lines.len() < MAX_FILTERED_LINES
@@ -191,7 +191,7 @@ impl Trace {
     pub fn matching_lines(&self, pattern: &Pattern, max_lines: usize, canceled: &dyn Fn() -> bool) -> Vec<usize> {
         let mut lines = Vec::new();
         if let Some((_, custom)) = &pattern.custom {
-            self.each_page(0, canceled, |page| {
+            self.each_page(0, custom.literals(), canceled, |page| {
                 let room = max_lines.saturating_sub(lines.len());
                 lines.extend(page.lines(custom).take(room));
                 lines.len() < max_lines
@@ -233,7 +233,7 @@ impl Trace {
     pub fn plain(&self, max_bytes: usize, canceled: &dyn Fn() -> bool) -> (String, bool) {
         let mut out = String::new();
         let mut whole = true;
-        let is_read = self.each_page(0, canceled, |page| {
+        let is_read = self.each_page(0, None, canceled, |page| {
             page.texts().all(|text| {
                 whole = out.len() + text.len() < max_bytes;
                 if whole {

@@ -362,6 +362,46 @@ fn a_search_over_pages_matches_one_over_lines() {
 }
 
 #[test]
+fn a_search_that_skips_lines_finds_all_matches() {
+    let mut trace = Trace::default();
+    // In one line of fifty, the shown text is more than the bytes: a letter in between is colored, comes later or earlier,
+    // or is not ASCII.
+    let special = [
+        "war\x1b[1mn\x1b[0ming: colored",
+        "xxxning\rwar",
+        "wax\x08rning",
+        "\x1b]0;title\x07warning",
+        "wa\x1b[2Grning",
+        "\u{fc}warning",
+        "\u{17f}top",
+        "section_start:1:warn_here\r\x1b[0K",
+        "section_end:1:warn_here\r\x1b[0Kwarning",
+        "wa\x00rning",
+        "w\x1b(Barning",
+        "Warning\tstop",
+    ];
+    for n in 0..40_000 {
+        match n % 50 {
+            7 => trace.push(format!("{n} {}\n", special[n / 50 % special.len()]).as_bytes()),
+            _ => trace.push(format!("\x1b[32m  Compiling\x1b[0m part {n}\r\n").as_bytes()),
+        }
+    }
+    trace.push(b"the last war\x1b[1mning");
+    for query in
+        ["warning", "Warning", "warn\\w*: .*", "war|stop", "stop", "xning", "war[xn]", "^warn here$", "last warn"]
+    {
+        let pattern = MultilineRegex::query(query).unwrap();
+        assert!(pattern.literals().is_some(), "{query}");
+        let (hits, lines) = slowly(&trace, query);
+        assert!(!hits.is_empty() && hits.len() < 10_000, "{query}: {}", hits.len());
+        assert_eq!(trace.search(&pattern, 0, Found::default(), &|| false).matches, hits, "{query}");
+        assert_eq!(trace.filter(&pattern, 0, Vec::new(), &|| false), lines, "{query}");
+        let known = Found { matches: hits.iter().take_while(|hit| hit.line < 777).cloned().collect(), capped: false };
+        assert_eq!(trace.search(&pattern, 777, known, &|| false).matches, hits, "{query} from a line on");
+    }
+}
+
+#[test]
 fn a_search_reports_matches_in_line_order() {
     let mut trace = Trace::default();
     for line in 0..40_000 {
