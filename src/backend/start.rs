@@ -12,6 +12,7 @@ use super::temp_folder::TempFolder;
 use super::world::World;
 use super::{auth, routes};
 use crate::backend::ref_updates;
+use crate::system::memory;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -228,6 +229,8 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     // Advance to the present before serving: otherwise only one of several concurrent first requests would see what has
     // become due since the world was built.
     engine.tick();
+    // Building a world or copying refs needs many times the memory of the result.
+    memory::trim();
     Ok(Prepared { engine, temp_folder, project })
 }
 

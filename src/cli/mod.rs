@@ -36,7 +36,7 @@ use tokio::runtime::{Builder, Runtime};
 /// Runs the program.
 pub fn main() -> ExitCode {
     crash::install();
-    crate::runtime::memory::return_freed_memory();
+    crate::system::memory::return_freed_memory();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -11,7 +11,6 @@ pub mod executor;
 mod follow;
 mod input;
 pub mod journal;
-pub mod memory;
 pub mod open;
 mod range_reader;
 mod run;
