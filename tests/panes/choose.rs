@@ -2,6 +2,7 @@
 
 use crate::fixtures::{With, issue, merge_request, user};
 use crate::harness::{Begin, Harness};
+use labscope::api::GitRef;
 use labscope::app::Place;
 use labscope::app::action::Msg;
 use serde_json::{Value, json};
@@ -275,4 +276,62 @@ async fn an_issue_has_the_same_keys() {
         sent(&harness),
         [format!("PUT {path} labels=ui,bug"), format!("PUT {path} assignee_ids[]=2 assignee_ids[]=1")]
     );
+}
+
+/// Opens the commits of `rows` in a project with a branch and a tag of the name `v1`, and the picker of refs.
+async fn refs(begin: Begin) -> Harness {
+    const REPOSITORY: &str = "GET /projects/acme%2Frocket-ui/repository";
+    let mut harness = begin.open();
+    let branch = |name: &str| {
+        let title = format!("Draw {name}");
+        json!({"name": name, "default": name == "main", "commit": {"id": "a", "title": title}})
+    };
+    let branches: Vec<Value> = ["main", "rows", "v1"].map(branch).to_vec();
+    harness.reply("GET /user", user(1, "ada")).reply(&format!("{REPOSITORY}/commits"), json!([]));
+    harness.reply(&format!("{REPOSITORY}/branches"), branches);
+    harness.reply(&format!("{REPOSITORY}/branches?search=rare"), [branch("a/rare-one")]);
+    harness.reply(&format!("{REPOSITORY}/tags"), json!([{"name": "v1", "commit": {"id": "a", "title": "Release"}}]));
+    harness.settle().await;
+    harness.press("R").settle().await;
+    harness.expect("Commits of");
+    harness
+}
+
+fn commits() -> Begin {
+    Begin::at(Place::new("commits").project("acme/rocket-ui").at("rows")).size(100, 30)
+}
+
+#[tokio::test]
+async fn a_ref_is_chosen_with_the_picker_of_the_forms() {
+    let mut harness = refs(commits()).await;
+    harness.expect("default branch").expect("Release").expect("Enter choose").expect_no("C-s");
+    // The current one comes first.
+    let lines = harness.lines();
+    let row = |words: &str| lines.iter().position(|line| line.contains(words)).expect("a row");
+    assert!(harness.line_with("✓").contains("rows"), "{}", harness.picture());
+    assert!(row("✓") < row("default branch"), "{}", harness.picture());
+    // The server searches what is typed.
+    harness.type_text("rare").settle().await;
+    harness.press("Enter").settle().await;
+    assert_eq!(harness.app.place().git_ref, Some(GitRef::branch("a/rare-one")));
+    // A branch and a tag of the same name are different.
+    for (words, expected) in [("Draw v1", GitRef::branch("v1")), ("Release", GitRef::tag("v1"))] {
+        let mut harness = refs(commits()).await;
+        harness.type_text("v1").settle().await;
+        harness.click_on(words).settle().await;
+        assert_eq!(harness.app.place().git_ref, Some(expected), "{}", harness.picture());
+    }
+    // A commit is typed, and needs no list.
+    let mut harness = refs(commits()).await;
+    harness.type_text("0123456789abcdef").expect("use \"0123456789abcdef\"").press("Enter").settle().await;
+    assert_eq!(harness.app.place().git_ref, Some(GitRef::from("0123456789abcdef")));
+    let mut harness = refs(commits()).await;
+    harness.press("Esc").expect_no("Commits of");
+    assert_eq!(harness.app.place().git_ref, Some(GitRef::from("rows")));
+}
+
+#[tokio::test]
+async fn a_ref_is_heard_in_accessible_mode() {
+    let mut harness = refs(commits().accessible()).await;
+    harness.hears("rows").hears("marked").type_text("v1").hears("v1");
 }

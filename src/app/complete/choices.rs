@@ -6,7 +6,7 @@ use super::{
 };
 use crate::api::labels::{ListLabels, rgb};
 use crate::api::merge_requests::{MergeRequest, Milestone};
-use crate::api::{Endpoint, Id, Reply};
+use crate::api::{Endpoint, GitRef, Id, Reply};
 use crate::app::view::View;
 use crate::store::{Load, Want};
 use std::collections::HashSet;
@@ -16,6 +16,8 @@ use std::collections::HashSet;
 pub struct Choice {
     /// The value that is set.
     pub value: String,
+    /// The full name of a ref, which tells a branch from a tag of the same name.
+    pub full_name: Option<String>,
     /// The name or the description next to it.
     pub detail: String,
     /// The state or the kind, on the right.
@@ -26,7 +28,7 @@ pub struct Choice {
 
 impl Choice {
     fn new(value: &str, detail: &str, note: &str) -> Choice {
-        Choice { value: value.to_owned(), detail: detail.to_owned(), note: note.to_owned(), color: None }
+        Choice { value: value.to_owned(), detail: detail.to_owned(), note: note.to_owned(), ..Choice::default() }
     }
 }
 
@@ -109,14 +111,17 @@ impl Complete {
                 };
                 let branch = |branch: &crate::api::branches::Branch| {
                     let title = branch.commit.as_ref().map(|commit| commit.title.as_str()).unwrap_or_default();
-                    Choice::new(&branch.name, title, note(branch.default == Some(true), branch.protected))
+                    let note = note(branch.default == Some(true), branch.protected);
+                    let full_name = Some(GitRef::branch(&branch.name).as_str().to_owned());
+                    Choice { full_name, ..Choice::new(&branch.name, title, note) }
                 };
                 let mut all: Vec<Choice> = rows.map(branch).collect();
                 if matches!(self, Complete::Refs(_)) {
                     let tags = store.list(&tags(project));
                     all.extend(tags.iter().map(|tag| {
                         let title = tag.commit.as_ref().map(|commit| commit.title.as_str()).unwrap_or_default();
-                        Choice::new(&tag.name, title, "tag")
+                        let full_name = Some(GitRef::tag(&tag.name).as_str().to_owned());
+                        Choice { full_name, ..Choice::new(&tag.name, title, "tag") }
                     }));
                 }
                 all
@@ -169,7 +174,7 @@ impl Complete {
             }
         };
         let mut seen = HashSet::new();
-        all.retain(|choice| !choice.value.is_empty() && seen.insert(choice.value.clone()));
+        all.retain(|choice| !choice.value.is_empty() && seen.insert((choice.value.clone(), choice.full_name.clone())));
         all
     }
 }

@@ -80,6 +80,8 @@ pub struct Chooser {
     new_value: Option<NewValue>,
     /// Whether the value that was chosen last is new.
     has_new_value: bool,
+    /// The value that was chosen last: the full name of a listed ref, others as they are.
+    taken: Option<String>,
     filter: Input,
     /// The chosen values, in order.
     marked: Vec<String>,
@@ -119,6 +121,7 @@ impl Chooser {
         Chooser {
             new_value: Some(label).filter(|_| matches!(complete, Complete::Labels(_))),
             has_new_value: false,
+            taken: None,
             complete,
             several,
             is_alone: false,
@@ -168,6 +171,11 @@ impl Chooser {
     /// Returns whether the value that was chosen last is new.
     pub fn has_new_value(&self) -> bool {
         self.has_new_value
+    }
+
+    /// Returns the value that was chosen last: the full name of a listed ref, others as they are.
+    pub fn taken(&self) -> Option<&str> {
+        self.taken.as_deref()
     }
 
     /// Returns the chosen values, in order.
@@ -411,6 +419,11 @@ impl Chooser {
             }
         } else if is_chosen || step == Step::Done {
             self.has_new_value = is_new && self.creates();
+            let listed = match self.rows.get(row) {
+                Some(Row::Listed(index)) => self.choices.get(*index),
+                _ => None,
+            };
+            self.taken = listed.and_then(|choice| choice.full_name.clone()).or_else(|| value.clone());
             self.marked = value.into_iter().collect();
         }
         step
@@ -491,7 +504,7 @@ impl Chooser {
         Step::Stay
     }
 
-    /// Returns the keys for the footer: `verb` is what C-s does.
+    /// Returns the keys for the footer: `verb` is what C-s does; empty if it does what Enter does.
     fn keys(&self, verb: &str) -> Line<'static> {
         let mut line = Line::empty();
         let mut word = |key: &'static str, what: &str| {
@@ -506,7 +519,9 @@ impl Chooser {
         if let Some((key, what)) = self.action {
             word(key, what);
         }
-        word("C-s", verb);
+        if !verb.is_empty() {
+            word("C-s", verb);
+        }
         if !self.is_alone && self.several {
             word("Tab", "next");
         }
@@ -558,7 +573,8 @@ impl Chooser {
         table::TableRow::new(cells)
     }
 
-    /// Draws the selection in the middle of the screen; `verb` is what C-s does, and `status` replaces the keys.
+    /// Draws the selection in the middle of the screen; `verb` is what C-s does, if not the same as Enter, and `status`
+    /// replaces the keys.
     pub fn draw(
         &self,
         view: &View,

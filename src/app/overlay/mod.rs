@@ -14,6 +14,7 @@ pub mod prompt;
 pub mod query;
 pub mod themes;
 pub mod transfers;
+pub mod value_picker;
 
 use super::context::Cx;
 use super::keymap::Key;

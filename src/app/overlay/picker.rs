@@ -114,7 +114,7 @@ pub trait Source {
 }
 
 /// A function that returns the action for a name.
-pub type NameAction = Rc<dyn Fn(&str) -> Action>;
+type NameAction = Rc<dyn Fn(&str) -> Action>;
 
 /// A function that returns the item that a typed text names exactly, if it does.
 type ExactItem = Box<dyn Fn(&str) -> Option<Item>>;

@@ -19,7 +19,7 @@ use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
 use crate::parts::pipeline_marks::PipelineMarks;
-use crate::parts::ref_choices::Refs;
+use crate::parts::ref_choices::ask_ref;
 use crate::parts::ref_labels::Labels;
 use crate::parts::ref_split::{self, Reading, RefSplit};
 use crate::parts::{apply_commits, forms, project};
@@ -200,7 +200,8 @@ impl ListSource for CommitSource {
         Command::row("commits.open", &["Enter"], "Open commit", Commits::open_commit).footer("open"),
         Command::row("commits.files", &["F"], "Browse files at commit", Commits::files).footer("files"),
         Command::new("commits.ref", &["R"], "Switch branch or tag…", |pane: &mut Commits, cx| {
-            Refs::ask("Commits of", &pane.source.project, cx, |pane: &mut Commits, name, _| {
+            let current = pane.source.git_ref.as_ref();
+            ask_ref("Commits of", &pane.source.project, current, cx, |pane: &mut Commits, name, _| {
                 pane.source.git_ref = Some(name);
                 pane.source.all = false;
                 pane.list.restart();

@@ -15,7 +15,7 @@ use crate::app::view::View;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
 use crate::parts::list::{draw_error, draw_error_line};
-use crate::parts::ref_choices::Refs;
+use crate::parts::ref_choices::ask_ref;
 use crate::parts::{ahead_behind, forms, project};
 use crate::store::{Load, Remote, Want};
 use crate::ui::line::Line;
@@ -191,14 +191,14 @@ impl PaneKind for ComparePane {
         Command::new("compare.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("compare.swap", &["S"], "Swap sides", Self::swap).footer("swap").when(Self::has_both_sides),
         Command::new("compare.ref", &["R"], "Change compared ref…", |pane: &mut Self, cx| {
-            Refs::ask("Compare", &pane.project, cx, |pane: &mut Self, name, _| {
+            ask_ref("Compare", &pane.project, pane.to.as_ref(), cx, |pane: &mut Self, name, _| {
                 pane.to = Some(name);
                 pane.reset();
             });
         })
         .footer("ref"),
         Command::new("compare.base", &["B"], "Change base…", |pane: &mut Self, cx| {
-            Refs::ask("Compare with", &pane.project, cx, |pane: &mut Self, name, _| {
+            ask_ref("Compare with", &pane.project, pane.from.as_ref(), cx, |pane: &mut Self, name, _| {
                 pane.from = Some(name);
                 pane.reset();
             });

@@ -24,7 +24,7 @@ use crate::app::view::View;
 use crate::parts::blob::source::Source;
 use crate::parts::blob::{BlobView, File, Mode};
 use crate::parts::links::{self, TextOrigin};
-use crate::parts::ref_choices::Refs;
+use crate::parts::ref_choices::ask_ref;
 use crate::parts::ref_split::RefSplit;
 use crate::parts::{list, project};
 use crate::store::{Load, Want};
@@ -335,7 +335,8 @@ impl PaneKind for Files {
         }),
         Command::new("files.history", &["b", "H"], "Go to file history", Self::history).footer("history"),
         Command::new("files.ref", &["R"], "Switch branch or tag…", |pane: &mut Self, cx| {
-            Refs::ask("Files at", &pane.source.project, cx, |pane: &mut Self, name, _| {
+            let current = pane.source.git_ref.as_ref();
+            ask_ref("Files at", &pane.source.project, current, cx, |pane: &mut Self, name, _| {
                 let path = pane.path().map(str::to_owned);
                 pane.source.git_ref = Some(name);
                 pane.tree.restart(path.as_deref());

@@ -1,0 +1,86 @@
+//! A picker of one value that the server lists or that is typed, such as a ref. It sends nothing: an action continues with
+//! the value.
+
+use super::chooser::{Chooser, Step};
+use super::{AfterEvent, Overlay, TextEntry};
+use crate::app::action::Action;
+use crate::app::complete::Complete;
+use crate::app::context::Cx;
+use crate::app::keymap::Key;
+use crate::app::pointer::Pointer;
+use crate::app::view::View;
+use crate::store::Want;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// A function that returns the action that continues with a value.
+type Continue = Box<dyn Fn(&str) -> Action>;
+
+/// A picker of one value.
+pub struct ValuePicker {
+    title: String,
+    chooser: Chooser,
+    proceed: Continue,
+}
+
+impl ValuePicker {
+    /// Creates a picker among the values of `complete`, of which `current` is chosen now. `proceed` gets the full name of a
+    /// listed ref, and other values as they are.
+    pub fn new(
+        title: impl Into<String>,
+        complete: Complete,
+        current: Option<String>,
+        view: &View,
+        proceed: impl Fn(&str) -> Action + 'static,
+    ) -> ValuePicker {
+        let mut chooser = Chooser::new(complete, false, current.into_iter().collect(), None).alone();
+        chooser.refresh(view);
+        ValuePicker { title: title.into(), chooser, proceed: Box::new(proceed) }
+    }
+
+    fn take_step(&mut self, step: Step, cx: &mut Cx) -> AfterEvent {
+        let value = match step {
+            Step::Back => return AfterEvent::Close,
+            Step::Stay => None,
+            Step::Done | Step::Next(_) | Step::Save => self.chooser.taken(),
+        };
+        if let Some(value) = value {
+            cx.act((self.proceed)(value));
+            return AfterEvent::Close;
+        }
+        self.chooser.refresh(&cx.view);
+        AfterEvent::KeepOpen
+    }
+}
+
+impl Overlay for ValuePicker {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        self.chooser.wants(view)
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        self.chooser.draw(view, screen, buf, &self.title, "", None)
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
+        let step = self.chooser.key(key, None, &cx.view);
+        self.take_step(step, cx)
+    }
+
+    fn text_entry(&self) -> TextEntry {
+        TextEntry::Line
+    }
+
+    fn paste(&mut self, text: &str, cx: &mut Cx) {
+        self.chooser.type_text(text, &cx.view);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
+        let step = self.chooser.pointer(pointer, None, &cx.view);
+        self.take_step(step, cx)
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.chooser.refresh(&cx.view);
+    }
+}
