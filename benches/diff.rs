@@ -186,18 +186,16 @@ fn main() {
     // Ours splits a line into more words: to the library, `compute(old_name,` is a single word.
     table.ratio("similar alone · changed words", support::pair(alone, words), 4.0);
 
-    // The baseline scans all bytes at once, but the app searches 5,000 files and their names.
-    let text: String = files.iter().map(|file| file.source.diff.as_str()).collect();
+    // The baseline reads the same bytes in the same place. A copy of them in one piece, for which the system uses large
+    // pages, is read several times as fast.
     for (what, query) in [
         ("any case", "three_hundred"),
         ("exact case", "Three_hundred"),
         ("a line of each file", "value_3 = compute\\(new"),
     ] {
         let engine = labscope::ui::search::pattern(query).expect("a pattern");
-        let scan = || {
-            let most = labscope::ui::search::MAX_MATCHES;
-            support::median(5, || _ = black_box(engine.find_iter(&text).take(most).count()))
-        };
+        let count = || files.iter().map(|file| engine.find_iter(&file.source.diff).count()).sum::<usize>();
+        let scan = || support::median(5, || _ = black_box(count()));
         let search = || support::median(5, || _ = black_box(diff::search(&files, query, &|| false)));
         table.ratio(&format!("the engine alone · search ({what})"), support::pair(scan, search), 3.0);
     }
