@@ -8,12 +8,18 @@ use super::view::View;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{chart, cursor_hint, drawn, glyph, hyperlink, line, panels, popup, text};
+use jiff::SignedDuration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::borrow::Cow;
 
 /// The minimum width and height of the terminal; below that, only the required size is shown.
 const MIN: (u16, u16) = (44, 12);
+
+/// The number of requests in flight that is shown, and the time after which it is: one that is gone in a moment would only
+/// move the rest of the line.
+const MANY: usize = 10;
+const SLOW: SignedDuration = SignedDuration::from_secs(2);
 
 /// Returns whether a terminal of that width and height is too small to show anything but a message about it.
 pub fn is_too_small((width, height): (u16, u16)) -> bool {
@@ -169,8 +175,11 @@ impl App {
         if glyph::is_accessible() {
             return (String::new(), Role::Dim);
         }
-        if self.requests_in_flight() > 0 {
-            return (glyph::busy().into(), Role::Running);
+        let loading = self.requests_in_flight();
+        if loading > 0 {
+            let is_slow = self.loading_since.is_some_and(|since| self.now.duration_since(since) >= SLOW);
+            let count = if is_slow && loading >= MANY { format!(" {loading} loading") } else { String::new() };
+            return (format!("{}{count}", glyph::busy()), Role::Running);
         }
         match self.store.last_contact() {
             // The age of the oldest data shown, not the time of the last reply.

@@ -122,6 +122,8 @@ pub struct App {
     /// The time of the last action of the user.
     acted_at: Option<Timestamp>,
     in_flight: HashSet<TaskKey>,
+    /// The time since when there has always been a request in flight.
+    loading_since: Option<Timestamp>,
     /// The offset of the server's clock from the local one; positive if the server is ahead.
     clock_offset: SignedDuration,
     /// The keys of paused streams.
@@ -212,6 +214,7 @@ impl App {
             message: None,
             turn: 0,
             in_flight: HashSet::new(),
+            loading_since: None,
             clock_offset: SignedDuration::ZERO,
             acted_at: None,
             paused_streams: HashSet::new(),

@@ -200,6 +200,8 @@ impl App {
             self.store.set_loading(&task, false);
             effects.push(Effect::Cancel(task));
         }
+        let is_loading = self.requests_in_flight() > 0;
+        self.loading_since = is_loading.then(|| self.loading_since.unwrap_or(self.now));
         if self.shows_running_clock() {
             let next = self.now.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.now);
             wake = earliest(wake, Some(next));

@@ -1,6 +1,7 @@
 //! The test report of a pipeline, as provided by the server: failed tests first, the output of each test, and which of
 //! them failed in recent pipelines, too.
 
+use crate::api::client::Priority;
 use crate::api::pipelines::ListPipelines;
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::test_reports::{GetTestReport, TestReport};
@@ -65,7 +66,7 @@ impl TestReportPane {
             let load = Load::single(&GetTestReport { id: self.project.clone(), pipeline_id: pipeline.id }).optional();
             Load {
                 request: load.request.read_as::<Arc<Outcomes>>(),
-                is_one_of_many: true,
+                priority: Priority::Columns,
                 weight: Some(|value| value.downcast_ref::<Arc<Outcomes>>().map_or(0, |outcomes| outcomes.size())),
                 read: |body, kind| {
                     <TestReport as crate::api::Reply>::read(body, kind)

@@ -381,5 +381,7 @@ impl<'a> Details<'a> {
 /// Returns the requests for the details, those of the selected merge request first.
 pub fn wants<'a>(view: &View, details: impl IntoIterator<Item = Details<'a>>) -> Vec<Want> {
     let (selected, others): (Vec<_>, Vec<_>) = details.into_iter().partition(|details| details.is_selected);
-    request_limit::wants(view.store, selected.into_iter().chain(others).flat_map(|details| details.loads()))
+    let mut wants = request_limit::wants_of_selected(view.store, selected.iter().flat_map(Details::loads));
+    wants.extend(request_limit::wants(view.store, others.iter().flat_map(Details::loads)));
+    wants
 }

@@ -10,7 +10,7 @@ use super::journal::JournalWriter;
 use super::open;
 use super::run;
 use super::terminal;
-use crate::api::client::OnProgress;
+use crate::api::client::{OnProgress, Priority};
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault, Host};
@@ -98,7 +98,7 @@ pub struct Executor {
     configure: Option<Configure>,
     /// The number of bytes that streams may still send before the app handles some.
     queue_capacity: Arc<Semaphore>,
-    /// The number of requests of which there are many that may still be sent, see [`Load::is_one_of_many`].
+    /// The number of requests for columns that may still be sent, of which there are many.
     many: Arc<Semaphore>,
     /// The last reported difference in milliseconds by which the server's clock is ahead of ours.
     ahead: Arc<AtomicI64>,
@@ -347,7 +347,8 @@ impl Executor {
                         if !load.delay.is_zero() {
                             tokio::time::sleep(load.delay).await;
                         }
-                        let _permit = if load.is_one_of_many { many.acquire().await.ok() } else { None };
+                        let is_one_of_many = load.priority == Priority::Columns;
+                        let _permit = if is_one_of_many { many.acquire().await.ok() } else { None };
                         reply(&connection, &load, &request, known, cache.as_deref()).await.map(Outcome::Reply)
                     }
                     Task::Follow(follow, known) => {
@@ -459,7 +460,7 @@ pub(super) async fn reply(
     known: Option<ParsedReply>,
     cache: Option<&Mutex<Cache>>,
 ) -> Result<ParsedReply, Error> {
-    let client = connection.client().await?;
+    let client = connection.client().await?.with_priority(load.priority);
     let cache = || cache.map(|cache| cache.lock().unwrap_or_else(PoisonError::into_inner));
     if cache().is_some_and(|cache| cache.has_http2()) {
         client.expect_http2();

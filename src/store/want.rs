@@ -2,6 +2,7 @@
 
 use super::ParsedReply;
 use super::range_read::AnyRangeRead;
+use crate::api::client::Priority;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::reply_limits;
@@ -133,8 +134,8 @@ pub struct Load {
     /// The time without an action of the user before the request is sent, so that typing a filter does not send one per
     /// character, and rows that are only passed by are not read.
     pub delay: Duration,
-    /// Whether the request is one of many, such as those for the cells of a list: few of them are sent at the same time.
-    pub is_one_of_many: bool,
+    /// The requests before which it is sent. Of those for columns, few are sent at the same time.
+    pub priority: Priority,
     /// See [`Endpoint::IMMUTABLE_BY`].
     pub immutable_by: Option<&'static str>,
     /// Whether each entry of the reply consists of several rows, so that the server's total does not count rows.
@@ -165,7 +166,7 @@ impl Load {
             concurrency: 1,
             refresh_after: None,
             delay: Duration::ZERO,
-            is_one_of_many: false,
+            priority: Priority::Page,
             immutable_by: E::IMMUTABLE_BY,
             splits_entries: false,
             is_optional: false,
@@ -290,6 +291,9 @@ impl Load {
     /// Delays the request until it has been wanted, or the user has done nothing, for that long.
     pub fn after(mut self, delay: Duration) -> Load {
         self.delay = delay;
+        if !delay.is_zero() {
+            self.priority = self.priority.max(Priority::Preview);
+        }
         self
     }
 }

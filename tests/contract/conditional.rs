@@ -89,6 +89,20 @@ async fn an_answer_that_nothing_changed_is_an_error_where_nothing_is_known() {
 }
 
 #[tokio::test]
+async fn tags_that_change_with_every_reply_are_no_change_of_the_reply() {
+    let reply = |tag: &str| answer(200, MAIN).with("etag", tag);
+    let unchanged = answer(304, "").with("etag", "\"4\"");
+    let server = Scripted::start([reply("\"1\""), reply("\"2\""), reply("\"3\""), unchanged]).await;
+    let mut known = ask(&server.url, None, None).await.expect("a reply");
+    for _ in 0..3 {
+        let next = ask(&server.url, Some(known.clone()), None).await.expect("a reply");
+        assert_eq!((next.digest, names(&next)), (known.digest, vec!["main"]), "it counts as the same");
+        known = next;
+    }
+    assert_eq!(known_tags(&server), ["", "\"1\"", "\"2\"", "\"3\""]);
+}
+
+#[tokio::test]
 async fn a_tag_is_not_sent_to_another_host() {
     let storage = Scripted::start([answer(200, MAIN)]).await;
     let back = storage.url.join("/elsewhere").expect("an address");

@@ -1,7 +1,7 @@
 //! Requests of which there are many, such as those for the cells of a list, leave room for the user's next action.
 
 use crate::client::at;
-use labscope::api::client::Client;
+use labscope::api::client::{Client, Priority};
 use labscope::api::jobs::GetJob;
 use labscope::api::users::GetCurrentUser;
 use labscope::app::action::Effect;
@@ -30,7 +30,7 @@ async fn the_next_action_does_not_wait_for_the_cells_of_a_list() {
     let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
     let mut start = |load: Load| executor.take(Effect::Start(Task::Load { load, page: 0, link: None, known: None }));
     for job_id in 1..=20 {
-        start(Load { is_one_of_many: true, ..Load::single(&GetJob { id: 1_u64.into(), job_id }) });
+        start(Load { priority: Priority::Columns, ..Load::single(&GetJob { id: 1_u64.into(), job_id }) });
     }
     let all = async {
         let mut open = Vec::new();

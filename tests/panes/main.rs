@@ -37,6 +37,9 @@ mod history;
 mod home;
 mod hostile;
 mod hosts;
+#[allow(dead_code)]
+#[path = "../support/http2.rs"]
+mod http2;
 mod inline_images;
 mod issue;
 mod issues;

@@ -1,14 +1,21 @@
 //! The budget of each place: the round trips until it is complete, and the requests for that. All requests that are sent
 //! together are answered together, and what is computed here takes no time.
 
-use crate::fixtures::user;
+use crate::fixtures::{merge_request, project as project_record, user};
 use crate::harness::{Begin, Harness};
+use crate::http2::Http2Server;
+use crate::http2::Reaction::*;
 use crate::monkey::{World, place_of};
 use crate::scripted::{Answer, Scripted, answer};
 use crate::served::demo;
 use labscope::api::client::Server;
 use labscope::app::Place;
+use serde_json::Value;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// The requests of every place, which are sent once in a session.
 const OF_SESSION: [&str; 2] = ["GET /user", "GET /personal_access_tokens/self"];
@@ -158,4 +165,129 @@ async fn a_server_that_refuses_everything_gets_few_requests() {
         let more = server.asked().len() - burst;
         assert!(more <= 3, "{name}: {more} requests in ten seconds after the first {burst}\n{}", app.picture());
     }
+}
+
+#[tokio::test]
+async fn a_server_that_is_away_gets_few_requests_and_is_noticed_when_it_is_back() {
+    let failures = [
+        Answer(502, "<html><title>502 Bad Gateway</title></html>"),
+        Answer(503, "busy"),
+        Answer(504, ""),
+        Reset(h2::Reason::REFUSED_STREAM),
+        Reset(h2::Reason::INTERNAL_ERROR),
+        GoAway(h2::Reason::NO_ERROR),
+        Close,
+    ];
+    for failure in failures {
+        let is_away = Arc::new(AtomicBool::new(true));
+        let (away, reaction) = (is_away.clone(), failure.clone());
+        let server = Http2Server::start(move |line| match line {
+            _ if away.load(Ordering::Relaxed) => reaction.clone(),
+            line if line.ends_with("/user") => Answer(200, r#"{"id":5,"username":"ada","name":"Ada"}"#),
+            _ => Answer(200, "[]"),
+        })
+        .await;
+        let mut settings = Server { token: Some("token".into()), ..server.trusted(Server::new(server.url.clone())) };
+        settings.timeouts.retry_delay = Duration::from_millis(20);
+        let mut app = Begin::at(Place::new("home")).size(120, 40).on(settings).open();
+        app.settle().await;
+        let burst = server.asked();
+        let lists = burst.iter().collect::<BTreeSet<_>>().len();
+        assert!(burst.len() <= lists + 3, "{failure:?}: {burst:?}");
+        for _ in 0..10 {
+            app.pass(1).settle().await;
+        }
+        let more = server.asked().len() - burst.len();
+        assert!((1..=3).contains(&more), "{failure:?}: {more} requests in ten seconds\n{}", app.picture());
+        is_away.store(false, Ordering::Relaxed);
+        for _ in 0..25 {
+            app.pass(1).settle().await;
+        }
+        assert!(!app.shows("unreachable") && !app.shows("did not answer"), "{failure:?}\n{}", app.picture());
+        app.expect("ada");
+    }
+}
+
+/// A server with 100 merge requests that refuses what is more than ten requests in a second, as `rack-attack` does, and
+/// counts that.
+async fn limited_server() -> (Scripted, Arc<AtomicUsize>) {
+    let answered: Mutex<VecDeque<Instant>> = Mutex::default();
+    let refused = Arc::new(AtomicUsize::new(0));
+    let count = refused.clone();
+    let server = Scripted::minded(move |asked| {
+        let mut answered = answered.lock().expect("it is not held");
+        answered.retain(|at| at.elapsed() < Duration::from_secs(1));
+        if answered.len() >= 10 {
+            count.fetch_add(1, Ordering::Relaxed);
+            return answer(429, "Retry later\n").with("retry-after", "1");
+        }
+        answered.push_back(Instant::now());
+        let path = asked.line.trim_start_matches("GET /api/v4").split('?').next().unwrap_or_default();
+        let request = |iid| merge_request(iid, "Draw only visible rows", "opened");
+        let body = match path.split('/').collect::<Vec<_>>().as_slice() {
+            ["", "user"] => user(5, "ada"),
+            ["", "projects", _] => project_record(7, "acme/rocket-ui"),
+            ["", "projects", _, "merge_requests"] => (1..=100).rev().map(request).collect(),
+            ["", "projects", _, "merge_requests", iid] => request(iid.parse().expect("a number")),
+            _ => Value::Array(Vec::new()),
+        };
+        answer(200, body.to_string())
+    });
+    (server.await, refused)
+}
+
+/// Handles messages until nothing is left to load, or for some seconds.
+async fn run(app: &mut Harness, seconds: u64) {
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let mut clock = Instant::now();
+    while app.is_loading() && Instant::now() < until {
+        app.hear().await;
+        if clock.elapsed() >= Duration::from_secs(1) {
+            clock += Duration::from_secs(1);
+            app.pass(1);
+        }
+    }
+}
+
+/// Returns the merge request that a request is about, if it is about one.
+fn number_of(line: &str) -> Option<u64> {
+    line.split("/merge_requests/").nth(1)?.split(['/', '?', ' ']).next()?.parse().ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_a_hundred_merge_requests_is_usable_at_ten_requests_a_second() {
+    let (server, refused) = limited_server().await;
+    let settings = Server { token: Some("token".into()), ..Server::new(server.url.clone()) };
+    let mut app = Begin::at(project("mrs")).size(160, 45).on(settings).open();
+    let lines = || server.asked().into_iter().map(|asked| asked.line).collect::<Vec<String>>();
+    run(&mut app, 3).await;
+    let first: Vec<String> = lines();
+    app.expect("Draw only visible rows");
+    let header = app.line_with("rocket-ui");
+    assert!(header.contains(" loading"), "{header}");
+    // The list and the session come first, then the selected row.
+    let numbers: Vec<u64> = first.iter().filter_map(|line| number_of(line)).collect();
+    assert_eq!(numbers.first(), Some(&100), "{first:#?}");
+    let is_visible = |number: &u64| app.shows(&format!("!{number} "));
+    assert!(numbers.iter().all(is_visible), "only visible rows are asked for: {numbers:?}\n{}", app.picture());
+    // What was scrolled away is canceled, and what is visible now comes next.
+    app.press("G");
+    let scrolled = lines().len();
+    run(&mut app, 3).await;
+    let numbers: Vec<u64> = lines()[scrolled..].iter().filter_map(|line| number_of(line)).collect();
+    let late = numbers.iter().filter(|number| **number > 60).count();
+    assert!(late <= 6 && numbers.contains(&1), "{late} of what was scrolled away: {numbers:?}");
+    // What the user does next does not wait for the columns.
+    let before = lines().len();
+    let asked_at = Instant::now();
+    app.press("/").type_text("draw");
+    let is_answered = |line: &String| line.contains("search=draw");
+    while !lines()[before..].iter().any(is_answered) {
+        assert!(asked_at.elapsed() < Duration::from_secs(3), "{:#?}", &lines()[before..]);
+        app.hear().await;
+    }
+    run(&mut app, 60).await;
+    assert!(!app.is_loading() && !app.shows("loading"), "{}", app.picture());
+    let (refused, all) = (refused.load(Ordering::Relaxed), lines().len());
+    assert!(refused * 5 <= all, "{refused} of {all} requests are refused");
 }

@@ -18,7 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use url::Url;
 
-/// How the server reacts to a request.
+/// A reaction of the server to a request.
 #[derive(Clone, Debug)]
 pub enum Reaction {
     Answer(u16, &'static str),
@@ -129,7 +129,8 @@ async fn serve(acceptor: TlsAcceptor, stream: TcpStream, shared: &Shared) -> Opt
     let mut connection: Connection<TlsStream<TcpStream>, _> = h2::server::handshake(stream).await.ok()?;
     let pings = Arc::new(tokio::sync::Mutex::new(connection.ping_pong()?));
     while let Some(Ok((request, respond))) = connection.accept().await {
-        let line = format!("{} {}", request.method(), request.uri().path());
+        let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+        let line = format!("{} {target}", request.method());
         let reaction = (shared.mind)(&line);
         shared.asked.lock().expect("no test panics while it holds this").push(line);
         match reaction {

@@ -265,7 +265,7 @@ impl Client {
         let home = self.server.base_url.origin();
         let target = self.moved_projects.current(&call.target, call.is_read());
         let mut url = self.url_of(call, &target)?;
-        let permit = self.pace.permit(!call.is_read()).await.map_err(|fault| call.error(fault))?;
+        let permit = self.pace.permit(self.priority, !call.is_read()).await.map_err(|fault| call.error(fault))?;
         for hop in 0..=MAX_HOPS {
             let is_home = url.origin() == home;
             let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);

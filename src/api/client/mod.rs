@@ -27,6 +27,7 @@ use full_refs::FullRefs;
 use moved_projects::MovedProjects;
 pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use pace::Pace;
+pub use pace::Priority;
 use payload::Payload;
 use secrecy::SecretString;
 use shared_connection::SharedConnection;
@@ -107,6 +108,7 @@ pub struct Client {
     pace: Arc<Pace>,
     tails: Arc<Tails>,
     connection: SharedConnection,
+    priority: Priority,
 }
 
 /// A complete reply.
@@ -164,7 +166,17 @@ impl Client {
         })?;
         let (clock, moved_projects, full_refs, tails) = Default::default();
         let pace = Arc::new(Pace::new(server.timeouts.retry_delay));
-        Ok(Client { http, server: Arc::new(server), clock, moved_projects, full_refs, pace, tails, connection })
+        Ok(Client {
+            http,
+            server: Arc::new(server),
+            clock,
+            moved_projects,
+            full_refs,
+            pace,
+            tails,
+            connection,
+            priority: Priority::default(),
+        })
     }
 
     pub fn server(&self) -> &Server {
@@ -174,6 +186,11 @@ impl Client {
     /// Returns the server's clock, which is shared by clones of the client.
     pub fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// Returns a client of the same server whose requests have this priority.
+    pub fn with_priority(self, priority: Priority) -> Client {
+        Client { priority, ..self }
     }
 
     /// Expects that the server has HTTP/2, as it had in an earlier session, so that all requests share one connection from

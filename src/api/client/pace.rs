@@ -6,7 +6,7 @@ use super::exchange::{MAX_PAUSE, MAX_RETRIES, pause_after_refusal, until};
 use crate::api::error::{Error, Fault};
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,6 +26,19 @@ const REPLIES_PER_STEP: u32 = 10;
 const MAX_RESET: Duration = Duration::from_secs(60 * 60);
 /// The maximum number of limits that are known of a server.
 const MAX_LIMITS: usize = 8;
+
+/// The order in which requests are sent that must wait. Those with the same priority are sent in the order in which they
+/// began to wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    /// The subject of a place, and what the user does.
+    #[default]
+    Page,
+    /// Details of the selected row.
+    Preview,
+    /// Columns about the other rows.
+    Columns,
+}
 
 /// The pace of the requests to a server, which all calls share.
 #[derive(Debug)]
@@ -56,6 +69,10 @@ struct State {
     replies: u32,
     /// The announced limits, by their names.
     limits: HashMap<String, Limit>,
+    /// The requests that wait, in their order.
+    queue: BTreeSet<(Priority, u64)>,
+    /// The number of requests that have ever waited.
+    queued: u64,
 }
 
 /// The number of requests that a server still answers until the limit is reset.
@@ -73,6 +90,19 @@ enum Step {
     WaitForReply,
     /// Give up for the reason for which another request failed.
     Refuse(Fault),
+}
+
+/// The place of a request in the queue, which it leaves when this is dropped.
+struct QueuePlace<'a> {
+    pace: &'a Pace,
+    place: (Priority, u64),
+}
+
+impl Drop for QueuePlace<'_> {
+    fn drop(&mut self) {
+        self.pace.state().queue.remove(&self.place);
+        self.pace.changed.notify_waiters();
+    }
 }
 
 /// The permission to send a request. Dropped when the reply begins or the request is canceled.
@@ -97,9 +127,18 @@ impl Pace {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn enqueue(&self, priority: Priority) -> QueuePlace<'_> {
+        let mut state = self.state();
+        state.queued += 1;
+        let place = (priority, state.queued);
+        state.queue.insert(place);
+        QueuePlace { pace: self, place }
+    }
+
     /// Waits until a request may be sent. If it cannot be sent for long, or if the attempt of another request has failed,
     /// the error is the reason. A write does not wait for attempts to reach the server.
-    pub async fn permit(&self, is_write: bool) -> Result<Permit<'_>, Fault> {
+    pub async fn permit(&self, priority: Priority, is_write: bool) -> Result<Permit<'_>, Fault> {
+        let queued = self.enqueue(priority);
         // The number of failures when this request began to wait for the attempt of another.
         let mut before = None;
         loop {
@@ -113,7 +152,10 @@ impl Pace {
                 let step = match state.outcome_for_others(now).filter(|_| has_failed) {
                     _ if is_write && state.away.is_some() => Step::Send,
                     Some(fault) => Step::Refuse(fault),
-                    None => state.step(now),
+                    None => match state.step(now) {
+                        Step::Send if state.queue.first() != Some(&queued.place) => Step::WaitForReply,
+                        step => step,
+                    },
                 };
                 match step {
                     Step::Send => {
@@ -284,13 +326,16 @@ mod tests {
     async fn after_a_refusal_one_request_tries_and_the_others_share_its_outcome() {
         let pace = Pace::new(SECOND / 4);
         let began = Instant::now();
-        let first =
-            [pace.permit(false).await.unwrap(), pace.permit(false).await.unwrap(), pace.permit(false).await.unwrap()];
+        let first = [
+            pace.permit(Priority::Page, false).await.unwrap(),
+            pace.permit(Priority::Page, false).await.unwrap(),
+            pace.permit(Priority::Page, false).await.unwrap(),
+        ];
         first.iter().for_each(|permit| permit.record(429, &headers(&[])));
         drop(first);
-        let attempt = pace.permit(false).await.unwrap();
+        let attempt = pace.permit(Priority::Page, false).await.unwrap();
         assert_eq!(began.elapsed(), 2 * SECOND);
-        let waiting = pace.permit(false);
+        let waiting = pace.permit(Priority::Page, false);
         let outcome = async {
             tokio::time::sleep(SECOND).await;
             attempt.record(429, &headers(&[]));
@@ -299,12 +344,13 @@ mod tests {
         let (refused, ()) = tokio::join!(waiting, outcome);
         assert_eq!(refused.err(), Some(Fault::Limited(Some(4 * SECOND))));
         // An attempt that is canceled leaves the next one to others.
-        drop(pace.permit(false).await.unwrap());
-        let attempt = pace.permit(false).await.unwrap();
+        drop(pace.permit(Priority::Page, false).await.unwrap());
+        let attempt = pace.permit(Priority::Page, false).await.unwrap();
         assert_eq!(began.elapsed(), 7 * SECOND + MIN_INTERVAL);
         attempt.record(200, &headers(&[]));
         drop(attempt);
-        let more = [pace.permit(false).await.unwrap(), pace.permit(false).await.unwrap()];
+        let more =
+            [pace.permit(Priority::Page, false).await.unwrap(), pace.permit(Priority::Page, false).await.unwrap()];
         assert!(more.iter().all(|permit| !permit.is_attempt));
     }
 
@@ -313,7 +359,7 @@ mod tests {
         let pace = Pace::new(SECOND / 4);
         let (began, mut answered, mut refused) = (Instant::now(), Vec::new(), 0);
         while answered.len() < 100 {
-            let permit = pace.permit(false).await.unwrap();
+            let permit = pace.permit(Priority::Page, false).await.unwrap();
             let lately = answered.iter().filter(|at: &&Instant| at.elapsed() < SECOND).count();
             match lately {
                 10.. => {
@@ -339,11 +385,11 @@ mod tests {
             headers(&[date, ("ratelimit-remaining", remaining), ("ratelimit-reset", "1514764825")])
         };
         let began = Instant::now();
-        let permit = pace.permit(false).await.unwrap();
+        let permit = pace.permit(Priority::Page, false).await.unwrap();
         permit.record(200, &limit("1"));
         drop(permit);
-        let last = pace.permit(false).await.unwrap();
-        let (next, ()) = tokio::join!(pace.permit(false), async {
+        let last = pace.permit(Priority::Page, false).await.unwrap();
+        let (next, ()) = tokio::join!(pace.permit(Priority::Page, false), async {
             tokio::time::sleep(SECOND).await;
             last.record(200, &limit("0"));
             drop(last);
@@ -351,10 +397,10 @@ mod tests {
         drop(next.unwrap());
         assert_eq!(began.elapsed(), 20 * SECOND + SECOND);
         // What takes longer is told.
-        let permit = pace.permit(false).await.unwrap();
+        let permit = pace.permit(Priority::Page, false).await.unwrap();
         permit.record(200, &headers(&[date, ("ratelimit-remaining", "-1"), ("ratelimit-reset", "99999999999")]));
         drop(permit);
-        assert_eq!(pace.permit(false).await.err(), Some(Fault::Limited(Some(MAX_RESET))));
+        assert_eq!(pace.permit(Priority::Page, false).await.err(), Some(Fault::Limited(Some(MAX_RESET))));
     }
 
     #[tokio::test(start_paused = true)]
@@ -362,10 +408,10 @@ mod tests {
         let pace = Pace::new(SECOND / 4);
         let began = Instant::now();
         for requested in ["0", "86400", "Sun, 31 Dec 2017 00:00:05 GMT"] {
-            let permit = pace.permit(false).await.unwrap();
+            let permit = pace.permit(Priority::Page, false).await.unwrap();
             permit.record(429, &headers(&[("retry-after", requested)]));
         }
-        drop(pace.permit(false).await.unwrap());
+        drop(pace.permit(Priority::Page, false).await.unwrap());
         // The pauses after the first and the third refusal. The callers decide what to do in a day.
         assert_eq!(began.elapsed().as_secs(), 2 + 8);
     }
@@ -374,12 +420,13 @@ mod tests {
     async fn while_the_server_is_away_a_few_requests_try_and_the_others_share_the_outcome() {
         let pace = Pace::new(SECOND / 4);
         let began = Instant::now();
-        let burst = [pace.permit(false).await.unwrap(), pace.permit(false).await.unwrap()];
+        let burst =
+            [pace.permit(Priority::Page, false).await.unwrap(), pace.permit(Priority::Page, false).await.unwrap()];
         burst.iter().for_each(|permit| permit.record(502, &headers(&[])));
         drop(burst);
         let sent = Mutex::new(Vec::new());
         let read = async || {
-            let permit = pace.permit(false).await?;
+            let permit = pace.permit(Priority::Page, false).await?;
             sent.lock().unwrap().push(began.elapsed().as_millis());
             tokio::time::sleep(SECOND / 10).await;
             permit.record(503, &headers(&[]));
@@ -391,13 +438,14 @@ mod tests {
         assert_eq!(refused, vec![&Fault::Server(503, "503 Service Unavailable".into()); 7]);
         assert!(pace.is_away() && began.elapsed() < 3 * SECOND, "{:?}", began.elapsed());
         // A write is sent at once. Later, one request is enough to find out.
-        drop(pace.permit(true).await.unwrap());
+        drop(pace.permit(Priority::Page, true).await.unwrap());
         let outcomes = futures::future::join_all((0..10).map(|_| read())).await;
         assert_eq!((sent.lock().unwrap().len(), outcomes.iter().filter(|outcome| outcome.is_err()).count()), (4, 9));
-        let attempt = pace.permit(false).await.unwrap();
+        let attempt = pace.permit(Priority::Page, false).await.unwrap();
         attempt.record(404, &headers(&[]));
         drop(attempt);
-        let all = [pace.permit(false).await.unwrap(), pace.permit(false).await.unwrap()];
+        let all =
+            [pace.permit(Priority::Page, false).await.unwrap(), pace.permit(Priority::Page, false).await.unwrap()];
         assert!(!pace.is_away() && all.iter().all(|permit| !permit.is_attempt));
     }
 
@@ -406,7 +454,7 @@ mod tests {
         let pace = Pace::new(SECOND / 4);
         let bad = async || {
             for _ in 0..4 {
-                let Ok(permit) = pace.permit(false).await else { return };
+                let Ok(permit) = pace.permit(Priority::Page, false).await else { return };
                 tokio::time::sleep(SECOND / 10).await;
                 permit.record(504, &headers(&[]));
                 drop(permit);
@@ -415,12 +463,35 @@ mod tests {
         };
         let good = async || {
             for _ in 0..50 {
-                let permit = pace.permit(false).await.expect("others are answered");
+                let permit = pace.permit(Priority::Page, false).await.expect("others are answered");
                 tokio::time::sleep(SECOND / 10).await;
                 permit.record(200, &headers(&[]));
             }
         };
         tokio::join!(bad(), good(), good(), good());
         assert!(!pace.is_away());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_waits_is_sent_by_priority_and_then_by_age() {
+        let pace = Pace::new(SECOND / 4);
+        let refused = pace.permit(Priority::Columns, false).await.unwrap();
+        refused.record(429, &headers(&[]));
+        drop(refused);
+        let sent = Mutex::new(Vec::new());
+        let send = async |name: &'static str, priority| {
+            let permit = pace.permit(priority, false).await.unwrap();
+            sent.lock().unwrap().push(name);
+            permit.record(200, &headers(&[]));
+        };
+        let canceled = tokio::time::timeout(SECOND, send("canceled", Priority::Page));
+        tokio::join!(
+            send("column 1", Priority::Columns),
+            send("column 2", Priority::Columns),
+            async { assert!(canceled.await.is_err()) },
+            send("preview", Priority::Preview),
+            send("page", Priority::Page),
+        );
+        assert_eq!(*sent.lock().unwrap(), ["page", "preview", "column 1", "column 2"]);
     }
 }
