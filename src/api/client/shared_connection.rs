@@ -1,6 +1,7 @@
 //! A server with HTTP/2 gets one connection, which all requests share: while one connects, the others wait for it instead
 //! of connecting as well. To a server without HTTP/2, all connect at once, as if this were not here.
 
+use super::exchange::wait_before_retry;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hyper_util::client::legacy::connect::Connection;
@@ -71,7 +72,7 @@ impl SharedConnection {
             }
             drop(connecting);
             if self.is_http2() {
-                tokio::time::sleep(HANDOVER).await;
+                wait_before_retry(HANDOVER).await;
                 return Err("the connection broke".into());
             }
         }
