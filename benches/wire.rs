@@ -1,6 +1,6 @@
-//! Benchmarks requests: what labscope asks a distant server for in ten places, over TLS: the number of requests, bytes and
-//! connections, and the round trips until the first rows are shown and until nothing is missing, against the number that
-//! the dependencies between the requests need at least.
+//! Benchmarks requests: what labscope asks a distant server for in ten places, over TLS and HTTP/2: the number of
+//! requests, bytes and connections, and the round trips until the first rows are shown and until nothing is missing,
+//! against the number that the dependencies between the requests need at least.
 //!
 //! Each place is opened at two distances. The difference of the times is that of the round trips, however long the
 //! program takes itself. With arguments, only the places are measured whose names contain one of them, and their requests
@@ -80,6 +80,8 @@ struct Measured {
     complete: f64,
     exchanges: Vec<Exchange>,
     connections: usize,
+    /// The number of bytes on the wire.
+    bytes: usize,
 }
 
 /// Opens a place, with the files of the user in `home`.
@@ -97,15 +99,11 @@ fn open(proxy: &Proxy, token: &str, visit: &Visit, home: &Path) -> Measured {
     let mut session = Session::start(LABSCOPE, &arguments, &variables);
     let first = session.shows(visit.shows, Duration::from_secs(30));
     proxy.quiet(QUIET + FAR);
-    let (exchanges, connections) = proxy.take();
+    let (exchanges, connections, bytes) = proxy.take();
     let last = exchanges.iter().filter_map(|exchange| exchange.ended).max();
     let complete = last.map_or(f64::NAN, |last| last.duration_since(session.started).as_secs_f64());
     session.end();
-    Measured { first: first.map_or(f64::NAN, |first| first / 1e3), complete, exchanges, connections }
-}
-
-fn bytes(exchanges: &[Exchange]) -> usize {
-    exchanges.iter().map(|exchange| exchange.bytes).sum()
+    Measured { first: first.map_or(f64::NAN, |first| first / 1e3), complete, exchanges, connections, bytes }
 }
 
 fn main() {
@@ -129,6 +127,7 @@ fn main() {
         "again: requests",
         "unchanged",
         "kB",
+        "connections",
     ];
     let mut table = Table::new("round trips of a distant server over TLS", &head);
     let began = Instant::now();
@@ -152,7 +151,7 @@ fn main() {
                 visit.name.into(),
                 distant.exchanges.len().to_string(),
                 visit.limit.to_string(),
-                format!("{:.1}", bytes(&distant.exchanges) as f64 / 1e3),
+                format!("{:.1}", distant.bytes as f64 / 1e3),
                 distant.connections.to_string(),
                 format!("{first:.1}"),
                 format!("{complete:.1}"),
@@ -161,7 +160,8 @@ fn main() {
                 format!("{:.0}", distant.complete * 1e3),
                 again.exchanges.len().to_string(),
                 unchanged.to_string(),
-                format!("{:.1}", bytes(&again.exchanges) as f64 / 1e3),
+                format!("{:.1}", again.bytes as f64 / 1e3),
+                again.connections.to_string(),
             ],
             is_over,
         );

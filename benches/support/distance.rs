@@ -1,21 +1,29 @@
-//! A proxy that puts a local server at a distance: connections over TLS, with a given time for each round trip, and a
-//! record of all requests.
+//! A proxy that puts a local server at a distance: connections over TLS with HTTP/2, with a given time for each round
+//! trip, and a record of all requests.
 
+use axum::body::Bytes;
+use axum::http::header::HOST;
+use axum::http::{Request, Response};
+use h2::RecvStream;
+use h2::server::SendResponse;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::ServerConfig;
-use rustls::{ServerConnection, StreamOwned};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tokio_rustls::TlsAcceptor;
 
 /// The size of the buffers, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
+
+/// The headers that are about a connection, and not about the reply.
+const OF_CONNECTION: [&str; 3] = ["connection", "keep-alive", "transfer-encoding"];
 
 /// Returns the path of a file with a certificate or its key.
 fn path(name: &str) -> PathBuf {
@@ -33,7 +41,7 @@ pub struct Exchange {
     /// The method and target.
     pub line: String,
     pub status: u16,
-    /// The number of bytes of the request and the reply, before they are encrypted.
+    /// The number of bytes of the bodies of the request and the reply.
     pub bytes: usize,
     /// The time at which the client has the reply; `None` while it is not complete.
     pub ended: Option<Instant>,
@@ -44,6 +52,8 @@ pub struct Exchange {
 struct Record {
     exchanges: Mutex<Vec<Exchange>>,
     connections: AtomicUsize,
+    /// The number of bytes on the wire, in both directions.
+    bytes: AtomicUsize,
 }
 
 impl Record {
@@ -66,28 +76,31 @@ impl Proxy {
     pub fn start(server: SocketAddr, round_trip: Duration) -> Proxy {
         let key = PrivateKeyDer::from_pem_file(path("own.key")).expect("a key");
         let certificate = CertificateDer::from_pem_file(path("own.pem")).expect("a certificate");
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .expect("a configuration")
             .with_no_client_auth()
             .with_single_cert(vec![certificate], key)
             .expect("a certificate with its key");
-        let config = Arc::new(config);
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        let acceptor = TlsAcceptor::from(Arc::new(config));
         let [near, far] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
         let port = near.local_addr().expect("an address").port();
         let record = Arc::<Record>::default();
         let proxy = Proxy { url: format!("https://localhost:{port}"), record: record.clone() };
+        // The client needs a provider, even for a server without TLS. Any will do.
+        let _ = ring::default_provider().install_default();
+        let client = reqwest::Client::builder().no_proxy().gzip(false).build().expect("a client");
+        let upstream = Upstream { client, server, record: record.clone(), way: round_trip / 2 };
         std::thread::spawn(move || {
+            let runtime = tokio::runtime::Runtime::new().expect("a runtime");
             let behind = far.local_addr().expect("an address");
             for client in near.incoming().map_while(Result::ok) {
                 record.connections.fetch_add(1, Ordering::Relaxed);
                 let remote = TcpStream::connect(behind).expect("it listens");
                 let (terminated, _) = far.accept().expect("the connection");
-                delay(&client, &remote, round_trip);
-                let (config, record) = (config.clone(), record.clone());
-                std::thread::spawn(move || {
-                    let _ = serve(terminated, config, server, &record, round_trip / 2);
-                });
+                delay(&client, &remote, round_trip, &record);
+                runtime.spawn(serve(terminated, acceptor.clone(), upstream.clone()));
             }
         });
         proxy
@@ -106,15 +119,17 @@ impl Proxy {
         }
     }
 
-    /// Returns the recorded requests and the number of opened connections, and begins another record.
-    pub fn take(&self) -> (Vec<Exchange>, usize) {
-        (self.record.change(std::mem::take), self.record.connections.swap(0, Ordering::Relaxed))
+    /// Returns the recorded requests, the number of opened connections and that of bytes on the wire, and begins another
+    /// record.
+    pub fn take(&self) -> (Vec<Exchange>, usize, usize) {
+        let Record { connections, bytes, .. } = &*self.record;
+        (self.record.change(std::mem::take), connections.swap(0, Ordering::Relaxed), bytes.swap(0, Ordering::Relaxed))
     }
 }
 
 /// Passes bytes on between two connections, each half a round trip late; the first one a whole round trip later, because
 /// opening a connection takes one.
-fn delay(client: &TcpStream, remote: &TcpStream, round_trip: Duration) {
+fn delay(client: &TcpStream, remote: &TcpStream, round_trip: Duration, record: &Arc<Record>) {
     let copy = |stream: &TcpStream| {
         let _ = stream.set_nodelay(true);
         stream.try_clone().expect("a handle")
@@ -124,9 +139,11 @@ fn delay(client: &TcpStream, remote: &TcpStream, round_trip: Duration) {
     {
         let (sender, receiver) = channel::<(Instant, Vec<u8>)>();
         let opened = Instant::now() + opening;
+        let record = record.clone();
         std::thread::spawn(move || {
             let mut buffer = vec![0; BUFFER_BYTES];
             while let Ok(read @ 1..) = from.read(&mut buffer) {
+                record.bytes.fetch_add(read, Ordering::Relaxed);
                 let due = Instant::now().max(opened) + round_trip / 2;
                 if sender.send((due, buffer.get(..read).unwrap_or_default().to_vec())).is_err() {
                     break;
@@ -146,100 +163,78 @@ fn delay(client: &TcpStream, remote: &TcpStream, round_trip: Duration) {
 }
 
 /// Answers the requests of one connection with the replies of the server.
-fn serve(
-    stream: TcpStream,
-    config: Arc<ServerConfig>,
+async fn serve(far: TcpStream, acceptor: TlsAcceptor, upstream: Upstream) -> Option<()> {
+    far.set_nonblocking(true).ok()?;
+    far.set_nodelay(true).ok()?;
+    let stream = acceptor.accept(tokio::net::TcpStream::from_std(far).ok()?).await.ok()?;
+    let mut connection = h2::server::handshake(stream).await.ok()?;
+    while let Some(Ok((request, respond))) = connection.accept().await {
+        let upstream = upstream.clone();
+        tokio::spawn(async move { upstream.answer(request, respond).await });
+    }
+    Some(())
+}
+
+/// The server behind the proxy, with what its replies need.
+#[derive(Clone)]
+struct Upstream {
+    client: reqwest::Client,
     server: SocketAddr,
-    record: &Record,
+    record: Arc<Record>,
+    /// The time of half a round trip.
     way: Duration,
-) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    let tls = ServerConnection::new(config).map_err(io::Error::other)?;
-    let mut client = BufReader::new(StreamOwned::new(tls, stream));
-    let server = TcpStream::connect(server)?;
-    server.set_nodelay(true)?;
-    let mut server = BufReader::with_capacity(BUFFER_BYTES, server);
-    loop {
-        let mut request = Message::default();
-        request.read_head(&mut client)?;
-        if request.first_line().is_empty() {
-            return Ok(());
-        }
-        request.read_body(&mut client, false)?;
-        let mut words = request.first_line().split(' ').map(str::to_owned);
-        let line = [words.next(), words.next()].map(Option::unwrap_or_default).join(" ");
-        let number = record.change(|all| {
-            all.push(Exchange { line, status: 0, bytes: request.bytes.len(), ended: None });
+}
+
+impl Upstream {
+    /// Answers a request with the reply of the server, and records both.
+    async fn answer(&self, request: Request<RecvStream>, respond: SendResponse<Bytes>) {
+        let target = request.uri().path_and_query().map_or("/", |target| target.as_str()).to_owned();
+        let line = format!("{} {target}", request.method());
+        let number = self.record.change(|all| {
+            all.push(Exchange { line, status: 0, bytes: 0, ended: None });
             all.len() - 1
         });
-        server.get_mut().write_all(&request.bytes)?;
-        let mut reply = Message::default();
-        reply.read_head(&mut server)?;
-        let status = reply.first_line().split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        reply.read_body(&mut server, !matches!(status, 204 | 304))?;
-        client.get_mut().write_all(&reply.bytes)?;
-        client.get_mut().flush()?;
-        record.change(|all| {
+        // The client may cancel a request.
+        let (status, bytes) = self.forward(&target, request, respond).await.unwrap_or_default();
+        self.record.change(|all| {
             if let Some(exchange) = all.get_mut(number) {
-                exchange.status = status;
-                exchange.bytes += reply.bytes.len();
-                exchange.ended = Some(Instant::now() + way);
+                (exchange.status, exchange.bytes) = (status, bytes);
+                exchange.ended = Some(Instant::now() + self.way);
             }
         });
     }
-}
 
-/// A request or a reply of HTTP/1.1.
-#[derive(Default)]
-struct Message {
-    bytes: Vec<u8>,
-    head_len: usize,
-}
-
-impl Message {
-    fn read_head(&mut self, from: &mut impl BufRead) -> io::Result<()> {
-        while !self.bytes.ends_with(b"\r\n\r\n") {
-            if from.read_until(b'\n', &mut self.bytes)? == 0 {
-                break;
-            }
+    /// Passes on a request and its reply; returns the status and the number of bytes of the bodies.
+    async fn forward(
+        &self,
+        target: &str,
+        request: Request<RecvStream>,
+        mut respond: SendResponse<Bytes>,
+    ) -> Option<(u16, usize)> {
+        let (mut head, mut body) = request.into_parts();
+        if let Some(authority) = head.uri.authority() {
+            head.headers.insert(HOST, authority.as_str().parse().ok()?);
         }
-        self.head_len = self.bytes.len();
-        Ok(())
-    }
-
-    fn head(&self) -> &str {
-        self.bytes.get(..self.head_len).and_then(|head| std::str::from_utf8(head).ok()).unwrap_or_default()
-    }
-
-    fn first_line(&self) -> &str {
-        self.head().lines().next().unwrap_or_default()
-    }
-
-    fn header(&self, name: &str) -> Option<&str> {
-        let lines = self.head().lines().filter_map(|line| line.split_once(':'));
-        let mut values = lines.filter(|(known, _)| known.eq_ignore_ascii_case(name));
-        values.next().map(|(_, value)| value.trim())
-    }
-
-    /// Reads the body; if it `may_end_the_connection`, one without a length lasts until the end of the connection.
-    fn read_body(&mut self, from: &mut impl BufRead, may_end_the_connection: bool) -> io::Result<()> {
-        if self.header("transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
-            loop {
-                let start = self.bytes.len();
-                from.read_until(b'\n', &mut self.bytes)?;
-                let line = self.bytes.get(start..).and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
-                let size = u64::from_str_radix(line.trim(), 16).map_err(io::Error::other)?;
-                from.take(size + 2).read_to_end(&mut self.bytes)?;
-                if size == 0 {
-                    return Ok(());
-                }
-            }
+        let mut sent = Vec::new();
+        while let Some(data) = body.data().await {
+            let data = data.ok()?;
+            body.flow_control().release_capacity(data.len()).ok()?;
+            sent.extend_from_slice(&data);
         }
-        match self.header("content-length").and_then(|length| length.parse().ok()) {
-            Some(length) => from.take(length).read_to_end(&mut self.bytes)?,
-            None if may_end_the_connection => from.read_to_end(&mut self.bytes)?,
-            None => 0,
-        };
-        Ok(())
+        let mut bytes = sent.len();
+        let url = format!("http://{}{target}", self.server);
+        let reply = self.client.request(head.method, url).headers(head.headers).body(sent).send().await.ok()?;
+        let status = reply.status();
+        let mut answer = Response::builder().status(status);
+        for (name, value) in reply.headers().iter().filter(|(name, _)| !OF_CONNECTION.contains(&name.as_str())) {
+            answer = answer.header(name, value);
+        }
+        let body = reply.bytes().await.ok()?;
+        bytes += body.len();
+        let mut stream = respond.send_response(answer.body(()).ok()?, body.is_empty()).ok()?;
+        if !body.is_empty() {
+            stream.send_data(body, true).ok()?;
+        }
+        Some((status.as_u16(), bytes))
     }
 }
