@@ -1,6 +1,7 @@
 //! From a branch to a merge request: a clone of the local server, a commit, `labscope mr`, a push and the form.
 
 use crate::home::Home;
+use crate::review::api;
 use crate::screen::Screen;
 use crate::served::Served;
 use std::process::Command;
@@ -72,4 +73,126 @@ fn a_branch_of_a_clone_is_pushed_and_becomes_a_merge_request() {
     screen.wait("another branch is checked out", |screen| screen.contents().contains("main is the default branch"));
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
+}
+
+/// A project of ada's that bo maintains, too.
+const GARDEN: &str = r#"
+now = "2026-11-20T16:00:00Z"
+users = [{ username = "root", admin = true }, { username = "ada" }, { username = "bo" }]
+
+[[projects]]
+path = "ada/garden"
+visibility = "public"
+members = { bo = "maintainer" }
+files = '''
+-- README.md --
+A garden.
+'''
+script = '''
+from 2026-11-02
+to 2026-11-20
+ada: Say what it is
+  + README.md
+'''
+"#;
+
+/// The whole way of a change, with two people: clone, branch, commit, push, merge request, a review that requests changes, an
+/// answer, another review, approval, merge.
+#[test]
+fn a_change_goes_from_a_clone_through_a_review_that_requests_changes_to_the_merge() {
+    if Command::new("git").arg("--version").output().is_err() {
+        eprintln!("skipped: git is not installed");
+        return;
+    }
+    let home = Home::new();
+    let world = home.path("world.toml");
+    std::fs::write(&world, GARDEN).expect("written");
+    let served = Served::start(&home, &["--world", world.to_str().expect("UTF-8")]);
+    let address = served.url().replacen("http://", &format!("http://oauth2:{}@", served.token("ada")), 1);
+    git(&home, &["clone", "-q", &format!("{address}/ada/garden.git"), "."]);
+    git(&home, &["switch", "-q", "-c", "beds"]);
+    std::fs::write(home.path("work/BEDS.md"), "Two beds of beans.\n").expect("written");
+    git(&home, &["add", "BEDS.md"]);
+    git(&home, &["commit", "-q", "-m", "Plan the beds"]);
+    let open = |user: &str, argument: &str| {
+        let variables = [("LABSCOPE_HOST", served.url()), ("LABSCOPE_TOKEN", served.token(user)), ("no_proxy", "*")];
+        Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &[argument], &variables)
+    };
+    let shows = |words: &'static str| move |screen: &vt100::Screen| screen.contents().contains(words);
+    let lacks = |words: &'static str| move |screen: &vt100::Screen| !screen.contents().contains(words);
+    let end = |mut screen: Screen| {
+        screen.keys("Q");
+        assert_eq!(screen.exit_code(), 0);
+    };
+
+    let mut screen = open("ada", "mr");
+    screen.wait("the push is offered", shows("Push beds (1 commit)"));
+    screen.keys("y");
+    screen.wait("the form opens", shows("New merge request in ada/garden"));
+    screen.wait("it has the title of the commit", shows("Plan the beds"));
+    screen.keys("\x13");
+    screen.wait("the merge request is open", lacks("New merge request"));
+    screen.wait("it is shown", shows("beds → main"));
+    end(screen);
+
+    let mut screen = open("bo", "ada/garden!1");
+    screen.wait("it opens", shows("beds → main"));
+    screen.keys("3");
+    screen.wait("its changes are shown", shows("Two beds"));
+    screen.keys("\t/\x15beans\r");
+    screen.wait("the line is found", shows("/beans 1/1"));
+    screen.keys("c");
+    screen.wait("the composer opens", shows("Comment on BEDS.md:1"));
+    screen.keys("Why not three?\x1bs");
+    screen.wait("the comment is in the review", shows("in your review"));
+    screen.keys("S");
+    screen.wait("the review is to be submitted", shows("Submit review of !1"));
+    screen.keys("\x1br");
+    screen.wait("changes are requested", shows("[x] Request changes"));
+    screen.keys("\x13");
+    screen.wait("the form closes", lacks("Submit review of !1"));
+    screen.wait("the review is submitted", lacks("in your review"));
+    screen.keys("1");
+    screen.wait("the verdict is shown", shows("bo requested changes"));
+    end(screen);
+
+    let mut screen = open("ada", "mr");
+    screen.wait("the author sees the verdict", shows("bo requested changes"));
+    screen.keys(";");
+    screen.wait("the thread is shown", shows("Why not three?"));
+    screen.keys("R");
+    screen.wait("the composer opens", shows("C-s"));
+    screen.keys("There is room for two.\x13");
+    screen.wait("the answer is posted", shows("↳ ada"));
+    screen.keys("@");
+    screen.wait("the reviewer is marked", |screen| {
+        screen.contents().contains("Request review of !1") && screen.contents().contains("1 marked")
+    });
+    screen.keys("\x13");
+    screen.wait("the reviewer is asked again", shows("Requested a review from @bo."));
+    end(screen);
+    let path = "projects/ada%2Fgarden/merge_requests/1";
+    assert_eq!(api(&home, &served, &format!("{path}/reviewers"))[0]["state"], "unreviewed");
+
+    let mut screen = open("bo", "ada/garden!1");
+    screen.wait("the answer is there", shows("There is room for two."));
+    screen.keys("A");
+    screen.wait("it is approved", shows("✓ bo"));
+    end(screen);
+
+    let mut screen = open("ada", "mr");
+    screen.wait("the approval is shown", shows("✓ bo"));
+    screen.keys("M");
+    screen.wait("the merge is to be confirmed", shows("Merge !1 into main"));
+    screen.keys("\x13");
+    screen.wait("it is merged", shows("✓ merged"));
+    end(screen);
+    assert_eq!(api(&home, &served, path)["state"], "merged");
+    let notes = api(&home, &served, &format!("{path}/notes"));
+    for words in ["Why not three?", "There is room for two."] {
+        let count = notes.as_array().expect("a list").iter().filter(|note| note["body"] == words).count();
+        assert_eq!(count, 1, "{words}: {notes}");
+    }
+    git(&home, &["fetch", "-q"]);
+    assert_eq!(git(&home, &["show", "origin/main:BEDS.md"]), "Two beds of beans.");
 }

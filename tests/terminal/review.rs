@@ -48,7 +48,8 @@ line = 3
 notes = [["bo", "3h", "Is nothing enough?"]]
 "#;
 
-fn api(home: &Home, served: &Served, path: &str) -> Value {
+/// Returns the reply to a read as ada.
+pub fn api(home: &Home, served: &Served, path: &str) -> Value {
     let mut command = home.command(&["api", "GET", path]);
     command.env("LABSCOPE_HOST", served.url()).env("LABSCOPE_TOKEN", served.token("ada"));
     serde_json::from_slice(&command.output().expect("it runs").stdout).expect("JSON")
