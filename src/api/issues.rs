@@ -45,8 +45,14 @@ crate::resource! {
         subscribed: Option<bool>,
         weight: Option<u64>,
         start_date: Nullable<Time>,
+        /// The link by which another issue lists this one: its ID.
+        issue_link_id: Option<u64>,
+        /// The type of that link, one of [`LINK_TYPES`](crate::api::issue_links::LINK_TYPES), seen from the other issue.
+        link_type: Option<String>,
     }
     served {
+        link_created_at: Option<Time>,
+        link_updated_at: Option<Time>,
         /// The number of merge requests that close it when they are merged.
         merge_requests_count: Option<u64>,
         /// The issue type in capitals.
@@ -214,6 +220,14 @@ crate::endpoints! {
     /// Lists the merge requests that close an issue when they are merged.
     GET "/projects/{id}/issues/{issue_iid}/closed_by" => Vec<MergeRequest>;
     struct ListClosingMergeRequests { id: Id, issue_iid: u64 }
+
+    /// Lists the issues that a merge request closes when it is merged.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/closes_issues" => Vec<Issue>, about MergeRequest;
+    struct ListClosedIssues { id: Id, merge_request_iid: u64 }
+
+    /// Lists the issues that a merge request refers to in its title, description, commits and comments (since 17.1).
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/related_issues" => Vec<Issue>, about MergeRequest;
+    struct ListRelatedIssues { id: Id, merge_request_iid: u64 }
 
     /// Lists the participants of an issue.
     GET "/projects/{id}/issues/{issue_iid}/participants" => Vec<User>;

@@ -8,6 +8,7 @@ pub mod branches;
 pub mod client;
 pub mod commits;
 pub mod decisions;
+pub mod dependencies;
 pub mod deployments;
 pub mod discussions;
 pub mod draft_notes;
@@ -21,6 +22,7 @@ pub mod groups;
 pub mod hooks;
 pub mod host;
 pub mod identity;
+pub mod issue_links;
 pub mod issues;
 pub mod jobs;
 pub mod json;
@@ -76,6 +78,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("branches", branches::ALL),
     ("commits", commits::ALL),
     ("decisions", decisions::ALL),
+    ("dependencies", dependencies::ALL),
     ("deployments", deployments::ALL),
     ("discussions", discussions::ALL),
     ("draft_notes", draft_notes::ALL),
@@ -84,6 +87,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("groups", groups::ALL),
     ("hooks", hooks::ALL),
     ("identity", identity::ALL),
+    ("issue_links", issue_links::ALL),
     ("issues", issues::ALL),
     ("jobs", jobs::ALL),
     ("labels", labels::ALL),

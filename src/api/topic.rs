@@ -18,6 +18,8 @@ pub enum Topic {
     CommitComments,
     Commits,
     CurrentUser,
+    /// The merge requests that a merge request waits for.
+    Dependencies,
     DraftNotes,
     Environments,
     Events,
@@ -26,6 +28,7 @@ pub enum Topic {
     Groups,
     Hooks,
     Issue,
+    IssueLinks,
     Issues,
     Job,
     Jobs,

@@ -20,6 +20,9 @@ const NAMES: &[(&str, &str)] = &[
     ("raw", "file"),
     ("bridges", "trigger jobs"),
     ("closed_by", "closing merge requests"),
+    ("closes_issues", "issues that it closes"),
+    ("blocks", "dependencies"),
+    ("blockees", "dependents"),
     ("user", "your account"),
 ];
 

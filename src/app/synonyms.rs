@@ -33,6 +33,8 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&[".pick"], &["cherrypick", "backport"]),
     (&[".revert"], &["undo merge", "roll back"]),
     (&["mr.subscribe", "mrs.subscribe", "issue.subscribe", "issues.subscribe"], &["notifications", "follow", "watch"]),
+    (&["mr.linked", "issue.requests"], &["related", "closes", "blocked by"]),
+    (&["mr.add_dependency", "issue.link"], &["blocks", "relates to", "related issue"]),
     (&[".time"], &["spend", "estimate", "time spent", "hours"]),
     // Toggles of lists.
     (&[".pin", ".sizes", ".pause", ".mark"], &["toggle"]),

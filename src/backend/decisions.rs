@@ -124,6 +124,8 @@ impl<W: Deref<Target = World>> Call<W> {
         let demands_resolved = project.only_allow_merge_if_all_discussions_are_resolved;
         if demands_resolved && self.world.has_unresolved(Noteable::MergeRequest(mr.id)) {
             NOT_RESOLVED
+        } else if self.is_blocked(mr) {
+            "merge_request_blocked"
         } else if !self.relation(git, target, ends.head).is_clean {
             CONFLICT
         } else if project.merge_method != MergeMethod::Merge && ends.base != target {

@@ -50,18 +50,6 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListRelatedIssues>(related_to_request)
 }
 
-crate::endpoints! {
-    unspecified section "Issues";
-
-    /// Lists the issues that a merge request closes when it is merged.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/closes_issues" => Vec<Issue>;
-    struct ListClosedIssues { id: Id, merge_request_iid: u64 }
-
-    /// Lists the issues that a merge request refers to in its title, description, commits and comments (since 17.1).
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/related_issues" => Vec<Issue>;
-    struct ListRelatedIssues { id: Id, merge_request_iid: u64 }
-}
-
 impl<W: Deref<Target = World>> Call<W> {
     /// Converts an issue to its API representation, with the details of its labels if `detailed`.
     pub fn show_issue(&self, issue: &records::Issue, detailed: bool) -> Issue {
@@ -130,7 +118,11 @@ impl<W: Deref<Target = World>> Call<W> {
         Issue { subscribed: Some(is_subscribed), ..self.show_issue(issue, false) }
     }
 
-    fn issue(&self, id: &Id, iid: u64) -> Result<(&Project, &records::Issue), Rejection> {
+    /// Returns an issue and its project, if the caller may read it.
+    ///
+    /// # Errors
+    /// Fails with 404 if there is none, and with 401 if the caller is not signed in.
+    pub fn issue(&self, id: &Id, iid: u64) -> Result<(&Project, &records::Issue), Rejection> {
         let project = self.project(id)?;
         self.require_user()?;
         let found = self.world.issues.iter().find(|issue| issue.project == project.id && issue.iid == iid);

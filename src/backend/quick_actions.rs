@@ -2,6 +2,7 @@
 //! the text.
 
 use super::call::{Answer, WriteCall};
+use super::issue_links::{self, Relation};
 use super::modes::Version;
 use super::mount::Mount;
 use super::notes::NoteTarget;
@@ -89,6 +90,10 @@ const SERVED: &[&str] = &[
     "remove_estimate",
     "spend",
     "remove_time_spent",
+    "relate",
+    "blocks",
+    "blocked_by",
+    "unlink",
 ];
 
 /// The result of one quick action.
@@ -233,6 +238,7 @@ fn run(call: &mut WriteCall, target: &NoteTarget, name: &str, command: &Command)
         ("estimate" | "remove_estimate" | "spend" | "remove_time_spent", _) => {
             track_time(call, target, name, arguments)
         }
+        ("relate" | "blocks" | "blocked_by" | "unlink", Noteable::Issue(id)) => link(call, id, name, arguments)?,
         (_, Noteable::MergeRequest(id)) if is_review(name) => review(call, target, id, user, name, command)?,
         _ => change(call, target, name, arguments, what)?,
     })
@@ -264,6 +270,50 @@ fn track_time(call: &mut WriteCall, target: &NoteTarget, name: &str, arguments: 
         _ => time_tracking::reset_spent(call, target),
     };
     if outcome.is_ok() { applied(words) } else { Refused }
+}
+
+/// Returns the issue that a reference in an issue of `project` names: `#5`, `group/project#5`, or the address of its page.
+fn issue_named(call: &WriteCall, project: u64, word: &str) -> Option<records::Issue> {
+    let below = word.strip_prefix(call.base_url.as_str()).map(|path| path.trim_start_matches('/'));
+    let (path, iid) = match below {
+        Some(path) => path.split_once("/-/issues/")?,
+        None => word.split_once('#')?,
+    };
+    let id = if path.is_empty() { Id::from(project) } else { Id::from(path) };
+    call.issue(&id, iid.parse().ok()?).ok().map(|(_, issue)| issue.clone())
+}
+
+/// Links an issue to others, or removes the link to one.
+fn link(call: &mut WriteCall, issue: u64, name: &str, arguments: &str) -> Result<Done, Rejection> {
+    let Some(from) = call.world.issues.get(issue).cloned() else { return Ok(Refused) };
+    let words = quick_actions::words(arguments);
+    let others: Vec<records::Issue> = words.iter().filter_map(|word| issue_named(call, from.project, word)).collect();
+    if others.is_empty() || others.len() < words.len() {
+        return Ok(NotUnderstood);
+    }
+    let mut names = Vec::new();
+    for to in &others {
+        let outcome = match name {
+            "relate" => issue_links::link(call, &from, to, Relation::RelatesTo).map(|_| ()),
+            "blocks" => issue_links::link(call, &from, to, Relation::Blocks).map(|_| ()),
+            "blocked_by" => issue_links::link(call, &from, to, Relation::IsBlockedBy).map(|_| ()),
+            _ => match issue_links::between(call, from.id, to.id) {
+                Some(link) => issue_links::unlink(call, &link),
+                None => return Ok(Refused),
+            },
+        };
+        if outcome.is_err() {
+            return Ok(Refused);
+        }
+        names.push(issue_links::reference(call, &from, to));
+    }
+    let names = names.join(" and ");
+    Ok(applied(match name {
+        "relate" => format!("Added {names} as a linked item related to this issue."),
+        "blocks" => format!("Added {names} as a linked item blocked by this issue."),
+        "blocked_by" => format!("Added {names} as a linked item blocking this issue."),
+        _ => format!("Removed linked item {names}."),
+    }))
 }
 
 /// Returns whether a quick action is about a review or the merge itself, and not a change of a field.

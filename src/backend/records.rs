@@ -638,6 +638,25 @@ record! {
 }
 
 record! {
+    /// A link between two issues, by their IDs.
+    IssueLink {
+        source: u64,
+        target: u64,
+        /// Whether the source blocks the target, instead of being related to it.
+        blocks: bool,
+        created_at: Timestamp,
+    }
+}
+
+record! {
+    /// A merge request that must be merged before another one, by their IDs.
+    Dependency {
+        blocking: u64,
+        blocked: u64,
+    }
+}
+
+record! {
     /// A label of a project or a group.
     Label {
         /// The project; 0 for a label of a group.

@@ -2,11 +2,12 @@
 
 use super::mount::Mount;
 use super::{
-    access_tokens, avatars, award_emoji, branches, changelog, ci, commit_discussions, commits, decisions, deployments,
-    discussions, draft_notes, environments, events, files, forks, git_http, groups, hooks, identity, issues, jobs,
-    keys, labels, license, members, merge_requests, milestones, namespaces, notes, notifications, oauth, pipelines,
-    projects, protected_branches, protected_tags, quick_actions, releases, repository, runners, schedules, search,
-    snippets, subscriptions, tags, test_reports, time_tracking, todos, uploads, users, variables, versions,
+    access_tokens, avatars, award_emoji, branches, changelog, ci, commit_discussions, commits, decisions, dependencies,
+    deployments, discussions, draft_notes, environments, events, files, forks, git_http, groups, hooks, identity,
+    issue_links, issues, jobs, keys, labels, license, members, merge_requests, milestones, namespaces, notes,
+    notifications, oauth, pipelines, projects, protected_branches, protected_tags, quick_actions, releases, repository,
+    runners, schedules, search, snippets, subscriptions, tags, test_reports, time_tracking, todos, uploads, users,
+    variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -20,6 +21,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     commit_discussions::mount,
     commits::mount,
     decisions::mount,
+    dependencies::mount,
     deployments::mount,
     discussions::mount,
     draft_notes::mount,
@@ -30,6 +32,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     groups::mount,
     hooks::mount,
     identity::mount,
+    issue_links::mount,
     issues::mount,
     jobs::mount,
     keys::mount,
@@ -72,7 +75,6 @@ const SERVER_ONLY: &[&[Description]] = &[
     discussions::ALL,
     draft_notes::ALL,
     files::ALL,
-    issues::ALL,
     labels::ALL,
     members::ALL,
     merge_requests::ALL,

@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// Removes the to-do items and reactions of objects that have been deleted.
+    /// Removes the to-do items, reactions and links of objects that have been deleted.
     pub fn remove_orphans(&mut self) {
         let todos = self.todos.iter().filter(|todo| !self.has_noteable(todo.on));
         let awards = self.awards.iter().filter(|award| !self.has_noteable(award.on));
@@ -162,6 +162,10 @@ impl World {
             (todos.map(Record::id).collect(), awards.map(Record::id).collect());
         self.todos.remove_where(|todo| todos.contains(&todo.id));
         self.awards.remove_where(|award| awards.contains(&award.id));
+        let (issues, requests) = (&self.issues, &self.merge_requests);
+        self.issue_links.remove_where(|link| issues.get(link.source).is_none() || issues.get(link.target).is_none());
+        self.dependencies
+            .remove_where(|known| requests.get(known.blocking).is_none() || requests.get(known.blocked).is_none());
     }
 
     fn has_noteable(&self, on: Noteable) -> bool {

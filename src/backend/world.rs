@@ -255,6 +255,8 @@ tables! {
     ci_variables: CiVariable,
     pipeline_schedules: PipelineSchedule,
     pushes: Push,
+    issue_links: IssueLink,
+    dependencies: Dependency,
 }
 
 impl World {

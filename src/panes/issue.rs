@@ -16,7 +16,6 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::overlay::form::Form;
-use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
@@ -25,10 +24,10 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
 use crate::parts::dates::{age, time_ago};
+use crate::parts::linked_items::{self, Group, LinkedItem, OfIssue};
 use crate::parts::notes::Notes;
 use crate::parts::{
-    breadcrumbs, forms, issues, label_colors, project, rendered_markdown, review, sidebar, subscription, time_tracking,
-    todos,
+    breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar, subscription, time_tracking, todos,
 };
 use crate::store::{Load, Revision, Want, Write};
 use crate::ui::doc::DocLine;
@@ -66,8 +65,8 @@ struct HeadInput {
     replies: Vec<(Revision, bool, Option<String>)>,
     /// The revision of the labels, whose colors are shown.
     labels: Option<Revision>,
-    /// The revisions of the related merge requests, closing merge requests and participants.
-    related: [Revision; 3],
+    /// The revisions of the related merge requests, closing merge requests, participants and linked issues.
+    related: [Revision; 4],
     /// The width of the text and of the screen in columns.
     widths: (usize, u16),
     theme: String,
@@ -112,7 +111,28 @@ impl IssuePane {
             self.closing().and_then(|list| view.if_supported(&list, 1)),
             self.participants().and_then(|list| view.if_supported(&list, 1)),
         ];
-        loads.into_iter().flatten().map(|load| load.optional().into()).collect()
+        let linked = self.linked().and_then(|linked| linked.want(view));
+        loads.into_iter().flatten().map(|load| load.optional().into()).chain(linked).collect()
+    }
+
+    /// Returns the request for the issues that are linked to it.
+    fn linked(&self) -> Option<OfIssue> {
+        self.request().map(|GetIssue { id, issue_iid }| OfIssue::new(&id, issue_iid))
+    }
+
+    /// Returns the linked issues, as far as they are loaded.
+    fn linked_groups<'a>(&self, view: &View<'a>) -> Vec<Group<'a>> {
+        self.linked().map(|linked| linked.groups(view).to_vec()).unwrap_or_default()
+    }
+
+    /// Returns all that is linked to it: merge requests and issues.
+    fn all_linked<'a>(&self, view: &View<'a>) -> Vec<Group<'a>> {
+        let of = |closes: bool| {
+            let requests = self.requests(view).into_iter().filter(|(_, is_closing)| *is_closing == closes);
+            requests.map(|(request, _)| LinkedItem::MergeRequest(request)).collect()
+        };
+        let requests = [("Closes it", of(true)), ("", of(false))];
+        requests.into_iter().chain(self.linked_groups(view)).collect()
     }
 
     /// Returns the merge requests of the issue without duplicates, closing ones first, and whether they close it.
@@ -129,27 +149,33 @@ impl IssuePane {
         found
     }
 
-    /// Returns the project of a merge request; by its path if it is the project of the issue.
-    fn project_of(&self, view: &View, mr: &MergeRequest) -> Id {
-        let own =
-            self.project.clone().filter(|_| self.issue(view).is_some_and(|issue| issue.project_id == mr.project_id));
-        own.unwrap_or_else(|| mr.project_id.into())
+    fn open_linked(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        if let (Some(project), Some(issue)) = (&self.project, self.issue(&view)) {
+            linked_items::open(&self.all_linked(&view), issue.project_id, project, cx);
+        }
     }
 
-    fn open_request(&mut self, cx: &mut Cx) {
-        let view = &{ cx.view };
-        let requests = self.requests(view);
-        let place = |mr: &MergeRequest| Place::new("mr").project(self.project_of(view, mr)).item(mr.iid);
-        match requests.as_slice() {
-            [] => {}
-            [(one, _)] => cx.go(place(one)),
-            many => {
-                let items = many.iter().map(|(mr, closes)| {
-                    let note = format!("{}{}", review::state(mr).1, if *closes { ", closes it" } else { "" });
-                    Item::act(format!("!{} {}", mr.iid, mr.title), Action::GoToPlace(place(mr))).note(note)
-                });
-                cx.act(Action::OpenOverlay(Box::new(Picker::new("Open merge request", items.collect()))));
-            }
+    fn can_link(&self, view: &View) -> Result<(), Disabled> {
+        self.can_change(view)?;
+        self.linked().ok_or("it has not loaded yet")?.has_links(view)
+    }
+
+    fn can_unlink(&self, view: &View) -> Result<(), Disabled> {
+        self.can_change(view)?;
+        self.linked().ok_or("it has not loaded yet")?.is_linked(view)
+    }
+
+    fn link(&mut self, cx: &mut Cx) {
+        if let Some(linked) = self.linked() {
+            linked.add::<Self>(cx);
+        }
+    }
+
+    fn unlink(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        if let (Some(linked), Some(issue)) = (self.linked(), self.issue(&view)) {
+            linked.remove(issue.project_id, cx);
         }
     }
 
@@ -227,6 +253,7 @@ impl IssuePane {
                 self.related().map(|list| view.store.list(&list).revision).unwrap_or_default(),
                 self.closing().map(|list| view.store.list(&list).revision).unwrap_or_default(),
                 self.participants().map(|list| view.store.list(&list).revision).unwrap_or_default(),
+                self.linked().map(|linked| linked.rows(view).revision).unwrap_or_default(),
             ],
             widths: (width, view.size.0),
             theme: view.theme.name.clone(),
@@ -372,6 +399,15 @@ impl IssuePane {
                 role => spans.push(words, role),
             }
             lines.push(spans.into());
+        }
+        for (label, items) in self.linked_groups(view) {
+            let room = width.saturating_sub(LABEL_WIDTH);
+            for (at, line) in linked_items::lines(&items, issue.project_id, view, room).into_iter().enumerate() {
+                let label = if at == 0 { label } else { "" };
+                let mut spans = Line::new(text::pad(label, LABEL_WIDTH), Role::Dim);
+                spans.extend(line);
+                lines.push(spans.into());
+            }
         }
         for (at, (mr, closes)) in self.requests(view).into_iter().enumerate() {
             let label = if at == 0 { "Merge requests" } else { "" };
@@ -537,13 +573,14 @@ impl PaneKind for IssuePane {
                 pane.project.as_ref().map(|_| ()).ok_or_else(|| "select a project first".into())
             },
         ),
-        Command::new("issue.requests", &["m"], "Open related merge request…", |pane: &mut Self, cx| {
-            pane.open_request(cx)
-        })
-        .when(|pane, view| match pane.requests(view).is_empty() {
-            true => Err("no merge request mentions it".into()),
-            false => Ok(()),
-        }),
+        Command::new("issue.requests", &["m"], "Open linked item…", |pane: &mut Self, cx| pane.open_linked(cx))
+            .when(|pane, view| linked_items::can_open(&pane.all_linked(view))),
+        Command::new("issue.link", &["&"], "Link issue…", |pane: &mut Self, cx| pane.link(cx))
+            .writes()
+            .when(Self::can_link),
+        Command::new("issue.unlink", &[], "Unlink issue…", |pane: &mut Self, cx| pane.unlink(cx))
+            .writes()
+            .when(Self::can_unlink),
         Command::new("issue.branch", &["B"], "Create branch…", |pane: &mut Self, cx| {
             let created = |_: &mut Self, branch: &Branch, cx: &mut Cx| {
                 cx.say(Tone::Good, format!("Created branch {}.", text::sanitize(&branch.name)));

@@ -25,6 +25,7 @@ pub mod issues;
 pub mod job_details;
 pub mod label_colors;
 pub mod last_seen;
+pub mod linked_items;
 pub mod links;
 pub mod list;
 pub mod list_detail;

@@ -29,6 +29,7 @@ mod labels;
 #[path = "../support/length.rs"]
 mod length;
 mod limits;
+mod linked_items;
 mod lint;
 mod listen;
 mod local;

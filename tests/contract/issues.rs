@@ -51,6 +51,9 @@ requests! {
     DeleteIssue { id: acme(), issue_iid: 7 } => "DELETE /projects/acme%2Fui/issues/7";
     ListRelatedMergeRequests { id: 1.into(), issue_iid: 7 } => "GET /projects/1/issues/7/related_merge_requests";
     ListClosingMergeRequests { id: 1.into(), issue_iid: 7 } => "GET /projects/1/issues/7/closed_by";
+    ListClosedIssues { id: "a/b".into(), merge_request_iid: 4 } =>
+        "GET /projects/a%2Fb/merge_requests/4/closes_issues";
+    ListRelatedIssues { id: 1.into(), merge_request_iid: 4 } => "GET /projects/1/merge_requests/4/related_issues";
     ListIssueParticipants { id: 1.into(), issue_iid: 7 } => "GET /projects/1/issues/7/participants";
     CreateIssue {
         id: 1.into(),

@@ -10,6 +10,7 @@ mod client;
 mod commits;
 mod conditional;
 mod decisions;
+mod dependencies;
 mod deployments;
 #[path = "../support/dice.rs"]
 mod dice;
@@ -27,6 +28,7 @@ mod http2;
 mod http2_server;
 mod identity;
 mod idle;
+mod issue_links;
 mod issues;
 mod jobs;
 mod labels;

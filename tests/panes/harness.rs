@@ -911,9 +911,14 @@ impl Harness {
                 "/award_emoji",
                 "/languages",
                 "/signature",
+                "/closes_issues",
+                "/related_issues",
+                "/blocks",
+                "/blockees",
             ]
             .iter()
             .any(|end| bare.ends_with(end))
+                || (bare.contains("/issues/") && bare.ends_with("/links"))
                 || (bare.contains("/repository/commits/") && bare.ends_with("/merge_requests")));
         replies.get(&line).or_else(|| replies.get(bare)).or_else(|| is_newer.then_some(&*NO_THREADS))
     }

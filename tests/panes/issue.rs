@@ -270,7 +270,7 @@ async fn missing_details_of_an_issue_do_not_hide_the_rest() {
         .expect("2 comments")
         .expect_no("Participants")
         .press("m")
-        .expect("no merge request mentions it");
+        .expect("nothing is linked to it");
     let at = "GET /projects/a%2Fb/issues/7";
     harness.unsupported(&format!("{at}/closed_by")).fail(&format!("{at}/participants"), 403, "403 Forbidden");
     harness.reply(&format!("{at}/related_merge_requests"), [request(4, "Make it\u{1b} fast", "opened")]);

@@ -49,6 +49,7 @@ mod killed;
 mod labels;
 #[path = "../support/length.rs"]
 mod length;
+mod linked_items;
 mod links;
 mod lists;
 mod milestones;

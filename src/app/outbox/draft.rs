@@ -133,6 +133,7 @@ pub const BY_QUICK_ACTIONS: &[Topic] = &[
     Topic::Reviewers,
     Topic::Issue,
     Topic::Issues,
+    Topic::IssueLinks,
     Topic::Todos,
     Topic::Events,
 ];

@@ -9,6 +9,7 @@ use crate::api::users::User;
 use crate::app::view::View;
 use crate::domain::merge_status;
 use crate::parts::dates::{age, ago, date};
+use crate::parts::linked_items::{self, Group};
 use crate::parts::stack::Stack;
 use crate::parts::{breadcrumbs, ci, label_colors, merge_state, review, sidebar, subscription, time_tracking};
 use crate::store::Rows;
@@ -44,6 +45,8 @@ pub struct Facts<'a> {
     pub reviewers: Rows<'a, Reviewer>,
     /// The merge requests below and above it.
     pub stack: Stack<'a>,
+    /// The issues and merge requests that are linked to it.
+    pub linked: [Group<'a>; 4],
 }
 
 /// A builder of lines that are `width` columns wide.
@@ -182,6 +185,12 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
     let labels = m.labels().iter().map(|label| label_colors::line(view, label.name(), &facts.labels)).collect();
     out.fact("Labels", labels);
     out.fact("Stack", stack(m, &facts.stack));
+    for (label, items) in &facts.linked {
+        let room = width.saturating_sub(LABEL_WIDTH);
+        for (at, line) in linked_items::lines(items, m.project_id, view, room).into_iter().enumerate() {
+            out.fact(if at == 0 { *label } else { "" }, vec![line]);
+        }
+    }
     if let Some(milestone) = m.milestone.as_ref() {
         let words = vec![Line::new(milestone.title.clone(), Role::Text)];
         out.fact("Milestone", words);

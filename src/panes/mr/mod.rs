@@ -30,7 +30,7 @@ use crate::parts::changed_files::Changes;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
 use crate::parts::review::drafts::Drafts;
-use crate::parts::{breadcrumbs, forms, last_seen, list, review, subscription, time_tracking, todos};
+use crate::parts::{breadcrumbs, forms, last_seen, linked_items, list, review, subscription, time_tracking, todos};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
 use changes::ChangesTab;
@@ -352,6 +352,29 @@ impl PaneKind for Mr {
         })
         .writes()
         .when(|pane, view| pane.merged_commits(Operation::CherryPick, view).map(|_| ())),
+        Command::new("mr.linked", &["m"], "Open linked item…", |pane: &mut Self, cx| {
+            let view = cx.view;
+            if let Some(known) = pane.reads.known(&view) {
+                linked_items::open(&pane.reads.linked().groups(&view), known.project_id, &pane.reads.project, cx);
+            }
+        })
+        .when(|pane, view| linked_items::can_open(&pane.reads.linked().groups(view))),
+        Command::new("mr.add_dependency", &["&"], "Add dependency…", |pane: &mut Self, cx| {
+            pane.reads.linked().add(cx)
+        })
+        .writes()
+        .when(|pane, view| {
+            pane.open_merge_request(view)?;
+            pane.reads.linked().has_dependencies(view)
+        }),
+        Command::new("mr.remove_dependency", &[], "Remove dependency…", |pane: &mut Self, cx| {
+            let view = cx.view;
+            if let Some(known) = pane.reads.known(&view) {
+                pane.reads.linked().remove(known.project_id, cx);
+            }
+        })
+        .writes()
+        .when(|pane, view| pane.reads.linked().has_blocking(view)),
         Command::new("mr.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Self, cx| {
             let is_subscribed = pane.reads.known(&cx.view).and_then(|known| known.subscribed);
             subscription::toggle(&pane.reads.noteable(), is_subscribed, cx);

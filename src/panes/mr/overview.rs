@@ -185,6 +185,7 @@ impl OverviewTab {
             labels: label_colors::known(view, &self.reads.project),
             reviewers: view.store.list(&self.reads.reviewers()),
             stack: self.reads.stack(view),
+            linked: self.reads.linked().groups(view),
         })
     }
 
@@ -322,6 +323,9 @@ impl Pane for OverviewTab {
             wants.push(Load::list(&self.reads.reviewers(), 1).optional().into());
         }
         wants.extend(self.reads.stack(view).wants());
+        if known.is_some() {
+            wants.extend(self.reads.linked().wants(view));
+        }
         wants.extend(self.want_approval_rules(view));
         wants.extend(common_changes::wants(&self.reads, view));
         wants.extend(self.conversation.is_any_outdated().then(|| versions::want(&self.reads)));

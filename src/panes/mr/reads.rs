@@ -14,6 +14,7 @@ use crate::api::{Id, Noteable};
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
+use crate::parts::linked_items::OfMergeRequest;
 use crate::parts::stack::Stack;
 use crate::parts::{pipeline_stages, review};
 use crate::store::{Load, Rows};
@@ -119,6 +120,11 @@ impl Reads {
     /// Returns the stack that it belongs to, as far as that is loaded.
     pub fn stack<'a>(&self, view: &View<'a>) -> Stack<'a> {
         self.known(view).map(|known| Stack::of(view, &self.project, known)).unwrap_or_default()
+    }
+
+    /// Returns the requests for what is linked to it.
+    pub fn linked(&self) -> OfMergeRequest {
+        OfMergeRequest::new(&self.project, self.iid)
     }
 
     /// Returns the request for the states of its reviewers.
