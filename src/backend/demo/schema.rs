@@ -194,6 +194,8 @@ form! {
         spent: u64,
         /// The reviewers: username, state and time.
         reviewers: Vec<(String, String, String)>,
+        /// The numbers of earlier ones in the file that must be merged before it.
+        blocked_by: Vec<u64>,
         notes: Vec<NoteForm>,
         threads: Vec<ThreadForm>,
         /// Draft notes.
@@ -237,6 +239,8 @@ form! {
         reactions: Vec<ReactionForm>,
         estimate: u64,
         spent: u64,
+        /// The links to earlier issues in the file: `relates_to`, `blocks` or `is_blocked_by`, and the number.
+        links: Vec<(String, u64)>,
         notes: Vec<NoteForm>,
         /// Threads without positions.
         threads: Vec<ThreadForm>,

@@ -572,6 +572,12 @@ impl Load {
             request.closed_at = (state == State::Closed).then_some(updated_at);
         }
         self.todos_of(Noteable::MergeRequest(id), by);
+        for iid in &form.blocked_by {
+            let mut others = self.world.merge_requests.iter();
+            let blocking = others.find(|other| other.target_project == target_project && other.iid == *iid);
+            let blocking = blocking.ok_or_else(|| format!("blocked_by: there is no !{iid} before it"))?.id;
+            self.world.dependencies.add(Dependency { blocking, blocked: id, ..Dependency::default() });
+        }
         let name = format!("refs/merge-requests/{}/head", form.iid);
         self.merges.entry(target_project).or_default().push((name, head));
         Ok(())
@@ -623,6 +629,18 @@ impl Load {
             issue.closed_at = closed.then_some(updated_at);
         }
         self.todos_of(Noteable::Issue(id), None);
+        for (kind, iid) in &form.links {
+            let mut others = self.world.issues.iter();
+            let other = others.find(|other| other.project == project && other.iid == *iid);
+            let other = other.ok_or_else(|| format!("links: there is no #{iid} before it"))?.id;
+            let (source, target, blocks) = match kind.as_str() {
+                "relates_to" => (id, other, false),
+                "blocks" => (id, other, true),
+                "is_blocked_by" => (other, id, true),
+                kind => return Err(format!("links: `{kind}` is not one of relates_to, blocks, is_blocked_by")),
+            };
+            self.world.issue_links.add(IssueLink { source, target, blocks, created_at, ..IssueLink::default() });
+        }
         Ok(())
     }
 
