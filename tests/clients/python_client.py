@@ -494,6 +494,17 @@ def today():
     issue = rocket.issues.list(state="opened", get_all=False)[0]
     true("people of an issue", len(issue.participants()) > 0)
     true("requests of an issue", isinstance(issue.related_merge_requests() + issue.closed_by(), list))
+    same("an estimate", issue.time_estimate("3h30m")["human_time_estimate"], "3h 30m")
+    same("time spent", issue.add_spent_time("1h")["total_time_spent"], 3600)
+    same("no time spent", issue.reset_spent_time()["total_time_spent"], 0)
+    same("no estimate", issue.reset_time_estimate()["time_estimate"], 0)
+    other = rocket.issues.create({"title": "Linked"})
+    source, target = issue.links.create({"target_project_id": rocket.id, "target_issue_iid": other.iid, "link_type": "blocks"})
+    same("the ends of a link", (source.iid, target.iid), (issue.iid, other.iid))
+    link = issue.links.list(get_all=True)[0]
+    same("a link", (link.iid, link.link_type), (other.iid, "blocks"))
+    issue.links.delete(link.issue_link_id)
+    same("no link", issue.links.list(get_all=True), [])
     note = issue.notes.create({"body": "So it is."})
     for on in (issue, note):
         award = on.awardemojis.create({"name": "eyes"})

@@ -269,6 +269,16 @@ async fn a_conflict_is_named_and_leaves_no_new_branch() {
     harness.press("Z C-s").settle().await.expect("Nothing was reverted").expect("conflict with main");
     assert!(sent(&harness).contains(&delete.to_owned()), "{:?}", sent(&harness));
     harness.press("Esc").settle().await;
+    for status in [401, 403, 404, 405, 409, 413, 422, 429] {
+        let mut harness = open(merged()).await;
+        harness.reply(branches, json!({"name": "revert-9f3c2abd"})).reply_raw(delete, "");
+        harness.fail(&revert, status, "it said no").press("Z C-s").settle().await.expect("Nothing was reverted");
+        assert_eq!(sent(&harness).len(), 3, "{status}: {:?}", sent(&harness));
+    }
+    // A name that exists is refused before anything is reverted.
+    harness.fail(branches, 400, "Branch already exists").press("Z C-s").settle().await;
+    harness.expect("Could not create branch revert-9f3c2abd: 400: Branch already exists").expect_no("reverted");
+    harness.reply(branches, json!({"name": "revert-9f3c2abd"}));
     // Without an answer, the branch may have the commit.
     harness.fail(&revert, 502, "Bad gateway").press("Z C-s").settle().await.expect("Perhaps nothing was reverted");
     assert_eq!(sent(&harness).iter().filter(|line| **line == delete).count(), 1, "{:?}", sent(&harness));

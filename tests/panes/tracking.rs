@@ -59,6 +59,25 @@ async fn a_refused_subscription_says_why() {
 }
 
 #[tokio::test]
+async fn every_refusal_is_told_and_nothing_is_sent_again() {
+    let (pane, path, of) = &both()[0];
+    for status in [401, 403, 404, 405, 409, 413, 422, 429, 500, 503] {
+        let mut harness = open(pane, path, of).await;
+        harness.fail(&format!("POST {path}/unsubscribe"), status, "it said no");
+        harness.fail(&format!("POST {path}/todo"), status, "it said no");
+        harness.fail(&format!("POST {path}/reset_spent_time"), status, "it said no");
+        for (keys, words) in [
+            ("b", "Could not unsubscribe from !42"),
+            ("T", "Could not add !42 to your to-dos"),
+            ("H Down Down Enter", "Could not reset the time spent on !42"),
+        ] {
+            harness.press(keys).settle().await.expect(words);
+        }
+        assert_eq!(sent(&harness).len(), 3, "{status}: {:?}", sent(&harness));
+    }
+}
+
+#[tokio::test]
 async fn time_is_spent_estimated_and_reset() {
     for (pane, path, of) in both() {
         let mut harness = open(pane, path, &of).await;
