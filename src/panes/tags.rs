@@ -3,6 +3,7 @@
 use crate::api::tags::{CreateTagRelease, DeleteTag, GetTag, ListTags, Tag, UpdateTagRelease};
 use crate::api::{GitRef, Id, RefKind, Scope};
 use crate::app::overlay::composer::{Composer, Make};
+use crate::app::overlay::markdown_input::TextContext;
 use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::{forms, project};
@@ -112,6 +113,7 @@ impl Tags {
         let composer = Composer::new(title, key, &text, make).in_place_of(known, get, |tag| {
             tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default())
         });
+        let composer = composer.in_context(TextContext::project(&self.source.project));
         cx.act(Action::OpenOverlay(Box::new(composer)));
     }
 

@@ -92,3 +92,47 @@ async fn nothing_is_attached_if_the_path_is_left() {
     let mut harness = composer(issue()).await;
     harness.press("M-u").expect("Attach ").press("Esc").expect_no("Attach ");
 }
+
+/// Opens the form for a new issue, with the cursor in its description.
+async fn description(begin: Begin) -> Harness {
+    let mut harness = begin.size(120, 40).open();
+    harness.reply("GET /user", user(1, "ada")).reply("GET /projects/acme%2Frocket-ui/issues", json!([])).settle().await;
+    harness.press("+").type_text("Rows").press("Tab").expect("M-u attaches a file").settle().await;
+    harness
+}
+
+fn issues() -> Begin {
+    Begin::at(Place::new("issues").project("acme/rocket-ui"))
+}
+
+#[tokio::test]
+async fn files_are_attached_to_descriptions_in_forms() {
+    let mut harness = description(issues()).await;
+    harness.reply(UPLOADS, json!({"id": 1, "markdown": format!("[log.txt](/uploads/{SECRET}/log.txt)")}));
+    harness.press("M-u").expect("Attach ").expect_no("back to the form").press("Esc").type_text("See ");
+    harness.expect("M-u attach");
+    harness.send(Msg::Paste("/tmp/log.txt".into()));
+    harness.expect("M-u attaches the file in place of its path.").press("M-u Enter").settle().await;
+    let link = format!("See [log.txt](/uploads/{SECRET}/log.txt)");
+    harness.expect(&link).press("Esc").expect("See [log.txt](/uploads/");
+}
+
+#[tokio::test]
+async fn a_form_keeps_what_was_typed_if_its_file_is_not_uploaded() {
+    let mut harness = description(issues().refusing(|request| request.path.ends_with("/uploads"))).await;
+    harness.type_text("See ");
+    harness.send(Msg::Paste("/tmp/log.txt".into()));
+    harness.press("M-u Enter").settle().await;
+    harness.expect("uploading log.txt").press("Esc C-s").expect("A file is still being uploaded");
+    harness.refuse(Fault::Refused(413, "Request Entity Too Large".into()));
+    harness.expect("Could not attach log.txt").expect("Too Large").expect("See /tmp/log.txt");
+    assert!(!harness.asked.iter().any(|line| line.starts_with("POST") && line.ends_with("/issues")));
+}
+
+#[tokio::test]
+async fn a_text_outside_of_projects_takes_no_files() {
+    let mut harness = Begin::at(Place::new("milestones").group("acme")).size(120, 40).open();
+    harness.reply("GET /user", user(1, "ada")).reply("GET /groups/acme/milestones", json!([])).settle().await;
+    harness.press("+").type_text("0.5").press("Tab Tab Tab").expect_no("M-u").press("Enter M-u");
+    harness.expect("Files can be attached only to texts in a project.");
+}

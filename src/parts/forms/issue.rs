@@ -6,15 +6,17 @@ use crate::api::{Endpoint, Id, Time};
 use crate::app::action::Action;
 use crate::app::complete::{Complete, issue_templates, template_name};
 use crate::app::overlay::form::{Form, Texts, Widget};
+use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::view::View;
+use crate::domain::quick_actions::On;
 use crate::store::Load;
 
 const FIRST_FIELDS: &[&str] = &["title", "description", "labels", "assignee_ids", "milestone_id", "due_date"];
 
 fn fields(form: Form, id: &Id) -> Form {
     form.first(FIRST_FIELDS)
-        .field("description", |field| _ = field.widget(Widget::Long))
+        .field("description", |field| _ = field.markdown(Some(TextContext::description(id, On::Issue))))
         .field("labels", |field| {
             field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("");
         })

@@ -14,8 +14,10 @@ use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::batch::{Batch, ChangedInput};
 use crate::app::overlay::form::{Form, Texts, Widget};
+use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::view::View;
+use crate::domain::quick_actions::On;
 use crate::parts::{project, review};
 use crate::store::{Load, Want, Write};
 use crate::ui::text;
@@ -39,7 +41,7 @@ const VARIABLES: &[&str] =
 const FETCH_DELAY: Duration = Duration::from_millis(300);
 
 fn common(form: Form, id: &Id) -> Form {
-    form.field("description", |field| _ = field.widget(Widget::Long))
+    form.field("description", |field| _ = field.markdown(Some(TextContext::description(id, On::MergeRequest))))
         .field("labels", |field| {
             field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("");
         })

@@ -4,13 +4,14 @@ use crate::api::merge_requests::Milestone;
 use crate::api::milestones::{CreateMilestone, UpdateMilestone};
 use crate::api::{Endpoint, Scope, Time};
 use crate::app::overlay::form::{Form, Widget};
+use crate::app::overlay::markdown_input::TextContext;
 
 fn fields<E: Endpoint>(scope: &Scope, title: String, what: String, key: String) -> Form {
     Form::of::<E>(title, what, key)
         .fixed("scope", scope)
         .first(&["title", "start_date", "due_date", "description"])
         .field("title", |field| _ = field.required(true))
-        .field("description", |field| _ = field.widget(Widget::Long))
+        .field("description", |field| _ = field.markdown(TextContext::within(scope)))
         .field("start_date", |field| _ = field.widget(Widget::Date).default("none").help(""))
         .field("due_date", |field| _ = field.widget(Widget::Date).default("none").help(""))
 }

@@ -7,6 +7,7 @@ use crate::api::{GitRef, Id};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Field, Form, Widget};
+use crate::app::overlay::markdown_input::TextContext;
 use crate::parts::ref_choices::invalid_reason;
 use crate::store::Write;
 use serde_json::Value;
@@ -73,7 +74,7 @@ pub fn create_tag(id: &Id, at: &GitRef) -> Form {
         .field("release_description", |field| {
             field
                 .label("release")
-                .widget(Widget::Long)
+                .markdown(Some(TextContext::project(id)))
                 .help("Markdown. If the server does not accept it here, it is sent after the tag is created.");
         })
         .also({

@@ -6,10 +6,12 @@ use crate::api::releases::{
 use crate::api::{Endpoint, Id};
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
+use crate::app::overlay::markdown_input::TextContext;
 use crate::ui::text::sanitize;
 
 fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> Form {
-    Form::of::<E>(title, what, key).fixed("id", id).field("description", |field| _ = field.widget(Widget::Long))
+    let context = TextContext::project(id);
+    Form::of::<E>(title, what, key).fixed("id", id).field("description", |field| _ = field.markdown(Some(context)))
 }
 
 /// Returns the form for a new release.

@@ -4,13 +4,15 @@ use super::visibility;
 use crate::api::Id;
 use crate::api::snippets::{CreateSnippet, GetSnippet, Snippet, UpdateSnippet};
 use crate::app::action::Action;
-use crate::app::overlay::form::{Form, Widget};
+use crate::app::overlay::form::Form;
+use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::view::View;
 
 /// Returns the form for a new snippet.
 pub fn create(id: &Id) -> Form {
     let project = id.clone();
+    let context = || Some(TextContext::project(id));
     let form =
         Form::of::<CreateSnippet>(format!("New snippet in {id}"), "create the snippet", format!("new snippet {id}"))
             .fixed("id", id)
@@ -18,9 +20,9 @@ pub fn create(id: &Id) -> Form {
             .first(&["title", "file_name", "code", "visibility", "description"])
             .field("file_name", |field| _ = field.help("Its extension sets the language: notes.md"))
             .field("code", |field| {
-                _ = field.widget(Widget::Long).help("The text; C-o edits it in $EDITOR.").also("content")
+                _ = field.markdown(context()).help("The text; C-o edits it in $EDITOR.").also("content")
             })
-            .field("description", |field| _ = field.widget(Widget::Long))
+            .field("description", |field| _ = field.markdown(context()))
             .then(move |answer| {
                 let created = answer.downcast_ref::<Snippet>()?;
                 Some(Action::GoToPlace(Place::new("snippets").project(project.clone()).item(created.id)))
@@ -40,7 +42,7 @@ pub fn edit(id: &Id, snippet_id: u64, view: &View) -> Form {
     .without(&["code", "content"])
     .first(&["title", "file_name", "visibility", "description"])
     .field("title", |field| _ = field.required(true))
-    .field("description", |field| _ = field.widget(Widget::Long));
+    .field("description", |field| _ = field.markdown(Some(TextContext::project(id))));
     let get = GetSnippet { id: id.clone(), snippet_id };
     visibility(form).of_current(view, get, |_| Vec::new())
 }

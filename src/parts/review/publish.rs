@@ -7,7 +7,8 @@ use crate::app::action::{Action, FollowUp, ReviewSubmission};
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::outbox::{Draft, Verdict};
-use crate::app::overlay::form::{Form, Widget};
+use crate::app::overlay::form::Form;
+use crate::app::overlay::markdown_input::TextContext;
 use crate::app::tone::Tone;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::parts::review::draft_list::DraftList;
@@ -52,7 +53,7 @@ pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
     };
     let key = on.new_key(view.drafts, view.now);
     let verdict_key = on.key_after(&key);
-    let project_name = project.clone();
+    let (project_name, context) = (project.clone(), TextContext::comment(on));
     let Verdicts { approve, request_changes, sha, has_requested } = verdicts;
     let on = on.clone();
     let act = move |inputs: serde_json::Map<String, serde_json::Value>| {
@@ -91,7 +92,7 @@ pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
     let reason = |can: Result<(), Disabled>| can.err().map(|why| why.to_string());
     let comment = if has_requested { "also withdraws your request for changes" } else { "" };
     Form::acting(title, "submit the review", key, INPUTS, act)
-        .field("summary", |field| _ = field.widget(Widget::Long))
+        .field("summary", |field| _ = field.markdown(context))
         .field("comment", |field| _ = field.switch('c').help(comment))
         .field("approve", |field| _ = field.switch('a').disabled(reason(approve)))
         .field("request_changes", |field| _ = field.switch('r').disabled(reason(request_changes)))

@@ -70,10 +70,7 @@ impl Composer {
         let Some(theirs) = now else {
             return cx.say(Tone::Info, "It was deleted: C-s creates it again with your text, Esc keeps your draft.");
         };
-        // In one step, so that undoing it restores the typed text.
-        let area = self.area.get_mut();
-        area.select_all();
-        area.insert_str(theirs);
+        self.input.replace(&theirs);
         self.keep(cx);
         cx.say(Tone::Info, "Showing their version; C-z restores yours.");
     }

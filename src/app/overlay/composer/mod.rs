@@ -1,11 +1,10 @@
 //! Composer for a text of several lines: saved while it is typed, sent once, and shown again if sending failed.
 
-mod attach;
 pub mod choice;
-mod complete;
 mod current;
 
-use super::{AfterEvent, Overlay, TextEntry, for_text_area};
+use super::markdown_input::{Handled, MAX_ERROR_LINES, MarkdownInput, TextContext};
+use super::{AfterEvent, Overlay, TextEntry};
 use crate::api::{Error, client};
 use crate::app::action::{Action, FollowUp};
 use crate::app::context::Cx;
@@ -23,21 +22,14 @@ use crate::ui::line::Line;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, popup, state, text};
-use attach::{PathEntry, Step, Upload};
 use choice::Choice;
-use complete::Completer;
 use crossterm::event::KeyCode;
 use current::Current;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget;
-use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use tui_textarea::{CursorMove, TextArea, WrapMode};
 
-/// The maximum number of lines for the reason why a text was not sent.
-const MAX_ERROR_LINES: usize = 4;
 /// The message for M-s if the text is not a comment on changes.
 const NO_REVIEW: &str = "This is not part of a review: C-s posts it.";
 
@@ -108,12 +100,10 @@ pub struct Composer {
     title: String,
     /// The key under which the text is saved until the server has it.
     key: String,
-    /// The text area; drawing scrolls it, so that the cursor stays visible.
-    area: RefCell<TextArea<'static>>,
+    input: MarkdownInput,
     purpose: Purpose,
     state: State,
     preview: Option<Preview>,
-    completer: Option<Completer>,
     /// The selection of the value beside the text.
     choosing: Option<Chooser>,
     current: Option<Current>,
@@ -121,14 +111,6 @@ pub struct Composer {
     theirs: Vec<String>,
     /// The text that is saved under `key` already.
     kept: String,
-    /// The path of a file to attach, while it is typed.
-    attaching: Option<PathEntry>,
-    /// The file that is being uploaded.
-    upload: Option<Upload>,
-    /// The reason why a file was not attached.
-    attach_error: Option<String>,
-    /// A path that was just pasted, before the cursor.
-    pasted_path: String,
 }
 
 impl Composer {
@@ -152,9 +134,9 @@ impl Composer {
 
     /// Creates a composer for a comment, which is saved as a draft under `key` from the first letter on.
     pub fn comment(title: impl Into<String>, key: impl Into<String>, draft: Draft) -> Composer {
-        let completer = Completer::new(&draft.on);
+        let context = TextContext::comment(&draft.on);
         let text = draft.text.clone();
-        let mut composer = Composer::of(title.into(), key.into(), &text, Purpose::Comment(Box::new(draft)), completer);
+        let mut composer = Composer::of(title.into(), key.into(), &text, Purpose::Comment(Box::new(draft)), context);
         // The initial text, such as a quote, is saved with the first letter.
         composer.kept.clone_from(&text);
         composer
@@ -162,52 +144,33 @@ impl Composer {
 
     /// Moves the cursor to a byte offset of the text.
     pub fn at(mut self, byte: usize) -> Composer {
-        let text = self.text();
-        let before = text.get(..byte).unwrap_or(&text);
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        let row = before.len() - line.len();
-        let row = before.get(..row).unwrap_or_default().matches('\n').count();
-        let small = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
-        self.area.get_mut().move_cursor(CursorMove::Jump(small(row), small(line.chars().count())));
+        self.input.move_to(byte);
         self
     }
 
-    fn of(title: String, key: String, text: &str, purpose: Purpose, completer: Option<Completer>) -> Composer {
-        let mut composer = Composer {
+    /// Completes names in the text and attaches files to it.
+    pub fn in_context(mut self, context: TextContext) -> Composer {
+        self.input = MarkdownInput::new(&self.text(), placeholder(&self.purpose), Some(context));
+        self
+    }
+
+    fn of(title: String, key: String, text: &str, purpose: Purpose, context: Option<TextContext>) -> Composer {
+        Composer {
             title,
             key,
-            area: RefCell::default(),
+            input: MarkdownInput::new(text, placeholder(&purpose), context),
             purpose,
             state: State::Typing,
             preview: None,
-            completer,
             choosing: None,
             current: None,
             theirs: Vec::new(),
             kept: text.to_owned(),
-            attaching: None,
-            upload: None,
-            attach_error: None,
-            pasted_path: String::new(),
-        };
-        composer.set(text);
-        composer
-    }
-
-    fn set(&mut self, text: &str) {
-        let mut area = TextArea::from(text.split('\n'));
-        area.set_wrap_mode(WrapMode::WordOrGlyph);
-        area.set_placeholder_text(match self.choice() {
-            Some(_) => "The message. Esc closes and saves the draft.",
-            None => "Markdown. C-s posts, Esc closes and saves the draft.",
-        });
-        area.move_cursor(CursorMove::Bottom);
-        area.move_cursor(CursorMove::End);
-        self.area = RefCell::new(area);
+        }
     }
 
     fn text(&self) -> String {
-        self.area.borrow().lines().join("\n")
+        self.input.text()
     }
 
     fn keep(&mut self, cx: &mut Cx) {
@@ -253,10 +216,6 @@ impl Composer {
     /// Sends the text, or adds it to the review of its object, starting one if there is none.
     fn submit(&mut self, to_review: bool, cx: &mut Cx) -> AfterEvent {
         if self.is_busy() {
-            return AfterEvent::KeepOpen;
-        }
-        if self.upload.is_some() {
-            cx.say(Tone::Warning, "A file is still being uploaded; C-x stops it.");
             return AfterEvent::KeepOpen;
         }
         let text = self.text();
@@ -336,52 +295,6 @@ impl Composer {
         });
     }
 
-    /// Opens the entry for the path of a file to attach; a path that was just pasted is taken from the text.
-    fn attach(&mut self, cx: &mut Cx) {
-        let why = match &self.completer {
-            None => Some("Files can be attached only to comments in a project."),
-            Some(_) if cx.view.session.offline => Some("labscope is offline: files are attached when it is online."),
-            Some(_) if self.upload.is_some() => Some("A file is being uploaded already."),
-            Some(_) => None,
-        };
-        if let Some(why) = why {
-            return cx.say(Tone::Warning, why);
-        }
-        self.preview = None;
-        self.attach_error = None;
-        let pasted = std::mem::take(&mut self.pasted_path);
-        let area = self.area.get_mut();
-        for _ in pasted.chars() {
-            area.delete_char();
-        }
-        self.attaching = Some(PathEntry::new(pasted, &cx.view));
-    }
-
-    fn insert(&mut self, text: &str, cx: &mut Cx) {
-        self.area.get_mut().insert_str(text);
-        self.keep(cx);
-    }
-
-    /// Handles a key for the path of a file.
-    fn type_path(&mut self, key: Key, cx: &mut Cx) {
-        let Some(entry) = &mut self.attaching else { return };
-        let step = entry.key_pressed(key, &cx.view);
-        let typed = match step {
-            Step::KeepOpen => return,
-            Step::Cancel => None,
-            Step::Attach(typed) => Some(typed),
-        };
-        let replaced = self.attaching.take().map(|entry| entry.replaced).unwrap_or_default();
-        match (typed, &self.completer) {
-            (Some(typed), Some(completer)) => {
-                let (upload, write) = Upload::begin(completer.project(), &typed, replaced);
-                self.upload = Some(upload);
-                cx.act(Action::Send(write));
-            }
-            _ => self.insert(&replaced, cx),
-        }
-    }
-
     fn toggle_preview(&mut self) {
         self.preview = match self.preview.take() {
             Some(_) => None,
@@ -396,47 +309,12 @@ impl Composer {
         };
     }
 
-    /// Returns the line up to the cursor, in which a name can be completed, and whether that is all of it.
-    fn before_cursor(&self) -> (String, bool) {
-        let area = self.area.borrow();
-        let at = area.cursor();
-        let line = area.lines().get(at.0).map(String::as_str).unwrap_or_default();
-        // A name is short: text far before the cursor does not matter.
-        let from = at.1.saturating_sub(256);
-        (line.chars().skip(from).take(at.1 - from).collect(), from == 0)
-    }
-
-    fn complete(&mut self, view: &View) {
-        let (before, is_whole) = self.before_cursor();
-        if let Some(completer) = &mut self.completer {
-            completer.take(&before, is_whole, view);
+    /// Saves the text if it changed; returns whether the key or event was handled.
+    fn take(&mut self, handled: Handled, cx: &mut Cx) -> bool {
+        if handled == Handled::Changed {
+            self.keep(cx);
         }
-    }
-
-    /// Handles a key for the list of names, while it is open.
-    fn choose(&mut self, key: Key, cx: &mut Cx) -> bool {
-        let Some(completer) = self.completer.as_mut().filter(|completer| !completer.names().is_empty()) else {
-            return false;
-        };
-        match (key.code, key.ctrl) {
-            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => completer.turn(-1),
-            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => completer.turn(1),
-            (KeyCode::Esc, _) => completer.close(),
-            (KeyCode::Tab, _) | (KeyCode::Enter, false) => {
-                let Some((name, typed)) = completer.chosen().map(|(name, typed)| (name.text.clone(), typed)) else {
-                    return false;
-                };
-                let area = self.area.get_mut();
-                for _ in 0..typed {
-                    area.delete_char();
-                }
-                area.insert_str(format!("{name} "));
-                self.keep(cx);
-                self.complete(&cx.view);
-            }
-            _ => return false,
-        }
-        true
+        handled != Handled::No
     }
 
     fn footer(&self, view: &View) -> Line<'static> {
@@ -445,8 +323,8 @@ impl Composer {
             line.push(name.to_owned(), Role::Key);
             line.push(format!(" {what}  "), Role::Dim);
         };
-        if let Some(upload) = &self.upload {
-            return Line::new(format!("{}  C-x stops", upload.words()), Role::Running);
+        if let Some(status) = self.input.upload_status() {
+            return Line::new(status, Role::Running);
         }
         match &self.state {
             State::Typing => {
@@ -463,7 +341,7 @@ impl Composer {
                 if self.choice().is_none() {
                     word("C-r", "preview");
                 }
-                if self.completer.is_some() {
+                if self.input.takes_files() {
                     word("M-u", "attach");
                 }
                 word("C-o", "$EDITOR");
@@ -492,10 +370,7 @@ impl Composer {
 
     /// Returns the reason why the text was not sent, as lines.
     fn error_lines(&self, width: u16) -> Vec<String> {
-        if let Some(why) = &self.attach_error {
-            return text::wrap(&format!("{}.", text::sanitize(why)), width.into(), MAX_ERROR_LINES);
-        }
-        let State::Failed(why) = &self.state else { return Vec::new() };
+        let State::Failed(why) = &self.state else { return self.input.error_lines(width) };
         let words = format!("Not sent. {}. Your text is saved.", why.trim_end_matches('.'));
         text::wrap(&words, width.into(), MAX_ERROR_LINES)
     }
@@ -514,19 +389,11 @@ impl Composer {
     }
 }
 
-/// Removes characters that would control the terminal from cells: a quoted note may contain anything.
-fn clean(buf: &mut Buffer, area: Rect, theme: &Theme) {
-    let area = area.intersection(buf.area);
-    // The character that joins emoji is harmless.
-    let acts = |c: char| c != '\u{200d}' && (c.is_control() || text::is_invisible(c));
-    for (x, y) in (area.y..area.bottom()).flat_map(|y| (area.x..area.right()).map(move |x| (x, y))) {
-        if let Some(cell) = buf.cell_mut((x, y))
-            && cell.symbol().contains(acts)
-        {
-            let kept: String = cell.symbol().chars().filter(|c| !acts(*c)).collect();
-            cell.set_symbol(if kept.is_empty() { glyph::skeleton() } else { &kept });
-            cell.set_style(theme.style(Role::Warning));
-        }
+/// Returns the text shown in place of an empty one.
+fn placeholder(purpose: &Purpose) -> &'static str {
+    match purpose {
+        Purpose::SendChosen(_) => "The message. Esc closes and saves the draft.",
+        Purpose::Send(..) | Purpose::Comment(_) => "Markdown. C-s posts, Esc closes and saves the draft.",
     }
 }
 
@@ -559,10 +426,9 @@ impl Overlay for Composer {
                 wants.push(Work::new(Render { key, text, width, theme }).into());
             }
         } else {
-            wants.extend(self.completer.iter().flat_map(|completer| completer.wants(view)));
+            wants.extend(self.input.wants(view));
         }
         wants.extend(self.current.as_ref().map(|current| current.load.clone().into()));
-        wants.extend(self.attaching.as_ref().and_then(|entry| entry.want(view)));
         wants
     }
 
@@ -614,27 +480,13 @@ impl Overlay for Composer {
                 None => state::skeleton(buf, body, theme),
             }
         } else {
-            let mut area = self.area.borrow_mut();
-            area.set_style(theme.style(Role::Overlay));
-            area.set_cursor_line_style(theme.style(Role::Overlay));
-            area.set_selection_style(theme.style(Role::Marked));
-            area.set_placeholder_style(theme.style(Role::Dim));
-            (&*area).render(body, buf);
-            clean(buf, body, theme);
-            if !self.is_busy() {
-                let (at, (top, left)) = (area.screen_cursor(), area.scroll_offset());
-                let offset = |value: usize, from: u16| (value as u16).checked_sub(from);
-                cursor = offset(at.col, left).zip(offset(at.row, top)).map(|(x, y)| (body.x + x, body.y + y));
-            }
+            cursor = self.input.draw(view, body, buf).filter(|_| !self.is_busy());
         }
-        if let Some(entry) = &self.attaching {
-            return entry.draw(view, screen, foot, buf);
+        if let Some(cursor) = self.input.draw_path(view, screen, foot, buf) {
+            return cursor;
         }
         self.footer(view).draw(buf, foot, theme);
-        let cursor = cursor.filter(|(x, y)| body.contains((*x, *y).into()));
-        if let (Some(completer), Some(at)) = (&self.completer, cursor) {
-            completer.draw(view, body, at, buf);
-        }
+        self.input.draw_names(view, body, cursor, buf);
         match (&self.choosing, self.choice()) {
             (Some(chooser), Some(choice)) => {
                 let title = format!("{}{}{}", self.title, glyph::separator(), choice.label);
@@ -655,26 +507,23 @@ impl Overlay for Composer {
             let step = chooser.key(key, None, &cx.view);
             return self.take_step(step, cx);
         }
-        if self.attaching.is_some() {
-            self.type_path(key, cx);
-            return AfterEvent::KeepOpen;
-        }
-        if let (Some(upload), KeyCode::Char('x'), true) = (&mut self.upload, key.code, key.ctrl) {
-            upload.is_stopped = true;
-            upload.number.into_iter().for_each(|number| cx.act(Action::StopUpload(number)));
-            return AfterEvent::KeepOpen;
+        if !self.is_busy() {
+            let handled = self.input.take_file_key(key, cx);
+            if self.take(handled, cx) {
+                self.preview = None;
+                return AfterEvent::KeepOpen;
+            }
         }
         if !self.is_busy() && self.open_choice(key, &cx.view) {
             return AfterEvent::KeepOpen;
         }
-        if self.preview.is_none() && !self.is_busy() && self.choose(key, cx) {
-            return AfterEvent::KeepOpen;
-        }
-        match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) if self.upload.is_some() => {
-                cx.say(Tone::Warning, "A file is still being uploaded; C-x stops it.");
+        if self.preview.is_none() && !self.is_busy() {
+            let handled = self.input.take_name_key(key, &cx.view);
+            if self.take(handled, cx) {
                 return AfterEvent::KeepOpen;
             }
+        }
+        match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 if !self.is_busy() {
                     self.keep(cx);
@@ -686,7 +535,6 @@ impl Overlay for Composer {
             }
             (KeyCode::Char('s'), true) => return self.submit(false, cx),
             (KeyCode::Char('s'), false) if key.alt => return self.submit(true, cx),
-            (KeyCode::Char('u'), false) if key.alt && !self.is_busy() => self.attach(cx),
             (KeyCode::Char('r'), true) => self.toggle_preview(),
             (KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown, _) if self.preview.is_some() => {
                 if let Some(preview) = &mut self.preview {
@@ -709,46 +557,29 @@ impl Overlay for Composer {
             }
             _ => {
                 self.preview = None;
-                self.attach_error = None;
-                self.pasted_path.clear();
-                let area = self.area.get_mut();
-                let changed = area.input(for_text_area(key));
-                // Replacing the whole text takes two steps, removing and inserting: undo both, so that the empty text
-                // is never shown.
-                if changed && key.ctrl && key.code == KeyCode::Char('z') && area.is_empty() {
-                    area.undo();
-                }
+                self.input.type_key(key, &cx.view);
                 self.keep(cx);
-                self.complete(&cx.view);
             }
         }
         AfterEvent::KeepOpen
     }
 
     fn text_entry(&self) -> TextEntry {
-        if self.choosing.is_some() || self.attaching.is_some() {
+        if self.choosing.is_some() {
             return TextEntry::Line;
         }
         let takes = !self.is_busy() && !matches!(self.state, State::Conflict(..));
-        if takes { TextEntry::Lines } else { TextEntry::None }
+        if takes { self.input.text_entry() } else { TextEntry::None }
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
         if let Some(chooser) = &mut self.choosing {
             return chooser.type_text(text, &cx.view);
         }
-        if let Some(entry) = &mut self.attaching {
-            return entry.paste(text, &cx.view);
-        }
         if !self.is_busy() && !matches!(self.state, State::Conflict(..)) {
             self.preview = None;
-            self.pasted_path.clear();
-            if self.completer.is_some() && attach::is_path(text) {
-                self.pasted_path = text.to_owned();
-                cx.say(Tone::Info, "M-u attaches the file in place of its path.");
-            }
-            self.area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
-            self.keep(cx);
+            let handled = self.input.paste(text, cx);
+            self.take(handled, cx);
         }
     }
 
@@ -767,12 +598,7 @@ impl Overlay for Composer {
         if let Some(chooser) = &mut self.choosing {
             chooser.refresh(view);
         }
-        if let Some(completer) = &mut self.completer {
-            completer.refresh(view);
-        }
-        if let Some(entry) = &mut self.attaching {
-            entry.refresh(view);
-        }
+        self.input.changed(view);
         if matches!(self.state, State::Checking) {
             return self.check(cx);
         }
@@ -804,30 +630,18 @@ impl Overlay for Composer {
     }
 
     fn progress(&mut self, number: u64, progress: client::Progress) {
-        if let Some(upload) = self.upload.as_mut().filter(|upload| upload.number == Some(number)) {
-            upload.progress = progress;
-        }
+        self.input.progress(number, progress);
     }
 
     fn sending(&mut self, number: u64) {
-        if let Some(upload) = self.upload.as_mut().filter(|upload| upload.number.is_none()) {
-            upload.number = Some(number);
-            return;
-        }
-        if matches!(self.state, State::Sending(None)) {
+        if !self.input.sending(number) && matches!(self.state, State::Sending(None)) {
             self.state = State::Sending(Some(number));
         }
     }
 
     fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, cx: &mut Cx) -> Option<AfterEvent> {
-        if let Some(upload) = self.upload.take_if(|upload| upload.number == Some(number)) {
-            match upload.outcome(outcome) {
-                Ok(markdown) => self.insert(&markdown, cx),
-                Err(why) => {
-                    self.attach_error = (!upload.is_stopped).then_some(why);
-                    self.insert(&upload.replaced, cx);
-                }
-            }
+        let handled = self.input.sent(number, outcome);
+        if self.take(handled, cx) {
             return Some(AfterEvent::KeepOpen);
         }
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {
@@ -851,7 +665,7 @@ impl Overlay for Composer {
 
     fn edited(&mut self, text: String, cx: &mut Cx) -> AfterEvent {
         // Editors end files with a line break.
-        self.set(text.trim_end_matches('\n'));
+        self.input.set(text.trim_end_matches('\n'));
         self.keep(cx);
         AfterEvent::KeepOpen
     }

@@ -94,7 +94,7 @@ impl Form {
         self.restore_base_values();
         // The text area was opened before the text was known, and nothing has been typed there yet.
         if self.writing.is_some() && self.current_field().is_some_and(|field| !field.is_dirty()) {
-            self.write();
+            self.show_text();
         }
     }
 

@@ -4,6 +4,7 @@ use super::picture;
 use crate::api::endpoint::{Input as Described, InputKind};
 use crate::app::complete::{Complete, Found};
 use crate::app::dates;
+use crate::app::overlay::markdown_input::TextContext;
 use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::input::Input;
@@ -107,6 +108,8 @@ pub struct Field {
     pub switch: Option<char>,
     /// The reason why a switch cannot be turned on.
     pub disabled: Option<String>,
+    /// The project of a long text in Markdown, in which names are completed and files attached.
+    pub context: Option<TextContext>,
     check: Option<Validate>,
     parse: Option<Parse>,
     meaning: Option<fn(&str) -> String>,
@@ -146,6 +149,7 @@ impl Field {
             is_hidden: false,
             switch: None,
             disabled: None,
+            context: None,
             check: None,
             parse: None,
             meaning: None,
@@ -164,6 +168,12 @@ impl Field {
     pub fn label(&mut self, label: &str) -> &mut Field {
         self.label = text::capitalize(label);
         self
+    }
+
+    /// Makes the field a text of several lines in Markdown; names are completed and files attached in its context.
+    pub fn markdown(&mut self, context: Option<TextContext>) -> &mut Field {
+        self.context = context;
+        self.widget(Widget::Long)
     }
 
     /// Sets the line of help.

@@ -5,14 +5,13 @@ use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
+use crate::app::overlay::AfterEvent;
 use crate::app::overlay::chooser::Step;
+use crate::app::overlay::markdown_input::{Handled, MarkdownInput};
 use crate::app::overlay::picker::edit;
-use crate::app::overlay::{AfterEvent, for_text_area};
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crossterm::event::KeyCode;
-use std::cell::RefCell;
-use tui_textarea::{CursorMove, TextArea, WrapMode};
 
 impl Form {
     // ---- long texts
@@ -24,18 +23,21 @@ impl Form {
         }
         self.cancel_submission();
         let Some(field) = self.fields.get(self.focus) else { return };
+        let placeholder = if self.is_letter { field.help.clone() } else { String::new() };
+        let mut input = MarkdownInput::new("", placeholder, field.context.clone());
+        input.hide(field.is_hidden);
+        self.writing = Some(input);
+        self.show_text();
+    }
+
+    /// Puts the text of the focused field into the input.
+    pub(super) fn show_text(&mut self) {
+        let (Some(field), Some(input)) = (self.fields.get(self.focus), &mut self.writing) else { return };
         // A value keeps the line break at its end.
-        let mut area = match field.is_kept {
-            true => TextArea::from(field.input.text().lines()),
-            false => TextArea::from(field.input.text().split('\n')),
-        };
-        area.set_wrap_mode(WrapMode::WordOrGlyph);
-        area.move_cursor(CursorMove::Bottom);
-        area.move_cursor(CursorMove::End);
-        if self.is_letter {
-            area.set_placeholder_text(field.help.clone());
+        match field.is_kept {
+            true => input.set(&field.input.text().lines().collect::<Vec<_>>().join("\n")),
+            false => input.set(field.input.text()),
         }
-        self.writing = Some(RefCell::new(area));
     }
 
     /// Cancels a submission that has not been sent: a user who continues typing does not want to send the text yet.
@@ -47,12 +49,20 @@ impl Form {
 
     /// Copies the written text to its field.
     fn written(&mut self, cx: &mut Cx) {
-        let Some(area) = &self.writing else { return };
-        let text = area.borrow().lines().join("\n");
+        let Some(input) = &self.writing else { return };
+        let text = input.text();
         if let Some(field) = self.current_field() {
             field.input.set(text);
         }
         self.changed_text(cx);
+    }
+
+    /// Copies the text that is being written to its field if it changed; returns whether the key or event was handled.
+    pub(super) fn take_written(&mut self, handled: Handled, cx: &mut Cx) -> bool {
+        if handled == Handled::Changed {
+            self.written(cx);
+        }
+        handled != Handled::No
     }
 
     fn edit_externally(&mut self, cx: &mut Cx) {
@@ -75,14 +85,11 @@ impl Form {
         if text == before.trim_end() {
             return;
         }
-        let writing = self.writing.take().is_some();
         self.go_to(index);
         if let Some(field) = self.current_field() {
             field.input.set(text);
         }
-        if writing {
-            self.write();
-        }
+        self.show_text();
         self.changed_text(cx);
     }
 
@@ -108,6 +115,14 @@ impl Form {
     }
 
     fn key_writing(&mut self, key: Key, cx: &mut Cx) -> AfterEvent {
+        let Some(input) = &mut self.writing else { return AfterEvent::KeepOpen };
+        let handled = match input.take_file_key(key, cx) {
+            Handled::No => input.take_name_key(key, &cx.view),
+            handled => handled,
+        };
+        if self.take_written(handled, cx) {
+            return AfterEvent::KeepOpen;
+        }
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) if self.is_letter => return self.leave(cx),
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => self.writing = None,
@@ -120,8 +135,8 @@ impl Form {
             (KeyCode::Char('o'), true) => self.edit_externally(cx),
             (KeyCode::Char('t'), true) if self.hide_or_show() => {}
             _ => {
-                if let Some(area) = &mut self.writing {
-                    area.get_mut().input(for_text_area(key));
+                if let Some(input) = &mut self.writing {
+                    input.type_key(key, &cx.view);
                 }
                 self.written(cx);
             }
@@ -134,6 +149,9 @@ impl Form {
         let field = self.fields.get_mut(self.focus).filter(|field| !field.is_kept && field.widget == Widget::Long);
         if let Some(field) = field {
             field.is_hidden = !field.is_hidden;
+            if let Some(input) = &mut self.writing {
+                input.hide(field.is_hidden);
+            }
             return true;
         }
         false
@@ -202,7 +220,9 @@ impl Form {
             (Widget::Number, KeyCode::Char('+')) => field.step(true),
             (Widget::Number, KeyCode::Char('-')) => field.step(false),
             (Widget::Long, KeyCode::Char('o')) if key.ctrl => return self.edit_externally(cx),
-            (Widget::Long, KeyCode::Char(_)) if key.typed().is_some() => {
+            (Widget::Long, KeyCode::Char(letter))
+                if key.typed().is_some() || (letter == 'u' && key.alt && field.context.is_some()) =>
+            {
                 self.write();
                 _ = self.key_writing(key, cx);
                 return;
@@ -277,9 +297,10 @@ impl Form {
         if long && self.writing.is_none() {
             self.write();
         }
-        if let Some(area) = &mut self.writing {
-            area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
-            return self.written(cx);
+        if let Some(input) = &mut self.writing {
+            let handled = input.paste(text, cx);
+            self.take_written(handled, cx);
+            return;
         }
         if let Some(chooser) = &mut self.choosing {
             return chooser.type_text(text, &cx.view);

@@ -10,6 +10,7 @@ mod server;
 mod show;
 
 use super::{AfterEvent, Overlay, TextEntry};
+use crate::api::client::Progress;
 use crate::api::endpoint::{Input, InputKind};
 use crate::api::json;
 use crate::api::{Endpoint, Error};
@@ -19,6 +20,7 @@ use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::overlay::chooser::Chooser;
 use crate::app::overlay::edit_conflict::EditConflict;
+use crate::app::overlay::markdown_input::{Handled, MarkdownInput};
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -32,7 +34,6 @@ use ratatui::layout::Rect;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
-use tui_textarea::TextArea;
 
 /// The key of the fields' previous values in the saved texts; no input has that name.
 const BASE_KEY: &str = "";
@@ -154,8 +155,8 @@ pub struct Form {
     value_action: Option<ValueAction>,
     /// Whether the form is a text with switches below it.
     is_letter: bool,
-    /// The text area for the long text that is being written.
-    writing: Option<RefCell<TextArea<'static>>>,
+    /// The long text that is being written.
+    writing: Option<MarkdownInput>,
     /// The field whose text is in the user's editor, and that text.
     external: Option<(usize, String)>,
     replaced: ReplacedText,
@@ -533,6 +534,7 @@ impl Overlay for Form {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = self.fields.iter().flat_map(|field| field.wants(view)).collect();
         wants.extend(self.choosing.iter().flat_map(|chooser| chooser.wants(view)));
+        wants.extend(self.writing.iter().flat_map(|input| input.wants(view)));
         wants.extend(self.current.as_ref().map(|current| current.load.clone().into()));
         wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, Texts(&self.fields))));
         wants.extend(self.dependent.iter().flat_map(|dependent| (dependent.wants)(view, Texts(&self.fields))));
@@ -551,7 +553,7 @@ impl Overlay for Form {
         let choice = |field: &Field| matches!(field.widget, Widget::YesNo | Widget::Choice(_) | Widget::Long);
         match self.fields.get(self.focus) {
             _ if matches!(self.state, State::Sending(_) | State::Conflict(..)) => TextEntry::None,
-            _ if self.writing.is_some() => TextEntry::Lines,
+            _ if let Some(input) = &self.writing => input.text_entry(),
             _ if self.choosing.is_some() => TextEntry::Line,
             Some(field) if !choice(field) => TextEntry::Line,
             _ => TextEntry::None,
@@ -573,6 +575,9 @@ impl Overlay for Form {
         }
         self.fill(&cx.view);
         self.follow_choices(&cx.view);
+        if let Some(input) = &mut self.writing {
+            input.changed(&cx.view);
+        }
         match &self.state {
             State::Checking => self.check(cx),
             State::Resolving => self.send(cx),
@@ -595,13 +600,26 @@ impl Overlay for Form {
         matches!(self.state, State::Done)
     }
 
+    fn progress(&mut self, number: u64, progress: Progress) {
+        if let Some(input) = &mut self.writing {
+            input.progress(number, progress);
+        }
+    }
+
     fn sending(&mut self, number: u64) {
+        if self.writing.as_mut().is_some_and(|input| input.sending(number)) {
+            return;
+        }
         if matches!(self.state, State::Sending(None)) {
             self.state = State::Sending(Some(number));
         }
     }
 
     fn sent(&mut self, number: u64, outcome: &Result<Answer, Error>, cx: &mut Cx) -> Option<AfterEvent> {
+        let handled = self.writing.as_mut().map_or(Handled::No, |input| input.sent(number, outcome));
+        if self.take_written(handled, cx) {
+            return Some(AfterEvent::KeepOpen);
+        }
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {
             return None;
         }

@@ -2,6 +2,7 @@
 
 use super::{Field, Form, State, Widget};
 use crate::app::complete::Complete;
+use crate::app::overlay::markdown_input::MarkdownInput;
 use crate::app::view::View;
 use crate::ui::form::{self, FieldContent};
 use crate::ui::line::Line;
@@ -9,13 +10,9 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget as _;
-use tui_textarea::TextArea;
 
 /// The maximum number of rows of help for a field.
 const MAX_HELP_ROWS: usize = 2;
-/// The character shown for each character of a masked text.
-const MASK: char = '*';
 /// The screen height above which there is room for separating rows.
 const ROOMY_HEIGHT: u16 = 30;
 
@@ -51,6 +48,7 @@ impl Form {
             Widget::YesNo => "Space toggles it.",
             Widget::Choice(_) => "Space cycles through the values.",
             Widget::Long if !field.is_kept => "Enter edits the text, C-t hides or shows it.",
+            Widget::Long if field.context.is_some() => "Enter edits it here, C-o opens $EDITOR, M-u attaches a file.",
             Widget::Long => "Enter edits it here, C-o opens $EDITOR.",
             Widget::Picture => "Path of a local image, at most 200 KB, to upload.",
             Widget::Secret => "Hidden, not stored on this machine, and never shown again.",
@@ -135,24 +133,30 @@ impl Form {
         let (key, dim) = (Role::Key, Role::Dim);
         let verb = self.verb();
         let count = Line::new(format!("{} of {}", self.focus + 1, self.fields.len()), dim);
+        let attach = if self.writing.as_ref().is_some_and(MarkdownInput::takes_files) { "attach  " } else { "" };
         let mut left = match &self.state {
-            State::Typing if self.is_letter => Line::from([
-                ("C-s", key),
-                (" ", dim),
-                (verb, dim),
-                ("  C-o", key),
-                (" $EDITOR  ", dim),
-                ("Esc", key),
-                (" save draft", dim),
-            ]),
+            _ if let Some(status) = self.writing.as_ref().and_then(MarkdownInput::upload_status) => {
+                Line::new(status, Role::Running)
+            }
+            State::Typing if self.is_letter => Line::new("C-s", key)
+                .and(format!(" {verb}  "), dim)
+                .and(if attach.is_empty() { "" } else { "M-u " }, key)
+                .and(attach, dim)
+                .and("C-o", key)
+                .and(" $EDITOR  ", dim)
+                .and("Esc", key)
+                .and(" save draft", dim),
             _ if self.writing.is_some() && self.fields.get(self.focus).is_some_and(|field| !field.is_kept) => {
                 let hidden = self.fields.get(self.focus).is_some_and(|field| field.is_hidden);
                 let hide = if hidden { " show the text" } else { " hide the text" };
                 Line::from([("Esc", key), (" back to the form  ", dim), ("C-t", key), (hide, dim)])
             }
-            _ if self.writing.is_some() => {
-                Line::from([("Esc", key), (" back to the form  ", dim), ("C-o", key), (" $EDITOR", dim)])
-            }
+            _ if self.writing.is_some() => Line::new("Esc", key)
+                .and(" back to the form  ", dim)
+                .and(if attach.is_empty() { "" } else { "M-u " }, key)
+                .and(attach, dim)
+                .and("C-o", key)
+                .and(" $EDITOR", dim),
             State::Typing => Line::new("C-s", key)
                 .and(format!(" {verb}  "), dim)
                 .and("Tab", key)
@@ -248,14 +252,16 @@ impl Form {
             return None;
         }
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
-        self.foot(view, foot, buf);
-        if let Some(area) = &self.writing {
+        // The path of a file to attach takes the place of the keys.
+        if !self.writing.as_ref().is_some_and(MarkdownInput::is_choosing_file) {
+            self.foot(view, foot, buf);
+        }
+        if let Some(input) = &self.writing {
             let has_switches = self.is_letter && self.fields.iter().any(|field| field.switch.is_some());
             let switches = if has_switches { 2 } else { 0 };
             let body = Rect { height: inner.height - 2 - switches.min(inner.height - 3), ..inner };
             self.draw_switches(view, Rect { y: body.bottom(), height: switches, ..inner }, buf);
-            let hidden = self.fields.get(self.focus).is_some_and(|field| field.is_hidden);
-            return draw_writing(&mut area.borrow_mut(), view, body, buf, hidden);
+            return draw_writing(input, view, (screen, body, foot), buf);
         }
         // The help for a field is wrapped if there is room.
         let (about, role) = self.below(inner.width.into(), inner.height);
@@ -286,24 +292,22 @@ impl Form {
     }
 }
 
+/// Draws the text that is being written, and below it why a file was not attached.
 fn draw_writing(
-    area: &mut TextArea<'static>,
+    input: &MarkdownInput,
     view: &View,
-    body: Rect,
+    (screen, body, foot): (Rect, Rect, Rect),
     buf: &mut Buffer,
-    hidden: bool,
 ) -> Option<(u16, u16)> {
-    let theme = view.theme;
-    match hidden {
-        true => area.set_mask_char(MASK),
-        false => area.clear_mask_char(),
+    let errors = input.error_lines(body.width);
+    let text = Rect { height: body.height.saturating_sub(errors.len() as u16).max(1), ..body };
+    for (words, y) in errors.iter().zip(text.bottom()..body.bottom()) {
+        Line::new(words.as_str(), Role::Failed).draw(buf, Rect { y, height: 1, ..body }, view.theme);
     }
-    area.set_style(theme.style(Role::Overlay));
-    area.set_cursor_line_style(theme.style(Role::Overlay));
-    area.set_selection_style(theme.style(Role::Marked));
-    (&*area).render(body, buf);
-    let (at, (top, left)) = (area.screen_cursor(), area.scroll_offset());
-    let offset = |value: usize, from: u16| (value as u16).checked_sub(from);
-    let cursor = offset(at.col, left).zip(offset(at.row, top)).map(|(x, y)| (body.x + x, body.y + y));
-    cursor.filter(|(x, y)| body.contains((*x, *y).into()))
+    let cursor = input.draw(view, text, buf);
+    if let Some(cursor) = input.draw_path(view, screen, foot, buf) {
+        return cursor;
+    }
+    input.draw_names(view, text, cursor, buf);
+    cursor
 }

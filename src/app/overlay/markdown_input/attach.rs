@@ -1,12 +1,16 @@
 //! Attaching a file to a text: its path, completed from the local folders, and the upload.
 
+use super::Handled;
 use crate::api::client::Progress;
 use crate::api::types::File;
 use crate::api::uploads::{CreateUpload, NewUpload};
 use crate::api::{Error, Id};
+use crate::app::action::Action;
+use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::local_paths;
 use crate::app::overlay::picker::edit;
+use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Value, Want, Work, Write};
 use crate::ui::form::{self, Suggestion};
@@ -18,7 +22,12 @@ use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::path::PathBuf;
+use tui_textarea::TextArea;
 
+/// The maximum number of lines for the reason why a text was not sent or a file not attached.
+pub const MAX_ERROR_LINES: usize = 4;
+/// The message for keys that would leave or send the text during an upload.
+const BUSY: &str = "A file is still being uploaded; C-x stops it.";
 /// The maximum number of files of a folder that are read.
 const MAX_FILES: usize = 5000;
 /// The maximum number of offered names.
@@ -53,7 +62,7 @@ impl Derive for ListFolder {
 }
 
 /// The path of a file that is being chosen.
-pub struct PathEntry {
+struct PathEntry {
     input: Input,
     /// The names that continue the path.
     names: Vec<String>,
@@ -61,11 +70,11 @@ pub struct PathEntry {
     /// The time at which the entry was opened, in seconds: folders are read once for each.
     opened_at: i64,
     /// The pasted path that the link replaces; put back if nothing is attached.
-    pub replaced: String,
+    replaced: String,
 }
 
 /// The decision about the path.
-pub enum Step {
+enum Step {
     KeepOpen,
     Cancel,
     Attach(String),
@@ -73,7 +82,7 @@ pub enum Step {
 
 impl PathEntry {
     /// Begins with the path that was just pasted, or with none.
-    pub fn new(pasted: String, view: &View) -> PathEntry {
+    fn new(pasted: String, view: &View) -> PathEntry {
         let typed = pasted.trim().trim_start_matches("file://").to_owned();
         let mut entry = PathEntry {
             input: Input::new(typed),
@@ -97,13 +106,13 @@ impl PathEntry {
     }
 
     /// Returns the want for the names of the folder.
-    pub fn want(&self, view: &View) -> Option<Want> {
+    fn want(&self, view: &View) -> Option<Want> {
         let (folder, key) = (local_paths::path(self.split().0), self.key());
         view.store.is_result_missing(&key).then(|| Work::new(ListFolder { folder, key }).into())
     }
 
     /// Finds the names that continue the path.
-    pub fn refresh(&mut self, view: &View) {
+    fn refresh(&mut self, view: &View) {
         let (_, start) = self.split();
         let known = view.store.result::<Vec<String>>(&self.key());
         let fits = |name: &&String| name.starts_with(start) && (!name.starts_with('.') || start.starts_with('.'));
@@ -120,7 +129,7 @@ impl PathEntry {
     }
 
     /// Handles a key.
-    pub fn key_pressed(&mut self, key: Key, view: &View) -> Step {
+    fn key_pressed(&mut self, key: Key, view: &View) -> Step {
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return Step::Cancel,
             (KeyCode::Enter, _) => {
@@ -149,13 +158,13 @@ impl PathEntry {
     }
 
     /// Adds pasted text to the path.
-    pub fn paste(&mut self, pasted: &str, view: &View) {
+    fn paste(&mut self, pasted: &str, view: &View) {
         self.input.paste(pasted);
         self.refresh(view);
     }
 
     /// Draws the path on a line, and the names above or below it; returns the cell of the cursor.
-    pub fn draw(&self, view: &View, screen: Rect, line: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+    fn draw(&self, view: &View, screen: Rect, line: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let used = Line::new("Attach ", Role::Dim).draw(buf, line, view.theme);
         let field = Rect { x: line.x + used, width: line.width.saturating_sub(used), ..line };
         let cursor = self.input.draw(buf, field, view.theme, true, "path of a file; Tab completes, Enter uploads");
@@ -176,19 +185,19 @@ impl PathEntry {
 }
 
 /// A file that is being uploaded.
-pub struct Upload {
+struct Upload {
     name: String,
     /// The number of the write, once it is known.
-    pub number: Option<u64>,
-    pub progress: Progress,
-    pub is_stopped: bool,
+    number: Option<u64>,
+    progress: Progress,
+    is_stopped: bool,
     /// The pasted path that the link replaces.
-    pub replaced: String,
+    replaced: String,
 }
 
 impl Upload {
     /// Begins the upload of a file to a project.
-    pub fn begin(project: &Id, typed: &str, replaced: String) -> (Upload, Write) {
+    fn begin(project: &Id, typed: &str, replaced: String) -> (Upload, Write) {
         let path = local_paths::path(typed);
         let name = path.file_name().map_or_else(|| typed.to_owned(), |name| name.to_string_lossy().into_owned());
         let write =
@@ -198,7 +207,7 @@ impl Upload {
     }
 
     /// Describes the progress.
-    pub fn words(&self) -> String {
+    fn words(&self) -> String {
         let (done, name) = (text::bytes(self.progress.done), text::sanitize(&self.name));
         match self.progress.total {
             Some(total) if self.progress.done < total => format!("uploading {name}: {done} of {}", text::bytes(total)),
@@ -208,7 +217,7 @@ impl Upload {
     }
 
     /// Returns the Markdown of the uploaded file, or the reason why there is none.
-    pub fn outcome(&self, outcome: &Result<Value, Error>) -> Result<String, String> {
+    fn outcome(&self, outcome: &Result<Value, Error>) -> Result<String, String> {
         match outcome {
             Ok(value) => match value.downcast_ref::<NewUpload>() {
                 Some(upload) if !upload.markdown.is_empty() => Ok(upload.markdown.clone()),
@@ -219,8 +228,170 @@ impl Upload {
     }
 }
 
+/// Attaches files to a text: asks for their paths, uploads them, and inserts the links.
+pub(super) struct Attacher {
+    /// The project to which files are uploaded; `None` if the text takes none.
+    project: Option<Id>,
+    /// The path of a file to attach, while it is typed.
+    entry: Option<PathEntry>,
+    /// The file that is being uploaded.
+    upload: Option<Upload>,
+    /// The reason why a file was not attached.
+    error: Option<String>,
+    /// A path that was just pasted, before the cursor.
+    pasted: String,
+}
+
+impl Attacher {
+    pub fn new(project: Option<Id>) -> Attacher {
+        Attacher { project, entry: None, upload: None, error: None, pasted: String::new() }
+    }
+
+    pub fn takes_files(&self) -> bool {
+        self.project.is_some()
+    }
+
+    /// Returns whether the path of a file is being typed.
+    pub fn is_choosing(&self) -> bool {
+        self.entry.is_some()
+    }
+
+    pub fn want(&self, view: &View) -> Option<Want> {
+        self.entry.as_ref().and_then(|entry| entry.want(view))
+    }
+
+    pub fn changed(&mut self, view: &View) {
+        if let Some(entry) = &mut self.entry {
+            entry.refresh(view);
+        }
+    }
+
+    /// Forgets the error and the pasted path, because the user types on.
+    pub fn forget(&mut self) {
+        self.error = None;
+        self.pasted.clear();
+    }
+
+    pub fn key_pressed(&mut self, key: Key, area: &mut TextArea, cx: &mut Cx) -> Handled {
+        if let Some(entry) = &mut self.entry {
+            let step = entry.key_pressed(key, &cx.view);
+            return self.take_step(step, area, cx);
+        }
+        let is_attach = key.alt && !key.ctrl && key.code == KeyCode::Char('u');
+        let Some(upload) = &mut self.upload else {
+            if is_attach {
+                return self.open(area, cx);
+            }
+            return Handled::No;
+        };
+        match (key.code, key.ctrl, key.alt) {
+            (KeyCode::Char('x'), true, _) => {
+                upload.is_stopped = true;
+                upload.number.into_iter().for_each(|number| cx.act(Action::StopUpload(number)));
+            }
+            (KeyCode::Esc, ..) | (KeyCode::Char('c' | 's'), true, _) | (KeyCode::Char('s' | 'u'), false, true) => {
+                cx.say(Tone::Warning, BUSY);
+            }
+            _ => return Handled::No,
+        }
+        Handled::Unchanged
+    }
+
+    /// Asks for the path of a file; a path that was just pasted is taken from the text.
+    fn open(&mut self, area: &mut TextArea, cx: &mut Cx) -> Handled {
+        let why = match &self.project {
+            None => Some("Files can be attached only to texts in a project."),
+            Some(_) if cx.view.session.offline => Some("labscope is offline: files are attached when it is online."),
+            Some(_) => None,
+        };
+        if let Some(why) = why {
+            cx.say(Tone::Warning, why);
+            return Handled::Unchanged;
+        }
+        self.error = None;
+        let pasted = std::mem::take(&mut self.pasted);
+        for _ in pasted.chars() {
+            area.delete_char();
+        }
+        self.entry = Some(PathEntry::new(pasted, &cx.view));
+        Handled::Unchanged
+    }
+
+    fn take_step(&mut self, step: Step, area: &mut TextArea, cx: &mut Cx) -> Handled {
+        let typed = match step {
+            Step::KeepOpen => return Handled::Unchanged,
+            Step::Cancel => None,
+            Step::Attach(typed) => Some(typed),
+        };
+        let replaced = self.entry.take().map(|entry| entry.replaced).unwrap_or_default();
+        match (typed, &self.project) {
+            (Some(typed), Some(project)) => {
+                let (upload, write) = Upload::begin(project, &typed, replaced);
+                self.upload = Some(upload);
+                cx.act(Action::Send(write));
+                Handled::Unchanged
+            }
+            _ => insert(area, &replaced),
+        }
+    }
+
+    /// Takes pasted text if it belongs to the path that is typed. Remembers it if it may be the path of a file.
+    pub fn take_paste(&mut self, pasted: &str, cx: &mut Cx) -> bool {
+        if let Some(entry) = &mut self.entry {
+            entry.paste(pasted, &cx.view);
+            return true;
+        }
+        self.forget();
+        if self.takes_files() && is_path(pasted) {
+            self.pasted = pasted.to_owned();
+            cx.say(Tone::Info, "M-u attaches the file in place of its path.");
+        }
+        false
+    }
+
+    pub fn sending(&mut self, number: u64) -> bool {
+        let upload = self.upload.as_mut().filter(|upload| upload.number.is_none());
+        upload.map(|upload| upload.number = Some(number)).is_some()
+    }
+
+    pub fn progress(&mut self, number: u64, progress: Progress) {
+        if let Some(upload) = self.upload.as_mut().filter(|upload| upload.number == Some(number)) {
+            upload.progress = progress;
+        }
+    }
+
+    pub fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, area: &mut TextArea) -> Handled {
+        let Some(upload) = self.upload.take_if(|upload| upload.number == Some(number)) else { return Handled::No };
+        match upload.outcome(outcome) {
+            Ok(markdown) => insert(area, &markdown),
+            Err(why) => {
+                self.error = (!upload.is_stopped).then_some(why);
+                insert(area, &upload.replaced)
+            }
+        }
+    }
+
+    pub fn error_lines(&self, width: u16) -> Vec<String> {
+        let words = self.error.as_ref().map(|why| format!("{}.", text::sanitize(why).trim_end_matches('.')));
+        words.map(|words| text::wrap(&words, width.into(), MAX_ERROR_LINES)).unwrap_or_default()
+    }
+
+    pub fn status(&self) -> Option<String> {
+        self.upload.as_ref().map(|upload| format!("{}  C-x stops", upload.words()))
+    }
+
+    pub fn draw(&self, view: &View, screen: Rect, foot: Rect, buf: &mut Buffer) -> Option<Option<(u16, u16)>> {
+        self.entry.as_ref().map(|entry| entry.draw(view, screen, foot, buf))
+    }
+}
+
+fn insert(area: &mut TextArea, text: &str) -> Handled {
+    area.insert_str(text);
+    Handled::Changed
+}
+
 /// Returns whether a pasted text looks like the absolute path of a file, as a terminal pastes a file that is dropped on it.
-pub fn is_path(pasted: &str) -> bool {
+fn is_path(pasted: &str) -> bool {
     let pasted = pasted.trim();
     let is_absolute = pasted.starts_with('/') || pasted.starts_with("~/") || pasted.starts_with("file:///");
     is_absolute

@@ -1,10 +1,11 @@
 //! Completion of names while typing: `@` users, `!` merge requests, `#` issues, `:` emoji; and at the start of a line, `/`
 //! quick actions with their arguments.
 
+use super::TextContext;
+use crate::api::Scope;
 use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
 use crate::api::projects::ListProjectUsers;
 use crate::api::search::{Hit, SearchWithin};
-use crate::api::{Id, Noteable, Scope};
 use crate::app::complete::Complete;
 use crate::app::view::View;
 use crate::domain::emoji;
@@ -34,10 +35,7 @@ pub struct Name {
 
 /// A completer for names of a project.
 pub struct Completer {
-    project: Id,
-    merge_request: Option<u64>,
-    /// The kind of object, if it has quick actions.
-    on: Option<On>,
+    context: TextContext,
     /// The quick action whose argument is typed.
     action: Option<&'static QuickAction>,
     typed: String,
@@ -48,27 +46,8 @@ pub struct Completer {
 }
 
 impl Completer {
-    /// Creates a completer for names related to `on`; `None` if that is in no project.
-    pub fn new(on: &Noteable) -> Option<Completer> {
-        let (project, merge_request) = match on {
-            Noteable::MergeRequest { project, iid } => (project.clone(), Some(*iid)),
-            Noteable::Commit { project, .. } | Noteable::Issue { project, .. } | Noteable::Snippet { project, .. } => {
-                (project.clone(), None)
-            }
-            Noteable::Epic { .. } => return None,
-        };
-        let on = match on {
-            Noteable::MergeRequest { .. } => Some(On::MergeRequest),
-            Noteable::Issue { .. } => Some(On::Issue),
-            Noteable::Commit { .. } | Noteable::Snippet { .. } | Noteable::Epic { .. } => None,
-        };
-        let (typed, names) = (String::new(), Vec::new());
-        Some(Completer { project, merge_request, on, action: None, typed, names, selected: 0, closed: None })
-    }
-
-    /// Returns the project whose names are completed.
-    pub fn project(&self) -> &Id {
-        &self.project
+    pub fn new(context: TextContext) -> Completer {
+        Completer { context, action: None, typed: String::new(), names: Vec::new(), selected: 0, closed: None }
     }
 
     /// Returns the candidates.
@@ -78,7 +57,7 @@ impl Completer {
 
     /// Finds the candidates for the line up to the cursor; `is_whole` if `before` begins where the line does.
     pub fn take(&mut self, before: &str, is_whole: bool, view: &View) {
-        let command = self.on.filter(|_| is_whole).and_then(|on| command(before, on));
+        let command = self.context.on.filter(|_| is_whole).and_then(|on| command(before, on));
         self.action = command.and_then(|(action, _)| action);
         let word = command.map(|(_, word)| word).or_else(|| word(before)).unwrap_or_default();
         if self.closed.as_ref().is_some_and(|closed| word.is_empty() || !word.starts_with(closed.as_str())) {
@@ -93,7 +72,7 @@ impl Completer {
 
     /// Finds the candidates again, because more data may be known.
     pub fn refresh(&mut self, view: &View) {
-        self.names = match (self.action, self.typed.strip_prefix('/').and(self.on)) {
+        self.names = match (self.action, self.typed.strip_prefix('/').and(self.context.on)) {
             (Some(action), _) => self.find_arguments(action, view),
             (None, Some(on)) => find_actions(&self.typed, on),
             (None, None) => self.find(view),
@@ -149,12 +128,12 @@ impl Completer {
 
     /// Returns the source of the arguments of a quick action that form fields share, and the name that is typed.
     fn arguments(&self, action: &QuickAction) -> Option<(Complete, &str)> {
-        let project = || Some(self.project.clone());
+        let project = || Some(self.context.project.clone());
         let (sign, complete) = match action.arguments {
             Arguments::People => ('@', Complete::Users(project())),
             Arguments::Labels => ('~', Complete::Labels(project())),
             Arguments::Milestone => ('%', Complete::Milestones(project())),
-            Arguments::Branch => ('/', Complete::Branches(self.project.clone())),
+            Arguments::Branch => ('/', Complete::Branches(self.context.project.clone())),
             Arguments::Date => (' ', Complete::Words(DATES)),
             Arguments::Words(words) => (' ', Complete::Words(words)),
             Arguments::None | Arguments::Emoji | Arguments::Text(_) => return None,
@@ -186,18 +165,21 @@ impl Completer {
     }
 
     fn participants(&self) -> Option<ListParticipants> {
-        Some(ListParticipants { id: self.project.clone(), merge_request_iid: self.merge_request? })
+        Some(ListParticipants { id: self.context.project.clone(), merge_request_iid: self.context.merge_request? })
     }
 
     fn users(&self, typed: &str) -> ListProjectUsers {
-        ListProjectUsers { id: self.project.clone(), search: Some(typed.to_owned()).filter(|typed| !typed.is_empty()) }
+        ListProjectUsers {
+            id: self.context.project.clone(),
+            search: Some(typed.to_owned()).filter(|typed| !typed.is_empty()),
+        }
     }
 
     fn requests(&self, typed: &str) -> ListProjectMergeRequests {
         // A number is searched for among the latest.
         let words = !typed.is_empty() && !typed.bytes().all(|b| b.is_ascii_digit());
         ListProjectMergeRequests {
-            id: self.project.clone(),
+            id: self.context.project.clone(),
             state: Some("all".into()),
             order_by: Some("updated_at".into()),
             search: words.then(|| typed.to_owned()),
@@ -207,7 +189,7 @@ impl Completer {
 
     fn issues(&self, typed: &str) -> Option<SearchWithin> {
         let search = Some(typed.to_owned()).filter(|typed| !typed.is_empty())?;
-        Some(SearchWithin { within: Scope::Project(self.project.clone()), scope: "issues".into(), search })
+        Some(SearchWithin { within: Scope::Project(self.context.project.clone()), scope: "issues".into(), search })
     }
 
     fn find(&self, view: &View) -> Vec<Name> {

@@ -1,0 +1,309 @@
+//! A text of several lines that is typed: names and quick actions are completed, and files are attached.
+
+mod attach;
+mod complete;
+
+use super::{TextEntry, for_text_area};
+use crate::api::client::Progress;
+use crate::api::{Error, Id, Noteable, Scope};
+use crate::app::context::Cx;
+use crate::app::keymap::Key;
+use crate::app::view::View;
+use crate::domain::quick_actions::On;
+use crate::store::{Value, Want};
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, text};
+use attach::Attacher;
+pub use attach::MAX_ERROR_LINES;
+use complete::Completer;
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+use std::cell::RefCell;
+use tui_textarea::{CursorMove, TextArea, WrapMode};
+
+/// The character shown for each character of a hidden text.
+const MASK: char = '*';
+
+/// The project of a text, and the object that the text belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextContext {
+    /// The project whose names are completed, and to which files are uploaded.
+    pub project: Id,
+    /// The number of the merge request whose participants are offered first.
+    pub merge_request: Option<u64>,
+    /// The kind of object, if the text may contain quick actions.
+    pub on: Option<On>,
+}
+
+impl TextContext {
+    /// Returns the context of a text in a project.
+    pub fn project(id: &Id) -> TextContext {
+        TextContext { project: id.clone(), merge_request: None, on: None }
+    }
+
+    /// Returns the context of a text in a project; `None` in a group.
+    pub fn within(scope: &Scope) -> Option<TextContext> {
+        match scope {
+            Scope::Project(id) => Some(TextContext::project(id)),
+            Scope::Group(_) => None,
+        }
+    }
+
+    /// Returns the context of the description of a kind of object.
+    pub fn description(id: &Id, on: On) -> TextContext {
+        TextContext { on: Some(on), ..TextContext::project(id) }
+    }
+
+    /// Returns the context of a comment; `None` if its object is in no project.
+    pub fn comment(on: &Noteable) -> Option<TextContext> {
+        let of = |project: &Id, merge_request, on| TextContext { project: project.clone(), merge_request, on };
+        Some(match on {
+            Noteable::MergeRequest { project, iid } => of(project, Some(*iid), Some(On::MergeRequest)),
+            Noteable::Issue { project, .. } => of(project, None, Some(On::Issue)),
+            Noteable::Commit { project, .. } | Noteable::Snippet { project, .. } => of(project, None, None),
+            Noteable::Epic { .. } => return None,
+        })
+    }
+}
+
+/// The effect of a key or of an event on the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handled {
+    /// The key means nothing here.
+    No,
+    /// The text is unchanged.
+    Unchanged,
+    Changed,
+}
+
+/// A text of several lines that is typed.
+pub struct MarkdownInput {
+    /// The text area; drawing scrolls it, so that the cursor stays visible.
+    area: RefCell<TextArea<'static>>,
+    completer: Option<Completer>,
+    attacher: Attacher,
+}
+
+impl MarkdownInput {
+    /// Creates an input with this text and the cursor at its end. Without a context, nothing is completed or attached.
+    pub fn new(text: &str, placeholder: impl Into<String>, context: Option<TextContext>) -> MarkdownInput {
+        let attacher = Attacher::new(context.as_ref().map(|context| context.project.clone()));
+        let mut input = MarkdownInput { area: RefCell::default(), completer: context.map(Completer::new), attacher };
+        input.area.get_mut().set_placeholder_text(placeholder);
+        input.set(text);
+        input
+    }
+
+    /// Replaces the text, and moves the cursor to its end.
+    pub fn set(&mut self, text: &str) {
+        let mut area = TextArea::from(text.split('\n'));
+        area.set_wrap_mode(WrapMode::WordOrGlyph);
+        area.set_placeholder_text(self.area.borrow().placeholder_text().to_owned());
+        area.move_cursor(CursorMove::Bottom);
+        area.move_cursor(CursorMove::End);
+        self.area = RefCell::new(area);
+    }
+
+    /// Replaces the text in one step, so that undoing it restores what was typed.
+    pub fn replace(&mut self, text: &str) {
+        let area = self.area.get_mut();
+        area.select_all();
+        area.insert_str(text);
+    }
+
+    /// Moves the cursor to a byte offset of the text.
+    pub fn move_to(&mut self, byte: usize) {
+        let text = self.text();
+        let before = text.get(..byte).unwrap_or(&text);
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let row = before.len() - line.len();
+        let row = before.get(..row).unwrap_or_default().matches('\n').count();
+        let small = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        self.area.get_mut().move_cursor(CursorMove::Jump(small(row), small(line.chars().count())));
+    }
+
+    pub fn text(&self) -> String {
+        self.area.borrow().lines().join("\n")
+    }
+
+    /// Returns whether files can be attached.
+    pub fn takes_files(&self) -> bool {
+        self.attacher.takes_files()
+    }
+
+    /// Shows each character as a mark, or as itself.
+    pub fn hide(&mut self, is_hidden: bool) {
+        match is_hidden {
+            true => self.area.get_mut().set_mask_char(MASK),
+            false => self.area.get_mut().clear_mask_char(),
+        }
+    }
+
+    /// Returns the data needed from the server, and from the disk.
+    pub fn wants(&self, view: &View) -> Vec<Want> {
+        let names = self.completer.iter().flat_map(|completer| completer.wants(view));
+        names.chain(self.attacher.want(view)).collect()
+    }
+
+    /// Updates what is offered after a change of the data.
+    pub fn changed(&mut self, view: &View) {
+        if let Some(completer) = &mut self.completer {
+            completer.refresh(view);
+        }
+        self.attacher.changed(view);
+    }
+
+    /// Returns whether the path of a file is being typed.
+    pub fn is_choosing_file(&self) -> bool {
+        self.attacher.is_choosing()
+    }
+
+    /// Returns the kind of text that keys type.
+    pub fn text_entry(&self) -> TextEntry {
+        if self.is_choosing_file() { TextEntry::Line } else { TextEntry::Lines }
+    }
+
+    /// Handles a key that attaches a file: `M-u`, and all keys while its path is typed; and `C-x` and those that would
+    /// leave or send the text while it is uploaded.
+    pub fn take_file_key(&mut self, key: Key, cx: &mut Cx) -> Handled {
+        self.attacher.key_pressed(key, self.area.get_mut(), cx)
+    }
+
+    /// Handles a key for the list of names, while it is open.
+    pub fn take_name_key(&mut self, key: Key, view: &View) -> Handled {
+        let Some(completer) = self.completer.as_mut().filter(|completer| !completer.names().is_empty()) else {
+            return Handled::No;
+        };
+        match (key.code, key.ctrl) {
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => completer.turn(-1),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => completer.turn(1),
+            (KeyCode::Esc, _) => completer.close(),
+            (KeyCode::Tab, _) | (KeyCode::Enter, false) => {
+                let Some((name, typed)) = completer.chosen().map(|(name, typed)| (name.text.clone(), typed)) else {
+                    return Handled::No;
+                };
+                let area = self.area.get_mut();
+                for _ in 0..typed {
+                    area.delete_char();
+                }
+                area.insert_str(format!("{name} "));
+                self.complete(view);
+                return Handled::Changed;
+            }
+            _ => return Handled::No,
+        }
+        Handled::Unchanged
+    }
+
+    /// Types a key into the text.
+    pub fn type_key(&mut self, key: Key, view: &View) {
+        self.attacher.forget();
+        let area = self.area.get_mut();
+        let changed = area.input(for_text_area(key));
+        // Replacing the whole text takes two steps, removing and inserting: undo both, so that the empty text is never
+        // shown.
+        if changed && key.ctrl && key.code == KeyCode::Char('z') && area.is_empty() {
+            area.undo();
+        }
+        self.complete(view);
+    }
+
+    /// Adds pasted text at the cursor, or to the path of a file.
+    pub fn paste(&mut self, pasted: &str, cx: &mut Cx) -> Handled {
+        if self.attacher.take_paste(pasted, cx) {
+            return Handled::Unchanged;
+        }
+        self.area.get_mut().insert_str(pasted.replace("\r\n", "\n").replace('\r', "\n"));
+        Handled::Changed
+    }
+
+    /// Records the number of the write that is being sent; returns `false` if it is not an upload of this text.
+    pub fn sending(&mut self, number: u64) -> bool {
+        self.attacher.sending(number)
+    }
+
+    /// Records the progress of an upload.
+    pub fn progress(&mut self, number: u64, progress: Progress) {
+        self.attacher.progress(number, progress);
+    }
+
+    /// Handles the end of a write: inserts the link to the uploaded file. Returns [`Handled::No`] if the write is not an
+    /// upload of this text.
+    pub fn sent(&mut self, number: u64, outcome: &Result<Value, Error>) -> Handled {
+        self.attacher.sent(number, outcome, self.area.get_mut())
+    }
+
+    /// Returns the reason why a file was not attached, as lines.
+    pub fn error_lines(&self, width: u16) -> Vec<String> {
+        self.attacher.error_lines(width)
+    }
+
+    /// Returns the state of the upload, and the key that stops it.
+    pub fn upload_status(&self) -> Option<String> {
+        self.attacher.status()
+    }
+
+    /// Returns the line up to the cursor, in which a name can be completed, and whether that is all of it.
+    fn before_cursor(&self) -> (String, bool) {
+        let area = self.area.borrow();
+        let at = area.cursor();
+        let line = area.lines().get(at.0).map(String::as_str).unwrap_or_default();
+        // A name is short: text far before the cursor does not matter.
+        let from = at.1.saturating_sub(256);
+        (line.chars().skip(from).take(at.1 - from).collect(), from == 0)
+    }
+
+    fn complete(&mut self, view: &View) {
+        let (before, is_whole) = self.before_cursor();
+        if let Some(completer) = &mut self.completer {
+            completer.take(&before, is_whole, view);
+        }
+    }
+
+    /// Draws the text; returns the cell of the cursor.
+    pub fn draw(&self, view: &View, body: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let mut area = self.area.borrow_mut();
+        area.set_style(theme.style(Role::Overlay));
+        area.set_cursor_line_style(theme.style(Role::Overlay));
+        area.set_selection_style(theme.style(Role::Marked));
+        area.set_placeholder_style(theme.style(Role::Dim));
+        (&*area).render(body, buf);
+        clean(buf, body, theme);
+        let (at, (top, left)) = (area.screen_cursor(), area.scroll_offset());
+        let offset = |value: usize, from: u16| (value as u16).checked_sub(from);
+        let cursor = offset(at.col, left).zip(offset(at.row, top)).map(|(x, y)| (body.x + x, body.y + y));
+        cursor.filter(|(x, y)| body.contains((*x, *y).into()))
+    }
+
+    /// Draws the path of a file that is being chosen in the row `foot`, and returns its cursor; `None` if no file is being
+    /// chosen.
+    pub fn draw_path(&self, view: &View, screen: Rect, foot: Rect, buf: &mut Buffer) -> Option<Option<(u16, u16)>> {
+        self.attacher.draw(view, screen, foot, buf)
+    }
+
+    /// Draws the names that are offered for the word at the cursor.
+    pub fn draw_names(&self, view: &View, body: Rect, cursor: Option<(u16, u16)>, buf: &mut Buffer) {
+        if let (Some(completer), Some(at)) = (&self.completer, cursor) {
+            completer.draw(view, body, at, buf);
+        }
+    }
+}
+
+/// Removes characters that would control the terminal from cells: a quoted note may contain anything.
+fn clean(buf: &mut Buffer, area: Rect, theme: &Theme) {
+    let area = area.intersection(buf.area);
+    // The character that joins emoji is harmless.
+    let acts = |c: char| c != '\u{200d}' && (c.is_control() || text::is_invisible(c));
+    for (x, y) in (area.y..area.bottom()).flat_map(|y| (area.x..area.right()).map(move |x| (x, y))) {
+        if let Some(cell) = buf.cell_mut((x, y))
+            && cell.symbol().contains(acts)
+        {
+            let kept: String = cell.symbol().chars().filter(|c| !acts(*c)).collect();
+            cell.set_symbol(if kept.is_empty() { glyph::skeleton() } else { &kept });
+            cell.set_style(theme.style(Role::Warning));
+        }
+    }
+}
