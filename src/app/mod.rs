@@ -51,6 +51,7 @@ pub mod texts;
 pub mod tone;
 pub mod transfer;
 mod transfer_actions;
+pub mod uploads;
 pub mod view;
 pub mod watch;
 mod watch_list;
@@ -620,7 +621,10 @@ impl App {
             Action::SendDrafts(keys) => self.post(&keys),
             Action::SubmitReview(review) => self.submit(*review, effects),
             Action::CheckDrafts(keys) => self.check_drafts(&keys),
-            Action::StopSendingDrafts => self.outbox.stop(),
+            Action::StopSendingDrafts => {
+                self.stop_attachments(effects);
+                self.outbox.stop();
+            }
             Action::SaveText(key, text) => self.saved.keep(key, text.map(SavedText::Plain), effects),
             Action::SaveComment(key, draft) => self.saved.keep(key, Some(SavedText::Comment(draft)), effects),
             Action::Settings(change) => self.saved.change(&Change::Settings(change), effects),

@@ -6,6 +6,7 @@ use super::overlay::AfterEvent;
 use super::past_tense::past_tense;
 use super::texts::SavedText;
 use super::tone::Tone;
+use super::uploads::Attachment;
 use super::{App, reconcile};
 use crate::api::identity::AccessToken;
 use crate::api::{Error, Fault};
@@ -27,6 +28,15 @@ pub(super) enum KeptKey {
     Kept(String, Option<SavedText>),
     /// A draft of the outbox.
     Draft(String),
+    /// A file of a draft of the outbox, which is uploaded before the draft is sent.
+    Attachment(String, Attachment),
+}
+
+impl KeptKey {
+    /// Returns whether the write belongs to the outbox, which reports its results.
+    fn is_of_outbox(&self) -> bool {
+        matches!(self, KeptKey::Draft(_) | KeptKey::Attachment(..))
+    }
 }
 
 /// The writes in flight, by number.
@@ -59,7 +69,7 @@ impl App {
 
     pub(super) fn send(&mut self, write: Write, carries: KeptKey, then: Option<FollowUp>, effects: &mut Vec<Effect>) {
         // Overlays do not wait for writes of the outbox.
-        let is_draft = matches!(carries, KeptKey::Draft(_));
+        let is_draft = carries.is_of_outbox();
         let number = self.writes.begin(Pending { write: write.clone(), carries, then });
         if let Some(overlay) = self.overlays.last_mut().filter(|_| !is_draft) {
             overlay.sending(number);
@@ -87,6 +97,13 @@ impl App {
         }
     }
 
+    /// Stops the uploads of files of drafts.
+    pub(super) fn stop_attachments(&self, effects: &mut Vec<Effect>) {
+        let is_one = |pending: &Pending| matches!(pending.carries, KeptKey::Attachment(..));
+        let numbers = self.writes.pending.iter().filter(|(_, pending)| is_one(pending)).map(|(number, _)| *number);
+        numbers.for_each(|number| self.stop_upload(number, effects));
+    }
+
     pub(super) fn on_sent(&mut self, number: u64, outcome: Result<Value, Error>, effects: &mut Vec<Effect>) {
         let Some(pending) = self.writes.pending.remove(&number) else { return };
         self.store.record_reachability(outcome.as_ref().err(), self.now);
@@ -106,7 +123,7 @@ impl App {
         }
         match &outcome {
             // The outbox reports the results of its own writes.
-            _ if matches!(pending.carries, KeptKey::Draft(_)) => {}
+            _ if pending.carries.is_of_outbox() => {}
             Ok(_) => {
                 // A text that was edited after the write was sent is kept.
                 if let KeptKey::Kept(key, sent) = &pending.carries
@@ -128,8 +145,10 @@ impl App {
         for action in actions {
             self.act(action, effects);
         }
-        if let KeptKey::Draft(key) = &pending.carries {
-            self.delivered(key, &outcome, effects);
+        match &pending.carries {
+            KeptKey::Draft(key) => self.delivered(key, &outcome, effects),
+            KeptKey::Attachment(key, attachment) => self.attached(key, attachment, &outcome, effects),
+            KeptKey::Nothing | KeptKey::Kept(..) => {}
         }
         if let Some(then) = pending.then {
             let mut cx = Cx::new(self.view_of(), self.nav.here());

@@ -136,3 +136,41 @@ async fn a_text_outside_of_projects_takes_no_files() {
     harness.press("+").type_text("0.5").press("Tab Tab Tab").expect_no("M-u").press("Enter M-u");
     harness.expect("Files can be attached only to texts in a project.");
 }
+
+#[tokio::test]
+async fn a_file_attached_without_a_network_is_uploaded_when_the_comment_is_sent() {
+    let is_upload = |request: &labscope::api::endpoint::Request| request.path.ends_with("/uploads");
+    let mut harness = composer(issue().refusing(is_upload)).await;
+    harness.type_text("see ");
+    harness.send(Msg::Paste("/tmp/log.txt".into()));
+    harness.press("M-u Enter").settle().await;
+    harness.refuse(Fault::Offline("no route".into()));
+    harness.expect("The server cannot be reached: log.txt is uploaded on sending.");
+    harness.expect("see [attached when sent: log.txt]").press("Esc").expect("Draft saved").press("C");
+    // The file has vanished: nothing is sent, and the draft says so.
+    harness.press("C-s").settle().await;
+    harness.expect("uploading its files…");
+    harness.refuse(Fault::Disk("/tmp/log.txt cannot be read: No such file or directory (os error 2)".into()));
+    harness
+        .expect("Not sent. Could not attach log.txt: ")
+        .expect("No such file")
+        .expect("[attached when sent: log.txt]");
+    assert!(!harness.asked.iter().any(|line| line.starts_with("POST") && line.contains("/discussions")));
+}
+
+#[tokio::test]
+async fn a_comment_contains_the_links_of_the_files_that_waited() {
+    let first = std::cell::Cell::new(true);
+    let is_first = move |request: &labscope::api::endpoint::Request| request.path.ends_with("/uploads") && first.take();
+    let mut harness = composer(issue().refusing(is_first)).await;
+    harness.reply(UPLOADS, json!({"id": 1, "markdown": "[log.txt](/uploads/x/log.txt)"}));
+    harness.reply("GET /projects/acme%2Frocket-ui/issues/7/notes", json!([]));
+    harness.reply("POST /projects/acme%2Frocket-ui/issues/7/notes", json!({"id": 9, "body": "x"}));
+    harness.reply("POST /projects/acme%2Frocket-ui/issues/7/discussions", json!({"id": "a", "notes": [{"id": 9}]}));
+    harness.type_text("see ").press("M-u").type_text("/tmp/log.txt").press("Enter").settle().await;
+    harness.refuse(Fault::Offline("no route".into()));
+    harness.type_text(".").press("C-s").settle().await;
+    let sent: Vec<&String> = harness.asked.iter().filter(|line| line.starts_with("POST")).collect();
+    assert_eq!(sent.iter().filter(|line| line.starts_with(UPLOADS)).count(), 2, "{sent:?}");
+    assert!(sent.last().is_some_and(|line| line.contains("body=see [log.txt](/uploads/x/log.txt).")), "{sent:?}");
+}

@@ -8,6 +8,7 @@ use crate::api::notes::{CreateNote, NewPosition, Note};
 use crate::api::topic::Topic;
 use crate::api::{Endpoint, Id, Noteable};
 use crate::app::outbox::position::DiffPosition;
+use crate::app::uploads::Attachment;
 use crate::domain::quick_actions;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::store::Write;
@@ -163,6 +164,9 @@ pub struct Draft {
     pub verdict: Option<Verdict>,
     /// The text, in Markdown.
     pub text: String,
+    /// The files to upload before it is sent, whose links replace their marks in the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     #[serde(default)]
     pub state: State,
 }
@@ -184,6 +188,7 @@ impl Draft {
             base: None,
             verdict: None,
             text: String::new(),
+            attachments: Vec::new(),
             state: State::Begun,
         }
     }

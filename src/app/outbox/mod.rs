@@ -90,6 +90,8 @@ pub enum Progress {
     Waiting,
     /// The outbox is finding out whether another process has the draft.
     Claiming,
+    /// The files of the draft are being uploaded.
+    Uploading,
     /// The outbox is checking whether the draft arrived.
     Checking,
     /// The draft is in flight.
@@ -232,10 +234,38 @@ impl Outbox {
         self.close()
     }
 
+    /// Returns whether the draft `key` is the current one, before anything of it was sent.
+    fn is_preparing(&self, key: &str) -> bool {
+        let before = |progress| matches!(progress, Progress::Claiming | Progress::Uploading);
+        self.current.as_ref().is_some_and(|(job, progress)| job.key == key && before(*progress))
+    }
+
+    /// Starts to upload the files of the draft `key`, which this process may send. Returns `false` if the draft is not
+    /// to be sent, or no longer.
+    pub fn begin_upload(&mut self, key: &str) -> bool {
+        let is_it = self.is_preparing(key);
+        match &mut self.current {
+            Some((job, progress)) if is_it && !job.check_only => {
+                *progress = Progress::Uploading;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Handles a file of the draft `key` that was not uploaded, for this reason: the draft is not sent.
+    pub fn upload_failed(&mut self, key: &str, why: String, state: &State) -> Vec<Step> {
+        if !self.is_preparing(key) {
+            return Vec::new();
+        }
+        let Some((job, _)) = self.current.take() else { return Vec::new() };
+        self.count(&job, Some(&why));
+        vec![Step::Keep(job.key, State::Failed { why, before: state.before() })]
+    }
+
     /// Handles the answer to whether this process may send the draft `key`.
     pub fn claimed(&mut self, key: &str, claimed: Claimed) -> Vec<Step> {
-        let is_it = |(job, progress): &(Job, Progress)| job.key == key && *progress == Progress::Claiming;
-        if !self.current.as_ref().is_some_and(is_it) {
+        if !self.is_preparing(key) {
             return Vec::new();
         }
         let Some((job, _)) = self.current.take() else { return Vec::new() };
@@ -330,9 +360,11 @@ impl Outbox {
         }
     }
 
-    /// Handles the deletion of the draft `key` while it was being claimed.
+    /// Handles the deletion of the draft `key` before it was sent.
     pub fn forget_claim(&mut self, key: &str) {
-        self.current = self.current.take().filter(|(job, progress)| job.key != key || *progress != Progress::Claiming);
+        if self.is_preparing(key) {
+            self.current = None;
+        }
     }
 
     /// Handles the deletion of the draft that the server is being checked for.

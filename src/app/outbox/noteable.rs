@@ -3,7 +3,7 @@
 use crate::api::discussions::{CreateDiscussion, ListDiscussions, ReplyToDiscussion, ResolveDiscussion};
 use crate::api::draft_notes::ListDraftNotes;
 use crate::api::notes::{DeleteNote, GetNote, ListNotes, NewPosition, Note, NoteReply, UpdateNote};
-use crate::api::{Endpoint, Error, Noteable};
+use crate::api::{Endpoint, Error, Id, Noteable};
 use crate::app::outbox::Draft;
 use crate::app::texts::{COMMENT, Texts};
 use crate::app::view::View;
@@ -22,6 +22,17 @@ pub enum NoteNow<'a> {
 }
 
 impl Noteable {
+    /// Returns the project of the object; epics belong to a group.
+    pub fn project(&self) -> Option<&Id> {
+        match self {
+            Noteable::MergeRequest { project, .. }
+            | Noteable::Commit { project, .. }
+            | Noteable::Issue { project, .. }
+            | Noteable::Snippet { project, .. } => Some(project),
+            Noteable::Epic { .. } => None,
+        }
+    }
+
     /// Returns the name, with project or group: `acme/rocket-ui!42`, `acme/rocket-ui@9f3c2abd`, `acme/rocket-ui#7`,
     /// `acme/rocket-ui$3`, `acme&2`.
     pub fn name(&self) -> String {

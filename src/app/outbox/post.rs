@@ -13,10 +13,12 @@ use crate::app::App;
 use crate::app::action::{Action, Effect, ReviewSubmission};
 use crate::app::texts::SavedText;
 use crate::app::tone::Tone;
+use crate::app::uploads::{self, Attachment};
 use crate::app::view::View;
 use crate::app::writes::KeptKey;
 use crate::domain::quick_actions;
 use crate::store::{Load, Rows, Value, Want, Write};
+use std::path::PathBuf;
 
 /// The maximum number of pages searched for a comment.
 const MAX_PAGES: u32 = 20;
@@ -369,8 +371,57 @@ impl App {
                 }
             },
         };
+        let is_ours = matches!(claimed, Claimed::Ours(_));
+        if !(is_ours && self.upload_next(key, effects)) {
+            self.proceed(key, claimed, effects);
+        }
+    }
+
+    /// Continues with the draft `key` once it is known who may send it, and its files are uploaded.
+    fn proceed(&mut self, key: &str, claimed: Claimed, effects: &mut Vec<Effect>) {
         for step in self.outbox.claimed(key, claimed) {
             self.step(step, effects);
+        }
+    }
+
+    /// Uploads the next file of the draft `key`. Returns `false` if there is none left.
+    fn upload_next(&mut self, key: &str, effects: &mut Vec<Effect>) -> bool {
+        let draft = self.saved.draft(key).filter(|draft| !draft.attachments.is_empty());
+        let Some((on, attachment)) = draft.and_then(|draft| Some((&draft.on, draft.attachments.first()?.clone())))
+        else {
+            return false;
+        };
+        let Some(project) = on.project().cloned().filter(|_| self.outbox.begin_upload(key)) else { return false };
+        let write = uploads::write(&project, PathBuf::from(&attachment.path));
+        self.send(write, KeptKey::Attachment(key.to_owned(), attachment), None, effects);
+        true
+    }
+
+    /// Handles the end of the upload of a file of the draft `key`: the link to it is in the draft before anything else
+    /// happens.
+    pub(in crate::app) fn attached(
+        &mut self,
+        key: &str,
+        attachment: &Attachment,
+        outcome: &Result<Value, Error>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(mut draft) = self.saved.draft(key).cloned() else { return self.outbox.forget_claim(key) };
+        match uploads::outcome(&attachment.name(), outcome) {
+            Ok(markdown) => {
+                draft.text = draft.text.replacen(&attachment.mark, &markdown, 1);
+                draft.attachments.retain(|other| other != attachment);
+                let state = draft.state.clone();
+                self.act(Action::SaveComment(key.to_owned(), Box::new(draft)), effects);
+                if !self.upload_next(key, effects) {
+                    self.proceed(key, Claimed::Ours(state), effects);
+                }
+            }
+            Err(why) => {
+                for step in self.outbox.upload_failed(key, why, &draft.state) {
+                    self.step(step, effects);
+                }
+            }
         }
     }
 

@@ -93,7 +93,7 @@ impl DraftList {
         };
         let mark = match (entry.sent, view.outbox.progress(&entry.key), &entry.draft.state) {
             (true, ..) => glyph::or_word(glyph::done(), ""),
-            (_, Some(Progress::Sending | Progress::Checking), _) => glyph::alive(),
+            (_, Some(Progress::Sending | Progress::Checking | Progress::Uploading), _) => glyph::alive(),
             (_, Some(Progress::Waiting | Progress::Claiming), _) => glyph::hollow(),
             (_, None, State::Failed { .. } | State::Unknown { .. }) => glyph::wrong(),
             (_, None, _) => glyph::draft(),

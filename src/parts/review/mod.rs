@@ -44,6 +44,7 @@ pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
 pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
     match (view.outbox.progress(key), &draft.state) {
         (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
+        (Some(Progress::Uploading), _) => ("uploading its files…".into(), Role::Running),
         (Some(Progress::Checking), _) => ("checking whether it arrived…".into(), Role::Running),
         (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
         (None, State::Begun) => ("draft saved".into(), Role::Dim),

@@ -136,7 +136,9 @@ impl Composer {
     pub fn comment(title: impl Into<String>, key: impl Into<String>, draft: Draft) -> Composer {
         let context = TextContext::comment(&draft.on);
         let text = draft.text.clone();
+        let attachments = draft.attachments.clone();
         let mut composer = Composer::of(title.into(), key.into(), &text, Purpose::Comment(Box::new(draft)), context);
+        composer.input.set_attachments(attachments);
         // The initial text, such as a quote, is saved with the first letter.
         composer.kept.clone_from(&text);
         composer
@@ -180,6 +182,7 @@ impl Composer {
         }
         if let Purpose::Comment(draft) = &mut self.purpose {
             draft.text.clone_from(&text);
+            draft.attachments = self.input.attachments(&text);
             // A changed text is no longer the one that was refused.
             if let DraftState::Failed { before: None, .. } = draft.state {
                 draft.state = DraftState::Begun;
@@ -353,6 +356,7 @@ impl Composer {
             State::Posted => {
                 let words = match view.outbox.progress(&self.key) {
                     Some(Progress::Waiting | Progress::Claiming) => "waiting to be sent…",
+                    Some(Progress::Uploading) => "uploading its files…",
                     Some(Progress::Checking) => "checking the server…",
                     Some(Progress::Sending) | None => "sending…",
                 };
@@ -613,8 +617,16 @@ impl Overlay for Composer {
                     DraftState::Failed { why, .. } | DraftState::Unknown { why, .. } => why.clone(),
                     DraftState::Begun | DraftState::Kept | DraftState::Sending { .. } => "Sending was canceled".into(),
                 };
+                // The links of files that were uploaded are in the text by now.
+                if kept.text != self.kept {
+                    self.input.set(&kept.text);
+                    self.kept.clone_from(&kept.text);
+                }
+                self.input.set_attachments(kept.attachments.clone());
                 if let Purpose::Comment(draft) = &mut self.purpose {
                     draft.state = kept.state;
+                    draft.text = kept.text;
+                    draft.attachments = kept.attachments;
                     if kept.base != draft.base {
                         self.theirs = kept.base.iter().flat_map(|theirs| theirs.lines()).map(str::to_owned).collect();
                         draft.base = kept.base;

@@ -2,15 +2,14 @@
 
 use super::Handled;
 use crate::api::client::Progress;
-use crate::api::types::File;
-use crate::api::uploads::{CreateUpload, NewUpload};
-use crate::api::{Error, Id};
+use crate::api::{Error, Fault, Id};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::local_paths;
 use crate::app::overlay::picker::edit;
 use crate::app::tone::Tone;
+use crate::app::uploads::{self, Attachment};
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Value, Want, Work, Write};
 use crate::ui::form::{self, Suggestion};
@@ -186,6 +185,8 @@ impl PathEntry {
 
 /// A file that is being uploaded.
 struct Upload {
+    /// The typed path.
+    typed: String,
     name: String,
     /// The number of the write, once it is known.
     number: Option<u64>,
@@ -197,13 +198,11 @@ struct Upload {
 
 impl Upload {
     /// Begins the upload of a file to a project.
-    fn begin(project: &Id, typed: &str, replaced: String) -> (Upload, Write) {
-        let path = local_paths::path(typed);
-        let name = path.file_name().map_or_else(|| typed.to_owned(), |name| name.to_string_lossy().into_owned());
-        let write =
-            Write::new(&CreateUpload { id: project.clone(), file: File }, format!("attach {}", text::sanitize(&name)));
-        let write = Write { files: vec![("file", path)], ..write };
-        (Upload { name, number: None, progress: Progress::default(), is_stopped: false, replaced }, write)
+    fn begin(project: &Id, typed: String, replaced: String) -> (Upload, Write) {
+        let path = local_paths::path(&typed);
+        let name = uploads::name_of(&path);
+        let write = uploads::write(project, path);
+        (Upload { typed, name, number: None, progress: Progress::default(), is_stopped: false, replaced }, write)
     }
 
     /// Describes the progress.
@@ -213,17 +212,6 @@ impl Upload {
             Some(total) if self.progress.done < total => format!("uploading {name}: {done} of {}", text::bytes(total)),
             Some(_) => format!("uploading {name}: waiting for the server"),
             None => format!("uploading {name}"),
-        }
-    }
-
-    /// Returns the Markdown of the uploaded file, or the reason why there is none.
-    fn outcome(&self, outcome: &Result<Value, Error>) -> Result<String, String> {
-        match outcome {
-            Ok(value) => match value.downcast_ref::<NewUpload>() {
-                Some(upload) if !upload.markdown.is_empty() => Ok(upload.markdown.clone()),
-                _ => Err(format!("{} was uploaded, but the server sent no link to it", self.name)),
-            },
-            Err(error) => Err(format!("Could not attach {}: {}. {}", self.name, error.message(), error.write_advice())),
         }
     }
 }
@@ -240,15 +228,35 @@ pub(super) struct Attacher {
     error: Option<String>,
     /// A path that was just pasted, before the cursor.
     pasted: String,
+    /// The files that are uploaded when the text is sent; `None` if the text cannot wait for them.
+    waiting: Option<Vec<Attachment>>,
 }
 
 impl Attacher {
     pub fn new(project: Option<Id>) -> Attacher {
-        Attacher { project, entry: None, upload: None, error: None, pasted: String::new() }
+        Attacher { project, entry: None, upload: None, error: None, pasted: String::new(), waiting: None }
     }
 
     pub fn takes_files(&self) -> bool {
         self.project.is_some()
+    }
+
+    pub fn set_waiting(&mut self, attachments: Vec<Attachment>) {
+        self.waiting = Some(attachments);
+    }
+
+    /// Returns the files whose mark is in the text.
+    pub fn waiting(&self, text: &str) -> Vec<Attachment> {
+        let is_in_text = |attachment: &&Attachment| text.contains(&attachment.mark);
+        self.waiting.iter().flatten().filter(is_in_text).cloned().collect()
+    }
+
+    /// Inserts the mark of a file that is uploaded when the text is sent.
+    fn attach_later(&mut self, typed: &str, area: &mut TextArea) -> Handled {
+        let attachment = Attachment::new(typed, &area.lines().join("\n"));
+        let mark = attachment.mark.clone();
+        self.waiting.get_or_insert_default().push(attachment);
+        insert(area, &mark)
     }
 
     /// Returns whether the path of a file is being typed.
@@ -301,7 +309,9 @@ impl Attacher {
     fn open(&mut self, area: &mut TextArea, cx: &mut Cx) -> Handled {
         let why = match &self.project {
             None => Some("Files can be attached only to texts in a project."),
-            Some(_) if cx.view.session.offline => Some("labscope is offline: files are attached when it is online."),
+            Some(_) if cx.view.session.offline && self.waiting.is_none() => {
+                Some("labscope is offline: files are attached when it is online.")
+            }
             Some(_) => None,
         };
         if let Some(why) = why {
@@ -325,8 +335,9 @@ impl Attacher {
         };
         let replaced = self.entry.take().map(|entry| entry.replaced).unwrap_or_default();
         match (typed, &self.project) {
+            (Some(typed), Some(_)) if cx.view.session.offline => self.attach_later(&typed, area),
             (Some(typed), Some(project)) => {
-                let (upload, write) = Upload::begin(project, &typed, replaced);
+                let (upload, write) = Upload::begin(project, typed, replaced);
                 self.upload = Some(upload);
                 cx.act(Action::Send(write));
                 Handled::Unchanged
@@ -362,8 +373,12 @@ impl Attacher {
 
     pub fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, area: &mut TextArea) -> Handled {
         let Some(upload) = self.upload.take_if(|upload| upload.number == Some(number)) else { return Handled::No };
-        match upload.outcome(outcome) {
+        match uploads::outcome(&upload.name, outcome) {
             Ok(markdown) => insert(area, &markdown),
+            Err(_) if is_unreachable(outcome) && self.waiting.is_some() => {
+                self.error = Some(format!("The server cannot be reached: {} is uploaded on sending", upload.name));
+                self.attach_later(&upload.typed, area)
+            }
             Err(why) => {
                 self.error = (!upload.is_stopped).then_some(why);
                 insert(area, &upload.replaced)
@@ -383,6 +398,10 @@ impl Attacher {
     pub fn draw(&self, view: &View, screen: Rect, foot: Rect, buf: &mut Buffer) -> Option<Option<(u16, u16)>> {
         self.entry.as_ref().map(|entry| entry.draw(view, screen, foot, buf))
     }
+}
+
+fn is_unreachable(outcome: &Result<Value, Error>) -> bool {
+    outcome.as_ref().is_err_and(|error| matches!(error.fault, Fault::Offline(_)))
 }
 
 fn insert(area: &mut TextArea, text: &str) -> Handled {

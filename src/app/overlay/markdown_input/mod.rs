@@ -8,6 +8,7 @@ use crate::api::client::Progress;
 use crate::api::{Error, Id, Noteable, Scope};
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
+use crate::app::uploads::Attachment;
 use crate::app::view::View;
 use crate::domain::quick_actions::On;
 use crate::store::{Value, Want};
@@ -131,6 +132,16 @@ impl MarkdownInput {
     /// Returns whether files can be attached.
     pub fn takes_files(&self) -> bool {
         self.attacher.takes_files()
+    }
+
+    /// Sets the files that are uploaded when the text is sent. From then on, files can also be attached offline.
+    pub fn set_attachments(&mut self, attachments: Vec<Attachment>) {
+        self.attacher.set_waiting(attachments);
+    }
+
+    /// Returns the files to upload when `text` is sent.
+    pub fn attachments(&self, text: &str) -> Vec<Attachment> {
+        self.attacher.waiting(text)
     }
 
     /// Shows each character as a mark, or as itself.
