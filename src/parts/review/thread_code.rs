@@ -5,7 +5,7 @@ use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
 use crate::parts::changed_files::Entries;
 use crate::store::{Canceled, Derive, Want, Work};
-use crate::ui::diff::{FileDiff, Kind, Side};
+use crate::ui::diff::{self, FileDiff, HunkStyles, Kind, Side};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -38,36 +38,58 @@ impl Derive for FindLines {
     }
 
     fn run(&self, canceled: Canceled<'_>) -> FoundLines {
-        let mut files: HashMap<(&str, bool), Option<FileDiff>> = HashMap::new();
+        let mut files: HashMap<(&str, bool), Option<ColoredFile>> = HashMap::new();
         let mut found = HashMap::new();
         for position in self.positions.iter().take_while(|_| !canceled()) {
             let file = files
                 .entry((&position.path, position.old))
-                .or_insert_with(|| self.entries.parse_file(&position.path, position.old));
-            let lines = file.as_ref().map(|file| lines_at(file, position)).unwrap_or_default();
+                .or_insert_with(|| self.entries.parse_file(&position.path, position.old).map(ColoredFile::new));
+            let lines = file.as_mut().map(|file| file.lines_at(position, canceled)).unwrap_or_default();
             found.insert(key_of(position), lines);
         }
         Arc::new(found)
     }
 }
 
-/// Returns the last lines up to the end of a position, as far as the diff shows them.
-fn lines_at(file: &FileDiff, position: &DiffPosition) -> Vec<CodeLine> {
-    let side = if position.old { Side::Old } else { Side::New };
-    let Some(last) = position.line() else { return Vec::new() };
-    let Some(at) = file.lines.iter().position(|line| line.number(side) == Some(last)) else { return Vec::new() };
-    let start = file.hunk_of(at).and_then(|hunk| file.hunks.get(hunk)).map_or(at, |hunk| hunk.lines.start);
-    let lines = file.lines.get(start.max((at + 1).saturating_sub(CODE_LINES))..=at).unwrap_or_default();
-    let code = lines.iter().filter_map(|line| {
-        let change = match line.kind {
-            Kind::Added => CodeChange::Added,
-            Kind::Removed => CodeChange::Removed,
-            Kind::Context => CodeChange::None,
-            Kind::NoNewline | Kind::Plain => return None,
-        };
-        Some(CodeLine { number: line.number(line.side())?, change, text: file.text(line).to_owned() })
-    });
-    code.collect()
+/// A file, and the colors of the parts of it that threads are on.
+struct ColoredFile {
+    file: FileDiff,
+    /// By hunk and piece.
+    styles: HashMap<(usize, usize), HunkStyles>,
+}
+
+impl ColoredFile {
+    fn new(file: FileDiff) -> ColoredFile {
+        ColoredFile { file, styles: HashMap::new() }
+    }
+
+    /// Returns the last lines up to the end of a position, as far as the diff shows them.
+    fn lines_at(&mut self, position: &DiffPosition, canceled: Canceled<'_>) -> Vec<CodeLine> {
+        let side = if position.old { Side::Old } else { Side::New };
+        let Some(last) = position.line() else { return Vec::new() };
+        let file = &self.file;
+        let Some(at) = file.lines.iter().position(|line| line.number(side) == Some(last)) else { return Vec::new() };
+        let Some(hunk) = file.hunk_of(at) else { return Vec::new() };
+        let start = file.hunks.get(hunk).map_or(at, |hunk| hunk.lines.start);
+        let piece = at.saturating_sub(start) / diff::PIECE_LINES;
+        let styles =
+            self.styles.entry((hunk, piece)).or_insert_with(|| diff::highlight_hunk(file, hunk, piece, canceled));
+        let first = start.max((at + 1).saturating_sub(CODE_LINES));
+        let lines = file.lines.get(first..=at).unwrap_or_default();
+        let code = lines.iter().zip(first..).filter_map(|(line, at)| {
+            let change = match line.kind {
+                Kind::Added => CodeChange::Added,
+                Kind::Removed => CodeChange::Removed,
+                Kind::Context => CodeChange::None,
+                Kind::NoNewline | Kind::Plain => return None,
+            };
+            // The lines before the piece stay without colors.
+            let styled = (at - start).checked_sub(piece * diff::PIECE_LINES).and_then(|at| styles.lines.get(at));
+            let syntax = styled.map(|(syntax, _)| syntax.clone()).unwrap_or_default();
+            Some(CodeLine { number: line.number(line.side())?, change, text: file.text(line).to_owned(), syntax })
+        });
+        code.collect()
+    }
 }
 
 /// The found lines of threads.
@@ -135,7 +157,7 @@ mod tests {
         let file = parse(Source { new_path: "a".into(), diff: diff.into(), ..Source::default() });
         let at = |line: u32, old: bool| {
             let position = DiffPosition { path: "a".into(), lines: Some((line, line)), old, ..DiffPosition::default() };
-            let lines = lines_at(&file, &position).into_iter();
+            let lines = ColoredFile::new(file.clone()).lines_at(&position, &|| false).into_iter();
             lines.map(|line| (line.number, line.change, line.text)).collect::<Vec<_>>()
         };
         let (one, two) = ((1, CodeChange::None, "one".to_owned()), (2, CodeChange::Removed, "two".to_owned()));
@@ -143,5 +165,15 @@ mod tests {
         assert_eq!(at(2, true), [one.clone(), two]);
         assert_eq!(at(1, false), [one]);
         assert!(at(9, false).is_empty());
+    }
+
+    #[test]
+    fn the_lines_have_the_colors_of_their_language() {
+        let diff = "@@ -1,2 +1,2 @@\n fn a() {}\n-let x = 1;\n+let x = 2;\n";
+        let file = parse(Source { new_path: "a.rs".into(), diff: diff.into(), ..Source::default() });
+        let position = DiffPosition { path: "a.rs".into(), lines: Some((2, 2)), ..DiffPosition::default() };
+        let lines = ColoredFile::new(file).lines_at(&position, &|| false);
+        assert_eq!(lines.len(), 3);
+        assert!(lines.iter().all(|line| !line.syntax.is_empty()));
     }
 }

@@ -3,10 +3,12 @@
 
 use crate::api::users::User;
 use crate::app::outbox::DiffPosition;
+use crate::ui::code::Spans;
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
+use std::ops::Range;
 
 /// The number of columns that the frame and the mark of a reply take beside the text of a comment.
 pub const COLUMNS: usize = 4;
@@ -40,6 +42,8 @@ pub struct CodeLine {
     /// The role of the sign: added, removed, or unchanged.
     pub change: CodeChange,
     pub text: String,
+    /// The syntax of the text; empty if it is not known.
+    pub syntax: Spans,
 }
 
 /// The change that a line of code belongs to, as far as it is known.
@@ -150,11 +154,24 @@ impl Frame {
             CodeChange::None => (" ", Role::Dim),
         };
         let indent = text::common_indent(code.iter().map(|line| line.text.as_str()));
-        let row = Line::new(format!("  {:>digits$} ", line.number), Role::LineNumber)
-            .and(format!("{sign} "), role)
-            .and(line.text.get(indent..).unwrap_or_default().to_owned(), Role::Text);
-        self.row(row.into())
+        let row = Line::new(format!("  {:>digits$} ", line.number), Role::LineNumber).and(format!("{sign} "), role);
+        self.row(colored(row, line, indent).into())
     }
+}
+
+/// Adds the text of a line of code from a byte on, in the colors of its syntax.
+fn colored(mut row: Line<'static>, line: &CodeLine, from: usize) -> Line<'static> {
+    let part = |range: Range<usize>| line.text.get(range).unwrap_or_default().to_owned();
+    let mut at = from;
+    for (range, role) in &line.syntax {
+        let (start, end) = ((range.start as usize).max(at), range.end as usize);
+        if end > start {
+            row.push(part(at..start), Role::Text);
+            row.push(part(start..end), *role);
+            at = end;
+        }
+    }
+    row.and(part(at..line.text.len()), Role::Text)
 }
 
 /// Returns the last lines that a comment quotes.
@@ -163,7 +180,12 @@ pub fn quoted(position: &DiffPosition) -> Vec<CodeLine> {
     let last = position.line().unwrap_or_default();
     let lines = position.quote.iter().rev().take(CODE_LINES).zip(0..);
     let mut lines: Vec<CodeLine> = lines
-        .map(|(text, above)| CodeLine { number: last.saturating_sub(above), change, text: text.clone() })
+        .map(|(text, above)| CodeLine {
+            number: last.saturating_sub(above),
+            change,
+            text: text.clone(),
+            syntax: Spans::new(),
+        })
         .collect();
     lines.reverse();
     lines
@@ -256,6 +278,16 @@ mod tests {
             let line = state.folded(Vec::new(), None, &"世界 🎉 ".repeat(300), width);
             assert!(line.width() <= width.max(40), "{width}");
         }
+    }
+
+    #[test]
+    fn code_keeps_its_text_and_its_colors_without_the_common_indent() {
+        let syntax = vec![(0..1, Role::SyntaxComment), (2..5, Role::SyntaxKeyword), (9..12, Role::SyntaxComment)];
+        let line = CodeLine { number: 7, change: CodeChange::Added, text: "  let é = 1;".into(), syntax };
+        let row = Frame { role: Role::Faint }.code(std::slice::from_ref(&line), &line).text;
+        assert_eq!(row.plain_text(), format!("{}   7 + let é = 1;", glyph::divider()));
+        let keyword = row.spans.iter().find(|span| span.text == "let").map(|span| span.paint);
+        assert_eq!(keyword, Some(Role::SyntaxKeyword.into()));
     }
 
     #[test]

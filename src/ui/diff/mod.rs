@@ -24,7 +24,7 @@ pub use local_diff::compute;
 pub use moved::{Moved, moved};
 pub use parse::parse;
 pub use search::{Found, search};
-pub use styles::{HunkStyles, highlight_hunk};
+pub use styles::{HunkStyles, PIECE_LINES, highlight_hunk};
 pub use view::{DiffOptions, draw, gutter, side_width};
 pub use whitespace::without_whitespace_changes;
 
