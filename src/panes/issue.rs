@@ -25,6 +25,7 @@ use crate::app::view::View;
 use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
 use crate::parts::dates::{age, time_ago};
 use crate::parts::linked_items::{self, Group, LinkedItem, OfIssue};
+use crate::parts::links::TextOrigin;
 use crate::parts::notes::Notes;
 use crate::parts::{
     breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar, subscription, time_tracking, todos,
@@ -74,6 +75,8 @@ struct HeadInput {
     ages: [String; 2],
     /// Whether the description is rendered.
     rendered: (bool, bool),
+    /// The name of the description with the images that are shown.
+    images: String,
 }
 
 impl IssuePane {
@@ -266,18 +269,24 @@ impl IssuePane {
                 let is_there = rendered_markdown::rendered(view, &identity, width).is_some();
                 (is_there, rendered_markdown::is_complete(view, &identity, width))
             }),
+            images: self.notes.text.version().to_owned(),
         }
     }
 
-    /// Returns the lines above the notes.
-    fn head(&self, view: &View) -> Vec<DocLine<'static>> {
+    /// Returns the origin of the description.
+    fn origin(&self) -> TextOrigin {
+        TextOrigin { project: self.project.clone(), ..TextOrigin::default() }
+    }
+
+    /// Returns the lines above the notes, and how many of them are above the description.
+    fn head(&self, view: &View) -> (Vec<DocLine<'static>>, usize) {
         let theme = view.theme;
         let line = |words: String, role: Role| DocLine::new(words, theme.style(role));
         if self.epic {
             let words = view.with_keys("The API has only the notes of an epic; ‹browse› opens its page.");
             let width = usize::from(view.size.0).saturating_sub(6).min(rendered_markdown::MAX_PROSE_WIDTH);
             let lines = text::wrap(&words, width, 4).into_iter().map(|words| line(words, Role::Dim));
-            return lines.collect();
+            return (lines.collect(), 0);
         }
         let Some(issue) = self.issue(view) else {
             let page = view.with_keys("‹browse› opens its page.");
@@ -287,7 +296,7 @@ impl IssuePane {
                     || "…".to_owned(),
                     |error| format!("The issue could not be loaded: {}. {page}", error.message()),
                 );
-                return vec![line(words, Role::Dim)];
+                return (vec![line(words, Role::Dim)], 0);
             }
             let searches = self.searches();
             let asked = searches.last().map(|search| view.store.list(search));
@@ -301,9 +310,9 @@ impl IssuePane {
                     }
                     None => "…".to_owned(),
                 },
-                None => return Vec::new(),
+                None => return (Vec::new(), 0),
             };
-            return vec![line(words, Role::Dim)];
+            return (vec![line(words, Role::Dim)], 0);
         };
         let width = self.notes.width(view);
         let mut lines = Vec::new();
@@ -336,14 +345,15 @@ impl IssuePane {
             lines.extend(self.about(view, issue, width));
         }
         lines.push(DocLine::default());
-        match rendered_markdown::rendered(view, &Self::identity(issue), width) {
+        let facts = lines.len();
+        match self.notes.text.rendered(view, &Self::identity(issue), width) {
             Some(rendered) => lines.extend(rendered.lines.iter().cloned()),
             None if issue.description.as_deref().unwrap_or_default().trim().is_empty() => {
                 lines.push(line("No description.".into(), Role::Dim));
             }
             None => lines.push(line("…".into(), Role::Dim)),
         }
-        lines
+        (lines, facts)
     }
 
     /// Returns the facts of the issue, one per line.
@@ -690,8 +700,8 @@ impl Pane for IssuePane {
         if let Some(issue) = self.issue(view)
             && let Some(words) = issue.description.as_deref().filter(|words| !words.trim().is_empty())
         {
-            let work = rendered_markdown::work(view, &Self::identity(issue), words, self.notes.width(view));
-            wants.extend(work.map(Want::from));
+            let (identity, width) = (Self::identity(issue), self.notes.width(view));
+            wants.extend(self.notes.text.wants(view, &self.origin(), &identity, words, width));
         }
         let labeled = self.issue(view).filter(|issue| !issue.labels.is_empty());
         wants.extend(labeled.map(|issue| label_colors::load(&issue.project_id.into()).optional().into()));
@@ -715,6 +725,10 @@ impl Pane for IssuePane {
     fn changed(&mut self, cx: &mut Cx) {
         let noteable = self.noteable();
         self.notes.show(noteable);
+        if let Some(identity) = self.issue(&cx.view).map(Self::identity) {
+            let (origin, width) = (self.origin(), self.notes.width(&cx.view));
+            self.notes.text.changed(&cx.view, &origin, &identity, width);
+        }
         let inputs = Some(self.head_input(&cx.view));
         if self.inputs != inputs {
             self.notes.set_head(self.head(&cx.view));

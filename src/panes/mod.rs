@@ -41,6 +41,7 @@ pub mod tags;
 pub mod test_report;
 pub mod todos;
 pub mod traces;
+pub mod upload;
 pub mod user;
 pub mod users;
 pub mod variables;
@@ -89,6 +90,7 @@ pub const PANES: &[Entry] = &[
             "{project}/-/tree|blob|raw|blame/{ref}/{path:rest}#L{line}",
         ])
         .reached_by("go.files", &["g f"], "Go to files"),
+    Entry::of::<upload::UploadPane>().known_as(&["upload", "attachment"]).at(&["{project}/uploads/{item:rest}"]),
     Entry::of::<overview::Overview>()
         .known_as(&["project overview", "project information", "readme", "about"])
         .lists("overview"),

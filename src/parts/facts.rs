@@ -7,6 +7,7 @@ use crate::app::motion::Motion;
 use crate::app::pane::Pane;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
+use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::doc::{self, DocLine, DocState};
@@ -27,6 +28,8 @@ pub enum LinkTarget {
     Place(Place),
     /// An external web page.
     Page(String),
+    /// A file to save, after asking for the path.
+    File(NewTransfer),
     /// A text to copy, with its name.
     Copy(Clip),
 }
@@ -42,6 +45,7 @@ impl LinkTarget {
         match self {
             LinkTarget::Place(place) => Action::GoToPlace(place),
             LinkTarget::Page(url) => Action::Browse(url),
+            LinkTarget::File(transfer) => Action::AskTransferPath(transfer),
             LinkTarget::Copy(clip) => Action::Copy(clip),
         }
     }

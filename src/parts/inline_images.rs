@@ -4,7 +4,6 @@
 use super::blob::work::{self, Decode, FitPicture};
 use super::links::{self, TextOrigin};
 use crate::api::Raw;
-use crate::api::endpoint::decode;
 use crate::api::repository::GetRawFile;
 use crate::api::uploads::GetUpload;
 use crate::app::view::View;
@@ -72,9 +71,7 @@ fn is_image(name: &str) -> bool {
 fn source(origin: &TextOrigin, image: &TextImage) -> Option<Source> {
     let project = origin.project.as_ref()?;
     let address = image.address.as_ref();
-    if let Some((secret, name)) = links::upload(address) {
-        let filename = decode(name);
-        let request = GetUpload { id: project.clone(), secret: secret.to_owned(), filename };
+    if let Some(request) = links::upload(project, address) {
         return is_image(&request.filename).then_some(Source::Upload(request));
     }
     let commit = origin.git_ref.as_ref()?;
@@ -159,17 +156,30 @@ impl InlineImages {
 
     /// Draws the images over the empty lines of a text that was drawn in `area` with a gutter of `gutter` columns.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, doc: &DocState, gutter: u16, rendered: &Rendered) {
-        if doc.left > 0 || self.rows.is_empty() {
-            return;
+        if doc.left == 0 {
+            let lines: Vec<Option<usize>> = (0..area.height).map(|y| doc.line_at(y, rendered.lines.len())).collect();
+            self.draw_lines(view, area, buf, &lines, 1 + gutter, rendered);
         }
-        let lines: Vec<Option<usize>> = (0..area.height).map(|y| doc.line_at(y, rendered.lines.len())).collect();
+    }
+
+    /// Draws the images over the empty lines of a text: `lines` has its line in each row of `area`, which starts after
+    /// `left` columns.
+    pub fn draw_lines(
+        &self,
+        view: &View,
+        area: Rect,
+        buf: &mut Buffer,
+        lines: &[Option<usize>],
+        left: u16,
+        rendered: &Rendered,
+    ) {
         for (slot, image) in rendered.images.iter().zip(&self.fitted) {
             let Some(image) = image.as_ref().filter(|image| image.rows == slot.rows) else { continue };
             let within = slot.line..slot.line + usize::from(slot.rows);
             let first =
                 lines.iter().zip(area.y..).find_map(|(line, y)| Some((line.filter(|line| within.contains(line))?, y)));
             let Some((line, y)) = first else { continue };
-            let left = (1 + gutter).saturating_add(slot.left).min(area.width);
+            let left = left.saturating_add(slot.left).min(area.width);
             let at = Rect { x: area.x + left, y, width: area.width - left, height: area.bottom() - y };
             match u16::try_from(line - slot.line) {
                 Ok(0) => view.images.show(buf, at, view.theme, image),

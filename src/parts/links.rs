@@ -2,8 +2,9 @@
 //! chooses a link.
 
 use super::facts::LinkTarget;
-use super::project;
-use crate::api::endpoint::{decode, encode};
+use super::uploads;
+use crate::api::endpoint::decode;
+use crate::api::uploads::GetUpload;
 use crate::api::{GitRef, Id};
 use crate::app::action::Action;
 use crate::app::context::Cx;
@@ -77,11 +78,14 @@ impl TextOrigin {
     }
 }
 
-/// Returns the secret and the name of an uploaded file: `/uploads/0123456789abcdef0123456789abcdef/a.png`.
-pub fn upload(address: &str) -> Option<(&str, &str)> {
+/// Returns the request for an uploaded file of a project: `/uploads/0123456789abcdef0123456789abcdef/a.png`.
+pub fn upload(project: &Id, address: &str) -> Option<GetUpload> {
     let (secret, name) = address.strip_prefix("/uploads/")?.split_once('/')?;
     let is_secret = secret.len() == 32 && secret.bytes().all(|b| b.is_ascii_hexdigit());
-    (is_secret && !name.is_empty() && !name.contains('/')).then_some((secret, name))
+    let filename = decode(name);
+    // A name with a slash would be another route.
+    let is_name = !filename.is_empty() && !filename.contains('/');
+    (is_secret && is_name).then(|| GetUpload { id: project.clone(), secret: secret.to_owned(), filename })
 }
 
 /// Returns whether an address names its scheme or its host, so that it is not relative to the text.
@@ -134,9 +138,8 @@ pub fn destination(
         return Err(format!("There is no section {}.", shown()));
     }
     let Some(project) = &origin.project else { return Err(format!("Unknown link: {}", shown())) };
-    if let Some((secret, name)) = upload(address) {
-        let page = project::page(view, project, &format!("/uploads/{secret}/{}", encode(&decode(name))));
-        return Ok(Destination::Target(Box::new(LinkTarget::Page(page))));
+    if let Some(upload) = upload(project, address) {
+        return Ok(Destination::Target(Box::new(uploads::target(&upload))));
     }
     let Some(path) = origin.path(address) else {
         return Err(format!("The link leads out of the repository: {}", shown()));

@@ -12,6 +12,7 @@ use crate::app::motion::Motion;
 use crate::app::outbox::DraftThread;
 use crate::app::view::View;
 use crate::parts::conversation::{Content, Conversation, Head, ListStatus, UnderCursor};
+use crate::parts::illustrated_text::IllustratedText;
 use crate::parts::links::{self, Link};
 use crate::parts::reactions::Reactions;
 use crate::parts::review::drafts::{CommentTarget, Drafts};
@@ -28,6 +29,10 @@ pub struct Notes {
     on: Option<Noteable>,
     /// The lines above the notes: facts and description of the object.
     head: Vec<DocLine<'static>>,
+    /// The number of lines above the description.
+    facts: usize,
+    /// The description.
+    pub text: IllustratedText,
     conversation: Conversation,
     drafts: Drafts,
 }
@@ -55,9 +60,9 @@ impl Notes {
         self.conversation.want_note(id);
     }
 
-    /// Sets the lines above the notes.
-    pub fn set_head(&mut self, head: Vec<DocLine<'static>>) {
-        self.head = head;
+    /// Sets the lines above the notes, of which the first `facts` are above the description.
+    pub fn set_head(&mut self, (head, facts): (Vec<DocLine<'static>>, usize)) {
+        (self.head, self.facts) = (head, facts);
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Option<Rows<'a, Note>> {
@@ -75,7 +80,7 @@ impl Notes {
         let notes = on.conversation(view);
         let line = |row: usize| self.head.get(row).cloned().unwrap_or_default();
         Some(run(&Content {
-            head: Head { len: self.head.len(), facts: 0, line: &line },
+            head: Head { len: self.head.len(), facts: self.facts, line: &line, images: Some(&self.text) },
             on,
             list: ListStatus::of(&notes),
             notes,
@@ -100,7 +105,8 @@ impl Notes {
         let load: Option<Load> = self.on.as_ref().and_then(|on| on.load_conversation(view, self.conversation.pages()));
         let rendered = self.with_content(view, "", |content| {
             let works = self.conversation.works(view, content).into_iter().map(Want::from);
-            works.chain(self.conversation.reactions(view, content)).collect::<Vec<_>>()
+            let images = self.conversation.image_wants(view, content);
+            works.chain(images).chain(self.conversation.reactions(view, content)).collect::<Vec<_>>()
         });
         load.map(Want::from).into_iter().chain(rendered.into_iter().flatten()).collect()
     }

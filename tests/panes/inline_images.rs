@@ -108,3 +108,78 @@ async fn the_text_under_the_cursor_stays_when_images_arrive() {
     let last = app.line_with("The end");
     assert!(last.contains("▌ The end"), "{last}");
 }
+
+const SECRET: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+
+/// Opens an issue with an uploaded image in its description, and one in a comment.
+fn issue_with_uploads(protocol: Protocol) -> Harness {
+    let mut app = Begin::at(Place::new("issue").project("acme/rocket").item(7)).size(100, 40).open();
+    app.app.images.set_screen(Screen { protocol, cell: (10, 20) });
+    let image = |name: &str| format!("![{name}](/uploads/{SECRET}/{name}.png)");
+    let note = json!({"id": 9, "body": format!("Seen here:\n\n{}\n\nThanks.", image("small")), "system": false,
+        "author": user(2, "bo"), "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"});
+    let description = format!("Rows flicker.\n\n{}\n\n![far](https://img.shields.io/a.png)", image("large"));
+    app.reply("GET /user", user(1, "ada"))
+        .reply(
+            &format!("{PROJECT}/issues/7"),
+            json!({"id": 70, "iid": 7, "title": "Rows", "state": "opened", "description": description}),
+        )
+        .reply(
+            &format!("{PROJECT}/issues/7/discussions"),
+            json!([{"id": "a", "individual_note": true, "notes": [note]}]),
+        )
+        .reply_raw(&format!("{PROJECT}/uploads/{SECRET}/large.png"), picture(200, 80))
+        .reply_raw(&format!("{PROJECT}/uploads/{SECRET}/small.png"), picture(100, 60));
+    app
+}
+
+#[tokio::test]
+async fn uploads_are_drawn_in_descriptions_and_comments() {
+    let mut app = issue_with_uploads(Protocol::Kitty);
+    app.settle().await;
+    let sizes: Vec<_> = app.app.images.placed().iter().map(|image| (image.area.width, image.area.height)).collect();
+    assert_eq!(sizes, [(20, 4), (10, 3)], "{}", app.picture());
+    app.expect("Rows flicker.").expect("[image: far]").expect("Seen here:").expect("Thanks.");
+    assert!(!app.asked.iter().any(|line| line.contains("shields")), "{:?}", app.asked);
+    // The images are in the empty rows above the text that follows.
+    let rows: Vec<u16> = app.app.images.placed().iter().map(|image| image.area.bottom()).collect();
+    let lines = app.lines();
+    for (bottom, after) in rows.into_iter().zip(["[image: far]", "Thanks."]) {
+        let below = lines.iter().position(|line| line.contains(after)).expect("it is shown");
+        assert_eq!(usize::from(bottom) + 1, below, "{}", app.picture());
+    }
+    let mut app = issue_with_uploads(Protocol::Blocks);
+    app.settle().await;
+    app.expect("[image: large]").expect("[image: small]");
+    assert!(!app.asked.iter().any(|line| line.contains("/uploads/")), "{:?}", app.asked);
+}
+
+#[tokio::test]
+async fn a_link_to_an_upload_shows_the_image_in_a_place_of_its_own() {
+    let mut app = issue_with_uploads(Protocol::Kitty);
+    app.settle().await;
+    app.click_on("Rows flicker.").press("j j Enter").settle().await;
+    app.expect("large.png").expect_no("Rows flicker.");
+    assert_eq!(app.app.place(), Place::new("upload").project("acme/rocket").item(format!("{SECRET}/large.png")));
+    assert_eq!(app.app.images.placed().len(), 1, "{}", app.picture());
+    app.press("s").expect("save as").press("Esc q").settle().await;
+    app.expect("Rows flicker.");
+    assert_eq!(app.browsed(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_upload_that_is_no_text_or_image_is_saved() {
+    let mut app = Begin::at(Place::new("issue").project("acme/rocket").item(7)).size(100, 40).open();
+    let description = format!("[core.zip](/uploads/{SECRET}/core.zip)");
+    app.reply("GET /user", user(1, "ada"))
+        .reply(
+            &format!("{PROJECT}/issues/7"),
+            json!({"id": 70, "iid": 7, "title": "Rows", "state": "opened", "description": description}),
+        )
+        .reply(&format!("{PROJECT}/issues/7/discussions"), json!([]))
+        .settle()
+        .await;
+    app.click_on("core.zip").press("Enter").expect("save as").expect("core.zip").press("Enter");
+    let (_, spec) = app.take_transfer().expect("a download");
+    assert_eq!(spec.download.request.path, format!("/projects/acme%2Frocket/uploads/{SECRET}/core.zip"));
+}

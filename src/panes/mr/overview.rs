@@ -25,7 +25,8 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::changed_files::Entries;
 use crate::parts::conversation::{self, Content, Conversation, GUTTER_WIDTH, Head, ListStatus, UnderCursor};
-use crate::parts::links::{self, Link};
+use crate::parts::illustrated_text::IllustratedText;
+use crate::parts::links::{self, Link, TextOrigin};
 use crate::parts::list::{self, draw_error};
 use crate::parts::review::commit_notes::{COMMIT_NOTEABLE_TYPE, CommitNotes};
 use crate::parts::review::drafts::Drafts;
@@ -43,6 +44,8 @@ use ratatui::layout::Rect;
 pub struct OverviewTab {
     reads: Reads,
     conversation: Conversation,
+    /// The description.
+    text: IllustratedText,
     drafts: Drafts,
     comments: CommitNotes,
     common_changes: CommonChanges,
@@ -72,6 +75,7 @@ impl OverviewTab {
         OverviewTab {
             reads: Reads::of(place),
             conversation,
+            text: IllustratedText::default(),
             drafts: Drafts::default(),
             comments: CommitNotes::default(),
             common_changes: CommonChanges::default(),
@@ -195,6 +199,11 @@ impl OverviewTab {
         Some((text, rendered_markdown::identity(text)))
     }
 
+    /// Returns the origin of the description.
+    fn origin(&self) -> TextOrigin {
+        TextOrigin { project: Some(self.reads.project.clone()), ..TextOrigin::default() }
+    }
+
     /// Returns the links of the line under the cursor.
     fn links_here(&self, view: &View) -> Vec<Link> {
         self.with_content(view, |content| self.conversation.links_here(view, content)).unwrap_or_default()
@@ -205,7 +214,7 @@ impl OverviewTab {
         let width = OverviewTab::width(view);
         let facts = facts::lines(view, &self.facts(view)?, width);
         let description = self.description(view);
-        let rendered = description.as_ref().and_then(|(_, name)| rendered_markdown::rendered(view, name, width));
+        let rendered = description.as_ref().and_then(|(_, name)| self.text.rendered(view, name, width));
         let text = |row: usize| match (&description, rendered) {
             (None, _) => DocLine::new("No description.", Role::Dim),
             (_, Some(rendered)) => rendered.lines.get(row).cloned().unwrap_or_default(),
@@ -220,7 +229,7 @@ impl OverviewTab {
         let refs = self.reads.known(view).and_then(|known| known.diff_refs.as_ref());
         let code = |_: &Note, position: &DiffPosition| self.code.lines(position);
         Some(run(&Content {
-            head: Head { len, facts: facts.len(), line: &line },
+            head: Head { len, facts: facts.len(), line: &line, images: Some(&self.text) },
             on: self.reads.noteable(),
             list: ListStatus::of(&notes),
             notes,
@@ -342,14 +351,15 @@ impl Pane for OverviewTab {
         }
         let width = OverviewTab::width(view);
         let description = self.description(view);
-        wants.extend(
-            description.and_then(|(text, name)| rendered_markdown::work(view, &name, text, width)).map(Want::from),
-        );
+        if let Some((text, name)) = description {
+            wants.extend(self.text.wants(view, &self.origin(), &name, text, width));
+        }
         let more = self.with_content(view, |content| {
             let works = self.conversation.works(view, content).into_iter().map(Want::from);
             let (sources, loads): (Vec<_>, Vec<_>) = self.code_sources(view, content).into_iter().unzip();
             let code = loads.into_iter().chain(ThreadCode::wants(view, &sources));
-            works.chain(self.conversation.reactions(view, content)).chain(code).collect::<Vec<_>>()
+            let images = self.conversation.image_wants(view, content);
+            works.chain(images).chain(self.conversation.reactions(view, content)).chain(code).collect::<Vec<_>>()
         });
         wants.extend(more.into_iter().flatten());
         wants
@@ -378,6 +388,10 @@ impl Pane for OverviewTab {
             sources.into_iter().map(|(source, _)| source).collect::<Vec<_>>()
         });
         self.code.sync(&view, &sources.unwrap_or_default());
+        if let Some((_, name)) = self.description(&view) {
+            let origin = self.origin();
+            self.text.changed(&view, &origin, &name, OverviewTab::width(&view));
+        }
         let mut conversation = std::mem::take(&mut self.conversation);
         self.with_content(&view, |content| conversation.sync(&view, content));
         self.conversation = conversation;

@@ -4,7 +4,6 @@ use crate::api::notes::Note;
 use crate::parts::rendered_markdown;
 use crate::store::{Canceled, Derive, Revision, Rows};
 use crate::ui::code::Budget;
-use crate::ui::doc::DocLine;
 use crate::ui::markdown;
 use crate::ui::theme::Theme;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,8 +25,8 @@ pub struct Render {
     pub theme: Theme,
 }
 
-/// The rendered lines of each note of a chunk.
-pub struct Rendered(pub Vec<Vec<DocLine<'static>>>);
+/// The rendered text of each note of a chunk.
+pub struct Rendered(pub Vec<markdown::Rendered>);
 
 impl Derive for Render {
     type Output = Rendered;
@@ -54,8 +53,7 @@ impl Render {
     fn render(&self, colors: &Budget, canceled: Canceled<'_>) -> Rendered {
         let room = (MAX_CHUNK_BYTES / self.bodies.len().max(1)).max(MIN_BODY_BYTES);
         let bodies = self.bodies.iter().take_while(|_| !canceled());
-        let lines = |body: &String| markdown::render_start(body, room, self.width, &self.theme, colors).lines;
-        Rendered(bodies.map(lines).collect())
+        Rendered(bodies.map(|body| markdown::render_start(body, room, self.width, &self.theme, colors)).collect())
     }
 }
 

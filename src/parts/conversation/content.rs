@@ -4,6 +4,8 @@ use crate::api::notes::Note;
 use crate::api::{Error, Noteable, Time};
 use crate::app::outbox::{DiffPosition, Draft};
 use crate::app::view::View;
+use crate::parts::illustrated_text::IllustratedText;
+use crate::parts::links::TextOrigin;
 use crate::parts::rendered_markdown;
 use crate::parts::review::thread_frame::{self, CodeLine};
 use crate::store::{Cut, Rows};
@@ -16,6 +18,8 @@ pub struct Head<'a> {
     /// The number of lines above the text. When it changes, a cursor in the text stays on its line.
     pub facts: usize,
     pub line: &'a dyn Fn(usize) -> DocLine<'static>,
+    /// The images in the text.
+    pub images: Option<&'a IllustratedText>,
 }
 
 /// The state of the list of comments.
@@ -107,6 +111,11 @@ impl<'a> Content<'a> {
     pub(super) fn rendered_comment(&self, view: &View<'a>, index: usize) -> Option<&'a [DocLine<'static>]> {
         let (name, _) = self.comment(index)?;
         rendered_markdown::rendered(view, name, self.text_width()).map(|rendered| rendered.lines.as_slice())
+    }
+
+    /// Returns the origin of the comments: what their links and images are relative to.
+    pub(super) fn origin(&self) -> TextOrigin {
+        TextOrigin { project: self.on.project().cloned(), ..TextOrigin::default() }
     }
 
     /// Returns the width of the text of comments, which may be in a frame.

@@ -9,7 +9,7 @@ use crate::app::view::View;
 use crate::parts::links::{self, Link};
 use crate::parts::reactions::Reactions;
 use crate::parts::rendered_markdown;
-use crate::parts::review::thread_frame::CODE_LINES;
+use crate::parts::review::thread_frame::{self, CODE_LINES};
 use crate::parts::review::{suggestions, threads};
 use crate::ui::doc::{self, DocLine};
 use crate::ui::glyph;
@@ -45,6 +45,43 @@ impl Conversation {
             }
             line
         });
+        self.draw_images(view, area, buf, content);
+    }
+
+    /// Draws the images of the head and of the visible comments.
+    fn draw_images(&self, view: &View, area: Rect, buf: &mut Buffer, content: &Content) {
+        let at: Vec<Option<RowKind>> = (0..area.height).map(|y| self.at(self.scroll.line_at(y, self.len())?)).collect();
+        let left = 1 + GUTTER_WIDTH;
+        if let Some(images) = content.head.images {
+            let line = |at: &Option<RowKind>| match at {
+                Some(RowKind::Head(row)) => row.checked_sub(self.facts),
+                _ => None,
+            };
+            let lines: Vec<Option<usize>> = at.iter().map(line).collect();
+            images.draw(view, area, buf, &lines, left);
+        }
+        let mut drawn = None;
+        for unit in at.iter().filter_map(|at| match at {
+            Some(RowKind::Unit(unit, _)) => Some(*unit),
+            _ => None,
+        }) {
+            if drawn.replace(unit) == Some(unit) {
+                continue;
+            }
+            let Some(Unit::Comment { thread, at: place }) = self.units.get(unit) else { continue };
+            let Some(thread) = self.threads.get(*thread) else { continue };
+            let note = thread.notes.get(*place).and_then(|index| content.note_at(*index));
+            let Some(images) = note.and_then(|note| self.images.get(&note.id)) else { continue };
+            let height = self.comment_height(view, content, thread, *place);
+            let line = |at: &Option<RowKind>| match at {
+                Some(RowKind::Unit(here, line)) if *here == unit => line.checked_sub(height.top + height.code + 1),
+                _ => None,
+            };
+            let lines: Vec<Option<usize>> = at.iter().map(line).collect();
+            let frame = if thread.is_framed() { thread_frame::COLUMNS / 2 } else { 0 };
+            let reply = if *place > 0 { thread_frame::COLUMNS / 2 } else { 0 };
+            images.draw(view, area, buf, &lines, left + (frame + reply) as u16);
+        }
     }
 
     fn line(&self, view: &View, content: &Content, at: RowKind) -> DocLine<'static> {

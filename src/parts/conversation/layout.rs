@@ -7,6 +7,7 @@ use super::{Conversation, lines};
 use crate::app::view::View;
 use crate::parts::review::thread_frame::{self, CODE_LINES, CodeLine};
 use crate::ui::doc::DocLine;
+use crate::ui::markdown;
 
 /// The number of rows of each kind of a comment, from top to bottom.
 #[derive(Clone, Copy, Default)]
@@ -56,8 +57,15 @@ impl Conversation {
         if note >= FIRST_COMMENT {
             return content.rendered_comment(view, note);
         }
+        let images = content.note_at(note).and_then(|note| self.images.get(&note.id));
+        let illustrated = images.and_then(|images| images.illustrated(view));
+        illustrated.or_else(|| self.plain(view, note)).map(|rendered| rendered.lines.as_slice())
+    }
+
+    /// Returns the text of a note, rendered without its images.
+    pub(super) fn plain<'a>(&self, view: &View<'a>, note: usize) -> Option<&'a markdown::Rendered> {
         let rendered = view.store.result::<Rendered>(self.chunks.get(note / CHUNK_NOTES)?)?;
-        rendered.0.get(note % CHUNK_NOTES).map(Vec::as_slice)
+        rendered.0.get(note % CHUNK_NOTES)
     }
 
     /// Returns the lines of code above the comments of a thread.

@@ -20,17 +20,19 @@ pub use cursor::UnderCursor;
 use crate::api::notes::Note;
 use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
+use crate::parts::illustrated_text::IllustratedText;
 use crate::parts::reactions::Reactions;
 use crate::parts::rendered_markdown;
 use crate::parts::review::threads;
 use crate::store::{Revision, Want, Work};
 use crate::ui::doc::DocState;
 use crate::ui::drawn::Drawn;
+use crate::ui::markdown;
 use chunks::{CHUNK_NOTES, Render, chunk_key};
 use content::FIRST_COMMENT;
 use cursor::AwaitedNote;
 use ratatui::layout::Rect;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use units::{Thread, Unit};
 
@@ -40,6 +42,9 @@ const MAX_CONCURRENT_CHUNKS: usize = 2;
 pub const GUTTER_WIDTH: u16 = 2;
 /// The maximum number of visible notes whose reactions are loaded.
 const MAX_REACTION_LOADS: usize = 16;
+
+/// The maximum number of notes whose images are loaded.
+const MAX_ILLUSTRATED: usize = 16;
 
 /// The messages if there is no unresolved thread to go to.
 pub const NO_NEXT_THREAD: &str = "No unresolved thread below.";
@@ -71,6 +76,8 @@ pub struct Conversation {
     has_outdated: bool,
     /// The number of notes by users.
     written: usize,
+    /// The images of the notes around the viewport, by the ID of the note.
+    images: HashMap<u64, IllustratedText>,
     /// The visible notes that have reactions.
     reacted: BTreeSet<u64>,
     /// The first row of each unit, relative to the first unit, and the end of the last one.
@@ -130,6 +137,37 @@ impl Conversation {
         });
         works.extend(lacking.take(MAX_CONCURRENT_CHUNKS));
         works
+    }
+
+    /// Returns the notes around the viewport whose texts are rendered and have images, with these texts.
+    fn illustrated_notes<'a>(&self, view: &View<'a>, content: &Content<'a>) -> Vec<(&'a Note, &'a markdown::Rendered)> {
+        let notes = self.units_near(view).iter().filter_map(|unit| self.note_of(unit));
+        let with_text = |note: usize| Some((content.note_at(note)?, self.plain(view, note)?));
+        let notes = notes.filter(|note| *note < FIRST_COMMENT).filter_map(with_text);
+        notes.filter(|(_, text)| !text.images.is_empty()).take(MAX_ILLUSTRATED).collect()
+    }
+
+    /// Returns the requests and computations for the images of the notes around the viewport.
+    pub fn image_wants(&self, view: &View, content: &Content) -> Vec<Want> {
+        let (origin, width) = (content.origin(), content.text_width());
+        let notes = self.illustrated_notes(view, content).into_iter();
+        let wants = notes.filter_map(|(note, plain)| {
+            let text = || threads::shown_body(note).into_owned();
+            self.images.get(&note.id)?.image_wants(view, &origin, plain, text, width)
+        });
+        wants.flatten().collect()
+    }
+
+    /// Updates the images of the notes around the viewport.
+    fn sync_images(&mut self, view: &View, content: &Content) {
+        let (origin, width) = (content.origin(), content.text_width());
+        let mut known = std::mem::take(&mut self.images);
+        for (note, plain) in self.illustrated_notes(view, content) {
+            let mut text = known.remove(&note.id).unwrap_or_default();
+            let identity = format!("note {} with {}", note.id, rendered_markdown::identity(&note.body));
+            text.take(view, &origin, plain, &identity, width);
+            self.images.insert(note.id, text);
+        }
     }
 
     /// Returns the units around the viewport.
@@ -207,6 +245,7 @@ impl Conversation {
                 false => _ = self.reacted.insert(note),
             }
         }
+        self.sync_images(view, content);
         (self.head, self.facts, self.between) = (content.head.len, content.head.facts, content.between());
         self.measure(view, content);
         let is_empty = notes.is_empty() && content.comments.is_empty();
