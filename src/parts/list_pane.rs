@@ -646,7 +646,7 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         if self.searches_detail() {
-            return self.detail.search(text);
+            return self.detail.search(text, &cx.view);
         }
         let here = self.selected_key(&cx.view);
         self.list.set_filter(text, here);
@@ -667,7 +667,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             return true;
         }
         if self.searches_detail() && !self.detail.search_text().is_empty() {
-            self.detail.search("");
+            self.detail.search("", &cx.view);
             return true;
         }
         let here = self.selected_key(&cx.view);

@@ -297,7 +297,7 @@ pub trait Detail<S: ListSource>: Sized + 'static {
         String::new()
     }
     /// Changes the search text.
-    fn search(&mut self, _text: &str) {}
+    fn search(&mut self, _text: &str, _view: &View) {}
     /// Moves to the next or the previous match.
     fn next_match(&mut self, _forward: bool, _cx: &mut Cx) {}
     /// Returns whether the panel shows a running clock.

@@ -91,7 +91,7 @@ async fn snippets_have_notes_and_only_administrators_see_their_origin() {
     app.settle().await;
     app.expect("Indeed.").press("3").settle().await;
     app.expect("Not allowed").expect("for administrators");
-    let place = Place::new("snippets").project("ada/rocket").item(1).tab("notes");
+    let place = Place::new("snippets").project("ada/rocket").item(1).tab("comments");
     let mut app = at(&server, "root", place.clone()).await;
     app.expect("Indeed.").press("D").expect("somebody else wrote this comment");
     app.press("3").settle().await;
@@ -249,4 +249,18 @@ async fn only_a_refusal_says_that_details_are_for_administrators() {
         app.expect("User agent");
         assert_eq!(app.shows("Only for administrators"), denied, "{}", app.picture());
     }
+}
+
+#[tokio::test]
+async fn the_text_of_a_snippet_is_rendered_and_its_links_open() {
+    let mut app = Begin::at(Place::new("snippets").project("ada/rocket")).size(120, 34).open();
+    let snippet = json!({"id": 1, "title": "First", "file_name": "a.md", "web_url": ""});
+    app.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
+    app.reply("GET /projects/ada%2Frocket/snippets", [snippet]);
+    app.reply_raw("GET /projects/ada%2Frocket/snippets/1/raw", "**Read** [the docs](https://a.example/docs)\n");
+    app.settle().await;
+    app.expect("Read the docs").expect_no("**").expect("Comments").press("Enter Enter").settle().await;
+    assert_eq!(app.browsed(), ["https://a.example/docs"]);
+    app.press("v").settle().await;
+    app.expect("**Read** [the docs]");
 }

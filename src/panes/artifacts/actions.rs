@@ -14,13 +14,33 @@ use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
 use crate::domain::zip::Entry;
 use crate::parts::ci::JobAction;
+use crate::parts::links::{self, TextOrigin};
+use crate::ui::markdown;
 
 impl Artifacts {
     pub(super) fn open_node(&mut self, cx: &mut Cx) {
-        if self.panels.focus() == FILE {
+        if self.panels.focus() == FILE && self.file.tests.report().is_none() {
+            links::open(self.file.blob.links_here(&cx.view), self, cx, Artifacts::follow_link);
+        } else if self.panels.focus() == FILE {
             self.file.tests.open_case(cx);
         } else if self.tree.toggle_folder(&cx.view) {
             self.enter(&cx.view);
+        }
+    }
+
+    /// Opens a link of the file: one to another file of the archive shows that file.
+    fn follow_link(&mut self, address: &str, cx: &mut Cx) {
+        let origin = TextOrigin::of_file(&self.reads.project, None, self.file.path().unwrap_or_default());
+        let is_elsewhere = links::is_absolute(address)
+            || address.starts_with('#')
+            || markdown::is_reference(address)
+            || links::upload(&self.reads.project, address).is_some();
+        match origin.path(address).filter(|_| !is_elsewhere) {
+            Some(path) => {
+                self.wanted = Some(path);
+                self.open_wanted(cx);
+            }
+            None => self.file.blob.follow(&origin, address, cx),
         }
     }
 

@@ -152,6 +152,15 @@ impl FilePanel {
         self.report(view).map(|_| ()).ok_or_else(|| "this is not a test report".into())
     }
 
+    /// Returns an error unless the line under the cursor can be opened: a test, or a link of a text.
+    pub fn can_open(&self, view: &View) -> Result<(), Disabled> {
+        self.has_file(view)?;
+        match self.report(view).is_some() || self.is_read_as_report(view) {
+            true => self.has_report(view),
+            false => self.blob.need_link(view),
+        }
+    }
+
     /// Draws the panel with its title.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         let theme = view.theme;

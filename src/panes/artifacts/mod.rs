@@ -95,7 +95,7 @@ impl PaneKind for Artifacts {
         Command::new("artifacts.open", &["Enter"], "Open selection", Self::open_node).footer("open").when(
             |pane, view| match pane.panels.focus() {
                 TREE => pane.reads.has_archive(view),
-                _ => pane.file.has_report(view),
+                _ => pane.file.can_open(view),
             },
         ),
         Command::new("artifacts.mode", &["v"], "Change view mode", |pane: &mut Self, cx| {

@@ -429,7 +429,7 @@ impl Detail<CommitSource> for CommitDetail {
         self.commit.as_ref().map(|commit| commit.changes.filter_text()).unwrap_or_default()
     }
 
-    fn search(&mut self, text: &str) {
+    fn search(&mut self, text: &str, _: &View) {
         if let Some(commit) = &mut self.commit {
             commit.changes.set_filter_text(text);
         }

@@ -1,7 +1,7 @@
 //! The panel beside the list of snippets: text, notes and details of the selected one.
 
 use super::SnippetSource;
-use super::text::SnippetView;
+use super::text::SnippetText;
 use crate::api::snippets::{GetUserAgentDetail, Snippet};
 use crate::api::{Fault, Noteable};
 use crate::app::context::Cx;
@@ -12,6 +12,7 @@ use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::dates::time_ago;
 use crate::parts::facts::Details;
+use crate::parts::links::{self, TextOrigin};
 use crate::parts::list;
 use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
 use crate::parts::notes::Notes;
@@ -23,7 +24,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// The titles of the tabs.
-pub const TABS: &[&str] = &["Text", "Notes", "Details"];
+pub const TABS: &[&str] = &["Text", "Comments", "Details"];
 const TEXT: usize = 0;
 /// The index of the notes tab.
 pub const NOTES: usize = 1;
@@ -32,7 +33,7 @@ const DETAILS: usize = 2;
 /// The detail panel of the selected snippet.
 pub struct SnippetDetail {
     tab: usize,
-    text: SnippetView,
+    pub text: SnippetText,
     /// The notes on the snippet.
     pub notes: Notes,
     details: Details,
@@ -96,7 +97,7 @@ impl Detail<SnippetSource> for SnippetDetail {
     const PANELS: usize = 2;
 
     fn new() -> SnippetDetail {
-        SnippetDetail { tab: TEXT, text: SnippetView::default(), notes: Notes::default(), details: Details::default() }
+        SnippetDetail { tab: TEXT, text: SnippetText::default(), notes: Notes::default(), details: Details::default() }
     }
 
     fn wants(&self, context: &DetailContext<'_, SnippetSource>, view: &View) -> Vec<Want> {
@@ -116,8 +117,7 @@ impl Detail<SnippetSource> for SnippetDetail {
             let project = context.source.project.clone();
             self.notes.show(context.row.map(|snippet| Noteable::Snippet { project, id: snippet.id }));
         }
-        self.text.show(&context.source.project, context.row);
-        self.text.changed(&cx.view);
+        self.text.show(&context.source.project, context.row, &cx.view);
         self.details.clear();
         if let Some(snippet) = context.row {
             self.fill_facts(context.source, snippet, &cx.view, context.width);
@@ -127,7 +127,7 @@ impl Detail<SnippetSource> for SnippetDetail {
     fn motion(&mut self, _: &DetailContext<'_, SnippetSource>, motion: Motion, view: &View) -> bool {
         match self.tab {
             NOTES => !self.notes.motion(motion),
-            TEXT => !self.text.motion(motion, view),
+            TEXT => !self.text.blob.motion(motion, view),
             _ if motion == Motion::Left => true,
             _ => {
                 self.details.motion(motion);
@@ -141,7 +141,7 @@ impl Detail<SnippetSource> for SnippetDetail {
             (DETAILS, pointer) => self.details.pointer(pointer, cx),
             (NOTES, Pointer::Wheel { rows, .. }) => _ = self.notes.motion(Motion::Wheel(rows)),
             (NOTES, Pointer::Press { column, row, .. }) => self.notes.click(column, row),
-            (_, Pointer::Wheel { rows, .. }) => _ = self.text.motion(Motion::Wheel(rows), &cx.view),
+            (TEXT, pointer) => self.text.blob.pointer(pointer, &cx.view),
             _ => {}
         }
     }
@@ -153,6 +153,14 @@ impl Detail<SnippetSource> for SnippetDetail {
                 self.notes.enter((Some(&context.source.project), None), cx);
                 true
             }
+            TEXT if self.text.blob.need_link(&cx.view).is_ok() => {
+                let origin = TextOrigin { project: Some(context.source.project.clone()), ..TextOrigin::default() };
+                match self.text.blob.links_here(&cx.view).as_slice() {
+                    [link] => self.text.blob.follow(&origin, &link.address, cx),
+                    several => links::open_comment(several, (origin.project.as_ref(), None), cx),
+                }
+                true
+            }
             _ => false,
         }
     }
@@ -162,23 +170,23 @@ impl Detail<SnippetSource> for SnippetDetail {
     }
 
     fn search_text(&self) -> String {
-        self.text.query.clone()
+        self.text.blob.query().to_owned()
     }
 
-    fn search(&mut self, text: &str) {
-        self.text.set_query(text);
+    fn search(&mut self, text: &str, view: &View) {
+        self.text.blob.set_query(text, view);
     }
 
     fn next_match(&mut self, forward: bool, cx: &mut Cx) {
-        if !self.text.next_match(forward, &cx.view) {
-            cx.say(Tone::Info, list::not_found(&self.text.query, self.text.is_searching(&cx.view)));
+        if !self.text.blob.next_match(forward, &cx.view) {
+            cx.say(Tone::Info, list::not_found(self.text.blob.query(), self.text.blob.is_searching(&cx.view)));
         }
     }
 
     fn draw(&self, context: &DetailContext<'_, SnippetSource>, view: &View, area: Rect, buf: &mut Buffer) {
         let (Some(snippet), focused) = (context.row, context.focused) else { return };
         let name = snippet.file_name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&snippet.title);
-        let facts = if self.tab == TEXT { self.text.facts(view) } else { String::new() };
+        let facts = if self.tab == TEXT { self.text.blob.facts(view) } else { String::new() };
         let body = panels::title(buf, area, view.theme, focused, name, &facts);
         match self.tab {
             NOTES => self.notes.draw(view, body, buf, focused, "‹snippets.comment› adds one."),

@@ -1,4 +1,4 @@
-//! The snippets of a project, and text, notes and details of the selected one.
+//! The snippets of a project, and text, comments and details of the selected one.
 
 mod detail;
 mod edit;
@@ -68,7 +68,7 @@ impl Snippets {
         }
         let (id, title) = (snippet.id, sanitize(&snippet.title));
         let delete = DeleteSnippet { id: self.source.project.clone(), snippet_id: id };
-        let question = format!("Delete the snippet ${id} \"{title}\" with its notes? This cannot be undone.");
+        let question = format!("Delete the snippet ${id} \"{title}\" with its comments? This cannot be undone.");
         let write = Write::new(&delete, format!("delete snippet ${id}"));
         cx.act(App::confirm("Delete snippet", question, Action::Send(write)));
     }
@@ -152,6 +152,10 @@ impl ListSource for SnippetSource {
             pane.comment(false, cx)
         })
         .writes(),
+        Command::new("snippets.mode", &["v"], "Change view mode", |pane: &mut Snippets, cx| {
+            pane.detail.text.blob.next_mode(&cx.view);
+        })
+        .when(|pane, view| pane.detail.text.blob.need_content(view, false).map(|_| ())),
         Command::new("snippets.drafts", &["K"], "Show drafts…", |pane: &mut Snippets, cx| {
             pane.detail.notes.drafts(cx)
         })
