@@ -45,8 +45,6 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListMergeRequestCommits>(commits)
         .read_signed_in::<GetMergeRequestChanges>(changes)
         .read_signed_in::<ListMergeRequestPipelines>(pipelines)
-        .write::<CreateMergeRequest>(create)
-        .write::<UpdateMergeRequest>(update)
         .write::<DeleteMergeRequest>(delete)
         .read_signed_in::<ListMergeRequestDiffs>(diffs)
         .read_signed_in::<GetRawDiffs>(raw_diffs)

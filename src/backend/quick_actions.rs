@@ -1,7 +1,7 @@
 //! Quick actions: lines of a comment that are commands. They are executed with the rights of the caller and cut out of
 //! the text.
 
-use super::call::{Answer, WriteCall};
+use super::call::{Answer, Outcome, WriteCall};
 use super::issue_links::{self, Relation};
 use super::modes::Version;
 use super::mount::Mount;
@@ -13,6 +13,8 @@ use super::rejection::Rejection;
 use super::{decisions, discussions, draft_notes, issues, merge_requests, notes, subscriptions, time_tracking};
 use crate::api::decisions::{Approve, Merge, RebaseMergeRequest, Unapprove};
 use crate::api::discussions::{CreateDiscussion, Discussion, ReplyToDiscussion};
+use crate::api::issues::{CreateIssue, Issue, UpdateIssue};
+use crate::api::merge_requests::{CreateMergeRequest, MergeRequest, UpdateMergeRequest};
 use crate::api::notes::{CreateNote, Note};
 use crate::api::{self, Id};
 use crate::domain::quick_actions::{self, Command, On};
@@ -21,7 +23,7 @@ use jiff::civil::Date;
 use jiff::{Span, tz::TimeZone};
 use serde_json::{Map, Value, json};
 
-/// Mounts the operations that write comments, which may contain quick actions.
+/// Mounts the operations that write comments and descriptions, which may contain quick actions.
 pub fn mount(mount: Mount) -> Mount {
     mount
         .write::<CreateNote>(|call, e| {
@@ -46,6 +48,24 @@ pub fn mount(mount: Mount) -> Mount {
                 Ok(body) => discussions::answer(call, &target, &e.discussion_id, body),
                 Err(executed) => Ok(executed.answer(Note::default())),
             }
+        })
+        .write::<CreateIssue>(|call, e| {
+            let answer = issues::create(call, e)?;
+            run_in_issue(call, answer)
+        })
+        .write::<UpdateIssue>(|call, e| {
+            let is_described = e.description.is_some();
+            let answer = issues::update(call, e)?;
+            if is_described { run_in_issue(call, answer) } else { Ok(answer) }
+        })
+        .write::<CreateMergeRequest>(|call, e| {
+            let answer = merge_requests::create(call, e)?;
+            run_in_merge_request(call, answer)
+        })
+        .write::<UpdateMergeRequest>(|call, e| {
+            let is_described = e.description.is_some();
+            let answer = merge_requests::update(call, e)?;
+            if is_described { run_in_merge_request(call, answer) } else { Ok(answer) }
         })
 }
 
@@ -141,6 +161,49 @@ pub fn execute_in(
         Some(executed) if executed.text.is_empty() => Err(executed),
         Some(executed) => Ok(executed.text),
     })
+}
+
+/// Executes the quick actions of the description that an object was given, and cuts them out of it. The answer has no
+/// words about them. Returns `false` if there are none.
+fn execute_in_description(call: &mut WriteCall, on: &api::Noteable) -> Result<bool, Rejection> {
+    let target = notes::target(call, on)?;
+    let description = match target.noteable {
+        Noteable::MergeRequest(id) => call.world.merge_requests.get(id).map(|mr| mr.description.clone()),
+        Noteable::Issue(id) => call.world.issues.get(id).map(|issue| issue.description.clone()),
+        Noteable::Snippet(_) | Noteable::Epic(_) => None,
+    };
+    // Arguments that are not understood are no reason to refuse the whole.
+    let Ok(Some(executed)) = execute(call, &target, &description.unwrap_or_default()) else { return Ok(false) };
+    match target.noteable {
+        Noteable::MergeRequest(id) => {
+            call.world.merge_requests.get_mut(id).into_iter().for_each(|mr| mr.description.clone_from(&executed.text));
+        }
+        Noteable::Issue(id) => {
+            call.world.issues.get_mut(id).into_iter().for_each(|issue| issue.description.clone_from(&executed.text));
+        }
+        Noteable::Snippet(_) | Noteable::Epic(_) => {}
+    }
+    Ok(true)
+}
+
+/// Executes the quick actions of the description of the issue in an answer.
+fn run_in_issue(call: &mut WriteCall, answer: Answer<Issue>) -> Outcome<Issue> {
+    let (id, project, iid) = (answer.body.id, answer.body.project_id.into(), answer.body.iid);
+    if !execute_in_description(call, &api::Noteable::Issue { project, iid })? {
+        return Ok(answer);
+    }
+    let issue = call.world.issues.get(id).ok_or_else(Rejection::record_not_found)?;
+    Ok(Answer { body: call.show_issue_detail(issue), ..answer })
+}
+
+/// Executes the quick actions of the description of the merge request in an answer.
+fn run_in_merge_request(call: &mut WriteCall, answer: Answer<MergeRequest>) -> Outcome<MergeRequest> {
+    let (project, iid) = (Id::from(answer.body.project_id), answer.body.iid);
+    if !execute_in_description(call, &api::Noteable::MergeRequest { project: project.clone(), iid })? {
+        return Ok(answer);
+    }
+    let (_, mr, git) = call.merge_request(&project, iid)?;
+    Ok(Answer { body: call.show_merge_request_detail(mr, &git)?, ..answer })
 }
 
 /// Executes the quick actions of a text; `None` if it has none.

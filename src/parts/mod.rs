@@ -54,6 +54,7 @@ pub mod request_limit;
 pub mod review;
 pub mod scope;
 pub mod secondary;
+pub mod sent_quick_actions;
 pub mod sheet;
 pub mod sidebar;
 pub mod stack;

@@ -187,3 +187,22 @@ async fn commands_in_drafts_run_when_they_are_published() {
     assert_eq!(server.read("bo", REQUEST).await["labels"], value!(["big bug"]));
     assert!(notes(&server, REQUEST).await.contains(&"Well.".to_owned()));
 }
+
+#[tokio::test]
+async fn descriptions_may_contain_quick_actions() {
+    let server = server(Version::V19).await;
+    let text = "Rows flicker.\n/label ~\"big bug\"\n/assign @cem\n/nothing";
+    let issue = [("title", "Rows"), ("description", text)];
+    let issue = json(server.post("ada", "/projects/ada%2Fhello/issues", &issue).await, 201).await;
+    assert_eq!(issue["description"], "Rows flicker.\n/nothing");
+    assert_eq!((&issue["labels"], &issue["assignee"]["username"]), (&value!(["big bug"]), &value!("cem")));
+    // Only a description that is new is executed.
+    let title = [("title", "Rows flicker")];
+    let path = format!("/projects/ada%2Fhello/issues/{}", issue["iid"]);
+    assert_eq!(json(server.put("ada", &path, &title).await, 200).await["description"], "Rows flicker.\n/nothing");
+    let request = json(server.put("ada", REQUEST, &[("description", "/close\nNo more.")]).await, 200).await;
+    assert_eq!((&request["description"], &request["state"]), (&value!("No more."), &value!("closed")));
+    let old = self::server(Version::V10_6).await;
+    let request = json(old.put("ada", REQUEST, &[("description", "/close")]).await, 200).await;
+    assert_eq!((&request["description"], &request["state"]), (&value!("/close"), &value!("opened")));
+}

@@ -10,12 +10,14 @@ use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::domain::quick_actions::On;
+use crate::parts::sent_quick_actions;
 use crate::store::Load;
 
 const FIRST_FIELDS: &[&str] = &["title", "description", "labels", "assignee_ids", "milestone_id", "due_date"];
 
 fn fields(form: Form, id: &Id) -> Form {
     form.first(FIRST_FIELDS)
+        .also(|answer, typed| sent_quick_actions::report(answer, typed.changed("description")))
         .field("description", |field| _ = field.markdown(Some(TextContext::description(id, On::Issue))))
         .field("labels", |field| {
             field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("");

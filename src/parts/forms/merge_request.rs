@@ -18,7 +18,7 @@ use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::domain::quick_actions::On;
-use crate::parts::{project, review};
+use crate::parts::{project, review, sent_quick_actions};
 use crate::store::{Load, Want, Write};
 use crate::ui::text;
 use serde_json::{Map, Value};
@@ -41,7 +41,8 @@ const VARIABLES: &[&str] =
 const FETCH_DELAY: Duration = Duration::from_millis(300);
 
 fn common(form: Form, id: &Id) -> Form {
-    form.field("description", |field| _ = field.markdown(Some(TextContext::description(id, On::MergeRequest))))
+    form.also(|answer, typed| sent_quick_actions::report(answer, typed.changed("description")))
+        .field("description", |field| _ = field.markdown(Some(TextContext::description(id, On::MergeRequest))))
         .field("labels", |field| {
             field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("");
         })

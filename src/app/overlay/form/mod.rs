@@ -99,6 +99,12 @@ impl<'a> Texts<'a> {
         self.whole(name).trim()
     }
 
+    /// Returns the text of the field `name`; empty if it is the one on the server.
+    pub fn changed(&self, name: &str) -> &'a str {
+        let field = self.0.iter().find(|field| field.name == name && field.input.text() != field.before);
+        field.map_or("", |field| field.input.text())
+    }
+
     /// Returns the text of the field `name` with the space around it; empty if there is no such field.
     pub fn whole(&self, name: &str) -> &'a str {
         self.0.iter().find(|field| field.name == name).map_or("", |field| field.input.text())
