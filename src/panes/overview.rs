@@ -7,9 +7,10 @@ use crate::api::{GitRef, Id};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::command::Command;
+use crate::app::complete::Complete;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::overlay::picker::Picker;
+use crate::app::overlay::value_picker::ValuePicker;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
 use crate::app::place_info::Needs;
@@ -23,7 +24,7 @@ use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::inline_images::{self, InlineImages};
 use crate::parts::links::{self, TextOrigin};
 use crate::parts::list::draw_error;
-use crate::parts::{forms, people, project, rendered_markdown, review};
+use crate::parts::{forms, project, rendered_markdown, review};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::doc::{self, DocState};
 use crate::ui::drawn::Drawn;
@@ -429,9 +430,12 @@ impl PaneKind for Overview {
         })
         .footer("merge requests"),
         Command::new("overview.users", &["u"], "Show members", |pane: &mut Self, cx| {
-            let source = Box::new(people::Members { project: pane.project.clone() });
             let title = format!("Members of {}", text::sanitize(pane.project.as_str()));
-            cx.act(Action::OpenOverlay(Box::new(Picker::of(title, source, &cx.view))));
+            let users = Complete::Users(Some(pane.project.clone()));
+            let picker = ValuePicker::new(title, users, None, &cx.view, |username| {
+                Action::GoToPlace(Place::new("user").item(username))
+            });
+            cx.open(picker);
         })
         .footer("members"),
         Command::new("overview.edit", &["e"], "Edit project…", |pane: &mut Self, cx| {

@@ -335,3 +335,15 @@ async fn a_ref_is_heard_in_accessible_mode() {
     let mut harness = refs(commits().accessible()).await;
     harness.hears("rows").hears("marked").type_text("v1").hears("v1");
 }
+
+#[tokio::test]
+async fn members_of_a_project_are_found_with_the_picker_of_the_forms() {
+    let mut harness = Begin::at(Place::new("overview").project("acme/rocket-ui")).size(100, 30).open();
+    harness.reply("GET /user", user(1, "ada"));
+    harness.reply("GET /projects/acme%2Frocket-ui/users", [user(1, "ada"), user(2, "bo")]);
+    harness.reply("GET /projects/acme%2Frocket-ui/users?search=cem", [user(3, "cem")]).settle().await;
+    harness.press("u").settle().await;
+    harness.expect("Members of acme/rocket-ui").expect("ada").expect("bo").type_text("cem").settle().await;
+    harness.press("Enter").settle().await;
+    assert_eq!(harness.app.place(), Place::new("user").item("cem"));
+}
