@@ -139,7 +139,10 @@ impl Cache {
                     let (path, head, body) = match job {
                         Job::Http2(has_http2) => {
                             let path = folder.join(HTTP2_FILE);
-                            let _ = if has_http2 { fs::write(path, "") } else { fs::remove_file(path) };
+                            let _ = match has_http2 {
+                                true => create(&folder).and_then(|()| fs::write(path, "")),
+                                false => fs::remove_file(path),
+                            };
                             continue;
                         }
                         Job::Write(path, head, body) => (path, head, body),
@@ -191,13 +194,18 @@ fn read_file(path: &Path, line: &str) -> Option<(Head, Bytes)> {
     (head.request == line).then(|| (head, bytes.slice(end + 1..)))
 }
 
-fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
-    let Some(folder) = path.parent() else { return Ok(()) };
+/// Creates a folder that only its owner can read, unless it exists.
+fn create(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
+    builder.create(folder)
+}
+
+fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    create(folder)?;
     // The file is written under another name and renamed, so that readers find either the old or the new reply. It has
     // mode 0600.
     let mut file = tempfile::Builder::new().prefix(".reply-").tempfile_in(folder)?;
@@ -306,7 +314,6 @@ mod tests {
         for has_http2 in [true, false] {
             let mut cache = Cache::new(folder.path().join("replies"));
             assert_eq!(cache.has_http2(), !has_http2 && fs::exists(folder.path().join("replies")).is_ok_and(|it| it));
-            cache.put(&request(), &response("[]"), Timestamp::UNIX_EPOCH);
             cache.record_http2(has_http2);
             cache.finish();
             assert_eq!(Cache::new(folder.path().join("replies")).has_http2(), has_http2);

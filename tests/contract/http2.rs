@@ -5,12 +5,18 @@ use crate::client::at;
 use crate::http2_server::Http2Server;
 use crate::http2_server::Reaction::{self, *};
 use h2::Reason;
-use labscope::api::branches::CreateBranch;
+use labscope::api::branches::{CreateBranch, ListBranches};
 use labscope::api::client::Client;
 use labscope::api::projects::GetProject;
 use labscope::api::{Error, Fault};
+use labscope::app::action::{Effect, Msg};
+use labscope::runtime::executor::Executor;
+use labscope::store::{Load, Task};
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
+use tokio::sync::mpsc;
 
 const PROJECT: &str = r#"{"id":7,"name":"b"}"#;
 const BRANCH: &str = r#"{"name":"next"}"#;
@@ -126,6 +132,42 @@ async fn requests_that_are_sent_together_open_one_connection_if_http2_is_expecte
     assert!(burst().await.iter().all(Result::is_ok));
     assert_eq!((server.asked().len(), server.connections()), (20, 1));
     assert!(client.is_http2());
+}
+
+/// Requests eight lists at once in a session that keeps its replies in a folder.
+async fn hold_session(server: &Http2Server, replies: &Path) {
+    let (sender, mut inbox) = mpsc::channel(64);
+    let settings = server.trusted(at(&server.url));
+    let connect = Box::new(move || Client::new(settings));
+    let mut executor = Executor::new(connect, sender, None, Some(replies.to_owned()));
+    for id in 1..=8_u64 {
+        let load = Load::list(&ListBranches { id: id.into(), search: None }, 1);
+        executor.take(Effect::Start(Task::Load { load, page: 1, link: None, known: None }));
+    }
+    let mut arrived = 0;
+    while arrived < 8 {
+        let next = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it answers");
+        let msg = next.expect("the executor is there").unless_stopped();
+        arrived += usize::from(matches!(msg, Some(Msg::Arrived(_, Ok(_)))));
+    }
+    let is_noted = async {
+        while !replies.join("http2").exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), is_noted).await.expect("the server is known");
+    executor.finish().await;
+}
+
+#[tokio::test]
+async fn the_first_requests_of_the_next_session_share_a_connection() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let server = server([], Answer(200, r#"[{"name":"main"}]"#)).await;
+    let replies = folder.path().join("replies");
+    hold_session(&server, &replies).await;
+    let before = server.connections();
+    hold_session(&server, &replies).await;
+    assert_eq!(server.connections() - before, 1);
 }
 
 #[tokio::test]
