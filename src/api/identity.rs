@@ -21,6 +21,14 @@ crate::resource! {
     }
 }
 
+impl Version {
+    /// Returns the major and the minor version, if they can be read.
+    pub fn release(&self) -> Option<(u32, u32)> {
+        let mut parts = self.version.split(['.', '-']).map(|part| part.parse().ok());
+        Some((parts.next()??, parts.next()??))
+    }
+}
+
 crate::resource! {
     /// The server for agents in Kubernetes clusters.
     pub struct AgentServer {

@@ -32,7 +32,25 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A job of a configuration.
+    /// A job that another job needs.
+    pub struct Need {
+        name: String,
+        artifacts: bool,
+        optional: bool,
+    }
+}
+
+crate::resource! {
+    /// The pipelines that the keywords `only` and `except` name.
+    pub struct Policy {
+        refs: Option<Vec<String>>,
+        variables: Option<Vec<String>>,
+        changes: Option<Vec<String>>,
+    }
+}
+
+crate::resource! {
+    /// A job of a configuration. Its `rules` are in the configuration alone.
     pub struct LintJob {
         name: String,
         stage: String,
@@ -43,7 +61,9 @@ crate::resource! {
         environment: Option<String>,
         when: String,
         allow_failure: bool,
-        needs: Option<Vec<String>>,
+        only: Option<Policy>,
+        except: Option<Policy>,
+        needs: Option<Vec<Need>>,
     }
 }
 

@@ -4,7 +4,7 @@
 use super::yaml::{self, Node};
 use regex::Regex;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The maximum number of inputs of a configuration.
 pub const MAX_INPUTS: usize = 20;
@@ -270,6 +270,55 @@ pub fn declared(text: &str) -> Declared {
     }
 }
 
+/// Returns the key of a line of a map and the rest of the line.
+fn key_of(line: &str) -> Option<(&str, &str)> {
+    let quoted = ['"', '\''].into_iter().find_map(|quote| line.strip_prefix(quote)?.split_once(quote));
+    let (key, rest) = match quoted {
+        Some((key, rest)) => (key, rest.trim_start().strip_prefix(':')?),
+        None => match line.split_once(": ") {
+            Some((key, rest)) => (key, rest),
+            None => (line.trim_end().strip_suffix(':')?, ""),
+        },
+    };
+    // Servers of version 13 wrote keys as symbols.
+    Some((key.trim_start_matches(':'), rest.trim()))
+}
+
+/// Returns the lines with the rules of each job as they are written, without their common indentation. Nothing is
+/// expanded: an alias stays an alias.
+pub fn rules_by_job(text: &str) -> HashMap<&str, Vec<&str>> {
+    let mut rules: HashMap<&str, Vec<&str>> = HashMap::new();
+    // The indentation of the keys of the job, and of the key `rules`.
+    let (mut job, mut keys_at, mut rules_at): (Option<&str>, Option<usize>, Option<usize>) = (None, None, None);
+    for line in text.lines() {
+        let content = line.trim_start();
+        let indent = line.len() - content.len();
+        if content.is_empty() || content.starts_with('#') {
+            continue;
+        }
+        let is_item = indent > 0 && content.starts_with('-');
+        if indent == 0 {
+            (job, keys_at, rules_at) = (key_of(line).map(|(key, _)| key), None, None);
+        } else if rules_at.is_some_and(|at| indent > at || indent == at && is_item) {
+            rules.entry(job.unwrap_or_default()).or_default().push(line);
+        } else {
+            rules_at = None;
+            if *keys_at.get_or_insert(indent) == indent
+                && let Some((job, ("rules", rest))) = job.zip(key_of(content))
+            {
+                rules_at = Some(indent);
+                rules.entry(job).or_default().extend((!rest.is_empty()).then_some(rest));
+            }
+        }
+    }
+    for lines in rules.values_mut() {
+        let indent = |line: &&str| line.len() - line.trim_start().len();
+        let common = lines.iter().map(indent).min().unwrap_or_default();
+        lines.iter_mut().for_each(|line| *line = line.get(common..).unwrap_or(line));
+    }
+    rules
+}
+
 /// Returns the line that an error of the server is about, from 1: servers name jobs and keys, but no lines.
 pub fn line_of(text: &str, error: &str) -> Option<usize> {
     if let Some((_, after)) = error.split_once(" line ") {
@@ -357,6 +406,18 @@ mod tests {
         ] {
             assert_eq!(line_of(text, error), line, "{error}");
         }
+    }
+
+    #[test]
+    fn rules_are_taken_as_they_are_written() {
+        let text = "variables:\n  rules: no\n:old:\n  :rules: *main\n\"a: b\":\n  script:\n    - |\n      rules:\n        - x\n  \
+                    rules:\n  - if: $A\n    # why\n    when: manual\n\n  - *main\n  stage: x\n'test:unit':\n    rules:\n        \
+                    - !reference [.base, rules]\nlast: {script: x, rules: [{if: $B}]}\n";
+        let rules = rules_by_job(text);
+        assert_eq!(rules["a: b"], ["- if: $A", "  when: manual", "- *main"]);
+        assert_eq!(rules["test:unit"], ["- !reference [.base, rules]"]);
+        assert_eq!((&rules["old"][..], rules.get("last")), (&["*main"][..], None));
+        assert!(rules_by_job("  rules: x\n- rules:\n    - a\n\u{1f600}:\n\u{a0}rules:\n").get("").is_none());
     }
 
     #[test]

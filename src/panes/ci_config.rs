@@ -1,11 +1,13 @@
 //! The CI configuration of a ref: its jobs by stage, the file as it is written with the server's messages at their lines,
 //! and the configuration as the server merges it.
 
-use crate::api::lint::{Lint, LintJob, LintProject};
+use crate::api::identity::GetMetadata;
+use crate::api::lint::{Lint, LintJob, LintProject, Need, Policy};
 use crate::api::repository::GetRawFile;
 use crate::api::{GitRef, Id, Raw};
 use crate::app::clip::Clip;
 use crate::app::command::Command;
+use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
@@ -14,10 +16,10 @@ use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::domain::ci_config::line_of;
+use crate::domain::ci_config::{line_of, rules_by_job};
 use crate::parts::list::draw_error;
-use crate::parts::project;
-use crate::parts::{ci_file, forms};
+use crate::parts::staging_area::{StagingArea, document};
+use crate::parts::{ci_file, forms, project};
 use crate::store::{Canceled, Derive, Load, Remote, Want, Work};
 use crate::ui::code::{self, Budget, Language, Spans, Text};
 use crate::ui::doc::{self, DocLine, DocState};
@@ -26,6 +28,7 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The titles of the tabs.
@@ -37,6 +40,14 @@ const MERGED: usize = 2;
 const FILE: &str = ".gitlab-ci.yml";
 /// The maximum number of lines of a script that are shown with its job.
 const MAX_COMMANDS: usize = 20;
+/// The maximum number of lines of the rules of a job that are shown.
+const MAX_RULES: usize = 20;
+/// The start of the error about a commit without a configuration.
+const NO_CONTENT: &str = "Please provide content of";
+/// The versions since which servers check the configuration of another commit than that of the default branch: first
+/// under the name `sha`, then under `content_ref`.
+const SINCE_SHA: (u32, u32) = (16, 5);
+const SINCE_CONTENT_REF: (u32, u32) = (16, 10);
 
 /// The CI configuration of a ref.
 pub struct CiConfig {
@@ -84,6 +95,8 @@ struct MakeReport {
     lint: Arc<Lint>,
     written: Option<Arc<Raw>>,
     file: String,
+    /// The branch that the server checked, if that is not the one that is shown.
+    checked: Option<String>,
 }
 
 /// Returns a text with its colors, and the messages before the lines that they are about.
@@ -116,8 +129,31 @@ fn message_line(message: &str, role: Role) -> Line<'static> {
     Line::new(format!("     {mark} {}", text::sanitize(&message.replace('\n', " "))), role)
 }
 
-/// Returns the notes about jobs, by stage in the order of their first job.
-fn job_notes(jobs: &[LintJob]) -> Vec<Line<'static>> {
+/// Returns a policy in words; `None` if it is that of jobs without one.
+fn policy_words(policy: &Policy) -> Option<String> {
+    let Policy { refs, variables, changes } = policy;
+    let is_usual = refs.as_deref().is_some_and(|refs| refs == ["branches", "tags"]);
+    let refs = refs.as_ref().filter(|_| !is_usual || variables.is_some() || changes.is_some());
+    let parts = [
+        refs.map(|refs| refs.join(", ")),
+        variables.as_ref().map(|conditions| format!("if {}", conditions.join(" or "))),
+        changes.as_ref().map(|paths| format!("with changes of {}", paths.join(", "))),
+    ];
+    let words: Vec<String> = parts.into_iter().flatten().collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Returns the names of the jobs that a job needs.
+fn need_words(needs: &[Need]) -> String {
+    let name = |need: &Need| format!("{}{}", need.name, if need.optional { " (optional)" } else { "" });
+    match needs {
+        [] => "nothing: starts at once".to_owned(),
+        needs => needs.iter().map(name).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Returns the notes about jobs, by stage in the order of their first job. `rules` are the lines with their rules.
+fn job_notes(jobs: &[LintJob], rules: &HashMap<&str, Vec<&str>>) -> Vec<Line<'static>> {
     let mut stages: Vec<&str> = Vec::new();
     for job in jobs {
         if !stages.contains(&job.stage.as_str()) {
@@ -143,9 +179,26 @@ fn job_notes(jobs: &[LintJob]) -> Vec<Line<'static>> {
                 line.push(format!("  on {}", text::sanitize(&job.tag_list.join(", "))), Role::Dim);
             }
             lines.push(line);
+            let mut fact = |label: &str, words: &str| {
+                lines.push(
+                    Line::new(format!("      {label:<7}"), Role::Dim)
+                        .and(text::sanitize(words).into_owned(), Role::Text),
+                );
+            };
             if let Some(needs) = &job.needs {
-                let words = if needs.is_empty() { "nothing: starts at once".to_owned() } else { needs.join(", ") };
-                lines.push(Line::new(format!("      needs {}", text::sanitize(&words)), Role::Dim));
+                fact("needs", &need_words(needs));
+            }
+            for (label, policy) in [("only", &job.only), ("except", &job.except)] {
+                if let Some(words) = policy.as_ref().and_then(policy_words) {
+                    fact(label, &words);
+                }
+            }
+            let rules = rules.get(job.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+            for (index, rule) in rules.iter().take(MAX_RULES).enumerate() {
+                fact(if index == 0 { "rules" } else { "" }, rule);
+            }
+            if rules.len() > MAX_RULES {
+                fact("", glyph::ellipsis());
             }
             let commands = job.before_script.iter().chain(&job.script).chain(&job.after_script);
             for command in commands.take(MAX_COMMANDS) {
@@ -165,6 +218,7 @@ impl Derive for MakeReport {
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Report {
+        let is_shown = self.checked.is_none();
         let Lint { valid, errors, warnings, includes, jobs, merged_yaml, .. } = &*self.lint;
         let errors = errors.iter().map(|error| (error.clone(), Role::Failed));
         let messages: Vec<(String, Role)> =
@@ -173,8 +227,17 @@ impl Derive for MakeReport {
         let (words, role) = if *valid { ("valid", Role::Success) } else { ("invalid", Role::Failed) };
         let file = text::sanitize(&self.file).into_owned();
         let mut notes = vec![Line::new(format!("{file}: "), Role::Text).and(words, role)];
+        if let Some(branch) = &self.checked {
+            let words = format!(
+                "This is the configuration of {}: this server checks only the default branch (others since GitLab {}.{}).",
+                text::sanitize(branch),
+                SINCE_SHA.0,
+                SINCE_SHA.1
+            );
+            notes.insert(0, Line::new(words, Role::Warning));
+        }
         for (message, role) in &messages {
-            let line = written.as_ref().and_then(|written| line_of(written, message));
+            let line = written.as_ref().filter(|_| is_shown).and_then(|written| line_of(written, message));
             let at = line.map(|line| format!("line {line}: ")).unwrap_or_default();
             notes.push(message_line(&format!("{at}{message}"), *role));
         }
@@ -191,14 +254,19 @@ impl Derive for MakeReport {
             notes.push(line);
         }
         match jobs {
-            Some(jobs) => notes.extend(job_notes(jobs)),
+            Some(jobs) => {
+                // What the server merges contains the rules of included files and extended jobs.
+                let mut rules = written.as_deref().filter(|_| is_shown).map(rules_by_job).unwrap_or_default();
+                rules.extend(merged_yaml.as_deref().map(rules_by_job).unwrap_or_default());
+                notes.extend(job_notes(jobs, &rules));
+            }
             None if *valid => notes.push(Line::new("This server does not tell the jobs.", Role::Dim)),
             None => {}
         }
         let facts =
             Sheet { text: Text::new(Vec::new()), spans: Vec::new(), rows: notes.into_iter().map(Row::Note).collect() };
         let written = match &written {
-            Some(written) => code_sheet(written, &messages, canceled),
+            Some(written) => code_sheet(written, if is_shown { &messages } else { &[] }, canceled),
             None => code_sheet("", &[("The file cannot be read.".to_owned(), Role::Dim)], canceled),
         };
         let merged = match merged_yaml {
@@ -215,9 +283,63 @@ impl Derive for MakeReport {
 }
 
 impl CiConfig {
-    fn lint(&self) -> LintProject {
-        let content_ref = self.git_ref.as_ref().map(|git_ref| git_ref.short().to_owned());
-        LintProject { id: self.project.clone(), content_ref, include_jobs: Some(true), ..LintProject::default() }
+    /// Returns the ref, unless it is the default branch.
+    fn other_ref(&self, view: &View) -> Option<&str> {
+        let name = self.git_ref.as_ref().map(GitRef::short)?;
+        (Some(name) != project::default_branch(view, &self.project)).then_some(name)
+    }
+
+    /// Returns the version of the server, if it is known.
+    fn release(view: &View) -> Option<(u32, u32)> {
+        view.store.get(&GetMetadata {}).value?.release()
+    }
+
+    /// Returns the request for the check; `None` while it depends on a version that is not known yet.
+    fn lint(&self, view: &View) -> Option<LintProject> {
+        let mut lint = LintProject { id: self.project.clone(), include_jobs: Some(true), ..LintProject::default() };
+        let Some(name) = self.other_ref(view).map(str::to_owned) else { return Some(lint) };
+        let version = view.store.get(&GetMetadata {});
+        if version.value.is_none() && version.error.is_none() {
+            return None;
+        }
+        match CiConfig::release(view) {
+            Some(release) if release < SINCE_SHA => {}
+            Some(release) if release < SINCE_CONTENT_REF => lint.sha = Some(name),
+            _ => lint.content_ref = Some(name),
+        }
+        Some(lint)
+    }
+
+    /// Returns the branch that the server checks instead of the ref.
+    fn checked<'a>(&self, view: &View<'a>) -> Option<&'a str> {
+        let is_old = CiConfig::release(view).is_some_and(|release| release < SINCE_SHA);
+        self.other_ref(view).filter(|_| is_old).and_then(|_| project::default_branch(view, &self.project))
+    }
+
+    /// Returns whether the commit has no configuration.
+    fn is_missing(&self, view: &View) -> bool {
+        let is_told = |lint: &Lint| lint.errors.iter().any(|error| error.starts_with(NO_CONTENT));
+        self.result(view).is_some_and(|lint| !lint.valid && is_told(lint)) && self.checked(view).is_none()
+    }
+
+    /// Returns the staging area in which the file can be created, or the reason why it cannot.
+    fn new_file(&self, view: &View) -> Result<StagingArea, Disabled> {
+        if !self.is_missing(view) {
+            return Err("the file exists; ‹.open› opens it".into());
+        }
+        if self.git_ref.as_ref().is_some_and(GitRef::is_sha) {
+            return Err("this is a commit; open a branch".into());
+        }
+        let branch = project::branch_at(view, &self.project, self.git_ref.as_ref());
+        let branch = branch.ok_or("this is no branch")?;
+        StagingArea::of(view, &self.project, &branch).ok_or_else(|| "your account has not loaded yet".into())
+    }
+
+    fn create(&mut self, cx: &mut Cx) {
+        let file = self.file(&cx.view);
+        if let Some((staging_area, file)) = self.new_file(&cx.view).ok().zip(file) {
+            document::open(staging_area, file, None, false, cx);
+        }
     }
 
     fn file<'a>(&self, view: &View<'a>) -> Option<&'a str> {
@@ -228,13 +350,17 @@ impl CiConfig {
         ci_file::written(view, &self.project, self.git_ref.as_ref().map(GitRef::short))
     }
 
-    fn linted<'a>(&self, view: &View<'a>) -> Remote<'a, Lint> {
-        view.store.get(&self.lint())
+    fn linted<'a>(&self, view: &View<'a>) -> Option<Remote<'a, Lint>> {
+        self.lint(view).map(|lint| view.store.get(&lint))
+    }
+
+    fn result<'a>(&self, view: &View<'a>) -> Option<&'a Lint> {
+        self.linted(view)?.value
     }
 
     /// Returns the key of the report, once both replies are there or one will not come.
     fn report_key(&self, view: &View) -> Option<String> {
-        let lint = self.linted(view);
+        let lint = self.linted(view)?;
         lint.value?;
         let raw = self.written(view).map(|written| view.store.get(&written));
         let is_coming = raw.as_ref().is_some_and(|raw| raw.value.is_none() && raw.error.is_none());
@@ -248,9 +374,10 @@ impl CiConfig {
 
     /// Returns the computation of the report with that key.
     fn make(&self, key: String, view: &View) -> Option<MakeReport> {
-        let lint = self.linted(view).arc()?;
+        let lint = self.linted(view)?.arc()?;
         let written = self.written(view).and_then(|written| view.store.get(&written).arc());
-        Some(MakeReport { key, lint, written, file: self.file(view).unwrap_or(FILE).to_owned() })
+        let checked = self.checked(view).map(str::to_owned);
+        Some(MakeReport { key, lint, written, file: self.file(view).unwrap_or(FILE).to_owned(), checked })
     }
 
     fn sheet<'a>(&self, view: &View<'a>) -> Option<&'a Sheet> {
@@ -319,6 +446,9 @@ impl PaneKind for CiConfig {
         Command::new("ci.previous_message", &["{"], "Previous message", |pane: &mut CiConfig, cx| {
             pane.go_to_message(false, cx);
         }),
+        Command::new("ci.create", &["e"], "Create file", CiConfig::create)
+            .writes()
+            .when(|pane, view| pane.new_file(view).map(|_| ())),
         Command::new("ci.run", &["+"], "Run pipeline…", CiConfig::run).footer("run").writes(),
     ];
 
@@ -345,15 +475,23 @@ impl Pane for CiConfig {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = project::breadcrumbs_at(view, &self.project, self.git_ref.as_ref());
         breadcrumbs.push(Breadcrumb::new("CI configuration", Role::Text));
-        if let Some(lint) = self.linted(view).value {
-            let (words, role) = if lint.valid { ("valid", Role::Success) } else { ("invalid", Role::Failed) };
+        if let Some(lint) = self.result(view) {
+            let (words, role) = match lint.valid {
+                true => ("valid", Role::Success),
+                false if self.is_missing(view) => ("no configuration", Role::Dim),
+                false => ("invalid", Role::Failed),
+            };
             breadcrumbs.push(Breadcrumb::new(words, role));
         }
         breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = vec![project::want(&self.project), Load::single(&self.lint()).optional().into()];
+        let mut wants = vec![project::want(&self.project)];
+        if self.other_ref(view).is_some() {
+            wants.push(Load::single(&GetMetadata {}).optional().into());
+        }
+        wants.extend(self.lint(view).map(|lint| Load::single(&lint).optional().into()));
         wants.extend(self.written(view).map(|written| Load::single(&written).optional().into()));
         let missing = self.report_key(view).filter(|key| view.store.is_result_missing(key));
         wants.extend(missing.and_then(|key| self.make(key, view)).map(|make| Work::new(make).into()));
@@ -394,14 +532,20 @@ impl Pane for CiConfig {
     }
 
     fn copies(&self, view: &View) -> Vec<Clip> {
-        let merged = self.linted(view).value.and_then(|lint| lint.merged_yaml.clone());
+        let merged = self.result(view).and_then(|lint| lint.merged_yaml.clone());
         merged.into_iter().map(|merged| Clip::lines("merged configuration", merged)).collect()
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let lint = self.linted(view);
+        if self.is_missing(view) {
+            let name = self.git_ref.as_ref().map(GitRef::short).or(project::default_branch(view, &self.project));
+            let (name, file) = (text::sanitize(name.unwrap_or_default()), self.file(view).unwrap_or(FILE));
+            let why = format!("No CI configuration: {name} has no file {}.", text::sanitize(file));
+            return view.draw_empty(buf, area, &why, "‹.create› creates it: a job is a name with a script below it");
+        }
         let (Some(sheet), Some(doc_state)) = (self.sheet(view), self.docs.get(self.tab)) else {
-            return match lint.error.filter(|_| lint.value.is_none()) {
+            return match lint.and_then(|lint| lint.error.filter(|_| lint.value.is_none())) {
                 Some(error) => draw_error(view, area, buf, error),
                 None => state::skeleton(buf, area, view.theme),
             };

@@ -34,5 +34,7 @@ samples! {
         "merged_yaml": "---\npack:\n  scrpt: make\n",
         "includes": [{"type": "local", "location": "ci/x.yml", "context_project": "acme/ui"}],
         "jobs": [{"name": "pack", "stage": "test", "before_script": [], "script": ["make"], "after_script": [],
-            "tag_list": [], "environment": null, "when": "on_success", "allow_failure": false, "needs": null}]}"##;
+            "tag_list": [], "environment": null, "when": "on_success", "allow_failure": false,
+            "only": {"refs": ["branches", "tags"], "variables": null, "changes": null}, "except": null,
+            "needs": [{"name": "build", "artifacts": true, "optional": false}]}]}"##;
 }

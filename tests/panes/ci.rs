@@ -19,14 +19,16 @@ async fn open(lint: Value, written: &str) -> Harness {
 async fn jobs_are_shown_by_stage_with_their_needs() {
     let job = |name: &str, stage: &str, needs: Value| {
         json!({"name": name, "stage": stage, "script": ["make \u{1b}[2J", "two\nlines"], "when": "on_success",
-            "allow_failure": false, "needs": needs, "tag_list": ["gpu"]})
+            "allow_failure": false, "needs": needs, "tag_list": ["gpu"], "except": null,
+            "only": {"refs": ["branches", "tags"]}})
     };
     let lint = json!({"valid": true, "errors": [], "warnings": ["jobs:pack may allow multiple pipelines"],
         "merged_yaml": "---\npack:\n  script: make\n",
         "includes": [{"type": "local", "location": "ci/x.yml", "context_project": "a/b"}],
-        "jobs": [job("pack", "build", Value::Null), job("test it", "test", json!(["pack"]))]});
+        "jobs": [job("pack", "build", Value::Null), job("test it", "test", json!([{"name": "pack", "artifacts": true,
+            "optional": false}]))]});
     let mut harness = open(lint, "include: ci/x.yml\npack:\n  script: make\n").await;
-    harness.expect(".gitlab-ci.yml: valid").expect("ci/x.yml").expect("build").expect("test it").expect("needs pack");
+    harness.expect(".gitlab-ci.yml: valid").expect("ci/x.yml").expect("build").expect("test it").expect("needs  pack");
     harness.expect("on gpu").expect("line 2: jobs:pack may allow").press("2").expect("include: ci/x.yml");
     harness.press("}").expect("! jobs:pack may allow multiple pipelines").press("3").expect("script: make");
     assert_eq!(harness.app.place().tab.as_deref(), Some("merged"));
@@ -63,7 +65,49 @@ async fn a_missing_file_and_a_refusal_are_told() {
         "404 File Not Found",
     );
     harness.settle().await;
-    harness.expect("Please provide content").press("2").expect("The file cannot be read.");
+    harness.expect("No CI configuration: main has no file .gitlab-ci.yml").expect("no configuration");
+    harness.expect("e creates it").press("2").expect("No CI configuration").press("Enter");
+}
+
+/// The form of the reply is that of the server's own presenter: needs are objects, `only` and `except` are maps, and
+/// rules are in the merged text alone.
+#[tokio::test]
+async fn rules_policies_and_needs_are_shown_as_they_are_written() {
+    let job = |name: &str, only: Value, needs: Value| {
+        json!({"name": name, "stage": "test", "before_script": [], "script": ["make"], "after_script": [],
+            "tag_list": [], "only": only, "except": null, "environment": null, "when": "on_success",
+            "allow_failure": false, "needs": needs})
+    };
+    let optional = json!([{"name": "pack", "artifacts": false, "optional": true}]);
+    let lint = json!({"valid": true, "errors": [], "warnings": [], "includes": [],
+        "merged_yaml": "---\npack:\n  script: make\n  rules:\n  - if: $CI_COMMIT_TAG \u{1b}[2J\n    when: manual\nold:\n  script: make\n",
+        "jobs": [job("pack", Value::Null, json!([])),
+            job("old", json!({"refs": ["main", "/^v/"], "variables": ["$DEEP"]}), optional),
+            job("plain", json!({"refs": ["branches", "tags"]}), Value::Null)]});
+    let mut harness = open(lint, "include: ci/x.yml\nplain:\n  script: make\n  rules: *usual\n").await;
+    harness.expect("needs  nothing: starts at once").expect("rules  - if: $CI_COMMIT_TAG").expect("when: manual");
+    harness.expect("needs  pack (optional)").expect("only   main, /^v/, if $DEEP").expect("rules  *usual");
+    harness.expect_no("branches, tags");
+}
+
+#[tokio::test]
+async fn an_old_server_that_checks_another_branch_says_so() {
+    let lint = json!({"valid": true, "errors": [], "warnings": ["jobs:pack may run twice"], "merged_yaml": "---\n",
+        "includes": [], "jobs": []});
+    for (version, query) in [("15.11.2-ee", ""), ("16.7.0", "&sha=next"), ("17.0.0", "content_ref=next&")] {
+        let mut harness = Begin::at(Place::new("ci").project("a/b").at("next")).size(140, 30).open();
+        harness.reply("GET /projects/a%2Fb", json!({"id": 3, "path_with_namespace": "a/b", "default_branch": "main"}));
+        harness.reply_raw("GET /projects/a%2Fb/repository/files/.gitlab-ci.yml/raw?ref=next", "pack:\n  script: x\n");
+        harness.reply("GET /metadata", json!({"version": version, "revision": "x"}));
+        let line = match query.strip_prefix('&') {
+            Some(after) => format!("{LINT}?include_jobs=true&{after}"),
+            None => format!("{LINT}?{query}include_jobs=true"),
+        };
+        harness.reply(&line, &lint).settle().await;
+        let is_old = query.is_empty();
+        assert_eq!(harness.shows("This is the configuration of main: this server checks only"), is_old, "{version}");
+        assert_eq!(harness.shows("line 1: jobs:pack"), !is_old, "{}", harness.picture());
+    }
 }
 
 #[tokio::test]
@@ -73,7 +117,7 @@ async fn the_demo_has_a_configuration_with_inputs() {
     app = app.server(&server.base_url, server.tokens.get("dora").expect("a token"));
     let mut app = app.open();
     app.settle().await;
-    app.expect("valid").expect("ci/checks.yml").expect("roll-out").expect("needs syntax").press("3").settle().await;
+    app.expect("valid").expect("ci/checks.yml").expect("roll-out").expect("needs  syntax").press("3").settle().await;
     app.expect("ansible --version").press("+").settle().await;
     app.expect("stage (input)").expect("ticket (input)").expect("NOTIFY").expect("staging").press("C-s").settle().await;
     assert_eq!(app.app.place().pane, "jobs", "{}", app.picture());

@@ -1,6 +1,7 @@
 //! Reads a CI configuration: which jobs a pipeline has, in which order they run, and what they print.
 
 use super::expression::{Variables, evaluate, expand, pattern};
+use crate::api::lint::Policy;
 use crate::backend::records::{JobWhen, Planned};
 use crate::domain::ci_config::{self, Inputs};
 use crate::domain::yaml::{self, Map, Node};
@@ -90,18 +91,31 @@ pub struct Context {
     pub variables: Variables,
     /// The values of the inputs of the configuration.
     pub inputs: Inputs,
+    /// Whether all jobs are read, whatever rules say about the pipeline.
+    pub takes_all: bool,
 }
 
 /// A job that a configuration defines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Definition {
     pub plan: Planned,
-    /// The commands.
-    pub commands: Vec<String>,
+    /// The commands before those of the job itself.
+    pub before_script: Vec<String>,
+    pub script: Vec<String>,
+    pub after_script: Vec<String>,
+    /// The keywords `only` and `except`.
+    pub policies: [Option<Policy>; 2],
     /// The paths of its artifacts.
     pub artifacts: Vec<String>,
     /// The jobs of the child pipeline that it starts.
     pub child: Vec<Definition>,
+}
+
+impl Definition {
+    /// Returns all commands in order.
+    pub fn commands(&self) -> impl Iterator<Item = &String> {
+        self.before_script.iter().chain(&self.script).chain(&self.after_script)
+    }
 }
 
 /// The reason why a configuration has no pipeline.
@@ -344,7 +358,8 @@ impl<'p> Pipeline<'p> {
         let mut variables = variables_of(get("variables"))?;
         variables.extend(context.variables.clone());
         let mut pipeline = Pipeline { root, context, stages: all, variables, reader };
-        if let Some(rules) = get("workflow").and_then(|workflow| workflow.get("rules")) {
+        let rules = get("workflow").and_then(|workflow| workflow.get("rules")).filter(|_| !context.takes_all);
+        if let Some(rules) = rules {
             let decided = pipeline.rules("workflow", rules, &pipeline.variables)?;
             match decided.filter(|decision| decision.when.as_deref() != Some("never")) {
                 Some(decision) => pipeline.variables.extend(decision.variables),
@@ -433,6 +448,9 @@ impl<'p> Pipeline<'p> {
         variables.extend(variables_of(job.get("variables"))?);
         if let Some(rules) = job.get("rules").filter(|rules| **rules != Node::Null) {
             let decided = self.rules(&format!("jobs:{name}"), rules, &variables)?;
+            if self.context.takes_all {
+                return Ok(Some(Decision { by_rule: true, ..Decision::default() }));
+            }
             return Ok(decided.filter(|decision| decision.when.as_deref() != Some("never")));
         }
         let only = match job.get("only").filter(|only| **only != Node::Null) {
@@ -444,7 +462,7 @@ impl<'p> Pipeline<'p> {
             None => false,
         };
         let is_never = job.get("when").and_then(Node::as_text) == Some("never");
-        Ok((only && !except && !is_never).then(Decision::default))
+        Ok((self.context.takes_all || only && !except && !is_never).then(Decision::default))
     }
 
     /// Returns the decision of the first rule that matches.
@@ -534,7 +552,6 @@ impl<'p> Pipeline<'p> {
                 format!("jobs:{name}:{key} config should be a string or a nested array of strings up to 10 levels deep")
             }),
         };
-        let script = [commands("before_script")?, commands("script")?, commands("after_script")?].concat();
         let when = decision.when.clone().or_else(|| job.get("when").and_then(Node::to_text));
         let when = when.as_deref().unwrap_or("on_success");
         if !matches!(when, "on_success" | "on_failure" | "always" | "manual" | "delayed") {
@@ -567,7 +584,15 @@ impl<'p> Pipeline<'p> {
             ..Planned::default()
         };
         let artifacts = texts(self.value(job, "artifacts").and_then(|artifacts| artifacts.get("paths")));
-        let definition = Definition { plan, commands: script, artifacts, child: self.child(name, job, &variables)? };
+        let definition = Definition {
+            plan,
+            before_script: commands("before_script")?,
+            script: commands("script")?,
+            after_script: commands("after_script")?,
+            policies: [policy(job, "only"), policy(job, "except")],
+            artifacts,
+            child: self.child(name, job, &variables)?,
+        };
         let names = self.names(name, job)?;
         Ok(names
             .into_iter()
@@ -712,6 +737,23 @@ fn is_share(text: &str) -> bool {
     share.is_some_and(|(number, count)| digits(number) && digits(count))
 }
 
+/// Returns a policy of a job. A job without policies and rules has that of all branches and tags.
+fn policy(job: &Node, key: &str) -> Option<Policy> {
+    let texts = |node: &Node, key: &str| node.get(key).and_then(Node::texts);
+    match job.get(key).filter(|node| **node != Node::Null) {
+        Some(node @ Node::Map(_)) => Some(Policy {
+            refs: texts(node, "refs"),
+            variables: texts(node, "variables"),
+            changes: texts(node, "changes"),
+        }),
+        Some(node) => Some(Policy { refs: node.texts(), ..Policy::default() }),
+        None if key == "only" && job.get("rules").is_none() => {
+            Some(Policy { refs: Some(["branches", "tags"].map(str::to_owned).into()), ..Policy::default() })
+        }
+        None => None,
+    }
+}
+
 /// Collects the rules of a list, whose lists may be nested.
 fn flatten<'n>(node: &'n Node, out: &mut Vec<&'n Node>) {
     match node {
@@ -750,7 +792,11 @@ mod tests {
         };
         let mut variables: Variables = [(name.to_owned(), ref_name.to_owned())].into();
         variables.insert("CI_PIPELINE_SOURCE".into(), source.into());
-        Context { ref_name: ref_name.into(), is_tag, source: source.into(), variables, inputs: Inputs::new() }
+        Context { ref_name: ref_name.into(), is_tag, source: source.into(), variables, ..Context::default() }
+    }
+
+    fn commands(definition: &Definition) -> Vec<&str> {
+        definition.commands().map(String::as_str).collect()
     }
 
     fn read_all(text: &str, context: &Context) -> Result<Vec<Definition>> {
@@ -804,12 +850,12 @@ first:
         let jobs = read_all(text, &on("main", "push")).unwrap();
         let of = |at: usize| (&*jobs[at].plan.name, &*jobs[at].plan.stage);
         assert_eq!([of(0), of(1), of(2)], [("first", ".pre"), ("compile", "build"), ("lint", "check")]);
-        assert_eq!(jobs[0].commands, ["echo first"]);
+        assert_eq!(commands(&jobs[0]), ["echo first"]);
         assert_eq!(
             (&*jobs[1].plan.tag_list, jobs[1].plan.environment.as_deref()),
             (&["linux".to_owned()][..], Some("review/here"))
         );
-        assert_eq!(jobs[2].commands, ["setup", "echo base", "nested", "deeper"]);
+        assert_eq!(commands(&jobs[2]), ["setup", "echo base", "nested", "deeper"]);
         assert_eq!(
             (&*jobs[2].artifacts, jobs[2].plan.needs.as_deref()),
             (&["out/".to_owned(), "report.xml".into()][..], Some(&[][..]))
@@ -862,7 +908,7 @@ child: { trigger: { include: ci/child.yml } }
         let jobs = read_all(text, &on("main", "push")).unwrap();
         let names: Vec<&str> = jobs.iter().map(|job| &*job.plan.name).collect();
         assert_eq!(names, ["included", "own 1/2", "own 2/2", "matrix: [x, z]", "matrix: [y, z]", "last", "child"]);
-        assert_eq!((&*jobs[1].commands, &*jobs[1].plan.tag_list), (&["mine".to_owned()][..], &["a".to_owned()][..]));
+        assert_eq!((commands(&jobs[1]), &*jobs[1].plan.tag_list), (vec!["mine"], &["a".to_owned()][..]));
         assert_eq!(jobs[5].plan.needs.as_deref().unwrap(), ["own 1/2", "own 2/2"]);
         assert_eq!(jobs[6].child[0].plan.name, "inner");
     }

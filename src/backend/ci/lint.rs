@@ -2,7 +2,7 @@
 
 use super::config::{self, Context, Definition, Problem};
 use super::{NO_INPUTS, NewPipeline, config_path, read_file};
-use crate::api::lint::{Include, Lint, LintContent, LintJob, LintProject};
+use crate::api::lint::{Include, Lint, LintContent, LintJob, LintProject, Need};
 use crate::backend::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use crate::backend::git::Git;
 use crate::backend::mount::Mount;
@@ -28,17 +28,21 @@ struct Check {
 }
 
 fn show_job(definition: Definition) -> LintJob {
-    let plan = definition.plan;
+    let (plan, [only, except]) = (definition.plan, definition.policies);
+    let need = |name: String| Need { name, artifacts: true, optional: false };
     LintJob {
         name: plan.name,
         stage: plan.stage,
-        script: definition.commands,
+        before_script: definition.before_script,
+        script: definition.script,
+        after_script: definition.after_script,
         tag_list: plan.tag_list,
         environment: plan.environment,
         when: if plan.manual { "manual" } else { plan.when.as_str() }.into(),
         allow_failure: plan.allow_failure,
-        needs: plan.needs,
-        ..LintJob::default()
+        only,
+        except,
+        needs: plan.needs.map(|needs| needs.into_iter().map(need).collect()),
     }
 }
 
@@ -59,10 +63,11 @@ impl<W: Deref<Target = World>> Call<W> {
         let new = NewPipeline { ref_name: name, is_tag, commit, source: SOURCE, variables: &[], inputs: NO_INPUTS };
         let variables = self.ci_variables(project, git, &new, None);
         let inputs = Inputs::new();
-        let context = Context { ref_name: name.to_owned(), is_tag, source: SOURCE.into(), variables, inputs };
+        // Without a trial, it does not matter whether there are jobs for this very pipeline.
+        let (ref_name, source, takes_all) = (name.to_owned(), SOURCE.into(), !check.is_trial);
+        let context = Context { ref_name, is_tag, source, variables, inputs, takes_all };
         let (definitions, errors) = match config::read(&text, &context, &|path| read_file(git, commit, path)) {
             Ok(definitions) => (definitions, Vec::new()),
-            // Without a trial, it does not matter whether there are jobs for this very pipeline.
             Err(Problem::Filtered(_)) if !check.is_trial => (Vec::new(), Vec::new()),
             Err(problem) => (Vec::new(), vec![problem.text().to_owned()]),
         };

@@ -86,6 +86,7 @@ impl<W: Deref<Target = World>> Call<W> {
             source: new.source.to_owned(),
             variables: self.ci_variables(project, git, new, mr),
             inputs: new.inputs.clone(),
+            takes_all: false,
         };
         Some(config::read(&text, &context, &|path| read_file(git, new.commit, path)))
     }
@@ -304,7 +305,7 @@ fn trace(definition: &Definition) -> (String, Status) {
          @section step_script Executing \"step_script\" stage of the job script\n",
     );
     let mut failure = None;
-    for command in &definition.commands {
+    for command in definition.commands() {
         let mut lines = command.trim_end().lines();
         let first = lines.next().unwrap_or_default();
         let more = if lines.next().is_some() { " # collapsed multi-line command" } else { "" };
@@ -346,7 +347,7 @@ mod tests {
     #[test]
     fn traces_show_commands_as_they_are_written() {
         let definition = |commands: &[&str]| Definition {
-            commands: commands.iter().map(|command| (*command).to_owned()).collect(),
+            script: commands.iter().map(|command| (*command).to_owned()).collect(),
             artifacts: vec!["out/{a}".into()],
             ..Definition::default()
         };
