@@ -202,11 +202,11 @@ impl App {
         }
         let is_loading = self.requests_in_flight() > 0;
         self.loading_since = is_loading.then(|| self.loading_since.unwrap_or(self.now));
-        if self.shows_running_clock() {
-            let next = self.now.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.now);
-            wake = earliest(wake, Some(next));
-        }
-        self.wake = wake.filter(|_| !self.session.offline);
+        let next = self.now.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.now);
+        self.wake = match self.session.offline {
+            true => self.shows_secret().then_some(next),
+            false => earliest(wake, self.shows_running_clock().then_some(next)),
+        };
     }
 
     fn start(&mut self, mut task: Task, wanted: &mut HashSet<TaskKey>, effects: &mut Vec<Effect>) {
@@ -229,9 +229,15 @@ impl App {
         }
     }
 
+    /// Returns whether the screen shows a secret, which must disappear in time.
+    fn shows_secret(&self) -> bool {
+        let is_in_place = self.nav.top().is_some_and(|pane| pane.shows_secret());
+        is_in_place || self.overlays.iter().any(|overlay| overlay.shows_secret())
+    }
+
     /// Returns whether the screen shows something that changes every second.
     pub(super) fn shows_running_clock(&self) -> bool {
-        if self.nav.top().is_some_and(|pane| pane.shows_secret()) {
+        if self.shows_secret() {
             return true;
         }
         // In accessible mode, nothing changes by itself.

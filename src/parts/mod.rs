@@ -51,6 +51,7 @@ pub mod ref_labels;
 pub mod ref_split;
 pub mod rendered_markdown;
 pub mod request_limit;
+pub mod revealed;
 pub mod review;
 pub mod scope;
 pub mod secondary;

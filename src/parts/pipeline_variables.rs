@@ -1,4 +1,5 @@
-//! An overlay with the variables of a pipeline; the values are hidden until the user shows them.
+//! An overlay with the variables of a pipeline. A value is shown only when the user asks for it, and only for a few
+//! seconds.
 
 use crate::api::Id;
 use crate::api::pipelines::{ListPipelineVariables, Variable};
@@ -8,6 +9,7 @@ use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::list::draw_placeholder;
+use crate::parts::revealed::Revealed;
 use crate::store::{Load, Want};
 use crate::ui::line::Line;
 use crate::ui::popup;
@@ -22,24 +24,21 @@ pub struct PipelineVariables {
     pipeline: u64,
     list: ListPipelineVariables,
     state: ListState,
-    shows_values: bool,
+    revealed: Revealed,
 }
 
 impl PipelineVariables {
     /// Creates the overlay for a pipeline.
     pub fn of(project: &Id, pipeline: u64) -> PipelineVariables {
         let list = ListPipelineVariables { id: project.clone(), pipeline_id: pipeline };
-        PipelineVariables { pipeline, list, state: ListState::new(), shows_values: false }
+        PipelineVariables { pipeline, list, state: ListState::new(), revealed: Revealed::default() }
     }
 
-    fn row(&self, variable: &Variable) -> TableRow<'static> {
-        // A line break in a value must not end its row.
-        let value =
-            if self.shows_values { variable.value.replace('\n', " ") } else { "••••••••".to_owned() };
+    fn row(&self, variable: &Variable, view: &View) -> TableRow<'static> {
         let kind = if variable.variable_type == "file" { "file" } else { "" };
         TableRow::new(vec![
             Line::new(variable.key.clone(), Role::Label),
-            Line::new(value, if self.shows_values { Role::Text } else { Role::Dim }),
+            self.revealed.cell(&variable.key, &variable.value, view.local_now),
             Line::new(kind, Role::Dim),
         ])
     }
@@ -70,13 +69,13 @@ impl Overlay for PipelineVariables {
                 TableColumn::new("", Size::Fit { min: 0, max: 4 }),
             ];
             table::draw(buf, body, theme, true, &self.state, &columns, rows.len(), &|at| {
-                rows.get(at).map(|variable| self.row(variable)).unwrap_or_default()
+                rows.get(at).map(|variable| self.row(variable, view)).unwrap_or_default()
             });
         }
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
-        let words = if self.shows_values { " hide values   " } else { " show values   " };
-        Line::from([("v", key), (words, dim), ("Esc", key), (" close", dim)]).draw(buf, foot, theme);
+        Line::from([("v", key), (" show value (10 seconds)   ", dim), ("Esc", key), (" close", dim)])
+            .draw(buf, foot, theme);
         None
     }
 
@@ -85,12 +84,24 @@ impl Overlay for PipelineVariables {
         match key.code {
             KeyCode::Esc | KeyCode::Char('q') => return AfterEvent::Close,
             KeyCode::Char('c') if key.ctrl => return AfterEvent::Close,
-            KeyCode::Char('v') => self.shows_values = !self.shows_values,
+            KeyCode::Char('v') => {
+                if let Some(variable) = cx.view.store.list(&self.list).get(self.state.selected()) {
+                    self.revealed.toggle(variable.key.clone(), cx.view.local_now);
+                }
+            }
             KeyCode::Up | KeyCode::Char('k') => self.state.move_by(-1, len),
             KeyCode::Down | KeyCode::Char('j') => self.state.move_by(1, len),
             _ => {}
         }
         AfterEvent::KeepOpen
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.revealed.expire(cx.view.local_now);
+    }
+
+    fn shows_secret(&self) -> bool {
+        self.revealed.is_any()
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {

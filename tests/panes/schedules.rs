@@ -85,6 +85,7 @@ async fn variables_of_a_schedule_are_hidden_and_changed_one_by_one() {
     harness.reply(&format!("GET {AT}/1"), whole).pass(1).settle().await;
     harness.expect("stage = blue").expect("TOKEN").expect_no("s3cret").press("v").settle().await;
     harness.expect("Variables of Nightly").expect_no("s3cret").press("v").expect("s3cret").press("v");
+    harness.expect_no("s3cret").press("v").expect("s3cret").pass(9).expect("s3cret").pass(2).expect_no("s3cret");
     harness.press("e").expect("Edit variable TOKEN").expect_no("s3cret").type_text("x").press("Esc C-s").settle().await;
     harness.press("Esc D").expect("Delete the variable TOKEN").press("y").settle().await;
     harness.press("+").type_text("NEW").press("C-s").settle().await;

@@ -1,4 +1,4 @@
-//! The variables of a schedule; the values are hidden until the user shows them.
+//! The variables of a schedule. A value is shown only when the user asks for it, and only for a few seconds.
 
 use crate::api::Id;
 use crate::api::pipelines::Variable;
@@ -12,6 +12,7 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::forms;
+use crate::parts::revealed::Revealed;
 use crate::parts::sheet::{Contents, Sheet};
 use crate::store::{Load, Want, Write};
 use crate::ui::line::Line;
@@ -28,7 +29,7 @@ pub struct ScheduleVariables {
     name: String,
     /// Whether the schedule belongs to the user, who may change them.
     is_own: bool,
-    shows_values: bool,
+    revealed: Revealed,
     sheet: Sheet,
 }
 
@@ -36,7 +37,7 @@ impl ScheduleVariables {
     pub fn of(project: &Id, schedule: &Schedule, is_own: bool) -> ScheduleVariables {
         let name = text::sanitize(&schedule.description).into_owned();
         let schedule = GetSchedule { id: project.clone(), pipeline_schedule_id: schedule.id };
-        ScheduleVariables { schedule, name, is_own, shows_values: false, sheet: Sheet::default() }
+        ScheduleVariables { schedule, name, is_own, revealed: Revealed::default(), sheet: Sheet::default() }
     }
 
     /// Returns the variables; `None` if the user may not see them, or they are not loaded.
@@ -76,25 +77,19 @@ impl Overlay for ScheduleVariables {
         let variables = self.variables(view).unwrap_or_default();
         let row = |at: usize| {
             let Some(variable) = variables.get(at) else { return TableRow::default() };
-            let value = if self.shows_values {
-                variable.value.replace('\n', " ")
-            } else {
-                "••••••••".to_owned()
-            };
             let kind = if variable.variable_type == "file" { "file" } else { "" };
             TableRow::new(vec![
                 Line::new(variable.key.clone(), Role::Label),
-                Line::new(value, if self.shows_values { Role::Text } else { Role::Dim }),
+                self.revealed.cell(&variable.key, &variable.value, view.local_now),
                 Line::new(kind, Role::Dim),
             ])
         };
         let change = if self.is_own { Role::Key } else { Role::Dim };
-        let words = if self.shows_values { " hide values  " } else { " show values  " };
         let foot = Line::from([("+", change), (" new  ", Role::Dim), ("e", change), (" edit  ", Role::Dim)])
             .and("D", change)
             .and(" delete  ", Role::Dim)
             .and("v", Role::Key)
-            .and(words, Role::Dim)
+            .and(" show value (10 seconds)  ", Role::Dim)
             .and("Esc", Role::Key)
             .and(" close", Role::Dim);
         let loaded = view.store.get(&self.schedule);
@@ -119,7 +114,11 @@ impl Overlay for ScheduleVariables {
         let selected = self.selected(&cx.view);
         match (key.code, key.ctrl) {
             (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => return AfterEvent::Close,
-            (KeyCode::Char('v'), false) => self.shows_values = !self.shows_values,
+            (KeyCode::Char('v'), false) => {
+                if let Some(variable) = selected {
+                    self.revealed.toggle(variable.key.clone(), cx.view.local_now);
+                }
+            }
             (KeyCode::Char('+' | 'e' | 'D') | KeyCode::Enter | KeyCode::Delete, false) if !self.is_own => {
                 cx.say(Tone::Warning, "Only the owner of the schedule can change its variables.");
             }
@@ -137,6 +136,14 @@ impl Overlay for ScheduleVariables {
             _ => self.sheet.letter_key(key, len),
         }
         AfterEvent::KeepOpen
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.revealed.expire(cx.view.local_now);
+    }
+
+    fn shows_secret(&self) -> bool {
+        self.revealed.is_any()
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {

@@ -17,18 +17,14 @@ use crate::parts::facts::Details;
 use crate::parts::forms;
 use crate::parts::forms::variable::owner_name;
 use crate::parts::list_prelude::*;
+use crate::parts::revealed::Revealed;
 use crate::parts::scope;
 use crate::store::{Load, Rows};
 use crate::ui::text;
 use compare::CompareVariables;
 use effective::EffectiveVariables;
-use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-/// The time for which a value is shown.
-const SHOWN_FOR: SignedDuration = SignedDuration::from_secs(10);
-/// The text in place of a value.
-const MASK: &str = "••••••••";
 /// The maximum number of lines of a value that are shown.
 const MAX_LINES: usize = 100;
 /// The width at which the lines of a value are wrapped, in columns.
@@ -39,8 +35,7 @@ const MAX_PAGES: u32 = 80;
 /// The variables of a project, a group or the instance.
 pub struct VariableSource {
     owner: VariableOwner,
-    /// The key of the row whose value is shown, and until when.
-    revealed: Option<(String, Timestamp)>,
+    revealed: Revealed,
 }
 
 /// The list of variables.
@@ -84,19 +79,10 @@ fn all<'a>(owner: &VariableOwner, view: &View<'a>) -> Rows<'a, Variable> {
 }
 
 impl VariableSource {
-    fn is_revealed(&self, variable: &Variable, view: &View) -> bool {
-        let shown = self.revealed.as_ref().filter(|(_, until)| view.local_now < *until);
-        shown.is_some_and(|(key, _)| *key == VariableSource::key(variable))
-    }
-
     /// Returns the value as one line, or what stands for it.
     fn value_cell<'a>(&self, variable: &'a Variable, view: &View) -> Line<'a> {
         match &variable.value {
-            Some(value) if self.is_revealed(variable, view) => {
-                Line::new(value.0.replace(['\n', '\r'], " "), Role::Text)
-            }
-            Some(value) if value.0.is_empty() => Line::new("empty", Role::Dim),
-            Some(_) => Line::new(MASK, Role::Dim),
+            Some(value) => self.revealed.cell(&VariableSource::key(variable), &value.0, view.local_now),
             None => Line::new("hidden", Role::Dim),
         }
     }
@@ -119,9 +105,7 @@ impl Variables {
     }
 
     fn reveal(&mut self, variable: &Variable, cx: &mut Cx) {
-        let is_shown = self.source.is_revealed(variable, &cx.view);
-        let until = cx.view.local_now.checked_add(SHOWN_FOR).unwrap_or(cx.view.local_now);
-        self.source.revealed = (!is_shown).then(|| (VariableSource::key(variable), until));
+        self.source.revealed.toggle(VariableSource::key(variable), cx.view.local_now);
     }
 
     fn copy_value(&mut self, variable: &Variable, cx: &mut Cx) {
@@ -250,7 +234,7 @@ impl ListSource for VariableSource {
 
     fn open(place: &Place, _view: &View) -> VariableSource {
         let owner = scope::of(place).map_or(VariableOwner::Instance, VariableOwner::from);
-        VariableSource { owner, revealed: None }
+        VariableSource { owner, revealed: Revealed::default() }
     }
 
     fn scope(&self) -> Option<Scope> {
@@ -288,13 +272,11 @@ impl ListSource for VariableSource {
     }
 
     fn shows_secret(&self) -> bool {
-        self.revealed.is_some()
+        self.revealed.is_any()
     }
 
     fn changed(pane: &mut Variables, cx: &mut Cx) {
-        if pane.source.revealed.as_ref().is_some_and(|(_, until)| cx.view.local_now >= *until) {
-            pane.source.revealed = None;
-        }
+        pane.source.revealed.expire(cx.view.local_now);
     }
 
     fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {
@@ -363,7 +345,7 @@ impl FactsSource for VariableSource {
         let lines = value.0.split('\n').count();
         let lines = if lines > 1 { format!(", {lines} lines") } else { String::new() };
         facts.line(Line::new(format!("Value: {} characters{lines}", value.0.chars().count()), Role::TitleDim));
-        if self.is_revealed(variable, view) {
+        if self.revealed.shows(&VariableSource::key(variable), view.local_now) {
             facts.prose(&value.0, VALUE_WIDTH, MAX_LINES, Role::Text);
         } else {
             let words = view.with_keys("‹variables.value› shows it for ten seconds, ‹variables.copy› copies it unseen");
