@@ -111,6 +111,33 @@ async fn an_old_server_that_checks_another_branch_says_so() {
 }
 
 #[tokio::test]
+async fn typed_inputs_are_kept_and_values_of_variables_are_not() {
+    let written = "spec:\n  inputs:\n    stage:\n      default: blue\n---\nvariables:\n  TOKEN:\n    value: ''\n    \
+                   description: A token.\njob:\n  script: x\n";
+    let lint = json!({"valid": true, "errors": [], "warnings": [], "merged_yaml": "---\n", "includes": []});
+    let mut harness = open(lint, written).await;
+    harness.press("+").settle().await;
+    harness.expect("stage (input)").expect("blue").press("Tab Tab C-u").type_text("green").press("Tab");
+    harness.expect("A token. Not stored on this machine.").type_text("s3cret").press("Esc");
+    harness.expect("The field \"TOKEN\" is not saved");
+    let kept: String = harness.kept.values().cloned().collect();
+    assert!(kept.contains("green") && !kept.contains("s3cret"), "{kept}");
+    harness.press("+").settle().await;
+    harness
+        .expect("green")
+        .expect_no("s3cret")
+        .press("Tab")
+        .press("Esc")
+        .expect("Draft saved")
+        .press("+")
+        .settle()
+        .await;
+    harness.expect("green").press("C-s").settle().await;
+    let sent = harness.asked.iter().find(|line| line.starts_with("POST")).expect("a pipeline");
+    assert!(sent.contains("\"inputs\":{\"stage\":\"green\"}"), "{sent}");
+}
+
+#[tokio::test]
 async fn the_demo_has_a_configuration_with_inputs() {
     let server = demo().await;
     let mut app = Begin::at(Place::new("ci").project("acme/infra/deploy")).size(140, 50);

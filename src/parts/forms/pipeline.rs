@@ -63,7 +63,7 @@ fn declared_fields(declared: &Declared) -> Vec<Field> {
         field.label = format!("{} (input)", one_line(&spec.name));
         with_options(&mut field, &spec.options);
         let help = format!("{} Type: {}.", one_line(&spec.description), spec.kind.word());
-        field.help(help.trim_start()).text(spec.default.as_ref().map(text_of).unwrap_or_default()).not_saved();
+        field.help(help.trim_start()).text(spec.default.as_ref().map(text_of).unwrap_or_default());
         let parsed = spec.clone();
         field.parsed(move |text| parsed.parse(text)).within(Within::Object("inputs", spec.name.clone()));
         field
@@ -72,7 +72,8 @@ fn declared_fields(declared: &Declared) -> Vec<Field> {
         let mut field = Field::of(&described("variable", false));
         field.label = one_line(&spec.key);
         with_options(&mut field, &spec.options);
-        field.help(&one_line(&spec.description)).text(spec.value.as_str()).not_saved();
+        let help = format!("{} Not stored on this machine.", one_line(&spec.description));
+        field.help(help.trim_start()).text(spec.value.as_str()).not_saved();
         field.within(Within::Pairs("variables", spec.key.clone()));
         field
     };

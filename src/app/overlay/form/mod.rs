@@ -150,6 +150,8 @@ pub struct Form {
     base_values: Map<String, Value>,
     proposal: Option<Proposal>,
     dependent: Option<Dependent>,
+    /// The saved texts of dependent fields that are not shown now, by label.
+    absent: Map<String, Value>,
     then: Option<AfterSubmit>,
     also: Option<Remaining>,
     focus: usize,
@@ -210,6 +212,7 @@ impl Form {
             base_values: Map::new(),
             proposal: None,
             dependent: None,
+            absent: Map::new(),
             then: None,
             also: None,
             focus: 0,
@@ -339,11 +342,15 @@ impl Form {
         let focused = self.fields.get(self.focus).map(|field| field.label.clone());
         let (old, own): (Vec<Field>, Vec<Field>) =
             std::mem::take(&mut self.fields).into_iter().partition(|field| field.within.is_some());
+        let typed = |field: &&Field| field.is_kept && field.is_dirty();
+        self.absent.extend(old.iter().filter(typed).map(|field| (field.label.clone(), field.input.text().into())));
         for field in &mut fields {
-            let typed = old.iter().find(|known| known.label == field.label && known.is_dirty());
-            if let Some(typed) = typed {
-                field.input.set(typed.input.text());
-            }
+            let secret = |known: &&Field| !known.is_kept && known.label == field.label && known.is_dirty();
+            let text = match field.is_kept {
+                true => self.absent.remove(&field.label).and_then(|text| text.as_str().map(str::to_owned)),
+                false => old.iter().find(secret).map(|known| known.input.text().to_owned()),
+            };
+            text.into_iter().for_each(|text| field.input.set(text));
         }
         self.fields = own.into_iter().chain(fields).collect();
         let focus = self.fields.iter().position(|field| Some(&field.label) == focused.as_ref());
@@ -404,6 +411,8 @@ impl Form {
                 field.input.set(text.clone());
             }
         }
+        let is_own = |name: &String| name == BASE_KEY || self.fields.iter().any(|field| field.name == name);
+        self.absent = texts.into_iter().filter(|(name, _)| self.dependent.is_some() && !is_own(name)).collect();
         self.restore_base_values();
         self.kept = kept.map(str::to_owned);
         // Focus the most useful field: the first required one that is empty.
@@ -422,8 +431,11 @@ impl Form {
             return;
         }
         let typed = |field: &&Field| field.is_dirty() && field.is_kept && field.widget != Widget::Secret;
+        // Dependent fields have no names of their own.
+        let name = |field: &Field| if field.within.is_some() { field.label.clone() } else { field.name.to_owned() };
         let mut texts: Map<String, Value> =
-            self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.input.text().into())).collect();
+            self.fields.iter().filter(typed).map(|f| (name(f), f.input.text().into())).collect();
+        texts.extend(self.absent.clone());
         if self.current.as_ref().is_some_and(|current| current.filled.is_some()) && !texts.is_empty() {
             let before = self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.before.clone().into()));
             texts.insert(BASE_KEY.to_owned(), Value::Object(before.collect()));
