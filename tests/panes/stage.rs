@@ -3,9 +3,9 @@
 use crate::fixtures::user;
 use crate::harness::{Begin, Harness, NOW};
 use jiff::Timestamp;
-use labscope::api::Endpoint;
 use labscope::api::client::{Client, Server};
 use labscope::api::commits::{CommitAction, CreateCommit};
+use labscope::api::{Endpoint, Fault};
 use labscope::app::Place;
 use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
 use serde_json::json;
@@ -185,6 +185,63 @@ async fn several_kinds_of_changes_make_one_commit() {
     app.expect("R docs/old.md");
     commit(&mut app).await;
     assert_eq!(bytes(&server, "docs/old.md").await, b"fresh\n");
+    server.stop().await;
+}
+
+/// Stages a new file with these lines.
+async fn stage_new(app: &mut Harness, path: &str, lines: &[&str]) {
+    app.press("+").press("C-u").type_text(path).press("Enter").settle().await;
+    app.send(labscope::app::action::Msg::Paste(lines.join("\n")));
+    app.press("C-s").settle().await;
+    app.expect(&format!("Staged {path}"));
+}
+
+#[tokio::test]
+async fn a_commit_that_breaks_the_ci_configuration_says_so_first() {
+    let server = served().await;
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    stage_new(&mut app, ".gitlab-ci.yml", &["pack:", "  scrpt: make"]).await;
+    app.press("g i").settle().await;
+    // Whoever asks twice is asked once.
+    app.press("S S").settle().await;
+    app.expect("Invalid CI configuration").expect("line 2: jobs:pack config contains unknown keys: scrpt");
+    app.expect("Commit it anyway?").expect_no("Commit 1 file").press("n").settle().await;
+    app.expect_no("Invalid CI configuration").expect_no("Commit 1 file").expect("1 change for");
+    app.press("S").settle().await;
+    app.press("y").settle().await;
+    app.expect("Commit 1 file").press("Esc").settle().await;
+    // The answer of a place that was left opens nothing.
+    app.press("S").press("g f").settle().await;
+    app.expect_no("Invalid CI configuration").expect_no("Commit 1 file");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_commit_of_a_valid_ci_configuration_asks_nothing() {
+    let server = served().await;
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    // The included file is staged, too, which the server cannot know.
+    stage_new(&mut app, ".gitlab-ci.yml", &["include: ci/more.yml", "pack:", "  script: make"]).await;
+    stage_new(&mut app, "ci/more.yml", &["unit:", "  script: make test"]).await;
+    app.press("g i").settle().await;
+    app.press("S").settle().await;
+    app.expect("Commit 2 files").press("C-s");
+    app.until("Committed").await;
+    app.settle().await;
+    // A server that does not check does not prevent the commit.
+    let token = server.tokens.get("ada").expect("a person of the demo");
+    let place = Place::new("files").project(PROJECT).at("main").path(".gitlab-ci.yml");
+    let begin = Begin::at(place).size(120, 34).server(&server.base_url, token);
+    let mut app = begin.refusing(|request| request.path.ends_with("/ci/lint")).open();
+    app.settle().await;
+    app.press("e").settle().await;
+    app.type_text("broken: ").press("C-s").settle().await;
+    app.press("g i").settle().await;
+    app.press("S").settle().await;
+    app.expect_no("Commit 1 file");
+    app.refuse(Fault::Server(503, "503 Service Unavailable".into()));
+    app.settle().await;
+    app.expect("Commit 1 file");
     server.stop().await;
 }
 

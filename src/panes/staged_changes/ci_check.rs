@@ -8,8 +8,8 @@ use crate::app::overlay::confirm::Confirm;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::ci_config::line_of;
-use crate::parts::ci_file;
 use crate::parts::staging_area::StagingArea;
+use crate::parts::{ci_file, project};
 use crate::store::Write;
 use crate::ui::text::sanitize;
 use std::rc::Rc;
@@ -32,23 +32,48 @@ impl StagedChanges {
         };
         let lint = LintContent { id: staging_area.project.clone(), content: content.clone(), ..LintContent::default() };
         let write = Write::new(&lint, "check the CI configuration");
-        let here = cx.here;
+        let staged = self.staging.as_ref().map(|staging| staging.changes.as_slice()).unwrap_or_default();
+        let staged: Vec<String> = staged.iter().map(|change| change.path.clone()).collect();
+        let is_default = project::default_branch(&cx.view, &staging_area.project) == Some(&*staging_area.branch);
+        self.ci_checks += 1;
+        let (here, number) = (cx.here, self.ci_checks);
         let then: FollowUp = Rc::new(move |outcome, cx| {
-            let compose = here.then(|pane: &mut StagedChanges, cx| pane.commit(cx));
             let lint = outcome.as_ref().ok().and_then(|answer| answer.downcast_ref::<Lint>());
             // A server that cannot check it does not prevent the commit.
-            let Some(lint) = lint.filter(|lint| !lint.valid) else { return cx.act(compose) };
+            let errors = lint.filter(|lint| !lint.valid).map(|lint| lint.errors.as_slice()).unwrap_or_default();
+            // The server looks for included files on the default branch, without those that are staged.
+            let is_elsewhere = |error: &&String| {
+                missing_file(error).is_some_and(|path| !is_default || staged.iter().any(|known| known == path))
+            };
             let error = |error: &String| {
                 let line = line_of(&content, error).map(|line| format!("line {line}: ")).unwrap_or_default();
                 format!("{line}{}", sanitize(&error.replace('\n', " ")))
             };
-            let errors: Vec<String> = lint.errors.iter().map(error).collect();
-            let question = "The server finds the CI configuration invalid: no pipeline would start. Commit it anyway?";
-            cx.act(Action::OpenOverlay(Box::new(
-                Confirm::new("Invalid CI configuration", question, compose).naming(errors),
-            )));
+            let errors: Vec<String> = errors.iter().filter(|error| !is_elsewhere(error)).map(error).collect();
+            cx.act(here.then(move |pane: &mut StagedChanges, cx| pane.ci_checked(number, errors, cx)));
         });
         cx.say(Tone::Info, "The server is checking the CI configuration…");
         cx.act(Action::SendThen(None, write, then));
     }
+
+    /// Continues after the check `number` with the composer, or with a question if there are errors.
+    fn ci_checked(&mut self, number: u32, errors: Vec<String>, cx: &mut Cx) {
+        // Whoever asks twice is answered once.
+        if number != self.ci_checks {
+            return;
+        }
+        if errors.is_empty() {
+            return self.commit(cx);
+        }
+        let compose = cx.here.then(|pane: &mut StagedChanges, cx| pane.commit(cx));
+        let question = "The server finds the CI configuration invalid: no pipeline would start. Commit it anyway?";
+        cx.open(Confirm::new("Invalid CI configuration", question, compose).naming(errors));
+    }
+}
+
+/// Returns the path of the included file that an error says does not exist.
+fn missing_file(error: &str) -> Option<&str> {
+    let (_, rest) = error.split_once("ocal file `")?;
+    let (path, rest) = rest.split_once('`')?;
+    rest.trim_start().starts_with("does not exist").then(|| path.trim_start_matches('/'))
 }

@@ -51,6 +51,8 @@ pub struct StagedChanges {
     /// Whether the state of the branch was requested again; before that, cached replies may be outdated.
     was_refreshed: bool,
     merging: Option<Merging>,
+    /// The number of requested checks of the CI configuration.
+    ci_checks: u32,
 }
 
 impl StagedChanges {
@@ -365,6 +367,7 @@ impl PaneKind for StagedChanges {
             changes: Changes::default(),
             was_refreshed: false,
             merging: None,
+            ci_checks: 0,
         }
     }
 }
