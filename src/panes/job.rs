@@ -122,7 +122,9 @@ impl JobTrace {
         let query = self.trace.siblings_query(job).unwrap_or_default();
         let before = ci::earlier_durations(view.store.list(&self.history()).iter(), job, view.now);
         let width = usize::from(area.width.saturating_sub(3));
-        let lines = job_details::lines(view, width, job, Some(&view.store.list(&query)), &before);
+        let siblings = view.store.list(&query);
+        let waits = self.trace.waits(view, job);
+        let lines = job_details::lines(view, width, job, waits, Some(&siblings), &before);
         doc::draw(buf, area, view.theme, focused, &self.facts, lines.len(), 0, &|at| {
             lines.get(at).cloned().unwrap_or_default()
         });

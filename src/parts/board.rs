@@ -1,6 +1,7 @@
 //! The board of a pipeline: one column for each stage, one row for each job.
 
 use super::ci::{self, Stage};
+use super::job_waits::{self, Blocker};
 use super::{job_details, pipelines};
 use crate::api::Id;
 use crate::api::jobs::{Job, ListPipelineJobs};
@@ -210,16 +211,18 @@ impl Board {
         let job = self.cursor.and_then(|id| rows.iter().find(|job| job.id == id));
         if let Some(job) = job.filter(|_| shows_details) {
             let area = Rect { x: area.x, y: body.bottom(), width: area.width, height: below };
-            self.draw_details(view, area, buf, job);
+            let blocker = Blocker::of(&self.stages, |at| rows.get(at));
+            let waits = job_waits::phrase(view, project, job, blocker.as_ref());
+            self.draw_details(view, area, buf, job, waits);
         }
     }
 
     /// Draws the details of the selected job, as many as fit.
-    fn draw_details(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
+    fn draw_details(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job, waits: Option<String>) {
         let title = format!("#{} {}", job.id, text::sanitize(&job.name));
         let body = panels::title(buf, area, view.theme, false, &title, "");
         let width = usize::from(body.width.saturating_sub(3));
-        let lines = job_details::lines(view, width, job, None, &self.earlier);
+        let lines = job_details::lines(view, width, job, waits, None, &self.earlier);
         for (line, y) in lines.iter().zip(body.top()..body.bottom()) {
             let at = Rect { x: body.x + 2, y, width: body.width.saturating_sub(3), height: 1 };
             line.text.draw(buf, at, view.theme);

@@ -56,12 +56,13 @@ impl Page<'_, '_> {
     }
 }
 
-/// Returns the lines of the panel, `width` columns wide. `siblings` are the jobs of the same pipeline, if they should
-/// be listed, and `before` the durations of earlier runs, in seconds.
+/// Returns the lines of the panel, `width` columns wide. `waits` is why the job does not run yet, `siblings` are the jobs
+/// of the same pipeline, if they should be listed, and `before` the durations of earlier runs, in seconds.
 pub fn lines(
     view: &View,
     width: usize,
     job: &Job,
+    waits: Option<String>,
     siblings: Option<&Rows<'_, Job>>,
     before: &[f64],
 ) -> Vec<DocLine<'static>> {
@@ -71,6 +72,9 @@ pub fn lines(
         false => glyph::labeled(job.status.as_str()),
     };
     page.fact("status", status, role);
+    if let Some(waits) = waits {
+        page.fact("", text::capitalize(&waits), Role::Pending);
+    }
     if let Some(reason) = job.failure_reason.as_deref() {
         page.fact("reason", reason.replace('_', " "), Role::Failed);
     }

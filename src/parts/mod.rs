@@ -24,6 +24,7 @@ pub mod inline_images;
 pub mod issue_query;
 pub mod issues;
 pub mod job_details;
+pub mod job_waits;
 pub mod label_colors;
 pub mod last_seen;
 pub mod linked_items;

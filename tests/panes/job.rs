@@ -141,6 +141,24 @@ async fn a_job_without_a_trace_says_why() {
 }
 
 #[tokio::test]
+async fn a_created_job_names_what_it_waits_for() {
+    let created = job("created").with(json!({"stage": "deploy", "ref": "main"}));
+    let other = fixtures::job(1206, "unit", "running").with(json!({"stage": "test"}));
+    let mut harness = Begin::at(Place::new("ci").project("acme/rocket-ui")).size(150, 24).open();
+    let project = json!({"id": 3, "path_with_namespace": "acme/rocket-ui", "default_branch": "main"});
+    harness.reply("GET /projects/acme%2Frocket-ui", project).reply(JOB, &created).reply(JOBS, [created.clone(), other]);
+    harness.press(":").type_text("acme/rocket-ui/-/jobs/1207").press("Enter").settle().await;
+    harness.expect("Waiting for stage test: unit.");
+    // A check of the configuration that was read tells the needs.
+    let need = json!([{"name": "pack", "artifacts": true, "optional": false}]);
+    let jobs = json!([{"name": "bench", "stage": "deploy", "needs": need}]);
+    harness.reply("GET /projects/acme%2Frocket-ui/ci/lint", json!({"valid": true, "jobs": jobs}));
+    harness.press(":").type_text("ci").press("Enter").settle().await;
+    harness.press(":").type_text("acme/rocket-ui/-/jobs/1207").press("Enter").settle().await;
+    harness.expect("Waiting for pack.");
+}
+
+#[tokio::test]
 async fn a_deleted_job_is_reported_and_no_longer_polled() {
     let mut harness = open("running", &trace(3), 120, 24).await;
     harness.reply("GET /user", user(1, "ada")).settle().await;

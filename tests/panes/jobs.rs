@@ -66,6 +66,49 @@ async fn polling_slows_down_without_focus_and_refreshes_on_focus() {
     harness.settle().await.expect("bench");
 }
 
+/// The tags of a job are in replies of today; a runner's tags are in its own reply alone.
+#[tokio::test]
+async fn a_waiting_job_says_why() {
+    let gate = one(41, 319, "check", "release gate", "manual").with(json!({"allow_failure": false}));
+    let jobs = vec![
+        one(37, 320, "deploy", "ship", "created"),
+        one(36, 320, "test", "unit", "running"),
+        one(35, 320, "test", "flags", "created"),
+        one(34, 320, "test", "model", "pending").with(json!({"tag_list": ["gpu"]})),
+        one(33, 320, "test", "lock", "waiting_for_resource"),
+        one(32, 320, "build", "compile", "success"),
+        one(42, 319, "ship", "publish", "created"),
+        gate,
+        one(40, 319, "build", "later", "scheduled"),
+        one(39, 318, "ship", "upload", "created"),
+        one(38, 318, "check", "second gate", "manual").with(json!({"allow_failure": false})),
+    ];
+    let mut harness = Begin::at(place()).size(130, 40).open();
+    harness.reply(JOBS, jobs.clone()).reply("GET /user", json!({"id": 1, "username": "ada"}));
+    let project = json!({"id": 3, "path_with_namespace": "acme/rocket-ui", "default_branch": "main"});
+    harness.reply("GET /projects/acme%2Frocket-ui", project).settle().await;
+    let says = |harness: &Harness, job: &str, words: &str| {
+        assert!(harness.line_with(&format!(" {job}  ")).contains(words), "{job}: {words}\n{}", harness.picture());
+    };
+    harness.press("z");
+    says(&harness, "ship", "waiting for stage test: lock, model, flags and 1 more");
+    says(&harness, "flags", "waiting for the jobs that it needs");
+    says(&harness, "model", "waiting for a runner with the tags gpu");
+    says(&harness, "lock", "waiting for another job of its resource group");
+    says(&harness, "publish", "waiting for stage build: later");
+    says(&harness, "later", "starts after a delay");
+    says(&harness, "upload", "waiting for manual job second gate of stage check");
+    // What was read elsewhere tells more.
+    let runners = json!([{"id": 7, "description": "mill", "active": true, "online": true, "status": "online"}]);
+    harness.reply("GET /projects/acme%2Frocket-ui/runners", runners);
+    harness.reply("GET /runners/7", json!({"id": 7, "active": true, "online": true, "tag_list": ["cpu"]}));
+    harness.press(":").type_text("runners").press("Enter").settle().await;
+    harness.pass(1).settle().await;
+    harness.press(":").type_text("jobs").press("Enter").settle().await;
+    harness.press("z");
+    says(&harness, "model", "waiting for a runner: no runner that is online has the tags gpu");
+}
+
 #[tokio::test]
 async fn jobs_are_listed_by_pipeline_and_stage() {
     let harness = open(80, 24).await;

@@ -2,9 +2,10 @@
 //! rows, the query or the errors change.
 
 use crate::api::jobs::Job;
-use crate::api::pipelines::resources::Pipeline;
+use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::panes::jobs::job_query::JobQuery;
 use crate::parts::ci::{self, JobRun};
+use crate::parts::job_waits::Blocker;
 use crate::parts::list::ListLine;
 use crate::parts::trace::FirstError;
 use crate::store::{Revision, Rows};
@@ -58,6 +59,8 @@ pub struct Lines {
     lines: Vec<JobLine>,
     pub pipelines: Vec<PipelineGroup>,
     pub errors: Vec<ErrorGroup>,
+    /// The stages that hold up created jobs, by the ID of their pipeline.
+    blockers: HashMap<u64, Blocker>,
     /// The row of each job, by ID.
     row_by_id: HashMap<u64, usize>,
     /// The last row whose job can change without user action.
@@ -70,8 +73,9 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Rebuilds the lines if the rows, the query or the grouping changed.
-    pub fn refresh(&mut self, rows: &Rows<'_, Job>, query: &JobQuery, grouping: Grouping) {
+    /// Rebuilds the lines if the rows, the query or the grouping changed; `is_whole` tells whether the rows are those of
+    /// all statuses.
+    pub fn refresh(&mut self, rows: &Rows<'_, Job>, query: &JobQuery, grouping: Grouping, is_whole: bool) {
         let inputs = (rows.revision, rows.len(), query.clone(), grouping);
         if self.inputs.as_ref() == Some(&inputs) {
             return;
@@ -118,6 +122,7 @@ impl Lines {
                 self.lines.extend(stage.jobs.into_iter().map(|run| JobLine::Job(run, Some(run) == first)));
             }
         }
+        self.blockers = if is_whole { blockers(rows) } else { HashMap::new() };
         self.row_by_id = row_by_id;
         self.last_changing_row = last_changing_row;
         self.any_running = any_running;
@@ -173,6 +178,11 @@ impl Lines {
         matches!(self.get(index), Some(JobLine::Job(run, _)) if run.is_retried)
     }
 
+    /// Returns what holds up the created jobs of a job's pipeline.
+    pub fn blocker(&self, job: &Job) -> Option<&Blocker> {
+        self.blockers.get(&job.pipeline.as_ref()?.id)
+    }
+
     /// Returns the line `index`.
     pub fn get(&self, index: usize) -> Option<JobLine> {
         self.lines.get(index).copied()
@@ -182,6 +192,22 @@ impl Lines {
     pub fn row_of(&self, id: u64) -> Option<usize> {
         self.row_by_id.get(&id).copied()
     }
+}
+
+/// Returns what holds up the created jobs of each pipeline.
+fn blockers(rows: &Rows<'_, Job>) -> HashMap<u64, Blocker> {
+    let id = |job: &Job| job.pipeline.as_ref().map(|pipeline| pipeline.id);
+    let waits = rows.iter().filter(|job| job.status == Status::Created).filter_map(id);
+    let mut jobs: HashMap<u64, Vec<&Job>> = waits.map(|id| (id, Vec::new())).collect();
+    // The first jobs of the oldest pipeline may be on the next page.
+    let oldest = rows.iter().filter_map(id).min().filter(|_| rows.has_more);
+    oldest.and_then(|oldest| jobs.remove(&oldest));
+    for job in rows.iter() {
+        if let Some(jobs) = id(job).and_then(|id| jobs.get_mut(&id)) {
+            jobs.push(job);
+        }
+    }
+    jobs.into_iter().filter_map(|(id, jobs)| Some((id, Blocker::of_jobs(jobs.into_iter())?))).collect()
 }
 
 impl PipelineGroup {

@@ -16,6 +16,7 @@ use crate::app::watch::Watched;
 use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, JobAction, POLL_INTERVAL};
 use crate::parts::columns;
+use crate::parts::job_waits;
 use crate::parts::list;
 use crate::parts::list_prelude::*;
 use crate::parts::pipeline_variables::PipelineVariables;
@@ -198,6 +199,11 @@ impl ListSource for JobSource {
                 None => name,
             }
         }),
+        Column::<Self>::fit("waiting", "", 16, 70, |source, job, view| {
+            let words = job_waits::phrase(view, &source.project, job, source.lines.blocker(job));
+            Line::new(words.unwrap_or_default(), Role::Dim)
+        })
+        .drop_order(6),
         Column::<Self>::at("artifacts", Size::Fit { min: 9, max: 9 }, |source, index, job, _| {
             let retried = || format!("{} retried", glyph::or_word(glyph::reply(), ""));
             match source.lines.is_retried(index) {
@@ -415,7 +421,8 @@ impl ListSource for JobSource {
         let words = if query.is_whole() { String::new() } else { pane.list.shown().to_owned() };
         let grouping = pane.source.grouping(pane.input().tab, rows, view);
         let is_by_error = matches!(grouping, Grouping::Errors(_));
-        pane.source.lines.refresh(rows, &query, grouping);
+        let is_whole = pane.source.scope(&pane.input(), view).is_none();
+        pane.source.lines.refresh(rows, &query, grouping, is_whole);
         let lines = &pane.source.lines;
         // The errors arrive after the rows.
         let words = if is_by_error { format!("{words}\t{}", lines.generation) } else { words };

@@ -38,20 +38,17 @@ impl Viewer {
                 Some(reason) => say(&reason, "‹.play› plays it"),
                 None => say("This job is manual.", "‹.play› plays it"),
             },
-            Status::Created => say("Waiting for earlier stages.", "The trace appears here when it runs"),
             Status::Skipped => {
                 say("This job was skipped.", "An earlier job did not succeed; ‹.retry› retries it there")
             }
             Status::Scheduled => say("This job starts after a delay.", "‹.play› plays it now"),
             status if status.is_live() && !status.is_running() => {
-                let tags = job.tag_list.as_ref().filter(|tags| !tags.is_empty());
-                let hint = match tags {
-                    Some(tags) => {
-                        format!("It needs one with the tags {}; ‹go.runners› shows the runners", tags.join(", "))
-                    }
-                    None => "‹go.runners› shows the runners; the trace appears here when one takes it".into(),
+                let why = self.waits(view, job).unwrap_or_default();
+                let hint = match status {
+                    Status::Pending => "‹go.runners› shows the runners; the trace appears here when one takes it",
+                    _ => "The trace appears here when it runs",
                 };
-                say("Waiting for a runner.", &hint);
+                say(&format!("{}.", text::capitalize(&why)), hint);
             }
             _ => {
                 let growing = view.store.growing::<Trace>(&self.request());

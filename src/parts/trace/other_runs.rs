@@ -2,8 +2,11 @@
 
 use super::Viewer;
 use crate::api::jobs::{Job, ListPipelineJobs};
+use crate::api::pipelines::resources::Status;
 use crate::app::command_info::Disabled;
 use crate::app::view::View;
+use crate::parts::deployments;
+use crate::parts::job_waits::{self, Blocker};
 use crate::store::Rows;
 use jiff::Timestamp;
 
@@ -27,6 +30,14 @@ impl Viewer {
     /// Returns the loaded jobs of the same pipeline.
     pub fn siblings<'a>(&self, view: &View<'a>) -> Option<Rows<'a, Job>> {
         Some(view.store.list(&self.siblings_query(self.job(view)?)?))
+    }
+
+    /// Returns why the job does not run yet.
+    pub fn waits(&self, view: &View, job: &Job) -> Option<String> {
+        let blocker = self.siblings(view).filter(|_| job.status == Status::Created);
+        let blocker = blocker.and_then(|siblings| Blocker::of_jobs(siblings.iter()));
+        let reason = deployments::waiting_reason(view, &self.project, job);
+        reason.or_else(|| job_waits::phrase(view, &self.project, job, blocker.as_ref()))
     }
 
     /// Returns the ID of the newest run of the same job, if it is later than this one.
