@@ -55,6 +55,7 @@ async fn the_cause_is_on_the_first_screen() {
         (traces!("jest"), "● fuel › is burned at the given rate", "added 412 packages"),
         (traces!("jest"), "Received: 125", "added 412 packages"),
         (traces!("gradle"), "AssertionFailedError: expected: <5431>", "> Task :jar"),
+        (traces!("make"), "ramp.cpp:48:21: error: 'soak_time' was not", "Build files"),
         (traces!("docker"), "E: Unable to locate package libvips-dev42", "load .dockerignore"),
     ] {
         for size in [(160, 45), (80, 24)] {
@@ -62,6 +63,21 @@ async fn the_cause_is_on_the_first_screen() {
             harness.expect(cause).expect("since #5").expect_no(unexpected);
         }
     }
+}
+
+#[tokio::test]
+async fn lines_of_the_last_success_alone_are_counted() {
+    let mut harness =
+        compare(("load data\nerror: no rows\nend\n", "load data\nread rows\nsort rows\nend\n"), 80, 24).await;
+    harness
+        .expect("error: no rows")
+        .expect("2 lines of the last success are missing here")
+        .expect("1 new line since #5");
+    let skipped = "begin\nload data\nend\n";
+    let mut harness = compare((skipped, "begin\nload data\ncheck all rows\nend\n"), 80, 24).await;
+    harness.expect("1 line of the last success is missing here").expect("0 new lines").press("}").press("G");
+    let mut harness = compare(traces!("make"), 120, 40).await;
+    harness.expect("lines of the last success are missing here");
 }
 
 #[tokio::test]

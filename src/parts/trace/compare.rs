@@ -30,12 +30,20 @@ const MIN_FOLDED: u32 = 5;
 /// The maximum number of lines that one fold shows when it is opened.
 const MAX_UNFOLDED: u32 = 10_000;
 
-/// A row of the comparison: a line, or a number of equal lines from that line on.
+/// A row of the comparison: a line, a number of equal lines from that line on, or a number of lines that the last success
+/// has before that line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ComparedRow {
     pub line: u32,
-    /// The number of folded lines; 0 for a line that is shown.
-    pub folded: u32,
+    pub kind: RowKind,
+}
+
+/// The kind of a row of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowKind {
+    Line,
+    Folded(u32),
+    Missing(u32),
 }
 
 /// The comparison with the last successful run, which may still be searched or read.
@@ -58,13 +66,18 @@ impl ShownComparison {
         let rows = &mut self.rows;
         let unfolded = &self.unfolded;
         let mut at = 0;
+        let missing = |line: u32| {
+            let count = result.missing_before(line);
+            (count > 0).then_some(ComparedRow { line: line.min(len.saturating_sub(1)), kind: RowKind::Missing(count) })
+        };
         let mut show = |lines: std::ops::Range<u32>| {
             let (from, to) = (lines.start.clamp(at, len), lines.end.clamp(at, len));
             let fold = |from: u32, to: u32, rows: &mut Vec<ComparedRow>| {
                 if from < to {
-                    rows.push(ComparedRow { line: from, folded: to - from });
+                    rows.push(ComparedRow { line: from, kind: RowKind::Folded(to - from) });
                 }
             };
+            let shown = |line: u32| missing(line).into_iter().chain([ComparedRow { line, kind: RowKind::Line }]);
             let gap = from - at;
             let shown_to = if gap < MIN_FOLDED {
                 from
@@ -73,18 +86,24 @@ impl ShownComparison {
             } else {
                 at
             };
-            rows.extend((at..shown_to).map(|line| ComparedRow { line, folded: 0 }));
+            rows.extend((at..shown_to).flat_map(shown));
             fold(shown_to, from, rows);
-            rows.extend((from..to).map(|line| ComparedRow { line, folded: 0 }));
+            rows.extend((from..to).flat_map(shown));
             at = to;
         };
+        let mut gaps = result.missing.iter().map(|(line, _)| *line).peekable();
         for hunk in &result.hunks {
+            while let Some(line) = gaps.next_if(|line| *line < hunk.lines.start) {
+                show(line.saturating_sub(1)..line.saturating_add(1));
+            }
             if let Some(heading) = headings(hunk.lines.start) {
                 show(heading..heading + 1);
             }
             show(hunk.lines.start.saturating_sub(LINES_BEFORE)..hunk.lines.end.saturating_add(LINES_AFTER));
         }
+        gaps.for_each(|line| show(line.saturating_sub(1)..line.saturating_add(1)));
         show(len..len);
+        rows.extend(missing(len));
     }
 
     fn row_at(&self, row: usize) -> Option<ComparedRow> {
@@ -98,7 +117,10 @@ impl ShownComparison {
 
     /// Returns the row that shows or hides a line.
     pub fn row_of(&self, line: usize) -> usize {
-        self.rows.partition_point(|row| row.line as usize <= line).saturating_sub(1)
+        let row = self.rows.partition_point(|row| row.line as usize <= line).saturating_sub(1);
+        // The last line may precede lines that are missing at the end.
+        let is_after = |row: usize| matches!(self.rows.get(row), Some(ComparedRow { kind: RowKind::Missing(_), .. }));
+        if is_after(row) { row.saturating_sub(1) } else { row }
     }
 }
 
@@ -212,11 +234,12 @@ impl Viewer {
         }
         let Some(work) = self.compare(&view, other) else { return };
         let Some(result) = view.store.shared_result::<Comparison>(&work.identity) else { return };
-        if result.hunks.is_empty() {
+        if result.hunks.is_empty() && result.missing.is_empty() {
             self.comparison = None;
             return cx.say(Tone::Info, format!("No line differs from the last success, #{}.", other.id));
         }
-        let first = result.first.unwrap_or_default();
+        let first_missing = result.missing.first().map(|(line, _)| line.saturating_sub(1));
+        let first = result.first.or(first_missing).unwrap_or_default();
         let other = Some(Box::new(other.clone()));
         self.comparison = Some(ShownComparison { result: Some(result), other, ..ShownComparison::default() });
         self.arrange_comparison(&work.failed);
@@ -240,16 +263,24 @@ impl Viewer {
         }
     }
 
-    /// Returns the number of folded lines in a row.
-    pub(super) fn folded_at(&self, row: usize) -> u32 {
+    /// Returns the kind of a row.
+    fn kind_of(&self, row: usize) -> RowKind {
         let shown = self.compared().filter(|_| !self.is_filtered());
-        shown.and_then(|shown| shown.row_at(row)).map_or(0, |row| row.folded)
+        shown.and_then(|shown| shown.row_at(row)).map_or(RowKind::Line, |row| row.kind)
+    }
+
+    /// Returns whether a row stands for folded lines.
+    pub(super) fn is_fold(&self, row: usize) -> bool {
+        matches!(self.kind_of(row), RowKind::Folded(_))
     }
 
     /// Opens the fold of equal lines that hides a line; returns `false` if there is none.
     pub(super) fn unfold_equal(&mut self, trace: &Trace, line: usize) -> bool {
         let Some(shown) = self.compared() else { return false };
-        let Some(row) = shown.row_at(shown.row_of(line)).filter(|row| row.folded > 0) else { return false };
+        let Some(row) = shown.row_at(shown.row_of(line)) else { return false };
+        if !matches!(row.kind, RowKind::Folded(_)) {
+            return false;
+        }
         if let Some(shown) = &mut self.comparison {
             shown.unfolded.insert(row.line);
         }
@@ -279,10 +310,20 @@ impl Viewer {
         Some(u32::try_from(line).is_ok_and(|line| result.is_new(line)))
     }
 
-    /// Returns the row that stands for folded lines.
-    pub(super) fn fold_line(folded: u32) -> DocLine<'static> {
-        let words = format!("{} {}", glyph::ellipsis(), text::count_noun(folded.into(), "equal line"));
-        Line::new(words, Role::Hunk).into()
+    /// Returns what a row shows instead of a line: how many equal lines are folded, or how many are missing.
+    pub(super) fn stand_in(&self, row: usize) -> Option<DocLine<'static>> {
+        Some(match self.kind_of(row) {
+            RowKind::Line => return None,
+            RowKind::Folded(lines) => {
+                let words = format!("{} {}", glyph::ellipsis(), text::count_noun(lines.into(), "equal line"));
+                Line::new(words, Role::Hunk).into()
+            }
+            RowKind::Missing(lines) => {
+                let verb = if lines == 1 { "is" } else { "are" };
+                let lines = text::count_noun(lines.into(), "line");
+                Line::new(format!("- {lines} of the last success {verb} missing here"), Role::Removed).into()
+            }
+        })
     }
 
     /// Returns the state of the comparison, for the bar.
@@ -316,12 +357,26 @@ mod tests {
     use crate::ui::trace::NewLines;
 
     fn rows(hunks: &[std::ops::Range<u32>], unfolded: &[u32], len: usize) -> Vec<(u32, u32)> {
+        rows_with(&[], hunks, unfolded, len)
+    }
+
+    fn rows_with(
+        missing: &[(u32, u32)],
+        hunks: &[std::ops::Range<u32>],
+        unfolded: &[u32],
+        len: usize,
+    ) -> Vec<(u32, u32)> {
         let hunks = hunks.iter().map(|lines| NewLines::of(lines.clone())).collect();
-        let result = Some(Arc::new(Comparison { hunks, ..Comparison::default() }));
+        let result = Some(Arc::new(Comparison { hunks, missing: missing.to_vec(), ..Comparison::default() }));
         let unfolded = unfolded.iter().copied().collect();
         let mut shown = ShownComparison { result, unfolded, ..ShownComparison::default() };
         shown.arrange(len, |line| (line > 50).then_some(40));
-        shown.rows.iter().map(|row| (row.line, row.folded)).collect()
+        let number = |kind: RowKind| match kind {
+            RowKind::Line => 0,
+            RowKind::Folded(lines) => lines,
+            RowKind::Missing(lines) => 1_000_000 + lines,
+        };
+        shown.rows.iter().map(|row| (row.line, number(row.kind))).collect()
     }
 
     #[test]
@@ -332,6 +387,23 @@ mod tests {
         let with_heading = rows(&[60..61], &[], 62);
         assert_eq!(with_heading, [(0, 40), (40, 0), (41, 17), (58, 0), (59, 0), (60, 0), (61, 0)]);
         assert_eq!(rows(&[10..11], &[0], 12).len(), 12, "opened");
+        let missing = rows_with(&[(10, 3), (22, 7), (30, 1)], &[21..22], &[], 30);
+        let expected = [
+            (0, 9),
+            (9, 0),
+            (10, 1_000_003),
+            (10, 0),
+            (11, 8),
+            (19, 0),
+            (20, 0),
+            (21, 0),
+            (22, 1_000_007),
+            (22, 0),
+            (23, 6),
+            (29, 0),
+            (29, 1_000_001),
+        ];
+        assert_eq!(missing, expected);
         let opened = rows(&[50_000..50_001], &[41], 50_001);
         assert_eq!(opened.get(10_002), Some(&(10_041, 39_957)), "only some of many lines are shown");
     }

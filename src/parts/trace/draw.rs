@@ -150,9 +150,8 @@ impl Viewer {
         let signs = if self.compared().is_some() { SIGN_WIDTH } else { 0 };
         let gutter = layout.gutter() as u16 + signs;
         doc::draw(buf, body, view.theme, focused, &self.doc, rows, gutter, &|row| {
-            let folded = self.folded_at(row);
-            if folded > 0 {
-                return Viewer::fold_line(folded);
+            if let Some(stand_in) = self.stand_in(row) {
+                return stand_in;
             }
             let Some(line) = row.checked_sub(top).and_then(|row| lines.get(row)) else {
                 return doc::DocLine::default();

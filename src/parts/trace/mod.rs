@@ -236,7 +236,7 @@ impl Viewer {
     fn goto(&mut self, trace: &Trace, line: usize) {
         self.folds.reveal(trace, line);
         self.unfold_equal(trace, line);
-        if self.folded_at(self.row_of(line)) > 0 {
+        if self.is_fold(self.row_of(line)) {
             // Too many equal lines to show all of them.
             self.comparison = None;
         }

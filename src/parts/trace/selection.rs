@@ -113,7 +113,7 @@ impl Viewer {
 
     /// Returns whether the cursor is on folded equal lines.
     fn on_fold(&self, view: &View) -> bool {
-        self.folded_at(self.doc.at(self.rows(view))) > 0
+        self.is_fold(self.doc.at(self.rows(view)))
     }
 
     fn on_heading(&self, view: &View) -> bool {

@@ -7,12 +7,17 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-/// The maximum number of different lines of the other trace that are known: about 80 MB.
-const MAX_KNOWN: usize = 4_000_000;
+/// The maximum number of different lines of the other trace that are known: about 72 MB, and as much again for a moment
+/// while the table grows.
+const MAX_KNOWN: usize = 3_600_000;
+/// The place of a line of the other trace that the trace lacks.
+const UNSEEN: u32 = u32::MAX;
 /// The maximum number of different lines that name problems, which are counted.
 const MAX_COUNTED: usize = 100_000;
 /// The maximum number of lines in a comparison that differ.
 const MAX_NEW_LINES: usize = 200_000;
+/// Of at most this many new lines, it is not told that they replace as many others or fewer.
+const MAX_REPLACED: usize = 3;
 /// Hunks with at most this many equal lines between them are one.
 const MAX_GAP: u32 = 3;
 /// If the first problem of a hunk is further from its start, the start is of less interest.
@@ -48,6 +53,8 @@ pub struct Comparison {
     pub hunks: Vec<NewLines>,
     /// The number of lines that differ. Counted once: there may be many hunks, and each frame shows it.
     pub new_lines: usize,
+    /// The numbers of lines that only the other trace has, each with the line before which they are missing, in order.
+    pub missing: Vec<(u32, u32)>,
     /// The line to show first.
     pub first: Option<u32>,
     /// Whether one of the traces has more different lines than are compared.
@@ -60,6 +67,33 @@ impl Comparison {
         let at = self.hunks.partition_point(|hunk| hunk.lines.end <= line);
         let hunk = self.hunks.get(at).filter(|hunk| hunk.lines.contains(&line));
         hunk.is_some_and(|hunk| hunk.equal.binary_search(&line).is_err())
+    }
+
+    /// Returns the number of lines of the other trace that are missing before a line.
+    pub fn missing_before(&self, line: u32) -> u32 {
+        let at = self.missing.binary_search_by_key(&line, |(line, _)| *line);
+        at.ok().and_then(|at| self.missing.get(at)).map_or(0, |(_, count)| *count)
+    }
+
+    /// Moves the missing lines within a hunk to its end: they were replaced by its lines.
+    fn gather_missing(&mut self) {
+        let mut gathered: Vec<(u32, u32)> = Vec::new();
+        for (line, count) in std::mem::take(&mut self.missing) {
+            let at = self.hunks.partition_point(|hunk| hunk.lines.end < line);
+            let within = self.hunks.get(at).filter(|hunk| hunk.lines.start <= line);
+            let line = within.map_or(line, |hunk| hunk.lines.end);
+            match gathered.last_mut().filter(|(last, _)| *last == line) {
+                Some((_, known)) => *known = known.saturating_add(count),
+                None => gathered.push((line, count)),
+            }
+        }
+        gathered.retain(|(line, count)| {
+            let at = self.hunks.partition_point(|hunk| hunk.lines.end < *line);
+            let hunk = self.hunks.get(at).filter(|hunk| hunk.lines.end == *line);
+            let new = hunk.map_or(0, |hunk| hunk.lines.len().saturating_sub(hunk.equal.len()));
+            new > MAX_REPLACED || *count as usize > new
+        });
+        self.missing = gathered;
     }
 }
 
@@ -119,7 +153,8 @@ impl ScopeCursor {
 /// The lines of the other trace.
 #[derive(Default)]
 struct Known {
-    lines: HashSet<u64>,
+    /// The first line of the trace that is the same, by hash.
+    lines: HashMap<u64, u32>,
     /// The number of times that a line occurs, if it names a problem.
     problems: HashMap<u64, u32>,
     /// The words of progress that occur, as bits.
@@ -137,21 +172,22 @@ impl Known {
             self.is_cut = true;
             return;
         }
-        self.lines.insert(found.hash);
+        self.lines.insert(found.hash, UNSEEN);
         if self.problems.len() < MAX_COUNTED && log_line::names_problem(line) {
             *self.problems.entry(found.hash).or_default() += 1;
         }
     }
 
-    /// Returns whether a line is one that the other trace lacks; `None` if it has no words. A problem that occurs more
-    /// often than there is new.
-    fn lacks(&mut self, scope: u64, line: &str, normalizer: &mut Normalizer) -> Option<bool> {
+    /// Returns whether the line `at` is one that the other trace lacks; `None` if it has no words. A problem that occurs
+    /// more often than there is new.
+    fn lacks(&mut self, scope: u64, (at, line): (u32, &str), normalizer: &mut Normalizer) -> Option<bool> {
         let found = normalizer.fingerprint(scope, line)?;
-        if !self.lines.contains(&found.hash) {
+        let Some(first) = self.lines.get_mut(&found.hash) else {
             // The other run had it cached.
             let is_cold = found.progress.is_some_and(|word| self.progress & (1_u64 << word.min(63)) == 0);
             return Some(!is_cold || log_line::names_problem(line));
-        }
+        };
+        *first = at.min(*first);
         Some(match self.problems.get_mut(&found.hash) {
             Some(0) => true,
             Some(left) => {
@@ -160,6 +196,37 @@ impl Known {
             }
             None => false,
         })
+    }
+}
+
+impl Known {
+    /// Returns the numbers of lines of the other trace that the trace lacks, with the line before which they are missing.
+    /// Progress is left out: it depends on what was cached.
+    fn missing_lines(
+        &self,
+        other: &Trace,
+        places: &mut ScopeCursor,
+        normalizer: &mut Normalizer,
+        canceled: &dyn Fn() -> bool,
+    ) -> Vec<(u32, u32)> {
+        let (mut missing, mut at): (Vec<(u32, u32)>, u32) = (Vec::new(), 0);
+        other.each_page(0, None, canceled, |page| {
+            for (line, text) in page.lines_with_numbers() {
+                let Some(found) = normalizer.fingerprint(places.hash(line), text) else { continue };
+                match self.lines.get(&found.hash) {
+                    Some(&UNSEEN) if found.progress.is_none() && !log_line::is_verdict(text) => {
+                        match missing.last_mut().filter(|(last, _)| *last == at) {
+                            Some((_, count)) => *count = count.saturating_add(1),
+                            None => missing.push((at, 1)),
+                        }
+                    }
+                    Some(&UNSEEN) | None => {}
+                    Some(&first) => at = at.max(first.saturating_add(1)),
+                }
+            }
+            missing.len() < MAX_NEW_LINES
+        });
+        missing
     }
 }
 
@@ -236,7 +303,7 @@ impl Trace {
         self.each_page(0, None, canceled, |page| {
             for (line, text) in page.lines_with_numbers() {
                 let Ok(at) = u32::try_from(line) else { return false };
-                match known.lacks(places.hash(line), text, &mut normalizer) {
+                match known.lacks(places.hash(line), (at, text), &mut normalizer) {
                     Some(true) if !hunks.add(at, text) => {
                         is_whole = false;
                         return false;
@@ -247,9 +314,17 @@ impl Trace {
             }
             true
         });
+        let is_cut = known.is_cut || !is_whole;
+        // Of what was not compared to its end, nothing is known to be missing.
+        let missing = match is_cut {
+            true => Vec::new(),
+            false => known.missing_lines(other, &mut cursor(other, &mut normalizer), &mut normalizer, canceled),
+        };
         let first = self.first_of(&hunks.hunks);
         let new_lines = hunks.hunks.iter().map(|hunk| hunk.lines.len().saturating_sub(hunk.equal.len())).sum();
-        Comparison { hunks: hunks.hunks, new_lines, first, is_cut: known.is_cut || !is_whole }
+        let mut comparison = Comparison { hunks: hunks.hunks, new_lines, missing, first, is_cut };
+        comparison.gather_missing();
+        comparison
     }
 
     /// Returns the line to show first: the start of the first difference with a problem, in the section that failed.
@@ -320,6 +395,21 @@ mod tests {
             new_lines("Compiling a v1\nCompiling b v2\n", "Compiling a v1\nCompiling b v1\n"),
             ["Compiling b v2"]
         );
+    }
+
+    #[test]
+    fn lines_of_the_other_trace_alone_are_counted_where_they_are_missing() {
+        let missing = |failed: &str, passed: &str| trace(failed).compare(&trace(passed), &[], &|| false).missing;
+        let steps = "begin work\nfetch data\nread cache\nwrite out\nend work\n";
+        assert_eq!(missing("begin work\nwrite out\nend work\n", steps), [(1, 2)]);
+        assert_eq!(missing("begin work\nboom\nworse\nend work\n", steps), [(3, 3)], "replaced lines");
+        assert_eq!(missing("begin work\nboom\nread cache\nwrite out\nend work\n", steps), [], "line for line");
+        assert_eq!(missing("begin work\nfetch data\n", steps), [(2, 3)], "the end");
+        assert_eq!(missing("write out\n", steps), [(0, 3), (1, 1)], "the start");
+        assert_eq!(missing(steps, &format!("{steps}Compiling a v1\n")), [], "progress");
+        assert_eq!(missing("end work\nbegin work\n", "begin work\nend work\n"), []);
+        let found = trace("begin work\nwrite out\n").compare(&trace(steps), &[], &|| false);
+        assert_eq!((found.missing_before(1), found.missing_before(0)), (2, 0));
     }
 
     #[test]
