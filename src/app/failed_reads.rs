@@ -58,12 +58,12 @@ fn is_missing(load: &Load, error: &Error) -> bool {
 }
 
 impl App {
-    /// Finds the failed reads among the wants.
-    pub(super) fn find_failed_reads(&mut self, wants: &[Want]) {
+    /// Finds the failed reads among the wants, except for those that are `told` by overlays.
+    pub(super) fn find_failed_reads(&mut self, wants: &[Want], told: &[Want]) {
         self.failed_reads.clear();
         // The details of the token are never shown.
         let token = reconcile::token_want();
-        for want in wants.iter().filter(|want| **want != token) {
+        for want in wants.iter().filter(|want| **want != token && !told.contains(want)) {
             let Want::Load(load) = want else { continue };
             let Some(error) = self.store.error_of(&load.request) else { continue };
             if !self.store.knows(&load.request, load.pages.min(1)) && is_missing(load, error) {

@@ -134,7 +134,10 @@ impl App {
 
     fn reconcile(&mut self, effects: &mut Vec<Effect>) {
         let wants = self.wants();
-        self.find_failed_reads(&wants);
+        let view = self.view_of();
+        let telling = self.overlays.iter().filter(|overlay| overlay.tells_failed_reads());
+        let told: Vec<Want> = telling.flat_map(|overlay| overlay.wants(&view)).collect();
+        self.find_failed_reads(&wants, &told);
         let mut wanted: HashSet<TaskKey> = HashSet::new();
         let mut wake = None;
         let mut is_trying = self.in_flight.iter().any(|task| matches!(task, TaskKey::Load(..)));

@@ -3,13 +3,15 @@
 
 use crate::client::at;
 use labscope::api::client::{Client, Server};
-use labscope::api::jobs::{GetJob, GetTrace, Job};
+use labscope::api::jobs::{GetJob, GetTrace, Job, ListPipelineJobs};
+use labscope::api::pipelines::CreatePipeline;
 use labscope::api::{Endpoint, Error, Fault};
 use labscope::app::action::{Effect, Msg};
+use labscope::backend::{Clock, Modes, Options, Version, WorldKind, start};
 use labscope::runtime::executor::Executor;
 use labscope::store::{Follow, KnownPart, Load, Sink, Task, TaskKey, Value};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -130,13 +132,17 @@ async fn follow(turns: Vec<Turn>) -> (Heard, Result<(), Error>) {
 
 /// Resumes following from `held`.
 async fn go_on(turns: Vec<Turn>, held: KnownPart) -> (Heard, Result<(), Error>) {
-    let url = serve(turns).await;
-    let mut server: Server = at(&url);
+    let mut server: Server = at(&serve(turns).await);
     server.timeouts.read = Duration::from_millis(200);
+    follow_job(server, 7, held).await
+}
+
+/// Follows the trace of a job of a server from `held` on.
+async fn follow_job(server: Server, job_id: u64, held: KnownPart) -> (Heard, Result<(), Error>) {
     let (sender, mut inbox) = mpsc::channel(64);
     let mut executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
-    let request = GetTrace { id: 1_u64.into(), job_id: 7 }.request();
-    let status = Load::single(&GetJob { id: 1_u64.into(), job_id: 7 });
+    let request = GetTrace { id: 1_u64.into(), job_id }.request();
+    let status = Load::single(&GetJob { id: 1_u64.into(), job_id });
     let follow = Follow { request: request.clone(), status, is_complete: is_over, sink: || Box::new(Nothing) };
     executor.take(Effect::Start(Task::Follow(follow, held)));
     let mut heard = Heard::default();
@@ -276,6 +282,57 @@ async fn server_errors_are_retried_and_a_refusal_ends_the_follow() {
 }
 
 /// Returns so many lines that the beginning is far from the end.
+const WORLD: &str = r#"
+now = "2026-11-20T16:00:00Z"
+users = [{ username = "root", admin = true }, { username = "ada" }]
+[[projects]]
+path = "ada/hello"
+files = """
+-- .gitlab-ci.yml --
+long: { script: [COMMANDS] }
+"""
+script = """
+from 2026-11-02
+to 2026-11-20
+ada: Begin
+  + .gitlab-ci.yml
+"""
+[[runners]]
+name = "here"
+shared = true
+contacted = "1m"
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_of_the_local_server_is_followed_with_and_without_ranges() {
+    let commands: Vec<String> = (0..60).map(|n| format!("echo part {n} of a longer output")).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("world.toml");
+    std::fs::write(&file, WORLD.replace("COMMANDS", &commands.join(", "))).expect("written");
+    // By `Range`, by `byte_offset`, and with the whole text each time.
+    for (version, has_ranges) in [(Version::V19, true), (Version::V19, false), (Version::V17, false)] {
+        // The clock of the server is fast.
+        let (begin, begun) = ("2026-11-20T16:00:00Z".parse::<jiff::Timestamp>().expect("a time"), Instant::now());
+        let clock = Clock::new(move || begin.saturating_add(begun.elapsed() * 10).expect("a time"));
+        let modes = Modes { has_ranges, ..Modes::of(version) };
+        let options = Options { world: WorldKind::File(file.clone()), clock, modes, ..Options::default() };
+        let served = start(options).await.expect("a server on a free port");
+        let mut server = at(&served.base_url.parse().expect("an address"));
+        server.token = Some(served.tokens["ada"].clone().into());
+        let client = Client::new(server.clone()).expect("a client");
+        let create = CreatePipeline { id: 1_u64.into(), r#ref: "main".into(), variables: None, inputs: None };
+        let pipeline_id = client.call(&create).await.expect("a pipeline").id;
+        let list = ListPipelineJobs { id: 1_u64.into(), pipeline_id, scope: None };
+        let job_id = client.call(&list).await.expect("jobs")[0].id;
+        let (heard, outcome) = follow_job(server, job_id, KnownPart::default()).await;
+        outcome.expect("it ends well");
+        let whole = client.call(&GetTrace { id: 1_u64.into(), job_id }).await.expect("the trace");
+        assert_eq!(heard.text, String::from_utf8_lossy(&whole.bytes), "{version:?} {has_ranges}");
+        assert!(heard.text.contains("part 59") && heard.text.contains("Job succeeded") && heard.restarts == 0);
+        served.stop().await;
+    }
+}
+
 fn lines(word: &str, count: usize) -> String {
     (0..count).map(|line| format!("{word} {line}\n")).collect()
 }

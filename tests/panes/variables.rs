@@ -165,7 +165,10 @@ async fn the_effective_variables_come_from_all_owners_that_can_be_read() {
     harness.reply("GET /groups/acme/variables", [variable("LEVEL", "x"), variable("REGION", "x")]);
     harness.fail("GET /groups/acme%2Ftools/variables", 403, "403 Forbidden");
     harness.press("E").settle().await;
-    harness.expect("Effective variables of acme/tools/cli").expect("group acme/tools: not allowed");
+    harness
+        .expect("Effective variables of acme/tools/cli")
+        .expect("group acme/tools: not allowed")
+        .expect_no("Variables: ");
     assert!(harness.line_with("REGION").contains("group acme"), "{}", harness.picture());
     let in_popup = |harness: &Harness, words: &str| {
         harness

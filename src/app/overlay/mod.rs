@@ -94,6 +94,10 @@ pub trait Overlay {
     }
     /// Handles a change of the data that the overlay may show.
     fn changed(&mut self, _cx: &mut Cx) {}
+    /// Returns whether the overlay itself tells which of its reads failed.
+    fn tells_failed_reads(&self) -> bool {
+        false
+    }
     /// Returns whether the overlay shows a secret, which must disappear in time even where nothing else changes by itself.
     fn shows_secret(&self) -> bool {
         false

@@ -138,6 +138,10 @@ impl Overlay for EffectiveVariables {
         self.refresh(&cx.view);
     }
 
+    fn tells_failed_reads(&self) -> bool {
+        true
+    }
+
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let columns = [
             TableColumn::new("Key", Size::Fit { min: 8, max: 40 }),
