@@ -102,7 +102,7 @@ impl WriteCall<'_> {
     /// Records a push of a branch or tag, given by its full name, and starts its pipelines.
     pub fn record_push(&mut self, project: u64, git: &Git, ref_name: &str, before: Option<Oid>, after: Option<Oid>) {
         self.record_ref_change(project, git, ref_name, before, after);
-        self.start_push_pipelines(project, git, ref_name, after, false);
+        self.start_push_pipelines(project, git, ref_name, (before, after), false);
     }
 
     /// Records a push event for a branch or tag, given by its full name, and new versions of the merge requests from

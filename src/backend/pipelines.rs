@@ -369,7 +369,8 @@ pub fn run(
     variables: Vec<records::Variable>,
     inputs: &Inputs,
 ) -> Result<u64, Rejection> {
-    let new = NewPipeline { ref_name: &ref_name, is_tag: tag, commit, source, variables: &variables, inputs };
+    let (is_tag, base) = (tag, None);
+    let new = NewPipeline { ref_name: &ref_name, is_tag, commit, base, source, variables: &variables, inputs };
     let git = call.git(project)?;
     let configured = call.configured_jobs(project, &git, &new).transpose().map_err(|why| pipeline_error(&why))?;
     let jobs = configured.unwrap_or_else(|| planned(call.world, project.id, &ref_name));

@@ -108,7 +108,7 @@ fn input(name: &str, node: &Node) -> Result<InputSpec, String> {
     };
     let default = match node.get("default") {
         None | Some(Node::Null) => None,
-        Some(node) => Some(default(node, kind)),
+        Some(node) => Some(value_of(node, kind)),
     };
     Ok(InputSpec {
         name: name.to_owned(),
@@ -120,16 +120,26 @@ fn input(name: &str, node: &Node) -> Result<InputSpec, String> {
     })
 }
 
-/// Returns a default as JSON.
-fn default(node: &Node, kind: InputType) -> Value {
+/// Returns the values that an `include` gives to the inputs of a configuration.
+pub fn given_inputs(node: Option<&Node>, text: &str) -> Inputs {
+    let specs = inputs(split(text).0).unwrap_or_default();
+    let given = |(name, node): &(String, Node)| {
+        let kind = specs.iter().find(|spec| spec.name == *name).map_or(InputType::Text, |spec| spec.kind);
+        (name.clone(), value_of(node, kind))
+    };
+    node.and_then(Node::as_map).into_iter().flatten().map(given).collect()
+}
+
+/// Returns a value of the configuration as JSON.
+fn value_of(node: &Node, kind: InputType) -> Value {
     match (node, kind) {
         (Node::Text(text), InputType::Number) => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
         (Node::Text(text), _) => json!(text),
         (Node::Bool(value), InputType::Text) => json!(value.to_string()),
         (Node::Bool(value), _) => json!(value),
-        (Node::List(items), _) => Value::Array(items.iter().map(|item| default(item, InputType::Text)).collect()),
+        (Node::List(items), _) => Value::Array(items.iter().map(|item| value_of(item, InputType::Text)).collect()),
         (Node::Map(map), _) => {
-            Value::Object(map.iter().map(|(key, value)| (key.clone(), default(value, InputType::Text))).collect())
+            Value::Object(map.iter().map(|(key, value)| (key.clone(), value_of(value, InputType::Text))).collect())
         }
         (Node::Null | Node::Reference(_), _) => Value::Null,
     }

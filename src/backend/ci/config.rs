@@ -1,9 +1,11 @@
 //! Reads a CI configuration: which jobs a pipeline has, in which order they run, and what they print.
 
 use super::expression::{Variables, evaluate, expand, pattern};
+use super::files::{Files, Matcher};
 use crate::api::lint::Policy;
 use crate::backend::records::{JobWhen, Planned};
 use crate::domain::ci_config::{self, Inputs};
+use crate::domain::ci_variables::{scope_fits, scope_rank};
 use crate::domain::yaml::{self, Map, Node};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,10 +91,22 @@ pub struct Context {
     /// The event, such as `push` or `merge_request_event`.
     pub source: String,
     pub variables: Variables,
+    /// The variables of some environments, from the outermost group to the project.
+    pub scoped: Vec<ScopedVariable>,
     /// The values of the inputs of the configuration.
     pub inputs: Inputs,
     /// Whether all jobs are read, whatever rules say about the pipeline.
     pub takes_all: bool,
+}
+
+/// A variable that jobs of some environments have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScopedVariable {
+    pub scope: String,
+    pub key: String,
+    pub value: String,
+    /// The depth of its group, or a higher number for the project.
+    pub level: usize,
 }
 
 /// A job that a configuration defines.
@@ -139,15 +153,12 @@ fn invalid<T>(why: impl Into<String>) -> Result<T> {
     Err(Problem::Invalid(why.into()))
 }
 
-/// Returns the content of a file of the repository; `None` if it does not exist.
-pub type ReadFile<'r> = dyn Fn(&str) -> Option<String> + 'r;
-
 /// Returns the jobs of the pipeline that the configuration `text` has in a context, stage by stage.
 ///
 /// # Errors
 /// Fails if the configuration is invalid or excludes the pipeline.
-pub fn read(text: &str, context: &Context, file: &ReadFile) -> Result<Vec<Definition>> {
-    Reader::of(file).read(text, context)
+pub fn read(text: &str, context: &Context, files: &dyn Files) -> Result<Vec<Definition>> {
+    Reader::of(files).read(text, context)
 }
 
 /// A configuration with those that it includes.
@@ -160,8 +171,8 @@ pub struct Merged {
 }
 
 /// Merges a configuration with those that it includes. The defaults of its inputs count, or their names without one.
-pub fn merged(text: &str, file: &ReadFile) -> Merged {
-    let reader = Reader::of(file);
+pub fn merged(text: &str, files: &dyn Files) -> Merged {
+    let reader = Reader::of(files);
     let (header, _) = ci_config::split(text);
     let specs = ci_config::inputs(header).unwrap_or_default();
     let placeholder = |spec: ci_config::InputSpec| Some((spec.name.clone(), spec.placeholder()?));
@@ -176,17 +187,19 @@ pub fn merged(text: &str, file: &ReadFile) -> Merged {
 
 /// Reads a configuration with the files that it includes, within bounds.
 struct Reader<'r> {
-    file: &'r ReadFile<'r>,
-    files: Cell<usize>,
+    files: &'r dyn Files,
+    matcher: Matcher<'r>,
+    /// The number of included files.
+    included: Cell<usize>,
     paths: RefCell<Vec<String>>,
     bytes: Cell<usize>,
     values: Cell<usize>,
 }
 
 impl<'r> Reader<'r> {
-    fn of(file: &'r ReadFile<'r>) -> Reader<'r> {
-        let (files, bytes, values) = (Cell::default(), Cell::default(), Cell::default());
-        Reader { file, files, paths: RefCell::default(), bytes, values }
+    fn of(files: &'r dyn Files) -> Reader<'r> {
+        let (included, bytes, values) = (Cell::default(), Cell::default(), Cell::default());
+        Reader { files, matcher: Matcher::new(files), included, paths: RefCell::default(), bytes, values }
     }
 
     fn read(&self, text: &str, context: &Context) -> Result<Vec<Definition>> {
@@ -201,12 +214,12 @@ impl<'r> Reader<'r> {
 
     /// Returns the content of a local file.
     fn local(&self, path: &str) -> Result<String> {
-        self.files.update(|files| files + 1);
+        self.included.update(|included| included + 1);
         self.paths.borrow_mut().push(path.trim_start_matches('/').to_owned());
-        if self.files.get() > MAX_FILES {
+        if self.included.get() > MAX_FILES {
             return invalid(format!("Maximum of {MAX_FILES} nested includes are allowed!"));
         }
-        let text = (self.file)(path.trim_start_matches('/'));
+        let text = self.files.read(path.trim_start_matches('/'));
         Ok(text.ok_or_else(|| format!("Local file `{path}` does not exist!"))?)
     }
 
@@ -231,7 +244,8 @@ impl<'r> Reader<'r> {
                     None => return invalid("This server can include only local files: include: local"),
                 },
             };
-            match self.parse(&self.local(&path)?, &Inputs::new())? {
+            let text = self.local(&path)?;
+            match self.parse(&text, &ci_config::given_inputs(include.get("inputs"), &text))? {
                 Node::Map(included) => out = merge(out, included),
                 Node::Null => {}
                 _ => return invalid(format!("Included file `{path}` does not have valid YAML syntax!")),
@@ -446,6 +460,7 @@ impl<'p> Pipeline<'p> {
     fn decide(&self, name: &str, job: &Node) -> Result<Option<Decision>> {
         let mut variables = self.variables.clone();
         variables.extend(variables_of(job.get("variables"))?);
+        self.add_scoped(job, &mut variables);
         if let Some(rules) = job.get("rules").filter(|rules| **rules != Node::Null) {
             let decided = self.rules(&format!("jobs:{name}"), rules, &variables)?;
             if self.context.takes_all {
@@ -478,7 +493,7 @@ impl<'p> Pipeline<'p> {
                     .ok_or_else(|| format!("{what}:rules:rule if invalid expression syntax"))?,
                 None => true,
             };
-            if !is_true {
+            if !is_true || !self.files_match(rule, variables) {
                 continue;
             }
             let allow_failure = match rule.get("allow_failure") {
@@ -494,6 +509,23 @@ impl<'p> Pipeline<'p> {
             }));
         }
         Ok(None)
+    }
+
+    /// Returns whether the files of the commit are those that a rule asks for.
+    fn files_match(&self, rule: &Node, variables: &Variables) -> bool {
+        let patterns = |key: &str| rule.get(key).and_then(|node| node.get("paths").unwrap_or(node).texts());
+        let matcher = &self.reader.matcher;
+        patterns("changes").is_none_or(|patterns| matcher.is_changed(&patterns, variables))
+            && patterns("exists").is_none_or(|patterns| matcher.exists(&patterns, variables))
+    }
+
+    /// Adds the variables of the environment of a job.
+    fn add_scoped(&self, job: &Node, variables: &mut Variables) {
+        let Some(environment) = environment_of(job).map(|name| expand(&name, variables)) else { return };
+        let fits = |variable: &&ScopedVariable| scope_fits(&variable.scope, &environment);
+        let mut fitting: Vec<&ScopedVariable> = self.context.scoped.iter().filter(fits).collect();
+        fitting.sort_by_key(|variable| (variable.level, scope_rank(&variable.scope, &environment)));
+        variables.extend(fitting.into_iter().map(|variable| (variable.key.clone(), variable.value.clone())));
     }
 
     /// Returns whether an `only` or `except` matches the pipeline.
@@ -569,8 +601,7 @@ impl<'p> Pipeline<'p> {
         let allow_failure = decision.allow_failure.or(of_job).unwrap_or(manual && !decision.by_rule);
         let needs = job.get("needs").map(|needs| self.needs(name, needs)).transpose()?;
         let texts = |node: Option<&Node>| node.and_then(Node::texts).unwrap_or_default();
-        let environment =
-            job.get("environment").and_then(|node| node.to_text().or_else(|| node.get("name")?.to_text()));
+        let environment = environment_of(job);
         let plan = Planned {
             name: name.to_owned(),
             stage: self.stage(job),
@@ -718,10 +749,12 @@ impl<'p> Pipeline<'p> {
         let Some(path) = path.filter(|_| self.context.source != CHILD) else {
             return invalid(format!("jobs:{name}:trigger this server can start only child pipelines: include: local"));
         };
-        let (source, inputs) = (CHILD.into(), Inputs::new());
-        let mut context = Context { source, variables: variables.clone(), inputs, ..self.context.clone() };
+        let text = self.reader.local(path)?;
+        let inputs = ci_config::given_inputs(first.and_then(|node| node.get("inputs")), &text);
+        let mut context =
+            Context { source: CHILD.into(), variables: variables.clone(), inputs, ..self.context.clone() };
         context.variables.insert("CI_PIPELINE_SOURCE".into(), CHILD.into());
-        self.reader.read(&self.reader.local(path)?, &context)
+        self.reader.read(&text, &context)
     }
 }
 
@@ -735,6 +768,11 @@ fn is_share(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
     let share = text.strip_prefix(' ').and_then(|share| share.split_once('/'));
     share.is_some_and(|(number, count)| digits(number) && digits(count))
+}
+
+/// Returns the name of the environment of a job, as it is written.
+fn environment_of(job: &Node) -> Option<String> {
+    job.get("environment").and_then(|node| node.to_text().or_else(|| node.get("name")?.to_text()))
 }
 
 /// Returns a policy of a job. A job without policies and rules has that of all branches and tags.
@@ -795,12 +833,26 @@ mod tests {
         Context { ref_name: ref_name.into(), is_tag, source: source.into(), variables, ..Context::default() }
     }
 
+    impl<F: Fn(&str) -> Option<String>> Files for F {
+        fn read(&self, path: &str) -> Option<String> {
+            self(path)
+        }
+
+        fn paths(&self) -> Vec<String> {
+            ["Dockerfile", "src/main.rs"].map(str::to_owned).into()
+        }
+
+        fn changed(&self) -> Option<Vec<String>> {
+            Some(vec!["src/main.rs".to_owned()])
+        }
+    }
+
     fn commands(definition: &Definition) -> Vec<&str> {
         definition.commands().map(String::as_str).collect()
     }
 
     fn read_all(text: &str, context: &Context) -> Result<Vec<Definition>> {
-        read(text, context, &|path| match path {
+        read(text, context, &|path: &str| match path {
             "ci/more.yml" => {
                 Some("stages: [build, test]\nincluded:\n  script: make\nown:\n  script: never\n  tags: [a]".into())
             }
@@ -950,6 +1002,45 @@ child: { trigger: { include: ci/child.yml } }
                 other => panic!("{text}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn rules_ask_for_files_and_for_variables_of_environments() {
+        let names = |text: &str, context: &Context| -> Vec<String> {
+            read_all(text, context).unwrap().into_iter().map(|job| job.plan.name).collect()
+        };
+        let text = "a: { script: x, rules: [{ changes: ['src/**/*.rs'] }] }\nb: { script: x, rules: [{ changes: { paths: \
+                    ['docs/*'] } }] }\nc: { script: x, rules: [{ exists: [Dockerfile] }] }\nd: { script: x, rules: [{ \
+                    exists: ['**/Makefile'] }] }\n";
+        assert_eq!(names(text, &on("main", "push")), ["a", "c"]);
+        let scoped = |scope: &str, value: &str, level: usize| ScopedVariable {
+            scope: scope.into(),
+            key: "MODE".into(),
+            value: value.into(),
+            level,
+        };
+        let scoped = vec![scoped("prod*", "deep", 1), scoped("production", "outer", 0), scoped("review/*", "quick", 2)];
+        let context = Context { scoped, ..on("main", "push") };
+        let text = "a: { script: x, environment: production, rules: [{ if: $MODE == 'deep' }] }\nb: { script: x, rules: [{ \
+                    if: $MODE }] }\nc: { script: x, environment: { name: review/a }, rules: [{ if: $MODE == 'quick' }] }\n";
+        assert_eq!(names(text, &context), ["a", "c"]);
+    }
+
+    #[test]
+    fn included_files_get_inputs() {
+        let included = |_: &str| {
+            Some(
+                "spec:\n  inputs:\n    stage:\n    count:\n      type: number\n      default: 1\n---\n$[[ inputs.stage \
+                 ]]-job: { script: 'run $[[ inputs.count ]]' }\n"
+                    .to_owned(),
+            )
+        };
+        let text = "include: { local: ci/x.yml, inputs: { stage: deep, count: 3 } }";
+        let jobs = read(text, &on("main", "push"), &included).unwrap();
+        assert_eq!((jobs[0].plan.name.as_str(), commands(&jobs[0])), ("deep-job", vec!["run 3"]));
+        let missing = read("include: ci/x.yml", &on("main", "push"), &included).unwrap_err();
+        let why = "`stage` input: required value has not been provided";
+        assert_eq!(missing, Problem::Invalid(why.into()));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Checks of CI configurations, without running them.
 
 use super::config::{self, Context, Definition, Problem};
-use super::{NO_INPUTS, NewPipeline, config_path, read_file};
+use super::files::{CommitFiles, Files};
+use super::{NO_INPUTS, NewPipeline, config_path};
 use crate::api::lint::{Include, Lint, LintContent, LintJob, LintProject, Need};
 use crate::backend::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use crate::backend::git::Git;
@@ -60,18 +61,27 @@ impl<W: Deref<Target = World>> Call<W> {
             return Lint { errors: vec!["Please provide content of .gitlab-ci.yml".into()], ..Lint::default() };
         };
         let is_tag = git.branch_head(name).is_none() && git.tag(name).is_some();
-        let new = NewPipeline { ref_name: name, is_tag, commit, source: SOURCE, variables: &[], inputs: NO_INPUTS };
-        let variables = self.ci_variables(project, git, &new, None);
+        let new = NewPipeline {
+            ref_name: name,
+            is_tag,
+            commit,
+            base: None,
+            source: SOURCE,
+            variables: &[],
+            inputs: NO_INPUTS,
+        };
+        let (variables, scoped) = self.ci_variables(project, git, &new, None);
         let inputs = Inputs::new();
         // Without a trial, it does not matter whether there are jobs for this very pipeline.
         let (ref_name, source, takes_all) = (name.to_owned(), SOURCE.into(), !check.is_trial);
-        let context = Context { ref_name, is_tag, source, variables, inputs, takes_all };
-        let (definitions, errors) = match config::read(&text, &context, &|path| read_file(git, commit, path)) {
+        let context = Context { ref_name, is_tag, source, variables, scoped, inputs, takes_all };
+        let files = CommitFiles { git, commit, base: None };
+        let (definitions, errors) = match config::read(&text, &context, &files) {
             Ok(definitions) => (definitions, Vec::new()),
             Err(Problem::Filtered(_)) if !check.is_trial => (Vec::new(), Vec::new()),
             Err(problem) => (Vec::new(), vec![problem.text().to_owned()]),
         };
-        let merged = config::merged(&text, &|path| read_file(git, commit, path));
+        let merged = config::merged(&text, &files);
         let include = |location: String| Include {
             r#type: "local".into(),
             location,
@@ -96,7 +106,7 @@ fn lint_project(call: &ReadCall, input: LintProject) -> Outcome<Lint> {
     let branch = project.default_branch.clone().ok_or_else(|| Rejection::not_found("Repository"))?;
     let name = input.content_ref.or(input.sha).filter(|name| !name.is_empty()).unwrap_or(branch);
     let commit = git.commit_at(Some(&name), "Commit")?.id;
-    let text = read_file(&git, commit, config_path(project));
+    let text = CommitFiles { git: &git, commit, base: None }.read(config_path(project));
     let name = input.dry_run_ref.filter(|name| !name.is_empty()).unwrap_or(name);
     let check = Check { is_trial: input.dry_run == Some(true), includes_jobs: input.include_jobs == Some(true) };
     ok(call.lint(project, &git, (&name, commit), text, &check))

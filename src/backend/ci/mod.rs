@@ -2,6 +2,7 @@
 
 mod config;
 mod expression;
+mod files;
 pub mod lint;
 
 pub use config::MERGE_REQUEST;
@@ -13,8 +14,9 @@ use super::runner::{self, PipelinePlan};
 use super::world::World;
 use crate::api::variables::ALL_ENVIRONMENTS;
 use crate::domain::ci_config::Inputs;
-use config::{Context, Definition, Problem};
+use config::{Context, Definition, Problem, ScopedVariable};
 use expression::Variables;
+use files::{CommitFiles, Files};
 use git2::{ObjectType, Oid};
 use std::fmt::Write as _;
 use std::ops::Deref;
@@ -34,6 +36,8 @@ pub struct NewPipeline<'n> {
     pub ref_name: &'n str,
     pub is_tag: bool,
     pub commit: Oid,
+    /// The commit since which files count as changed; without one, all do.
+    pub base: Option<Oid>,
     /// The event that starts it, such as `push` or `api`.
     pub source: &'n str,
     /// The variables that it is started with.
@@ -52,13 +56,6 @@ impl Problem {
     }
 }
 
-/// Returns the file of a commit at a path, as text.
-fn read_file(git: &Git, commit: Oid, path: &str) -> Option<String> {
-    let root = git.folder(git.find_commit(commit).ok()?.tree_id).ok()?;
-    let (_, bytes) = git.file(&root, path).ok()??;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// Returns the path of the CI configuration of a project.
 fn config_path(project: &Project) -> &str {
     let is_path = |path: &&str| !path.is_empty() && !path.contains('@') && !path.contains("://");
@@ -68,7 +65,7 @@ fn config_path(project: &Project) -> &str {
 impl<W: Deref<Target = World>> Call<W> {
     /// Returns whether a commit has a CI configuration.
     pub fn is_configured(&self, project: &Project, git: &Git, commit: Oid) -> bool {
-        read_file(git, commit, config_path(project)).is_some()
+        CommitFiles { git, commit, base: None }.read(config_path(project)).is_some()
     }
 
     /// Returns the jobs that the CI configuration of a commit has for a pipeline; `None` if there is none.
@@ -79,20 +76,29 @@ impl<W: Deref<Target = World>> Call<W> {
         new: &NewPipeline,
         mr: Option<&MergeRequest>,
     ) -> Option<Result<Vec<Definition>, Problem>> {
-        let text = read_file(git, new.commit, config_path(project))?;
+        let files = CommitFiles { git, commit: new.commit, base: new.base };
+        let text = files.read(config_path(project))?;
+        let (variables, scoped) = self.ci_variables(project, git, new, mr);
         let context = Context {
             ref_name: new.ref_name.to_owned(),
             is_tag: new.is_tag,
             source: new.source.to_owned(),
-            variables: self.ci_variables(project, git, new, mr),
+            variables,
+            scoped,
             inputs: new.inputs.clone(),
             takes_all: false,
         };
-        Some(config::read(&text, &context, &|path| read_file(git, new.commit, path)))
+        Some(config::read(&text, &context, &files))
     }
 
-    /// Returns the variables that every pipeline has.
-    fn ci_variables(&self, project: &Project, git: &Git, new: &NewPipeline, mr: Option<&MergeRequest>) -> Variables {
+    /// Returns the variables that every pipeline has, and those of some environments.
+    fn ci_variables(
+        &self,
+        project: &Project,
+        git: &Git,
+        new: &NewPipeline,
+        mr: Option<&MergeRequest>,
+    ) -> (Variables, Vec<ScopedVariable>) {
         let sha = new.commit.to_string();
         let message = git.find_commit(new.commit).map(|commit| commit.message).unwrap_or_default();
         let user = self.rights.user.and_then(|id| self.world.users.get(id));
@@ -149,19 +155,33 @@ impl<W: Deref<Target = World>> Call<W> {
         }
         // Those of inner groups override those of outer ones, and those of the project all of them. Those of an
         // environment are for its jobs alone.
+        let mut scoped: Vec<ScopedVariable> = Vec::new();
         let groups = self.world.groups_above(project).into_iter().rev().map(|id| Some(Scope::Group(id)));
-        for place in [None].into_iter().chain(groups).chain([Some(Scope::Project(project.id))]) {
-            let is_given = |row: &&CiVariable| {
-                row.place == place && row.environment_scope == ALL_ENVIRONMENTS && (!row.protected || is_protected)
-            };
-            for row in self.world.ci_variables.iter().filter(is_given) {
+        let places = [None].into_iter().chain(groups).chain([Some(Scope::Project(project.id))]);
+        for (level, place) in places.enumerate() {
+            let is_given = |row: &&CiVariable| row.place == place && (!row.protected || is_protected);
+            let (all, some): (Vec<&CiVariable>, Vec<&CiVariable>) = self
+                .world
+                .ci_variables
+                .iter()
+                .filter(is_given)
+                .partition(|row| row.environment_scope == ALL_ENVIRONMENTS);
+            for row in all {
                 set(&row.key, &row.value);
+                scoped.retain(|outer| outer.key != row.key);
             }
+            scoped.extend(some.into_iter().map(|row| ScopedVariable {
+                scope: row.environment_scope.clone(),
+                key: row.key.clone(),
+                value: row.value.clone(),
+                level,
+            }));
         }
         for variable in new.variables {
             set(&variable.key, &variable.value);
+            scoped.retain(|outer| outer.key != variable.key);
         }
-        variables
+        (variables, scoped)
     }
 }
 
@@ -186,26 +206,30 @@ impl WriteCall<'_> {
 
     /// Starts the pipelines that a push of a branch or a tag, given by its full name, causes: its own, and those of the
     /// merge requests from the branch. If the pusher asks for none, they are skipped.
-    pub fn start_push_pipelines(&mut self, project: u64, git: &Git, ref_name: &str, after: Option<Oid>, skips: bool) {
+    pub fn start_push_pipelines(
+        &mut self,
+        project: u64,
+        git: &Git,
+        ref_name: &str,
+        (before, after): (Option<Oid>, Option<Oid>),
+        skips: bool,
+    ) {
         let Some(project) = self.world.projects.get(project).cloned() else { return };
         let Some(commit) = after.and_then(|id| git.peel(id).ok()?) else { return };
         let (branch, tag) = (ref_name.strip_prefix("refs/heads/"), ref_name.strip_prefix("refs/tags/"));
         let Some(name) = branch.or(tag) else { return };
         let (is_tag, source) = (tag.is_some(), "push");
-        let new = NewPipeline { ref_name: name, is_tag, commit, source, variables: &[], inputs: NO_INPUTS };
+        let base = before.filter(|_| !is_tag);
+        let new = NewPipeline { ref_name: name, is_tag, commit, base, source, variables: &[], inputs: NO_INPUTS };
         self.start_configured(&project, git, &new, None, skips);
         let is_of_branch = |mr: &&MergeRequest| {
             mr.state == State::Opened && mr.source_project == project.id && Some(&*mr.source_branch) == branch
         };
         let open: Vec<MergeRequest> = self.world.merge_requests.iter().filter(is_of_branch).cloned().collect();
         for mr in open {
-            self.start_configured(
-                &project,
-                git,
-                &NewPipeline { source: MERGE_REQUEST, ..new.clone() },
-                Some(&mr),
-                skips,
-            );
+            let base = self.merge_request_base(&mr, git, commit);
+            let new = NewPipeline { source: MERGE_REQUEST, base, ..new.clone() };
+            self.start_configured(&project, git, &new, Some(&mr), skips);
         }
     }
 
@@ -215,8 +239,15 @@ impl WriteCall<'_> {
         let git = self.git(&project).ok()?;
         let commit = git.branch_head(&mr.source_branch)?;
         let (ref_name, source) = (&*mr.source_branch, MERGE_REQUEST);
-        let new = NewPipeline { ref_name, is_tag: false, commit, source, variables: &[], inputs: NO_INPUTS };
+        let base = self.merge_request_base(mr, &git, commit);
+        let new = NewPipeline { ref_name, is_tag: false, commit, base, source, variables: &[], inputs: NO_INPUTS };
         self.start_configured(&project, &git, &new, Some(mr), false)
+    }
+
+    /// Returns the commit at which the branch of a merge request starts, if its target is in the same repository.
+    fn merge_request_base(&self, mr: &MergeRequest, git: &Git, head: Oid) -> Option<Oid> {
+        let target = git.branch_head(&mr.target_branch).filter(|_| mr.target_project == mr.source_project)?;
+        git.merge_base(target, head).ok()?
     }
 
     /// Starts a pipeline if the CI configuration has one. A mistake in the configuration becomes a failed pipeline.

@@ -263,7 +263,8 @@ fn accept(call: &mut WriteCall, push: &Push, quarantine: Option<&Quarantine>) ->
     for (number, pushed) in named.enumerate() {
         call.record_ref_change(project.id, &git, &pushed.name, pushed.before, pushed.after);
         if number < MAX_PIPELINES {
-            call.start_push_pipelines(project.id, &git, &pushed.name, pushed.after, skips);
+            let ends = (pushed.before, pushed.after);
+            call.start_push_pipelines(project.id, &git, &pushed.name, ends, skips);
         }
     }
     let messages = messages(call, &project, &kept, push);
