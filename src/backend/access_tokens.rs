@@ -102,21 +102,29 @@ fn find<W: Deref<Target = World>>(call: &Call<W>, project: u64, id: u64) -> Resu
     found.ok_or_else(|| Rejection::not_found(&what))
 }
 
+/// Returns a token without its secret.
+pub fn show_token<W: Deref<Target = World>>(call: &Call<W>, token: &Token) -> AccessToken {
+    let is_own = call.rights.token == Some(token.id);
+    AccessToken {
+        id: token.id,
+        name: token.name.clone(),
+        created_at: Some(time(token.created_at)),
+        // Tokens of worlds have no scopes, which means all.
+        scopes: if token.scopes.is_empty() { vec!["api".into()] } else { token.scopes.clone() },
+        user_id: token.user,
+        active: token.expires_at.is_none_or(|at| at > call.now),
+        expires_at: token.expires_at.map(|at| at.strftime("%Y-%m-%d").to_string().as_str().into()),
+        description: token.description.clone().into(),
+        last_used_at: is_own.then(|| time(call.now)).into(),
+        ..AccessToken::default()
+    }
+}
+
 fn show<W: Deref<Target = World>>(call: &Call<W>, token: &Token, secret: Option<String>) -> ProjectToken {
     let place = token.project.map(Scope::Project);
     let member = call.world.members.iter().find(|member| member.user == token.user && Some(member.place) == place);
     ProjectToken {
-        token: AccessToken {
-            id: token.id,
-            name: token.name.clone(),
-            created_at: Some(time(token.created_at)),
-            scopes: token.scopes.clone(),
-            user_id: token.user,
-            active: token.expires_at.is_none_or(|at| at > call.now),
-            expires_at: token.expires_at.map(|at| at.strftime("%Y-%m-%d").to_string().as_str().into()),
-            description: token.description.clone().into(),
-            ..AccessToken::default()
-        },
+        token: show_token(call, token),
         access_level: member.map_or(0, |member| member.level.into()),
         secret,
     }
@@ -133,12 +141,13 @@ fn get(call: &ReadCall, input: GetProjectToken) -> Outcome<ProjectToken> {
     ok(show(call, find(call, project, input.token_id)?, None))
 }
 
-fn new_secret() -> Result<String, Rejection> {
+/// Returns the secret of a new token.
+pub fn new_secret() -> Result<String, Rejection> {
     access_token().ok_or_else(|| Rejection::internal_error("no random numbers"))
 }
 
 /// Returns the time at which a token expires: at the start of a day, by default some days from now.
-fn expiry(call: &WriteCall, given: Option<&str>, days: i32) -> Result<Option<Timestamp>, Rejection> {
+pub fn expiry(call: &WriteCall, given: Option<&str>, days: i32) -> Result<Option<Timestamp>, Rejection> {
     let today = call.now.to_zoned(TimeZone::UTC).date();
     let date = match day("expires_at", given.unwrap_or_default())? {
         Some(date) if date <= today => {

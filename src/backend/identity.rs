@@ -1,8 +1,8 @@
 //! Identity: the server's version, and the scopes of the caller's token.
 
+use super::access_tokens::show_token;
 use super::call::{Outcome, ReadCall, ok};
 use super::mount::Mount;
-use super::presenters::time;
 use super::rejection::Rejection;
 use crate::api::identity::{AccessToken, AgentServer, GetMetadata, GetOwnToken, GetVersion, Version};
 
@@ -26,16 +26,5 @@ fn own_token(call: &ReadCall, _: GetOwnToken) -> Outcome<AccessToken> {
             "400 Bad request - This endpoint requires token type to be a personal access token",
         ));
     }
-    ok(AccessToken {
-        id: token.id,
-        name: token.name.clone(),
-        scopes: if token.scopes.is_empty() { vec!["api".into()] } else { token.scopes.clone() },
-        user_id: token.user,
-        created_at: Some(time(token.created_at)),
-        description: token.description.clone().into(),
-        last_used_at: Some(time(call.now)).into(),
-        active: true,
-        expires_at: token.expires_at.map(|at| at.strftime("%Y-%m-%d").to_string().as_str().into()),
-        ..AccessToken::default()
-    })
+    ok(show_token(call, token))
 }

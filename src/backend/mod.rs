@@ -52,6 +52,7 @@ mod notifications;
 mod oauth;
 pub mod page;
 pub mod params;
+mod personal_tokens;
 mod pipelines;
 mod positions;
 mod presenters;

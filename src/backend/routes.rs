@@ -5,9 +5,9 @@ use super::{
     access_tokens, avatars, award_emoji, branches, changelog, ci, commit_discussions, commits, decisions, dependencies,
     deployments, discussions, draft_notes, environments, events, files, forks, git_http, groups, hooks, identity,
     issue_links, issues, jobs, keys, labels, license, members, merge_requests, milestones, namespaces, notes,
-    notifications, oauth, pipelines, projects, protected_branches, protected_tags, quick_actions, releases, repository,
-    runners, schedules, search, snippets, subscriptions, tags, test_reports, time_tracking, todos, uploads, users,
-    variables, versions,
+    notifications, oauth, personal_tokens, pipelines, projects, protected_branches, protected_tags, quick_actions,
+    releases, repository, runners, schedules, search, snippets, subscriptions, tags, test_reports, time_tracking,
+    todos, uploads, users, variables, versions,
 };
 use crate::api::{self, Description, Route};
 
@@ -44,6 +44,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     namespaces::mount,
     notes::mount,
     notifications::mount,
+    personal_tokens::mount,
     pipelines::mount,
     projects::mount,
     protected_branches::mount,
@@ -80,6 +81,7 @@ const SERVER_ONLY: &[&[Description]] = &[
     merge_requests::ALL,
     milestones::ALL,
     namespaces::ALL,
+    personal_tokens::ALL,
     pipelines::ALL,
     projects::ALL,
     protected_branches::ALL,

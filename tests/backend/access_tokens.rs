@@ -1,4 +1,4 @@
-//! Access tokens of projects, and the users that they act as.
+//! Access tokens of projects, with the users that they act as, and those of people.
 
 use crate::{Server, WORLD, each, json};
 use reqwest::Method;
@@ -50,6 +50,39 @@ async fn a_token_acts_as_a_member_of_its_project_alone() {
     assert_eq!(server.delete("ada", &format!("{AT}/{}", rotated["id"])).await.status(), 204);
     json(with(&server, &rotated["token"], Method::GET, "/user").await, 401).await;
     json(server.get("ada", &one).await, 404).await;
+}
+
+#[tokio::test]
+async fn personal_tokens_are_listed_replaced_and_revoked() {
+    let server = server().await;
+    let at = "/personal_access_tokens";
+    let own = server.read("ada", &format!("{at}/self")).await;
+    assert_eq!(server.read("ada", at).await, value!([own]));
+    assert_eq!(server.read("ada", &format!("{at}?state=inactive")).await, value!([]));
+    json(server.get("ada", &format!("{at}?state=x")).await, 400).await;
+    let all = server.read("root", at).await.as_array().unwrap().len();
+    assert!(all > 1, "administrators see all");
+    let others = server.read("root", &format!("{at}/self")).await["id"].clone();
+    for path in [format!("{at}/{others}"), format!("{at}?user_id=1"), format!("{at}/999")] {
+        json(server.get("ada", &path).await, 401).await;
+    }
+    json(server.post("ada", &format!("{at}/{others}/rotate"), &[]).await, 401).await;
+    assert_eq!(server.delete("ada", &format!("{at}/{others}")).await.status(), 401);
+    json(server.get("root", &format!("{at}/999")).await, 404).await;
+    json(server.get("", at).await, 401).await;
+    let wrong = [("expires_at", "2020-01-01")];
+    json(server.post("ada", &format!("{at}/self/rotate"), &wrong).await, 400).await;
+
+    let rotated = json(server.post("ada", &format!("{at}/self/rotate"), &[]).await, 200).await;
+    assert_eq!((&rotated["name"], &rotated["expires_at"]), (&own["name"], &value!("2026-11-27")));
+    json(server.get("ada", "/user").await, 401).await;
+    let again = format!("{at}/{}/rotate", rotated["id"]);
+    let again = json(with(&server, &rotated["token"], Method::POST, &again).await, 200).await;
+    json(with(&server, &rotated["token"], Method::GET, "/user").await, 401).await;
+    let token = &again["token"];
+    assert_eq!(json(with(&server, token, Method::GET, "/user").await, 200).await["username"], "ada");
+    assert_eq!(with(&server, token, Method::DELETE, &format!("{at}/self")).await.status(), 204);
+    json(with(&server, token, Method::GET, "/user").await, 401).await;
 }
 
 #[tokio::test]

@@ -210,6 +210,14 @@ fn expected(method: &Method, path: &str, kind: Kind) -> Verdict {
         true => Verdict::Answered,
         false => Verdict::Unauthorized,
     };
+    let verdict = verdict(writes, path, kind, anonymous);
+    // Only administrators learn which tokens of others exist.
+    let is_of_others = path.contains("/personal_access_tokens/{token_id}") && verdict == Verdict::Answered;
+    if is_of_others { Verdict::Unauthorized } else { verdict }
+}
+
+/// Says what must happen for a kind of token, where `anonymous` is the verdict about callers without one.
+fn verdict(writes: bool, path: &str, kind: Kind, anonymous: Verdict) -> Verdict {
     match kind {
         None => anonymous,
         Garbage | Revoked | Refresh => Verdict::Unauthorized,
@@ -388,6 +396,10 @@ async fn every_route_answers_every_kind_of_token_as_documented() {
             (method, path.as_str(), *kind, WAYS.get((index + other) % WAYS.len()).copied().unwrap_or(Way::Header))
         })
     });
+    // A token that is revoked or replaced cannot be used by the other calls.
+    let ends_token =
+        |method: &Method, path: &str| *method != Method::GET && path.contains("/personal_access_tokens/self");
+    let calls = calls.filter(|(method, path, ..)| !ends_token(method, path));
     let (server, tokens) = (&server, &tokens);
     let mut wrong: Vec<String> = futures::stream::iter(calls)
         .map(|(method, path, kind, way)| async move {
