@@ -446,7 +446,7 @@ impl PaneKind for CiConfig {
         Command::new("ci.previous_message", &["{"], "Previous message", |pane: &mut CiConfig, cx| {
             pane.go_to_message(false, cx);
         }),
-        Command::new("ci.create", &["e"], "Create file", CiConfig::create)
+        Command::new("ci.edit", &["e"], "Create file in editor", CiConfig::create)
             .writes()
             .when(|pane, view| pane.new_file(view).map(|_| ())),
         Command::new("ci.run", &["+"], "Run pipeline…", CiConfig::run).footer("run").writes(),
@@ -540,9 +540,9 @@ impl Pane for CiConfig {
         let lint = self.linted(view);
         if self.is_missing(view) {
             let name = self.git_ref.as_ref().map(GitRef::short).or(project::default_branch(view, &self.project));
-            let (name, file) = (text::sanitize(name.unwrap_or_default()), self.file(view).unwrap_or(FILE));
+            let (name, file) = (text::sanitize(name.unwrap_or("the default branch")), self.file(view).unwrap_or(FILE));
             let why = format!("No CI configuration: {name} has no file {}.", text::sanitize(file));
-            return view.draw_empty(buf, area, &why, "‹.create› creates it: a job is a name with a script below it");
+            return view.draw_empty(buf, area, &why, "‹.edit› creates it: a job is a name with a script below it");
         }
         let (Some(sheet), Some(doc_state)) = (self.sheet(view), self.docs.get(self.tab)) else {
             return match lint.and_then(|lint| lint.error.filter(|_| lint.value.is_none())) {

@@ -64,7 +64,9 @@ async fn random_requests_never_break_the_server() {
     let server = Server::of(WORLD, &Default::default()).await;
     let mut dice = Dice(2026);
     let operations: Vec<_> = labscope::backend::operations().collect();
-    for (endpoint, route) in &operations {
+    // Do not end the tokens of the other requests.
+    let ends_token = |method: &str, path: &str| path.starts_with("/personal_access_tokens/") && method != "GET";
+    for (endpoint, route) in operations.iter().filter(|(e, route)| !ends_token(e.method.as_str(), route.path)) {
         for round in 0..10 {
             let deletes = endpoint.method == Method::DELETE;
             let slot = |segment: &str, dice: &mut Dice| match segment.starts_with('{') {

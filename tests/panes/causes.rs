@@ -56,7 +56,7 @@ async fn the_cause_is_on_the_first_screen() {
         (traces!("jest"), "Received: 125", "added 412 packages"),
         (traces!("gradle"), "AssertionFailedError: expected: <5431>", "> Task :jar"),
         (traces!("make"), "ramp.cpp:48:21: error: 'soak_time' was not", "Build files"),
-        (traces!("docker"), "E: Unable to locate package libvips-dev42", "load .dockerignore"),
+        (traces!("docker"), "E: Unable to locate package libvips-dev42", "Fetching changes"),
     ] {
         for size in [(160, 45), (80, 24)] {
             let mut harness = compare(traces, size.0, size.1).await;

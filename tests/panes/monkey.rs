@@ -291,6 +291,7 @@ pub fn place_of(id: &str) -> Place {
         "tests" => place.project("acme/rocket-ui").item(19),
         "traces" => place.project("acme/rocket-ui").item("121,127"),
         "user" => place.item("bo"),
+        "upload" => place.project("acme/rocket-ui").item("5f0c2b7e9a1d4c3880e6f1a2b3c4d5e6/frames.txt"),
         "epic" => place.group("acme").item(1),
         _ => place.project("acme/rocket-ui"),
     }

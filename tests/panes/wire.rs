@@ -81,12 +81,12 @@ async fn no_place_exceeds_its_budget() {
         (project("files"), "", 4, 2),
         (project("branches"), "", 15, 2),
         (project("mrs"), "", 14, 3),
-        (Place::new("mrs").group("acme"), "", 20, 3),
-        (place_of("mr"), "", 22, 3),
+        (Place::new("mrs").group("acme"), "", 23, 3),
+        (place_of("mr"), "", 26, 3),
         (place_of("mr"), "3", 10, 2),
         (project("pipelines"), "", 17, 2),
         (place_of("job"), "", 4, 2),
-        (place_of("issue"), "", 12, 2),
+        (place_of("issue"), "", 13, 2),
         (project("issues"), "", 2, 1),
     ] {
         let visit = Visit::of(&mut world, place, keys).await;

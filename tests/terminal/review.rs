@@ -95,7 +95,7 @@ fn a_review_can_be_completed_from_the_request_to_the_merge() {
     screen.keys("\x13");
     let is_over = |screen: &vt100::Screen| {
         let shown = screen.contents();
-        ["Submit review of !1", "Drafts on !1", "in your review"].iter().all(|words| !shown.contains(words))
+        ["Submit review of !1", "Drafts on bo/garden!1", "in your review"].iter().all(|words| !shown.contains(words))
     };
     screen.wait("the review is submitted, and its list is closed", is_over);
     screen.keys("1");

@@ -36,6 +36,7 @@ form! {
         milestones: Vec<MilestoneForm>,
         epics: Vec<EpicForm>,
         snippets: Vec<SnippetForm>,
+        uploads: Vec<UploadForm>,
         releases: Vec<ReleaseForm>,
         runners: Vec<RunnerForm>,
         /// The artifacts of jobs.
@@ -273,6 +274,19 @@ form! {
         end: Option<String>,
         created: String,
         notes: Vec<NoteForm>,
+    }
+}
+
+form! {
+    /// A file that was uploaded for a text.
+    UploadForm {
+        project: String,
+        /// The part of its address before the file name: 32 hexadecimal digits.
+        secret: String,
+        file_name: String,
+        content: String,
+        author: String,
+        created: String,
     }
 }
 
@@ -570,6 +584,7 @@ impl WorldFile {
         self.milestones.extend(other.milestones);
         self.epics.extend(other.epics);
         self.snippets.extend(other.snippets);
+        self.uploads.extend(other.uploads);
         self.releases.extend(other.releases);
         self.runners.extend(other.runners);
         self.artifacts.extend(other.artifacts);

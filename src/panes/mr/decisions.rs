@@ -24,11 +24,10 @@ use std::rc::Rc;
 impl Mr {
     /// Returns the merge request if it is open, else why no decision is possible.
     pub(super) fn open_merge_request<'a>(&self, view: &View<'a>) -> Result<&'a MergeRequest, Disabled> {
-        match self.reads.known(view) {
-            None => Err("the merge request is still loading".into()),
-            Some(known) if known.state == MergeRequestState::Merged => Err("it is merged".into()),
-            Some(known) if !known.is_open() => Err("it is closed".into()),
-            Some(known) => Ok(known),
+        match self.reads.need(view)? {
+            known if known.state == MergeRequestState::Merged => Err("it is merged".into()),
+            known if !known.is_open() => Err("it is closed".into()),
+            known => Ok(known),
         }
     }
 
@@ -228,7 +227,7 @@ impl Mr {
 
     /// Returns the commits that brought it into its target branch, or why there are none.
     pub(super) fn merged_commits(&self, operation: Operation, view: &View) -> Result<CommitNames, Disabled> {
-        let known = self.reads.known(view).ok_or("the merge request is still loading")?;
+        let known = self.reads.need(view)?;
         let own = view.store.list(&self.reads.commits());
         let commits = apply_commits::commits_of(operation, known, own.iter())?;
         if commits.len() > 1 && own.has_more {

@@ -11,6 +11,7 @@ use crate::api::pipelines::resources::Pipeline;
 use crate::api::users::User;
 use crate::api::versions::ListMergeRequestVersions;
 use crate::api::{Id, Noteable};
+use crate::app::command_info::Disabled;
 use crate::app::place::Place;
 use crate::app::view::View;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
@@ -95,6 +96,15 @@ impl Reads {
     /// Returns the merge request, once it is loaded.
     pub fn known<'a>(&self, view: &View<'a>) -> Option<&'a MergeRequest> {
         view.store.get(&self.merge_request()).value
+    }
+
+    /// Returns the merge request, or the reason why there is none.
+    pub fn need<'a>(&self, view: &View<'a>) -> Result<&'a MergeRequest, Disabled> {
+        let known = view.store.get(&self.merge_request());
+        known.value.ok_or_else(|| match known.error {
+            Some(error) => error.message().into(),
+            None => "the merge request is still loading".into(),
+        })
     }
 
     /// Returns the head pipeline of the merge request, else the latest one of its list.

@@ -155,7 +155,7 @@ impl ListSource for SnippetSource {
         Command::new("snippets.mode", &["v"], "Change view mode", |pane: &mut Snippets, cx| {
             pane.detail.text.blob.next_mode(&cx.view);
         })
-        .when(|pane, view| pane.detail.text.blob.need_content(view, false).map(|_| ())),
+        .when(|pane, view| pane.has_row(view).and_then(|()| pane.detail.text.need_content(view))),
         Command::new("snippets.drafts", &["K"], "Show drafts…", |pane: &mut Snippets, cx| {
             pane.detail.notes.drafts(cx)
         })

@@ -2,6 +2,7 @@
 
 use crate::api::Id;
 use crate::api::snippets::{GetSnippetText, Snippet};
+use crate::app::command_info::Disabled;
 use crate::app::view::View;
 use crate::parts::blob::work::DetectText;
 use crate::parts::blob::{BlobView, File};
@@ -36,6 +37,12 @@ impl SnippetText {
         });
         self.blob.show(file);
         self.blob.changed(view);
+    }
+
+    /// Returns whether the text is there, or the reason why not.
+    pub fn need_content(&self, view: &View) -> Result<(), Disabled> {
+        let failed = self.request.as_ref().is_some_and(|get| view.store.get(get).error.is_some());
+        self.blob.need_content(view, failed).map(|_| ())
     }
 
     pub fn wants(&self, view: &View) -> Vec<Want> {

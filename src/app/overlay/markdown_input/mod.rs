@@ -97,11 +97,14 @@ impl MarkdownInput {
         input
     }
 
-    /// Replaces the text, and moves the cursor to its end.
+    /// Replaces the text, and moves the cursor to its end. What is hidden stays hidden.
     pub fn set(&mut self, text: &str) {
         let mut area = TextArea::from(text.split('\n'));
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         area.set_placeholder_text(self.area.borrow().placeholder_text().to_owned());
+        if let Some(mask) = self.area.borrow().mask_char() {
+            area.set_mask_char(mask);
+        }
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         self.area = RefCell::new(area);

@@ -99,6 +99,9 @@ impl Load {
         for snippet in &form.snippets {
             self.snippet(snippet).map_err(|e| format!("snippets.{}.{e}", snippet.title))?;
         }
+        for upload in &form.uploads {
+            self.upload(upload).map_err(|e| format!("uploads.{}.{e}", upload.file_name))?;
+        }
         for release in &form.releases {
             self.release(release).map_err(|e| format!("releases.{}.{e}", release.tag))?;
         }
@@ -681,6 +684,19 @@ impl Load {
             ..Snippet::default()
         });
         self.notes(Noteable::Snippet(id), &form.notes, created_at).map(|_| ())
+    }
+
+    fn upload(&mut self, form: &UploadForm) -> Result<()> {
+        self.world.uploads.add(Upload {
+            project: self.project_id(&form.project)?,
+            user: self.user_id("author", &form.author)?,
+            secret: form.secret.clone(),
+            filename: form.file_name.clone(),
+            bytes: form.content.clone().into_bytes(),
+            created_at: self.parse_time(&form.created).map_err(|e| format!("created: {e}"))?,
+            ..Upload::default()
+        });
+        Ok(())
     }
 
     fn release(&mut self, form: &ReleaseForm) -> Result<()> {
