@@ -188,7 +188,7 @@ fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocL
     for (label, items) in &facts.linked {
         let room = width.saturating_sub(LABEL_WIDTH);
         for (at, line) in linked_items::lines(items, m.project_id, view, room).into_iter().enumerate() {
-            out.fact(if at == 0 { *label } else { "" }, vec![line]);
+            out.fact(if at == 0 { label } else { "" }, vec![line]);
         }
     }
     if let Some(milestone) = m.milestone.as_ref() {

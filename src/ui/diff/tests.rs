@@ -286,8 +286,8 @@ fn a_search_that_skips_files_finds_all_matches() {
         format!("@@ -1 +1 @@\n-old {n}\n+{words} {n}\n")
     };
     let source = |n: usize| Source {
-        old_path: if n % 7 == 0 { format!("src/value_{n}.rs") } else { format!("src/file_{n}.rs") },
-        new_path: if n % 5 == 0 { format!("src/street_{n}.rs") } else { format!("src/file_{n}.rs") },
+        old_path: if n.is_multiple_of(7) { format!("src/value_{n}.rs") } else { format!("src/file_{n}.rs") },
+        new_path: if n.is_multiple_of(5) { format!("src/street_{n}.rs") } else { format!("src/file_{n}.rs") },
         diff: diff(n),
         ..Source::default()
     };

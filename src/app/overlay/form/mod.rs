@@ -125,11 +125,14 @@ struct ReplacedText {
     theirs: bool,
 }
 
-/// An action for the selected value of the first field of a picker; `None` if the value has none.
+/// Returns the action for a value of a picker; `None` if the value has none.
+type ActionOf = dyn Fn(&View, &str) -> Option<Action>;
+
+/// An action for the selected value of the first field of a picker.
 struct ValueAction {
     key: &'static str,
     what: &'static str,
-    act: Box<dyn Fn(&View, &str) -> Option<Action>>,
+    act: Box<ActionOf>,
 }
 
 /// A form for an operation of the server.
