@@ -299,7 +299,8 @@ fn trace(table: &mut Table) {
         }
         driver.press(name);
     }
-    driver.press_all("G j k");
+    // The trace may end while a search is typed.
+    driver.press_all("Esc G j k");
     let last = line - 1;
     let is_shown = driver.shows(&format!("v0.{last}.0")) || driver.shows(&format!("step {last}"));
     assert!(is_shown, "the last line is on the screen");
