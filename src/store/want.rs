@@ -1,7 +1,7 @@
 //! The needs of a pane, as data: the app compares them with the store, and starts or cancels requests accordingly.
 
-use super::ParsedReply;
 use super::range_read::AnyRangeRead;
+use super::resource::ParsedReply;
 use crate::api::client::Priority;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;

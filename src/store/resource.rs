@@ -1,0 +1,212 @@
+//! The replies to one request, page by page.
+
+use super::revision::Revision;
+use super::want::Value;
+use crate::api::Error;
+use crate::api::client::Etag;
+use crate::api::page::NextPage;
+use jiff::Timestamp;
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
+
+/// The maximum number of consecutive pages without rows after which a list is not continued.
+pub(super) const MAX_EMPTY_PAGES: usize = 3;
+
+#[derive(Clone)]
+pub struct ParsedReply {
+    pub value: Value,
+    /// The number of rows of a list.
+    pub len: usize,
+    /// The next page, if any.
+    pub next: Option<NextPage>,
+    /// The number of rows of the whole list, if the server counts them.
+    pub total: Option<u64>,
+    /// A hash of the body, see [`digest`]; 0 if unknown.
+    pub digest: u64,
+    /// The server's name of this state of the reply, by which it can say that it has not changed.
+    pub etag: Option<Etag>,
+    /// The size in memory in bytes, see [`Load::weigh`](super::want::Load::weigh).
+    pub size: usize,
+}
+
+/// The reason why a list is not continued although the server has more rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cut {
+    /// The list grew by many pages since the user did something. The next action continues it.
+    Paused,
+    /// The list takes as much memory as a list may.
+    Size,
+    /// The server sends an earlier page again, or pages without rows.
+    Repeats,
+}
+
+/// Hashes the body of a reply.
+pub fn digest(body: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(body);
+    hasher.finish().max(1)
+}
+
+impl ParsedReply {
+    /// Returns whether both replies have the same rows, and the same say about how many follow. Links to the same page
+    /// may differ.
+    pub(super) fn is_same_reply(&self, other: &ParsedReply) -> bool {
+        let facts = |reply: &ParsedReply| (reply.digest, reply.next.is_some(), reply.total);
+        self.digest != 0 && facts(self) == facts(other)
+    }
+
+    /// Returns the query of the link to the next page, if the server does not count pages.
+    pub(super) fn link(&self) -> Option<&String> {
+        match &self.next {
+            Some(NextPage::Query(query)) => Some(query),
+            Some(NextPage::Number(_)) | None => None,
+        }
+    }
+}
+
+/// Equal by what is known of the reply without its value.
+impl PartialEq for ParsedReply {
+    fn eq(&self, other: &ParsedReply) -> bool {
+        let facts = |reply: &ParsedReply| (reply.digest, reply.len, reply.total);
+        facts(self) == facts(other) && (&self.next, &self.etag) == (&other.next, &other.etag)
+    }
+}
+
+impl std::fmt::Debug for ParsedReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ParsedReply({} rows, next {:?})", self.len, self.next)
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Entry {
+    pub(super) known: Option<(ParsedReply, Timestamp)>,
+    /// The time at which the current value was first received.
+    pub(super) since: Option<Timestamp>,
+    /// The number of replies so far.
+    pub(super) replies: usize,
+    pub(super) stale: bool,
+    pub(super) is_loading: bool,
+    /// Whether the entry became stale while loading, so that the pending reply may be older than the change.
+    pub(super) was_invalidated: bool,
+}
+
+/// Everything received for one request: one entry per page.
+#[derive(Default)]
+pub(super) struct Resource {
+    pub(super) entries: Vec<Entry>,
+    /// The errors of the last attempts with their time, by the index of the page; few pages of a list fail.
+    pub(super) errors: BTreeMap<usize, (Error, Timestamp)>,
+    /// `starts[i]` is the index of the first row of page `i`; there is one more element than consecutive pages.
+    pub(super) starts: Vec<usize>,
+    pub(super) revision: Revision,
+    /// The first revision whose rows are a prefix of the current rows; the same holds for all later revisions.
+    pub(super) extends: Revision,
+    /// The digests of the consecutive pages with rows.
+    digests: HashSet<u64>,
+    /// The number of consecutive pages without rows at the end.
+    empty_pages: usize,
+    /// Whether the page after the consecutive ones is an earlier page again.
+    has_repeat: bool,
+    /// The size in bytes, see [`Load::weigh`](super::want::Load::weigh).
+    pub(super) size: usize,
+    pub(super) used: Cell<u64>,
+    /// The action of the user during which the list was last wanted, and the number of pages at that time.
+    pub(super) action: Cell<(u64, usize)>,
+    /// The limits of the last [`Load`](super::want::Load): pages per action, and bytes.
+    pub(super) limits: Cell<Option<(u32, usize)>>,
+}
+
+impl Resource {
+    /// Updates the revision and the row counts after a page arrived; `is_new_page` if the page is new.
+    pub(super) fn revise(&mut self, revision: Revision, is_new_page: bool) {
+        self.revision = revision;
+        if !is_new_page {
+            self.extends = revision;
+            self.starts.clear();
+            self.digests.clear();
+            (self.empty_pages, self.has_repeat) = (0, false);
+        }
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        self.count_pages();
+    }
+
+    /// Counts the rows of the consecutive pages that are not counted yet.
+    fn count_pages(&mut self) {
+        let first = self.starts.len().saturating_sub(1);
+        for entry in self.entries.iter().skip(first) {
+            let Some((reply, _)) = &entry.known else { break };
+            if reply.len == 0 {
+                self.empty_pages += 1;
+            } else if reply.digest == 0 || self.digests.insert(reply.digest) {
+                self.empty_pages = 0;
+            } else {
+                self.has_repeat = true;
+                break;
+            }
+            let start = self.starts.last().copied().unwrap_or(0);
+            self.starts.push(start.saturating_add(reply.len));
+        }
+        if self.has_repeat {
+            self.truncate(self.starts.len().saturating_sub(1));
+        }
+        let sizes = self.entries.iter().filter_map(|entry| entry.known.as_ref()).map(|(arrival, _)| arrival.size);
+        self.size = sizes.fold(0, usize::saturating_add);
+    }
+
+    pub(super) fn truncate(&mut self, pages: usize) {
+        self.entries.truncate(pages);
+        self.errors.split_off(&pages);
+    }
+
+    pub(super) fn is_loading(&self) -> bool {
+        self.entries.iter().any(|entry| entry.is_loading)
+    }
+
+    /// Returns whether a known page could not be asked again.
+    pub(super) fn failed_to_refresh(&self) -> bool {
+        self.errors.keys().any(|index| self.entries.get(*index).is_some_and(|entry| entry.known.is_some()))
+    }
+
+    /// Returns the error of the first page that failed.
+    pub(super) fn error(&self) -> Option<&Error> {
+        self.errors.first_key_value().map(|(_, (error, _))| error)
+    }
+
+    /// Returns the entries of the consecutive pages.
+    pub(super) fn counted(&self) -> &[Entry] {
+        self.entries.get(..self.starts.len().saturating_sub(1)).unwrap_or_default()
+    }
+
+    /// Returns the reason why the page at `index` is not requested, if it is a further page; `action` is the current
+    /// action of the user.
+    pub(super) fn cut(&self, index: usize, action: u64) -> Option<Cut> {
+        let (max_pages, max_bytes) = self.limits.get()?;
+        let (then, pages) = self.action.get();
+        let pages = if then == action { pages } else { self.entries.len() };
+        match index {
+            0 => None,
+            _ if self.has_repeat || self.empty_pages >= MAX_EMPTY_PAGES => Some(Cut::Repeats),
+            _ if self.size >= max_bytes => Some(Cut::Size),
+            _ if index >= pages.saturating_add(max_pages as usize) => Some(Cut::Paused),
+            _ => None,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    pub(super) fn pages(&self) -> u32 {
+        self.starts.len().saturating_sub(1) as u32
+    }
+
+    pub(super) fn get<T: 'static>(&self, index: usize) -> Option<&T> {
+        let page = self.starts.partition_point(|start| *start <= index).checked_sub(1)?;
+        let (arrival, _) = self.entries.get(page)?.known.as_ref()?;
+        arrival.value.downcast_ref::<Vec<T>>()?.get(index - self.starts.get(page)?)
+    }
+}
