@@ -127,6 +127,12 @@ pub trait Pane: Any {
             part.pointer(pointer, cx);
         }
     }
+    /// Opens the item under the cursor.
+    fn enter(&mut self, cx: &mut Cx) {
+        if let Some(part) = self.focused_mut() {
+            part.enter(cx);
+        }
+    }
     /// Sorts by the visible column `index`; returns `false` if its lists have a fixed order.
     fn sort_by(&mut self, index: usize, cx: &mut Cx) -> bool {
         self.focused_mut().is_some_and(|part| part.sort_by(index, cx))

@@ -189,14 +189,6 @@ impl<S: ListSource> ListPane<S> {
         self.panels.set_focus(S::Detail::LIST + 1);
     }
 
-    /// Runs the command of the Enter key, if that is possible now.
-    pub fn enter(&mut self, cx: &mut Cx) {
-        let enter = S::COMMANDS.iter().find(|command| command.keys.contains(&"Enter"));
-        if let Some(command) = enter.filter(|command| command.can(self, &cx.view).is_ok()) {
-            command.run(self, cx);
-        }
-    }
-
     /// Opens the target under the cursor of the detail panel; returns `false` if the list has the focus or there is no
     /// target.
     pub fn enter_detail(&mut self, cx: &mut Cx) -> bool {
@@ -561,6 +553,14 @@ impl<S: ListSource> Pane for ListPane<S> {
         self.with_detail(&view, S::Detail::PANELS - 1, |detail, context| detail.changed(context, cx));
         self.last_key = self.selected_key(&view);
         S::changed(self, cx);
+    }
+
+    /// Runs the command of the Enter key, if that is possible now.
+    fn enter(&mut self, cx: &mut Cx) {
+        let enter = S::COMMANDS.iter().find(|command| command.keys.contains(&"Enter"));
+        if let Some(command) = enter.filter(|command| command.can(self, &cx.view).is_ok()) {
+            command.run(self, cx);
+        }
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {

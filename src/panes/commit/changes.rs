@@ -1,9 +1,9 @@
 //! The changes of a commit with the comments on their lines.
 
+use super::tab::{Quoted, TabPart};
 use crate::api::Endpoint;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::DiffPosition;
 use crate::app::overlay::composer::rows_on_lines;
 use crate::app::pane::Pane;
 use crate::app::view::View;
@@ -11,7 +11,6 @@ use crate::parts::commit_view::CommitView;
 use crate::parts::review::diff_comments::{CommentedChanges, DiffComments, position_of, quoted_position_of};
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::thread_layout::InsetPart;
-use crate::parts::review::threads::{Comment, Thread};
 use crate::parts::secondary::{self, SecondaryRead};
 use crate::store::{Revision, Want};
 use ratatui::buffer::Buffer;
@@ -41,25 +40,6 @@ impl ChangesTab {
         self.diff_comments.part(&self.shown.changes).filter(|_| !self.shown.changes.has_selection())
     }
 
-    /// Returns the comment under the cursor, with its thread.
-    pub fn comment(&self) -> Option<(&Thread, &Comment)> {
-        self.diff_comments.comment(&self.shown.changes)
-    }
-
-    /// Returns the key of the draft under the cursor.
-    pub fn draft(&self) -> Option<&str> {
-        self.diff_comments.draft(&self.shown.changes)
-    }
-
-    /// Opens the draft under the cursor, else folds or unfolds the comment or the file there.
-    pub fn enter(&mut self, cx: &mut Cx) {
-        if let Some(key) = self.draft() {
-            self.drafts.open(key, cx);
-        } else if !self.diff_comments.toggle(&self.shown.changes) {
-            self.shown.changes.enter();
-        }
-    }
-
     /// Returns whether a comment can be added to the lines under the cursor, or why not.
     pub fn can_comment_here(&self, view: &View) -> Result<(), Disabled> {
         let changes = &self.shown.changes;
@@ -77,12 +57,6 @@ impl ChangesTab {
         self.shown.changes.clear_selection();
         self.shown.changes.keep_cursor_above(rows_on_lines(cx.view.size.1));
         self.drafts.comment(on, Some(position).into(), "", cx);
-    }
-
-    /// Returns the place of a reply to the comment under the cursor, and the comment.
-    pub fn reply_to(&self) -> Option<(DiffPosition, &Comment)> {
-        let (thread, comment) = self.comment()?;
-        Some((DiffPosition { quote: Vec::new(), ..thread.position.clone() }, comment))
     }
 
     /// Returns the requests for what is shown in the changes besides the first files.
@@ -115,6 +89,27 @@ impl ChangesTab {
     }
 }
 
+impl TabPart for ChangesTab {
+    fn draft(&self) -> Option<&str> {
+        self.diff_comments.draft(&self.shown.changes)
+    }
+
+    fn comment<'a>(&'a self, _view: &View<'a>) -> Option<Quoted<'a>> {
+        let (thread, comment) = self.diff_comments.comment(&self.shown.changes)?;
+        let position = Some(thread.position.clone());
+        Some(Quoted { position, body: &comment.body, author: comment.author.as_ref() })
+    }
+
+    fn step_comment(&mut self, forward: bool) {
+        self.shown.changes.step_inset(forward, |_| true);
+    }
+
+    fn step_file(&mut self, forward: bool) -> bool {
+        self.shown.changes.step_file(forward);
+        true
+    }
+}
+
 impl Pane for ChangesTab {
     fn focused(&self) -> Option<&dyn Pane> {
         Some(&self.shown.changes)
@@ -138,6 +133,15 @@ impl Pane for ChangesTab {
         let rest = self.shown.draw_head(view, area, buf, body);
         let rest = secondary::draw_line(view, rest, buf, &self.secondary_reads(view));
         self.shown.changes.view(view, rest, buf);
+    }
+
+    /// Opens the draft under the cursor, else folds or unfolds the comment or the file there.
+    fn enter(&mut self, cx: &mut Cx) {
+        if let Some(key) = self.draft() {
+            self.drafts.open(key, cx);
+        } else if !self.diff_comments.toggle(&self.shown.changes) {
+            self.shown.changes.enter();
+        }
     }
 
     fn changed(&mut self, cx: &mut Cx) {

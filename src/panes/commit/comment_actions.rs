@@ -7,7 +7,6 @@ use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
 use crate::parts::review;
 use crate::parts::review::drafts::CommentTarget;
-use crate::parts::review::thread_layout::InsetPart;
 
 impl CommitPane {
     pub(super) fn can_comment(&self, view: &View) -> Result<(), Disabled> {
@@ -32,36 +31,23 @@ impl CommitPane {
     /// Opens the composer for the thread under the cursor, else for the lines there, else for the commit.
     pub(super) fn comment_here(&mut self, cx: &mut Cx) {
         match self.shown_changes().map(ChangesTab::part) {
-            Ok(Some(InsetPart::Draft(_))) => self.edit(cx),
-            Ok(Some(InsetPart::Comment(..))) => self.reply(cx),
             Ok(None) => self.changes.comment_here(cx),
-            Err(_) if self.details.draft().is_some() => self.edit(cx),
-            Err(_) if self.details.comment(&cx.view).is_some() => self.reply(cx),
+            _ if self.part().draft().is_some() => self.edit(cx),
+            _ if self.part().comment(&cx.view).is_some() => self.reply(cx),
+            Ok(Some(_)) => {}
             Err(_) => self.comment(cx),
         }
     }
 
     pub(super) fn has_comment(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
-        let has_comment = match self.shown_changes() {
-            Ok(changes) => changes.comment().is_some(),
-            Err(_) => self.details.comment(view).is_some(),
-        };
-        if has_comment { Ok(()) } else { Err("select a comment first".into()) }
-    }
-
-    /// Returns the key of the draft under the cursor.
-    fn draft(&self) -> Option<&str> {
-        match self.shown_changes() {
-            Ok(changes) => changes.draft(),
-            Err(_) => self.details.draft(),
-        }
+        self.part().comment(view).map(|_| ()).ok_or_else(|| "select a comment first".into())
     }
 
     pub(super) fn has_draft(&self, view: &View) -> Result<(), Disabled> {
         self.can_comment(view)?;
         let none = "there is no draft under the cursor; comments on a commit cannot be edited";
-        self.draft().map(|_| ()).ok_or_else(|| none.into())
+        self.part().draft().map(|_| ()).ok_or_else(|| none.into())
     }
 
     pub(super) fn comment(&mut self, cx: &mut Cx) {
@@ -69,28 +55,20 @@ impl CommitPane {
     }
 
     pub(super) fn reply(&mut self, cx: &mut Cx) {
-        let (position, begin) = match self.shown_changes() {
-            Ok(changes) => {
-                let Some((position, comment)) = changes.reply_to() else { return };
-                (Some(position), review::quoted_reply(&comment.body, comment.author.as_ref()))
-            }
-            Err(_) => {
-                let Some((position, body, note)) = self.details.comment(&cx.view) else { return };
-                let position = position.map(|position| DiffPosition { quote: Vec::new(), ..position });
-                (position, review::quoted_reply(body, note.author.as_ref()))
-            }
-        };
+        let Some(comment) = self.part().comment(&cx.view) else { return };
+        let begin = review::quoted_reply(comment.body, comment.author);
+        let position = comment.position.map(|position| DiffPosition { quote: Vec::new(), ..position });
         self.drafts.comment(self.reads.noteable(&cx.view), position.into(), &begin, cx);
     }
 
     pub(super) fn edit(&mut self, cx: &mut Cx) {
-        if let Some(key) = self.draft() {
+        if let Some(key) = self.part().draft() {
             self.drafts.open(key, cx);
         }
     }
 
     pub(super) fn drop_draft(&mut self, cx: &mut Cx) {
-        if let Some(key) = self.draft() {
+        if let Some(key) = self.part().draft() {
             self.drafts.confirm_delete_by_key(key, cx);
         }
     }

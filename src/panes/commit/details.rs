@@ -1,5 +1,6 @@
 //! The details of a commit, with its comments and drafts below them.
 
+use super::tab::{Quoted, TabPart};
 use crate::api::Endpoint;
 use crate::api::notes::Note;
 use crate::app::context::Cx;
@@ -46,39 +47,6 @@ impl DetailsTab {
         }
     }
 
-    /// Opens the draft or the target of the line under the cursor.
-    pub fn enter(&mut self, cx: &mut Cx) {
-        let opened = match self.conversation.at_cursor() {
-            UnderCursor::Head(row) => self.details.enter_row(row, cx),
-            _ => false,
-        };
-        match self.draft() {
-            Some(key) => self.drafts.open(key, cx),
-            None if !opened => cx.say(Tone::Info, "Parents, refs, the pipeline and pages of statuses can be opened."),
-            None => {}
-        }
-    }
-
-    /// Returns the comment under the cursor: its lines, if it is on some, its text without them, and itself.
-    pub fn comment<'a>(&'a self, view: &View<'a>) -> Option<(Option<DiffPosition>, &'a str, &'a Note)> {
-        let note = note_at(&self.rows(view), &self.comments.notes, self.conversation.note()?)?;
-        let (position, body) = threads::place(note);
-        Some((position, body, note))
-    }
-
-    /// Returns the key of the draft under the cursor.
-    pub fn draft(&self) -> Option<&str> {
-        match self.conversation.at_cursor() {
-            UnderCursor::Draft(index) => self.drafts.drafts().get(index).map(|(key, _)| key.as_str()),
-            _ => None,
-        }
-    }
-
-    /// Moves to the next or the previous comment.
-    pub fn step_comment(&mut self, forward: bool) {
-        self.conversation.step_note(forward);
-    }
-
     /// Returns the notes: a commit has only comments.
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Note> {
         self.reads.noteable(view).conversation(view)
@@ -111,6 +79,25 @@ impl DetailsTab {
         let positions = self.conversation.positions(view, content).into_iter().map(|(_, position)| position);
         let positions = positions.filter(|position| position.quote.is_empty()).collect();
         CodeSource { identity: self.reads.diff().request().line(), entries: self.reads.entries(view), positions }
+    }
+}
+
+impl TabPart for DetailsTab {
+    fn draft(&self) -> Option<&str> {
+        match self.conversation.at_cursor() {
+            UnderCursor::Draft(index) => self.drafts.drafts().get(index).map(|(key, _)| key.as_str()),
+            _ => None,
+        }
+    }
+
+    fn comment<'a>(&'a self, view: &View<'a>) -> Option<Quoted<'a>> {
+        let note = note_at(&self.rows(view), &self.comments.notes, self.conversation.note()?)?;
+        let (position, body) = threads::place(note);
+        Some(Quoted { position, body, author: note.author.as_ref() })
+    }
+
+    fn step_comment(&mut self, forward: bool) {
+        self.conversation.step_note(forward);
     }
 }
 
@@ -148,6 +135,19 @@ impl Pane for DetailsTab {
         let mut conversation = std::mem::take(&mut self.conversation);
         self.with_content(&view, |content| conversation.sync(&view, content));
         self.conversation = conversation;
+    }
+
+    /// Opens the draft or the target of the line under the cursor.
+    fn enter(&mut self, cx: &mut Cx) {
+        let opened = match self.conversation.at_cursor() {
+            UnderCursor::Head(row) => self.details.enter_row(row, cx),
+            _ => false,
+        };
+        match self.draft() {
+            Some(key) => self.drafts.open(key, cx),
+            None if !opened => cx.say(Tone::Info, "Parents, refs, the pipeline and pages of statuses can be opened."),
+            None => {}
+        }
     }
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {

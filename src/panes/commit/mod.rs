@@ -3,6 +3,7 @@
 mod changes;
 mod comment_actions;
 mod details;
+mod tab;
 
 use crate::api::GitRef;
 use crate::api::commits::ListCommits;
@@ -29,6 +30,7 @@ use details::DetailsTab;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
+use tab::TabPart;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Tab {
@@ -59,10 +61,18 @@ pub struct CommitPane {
 }
 
 impl CommitPane {
-    fn enter(&mut self, cx: &mut Cx) {
+    /// Returns the shown tab.
+    fn part(&self) -> &dyn TabPart {
         match self.tab {
-            Tab::Changes => self.changes.enter(cx),
-            Tab::Details => self.details.enter(cx),
+            Tab::Changes => &self.changes,
+            Tab::Details => &self.details,
+        }
+    }
+
+    fn part_mut(&mut self) -> &mut dyn TabPart {
+        match self.tab {
+            Tab::Changes => &mut self.changes,
+            Tab::Details => &mut self.details,
         }
     }
 
@@ -113,16 +123,8 @@ impl CommitPane {
 
     /// Handles `]` and `[`: goes to the next or previous file on the Changes tab, else to the next or previous commit.
     fn sibling(&mut self, forward: bool, cx: &mut Cx) {
-        match self.tab {
-            Tab::Changes => self.changes().step_file(forward),
-            Tab::Details => self.step_commit(forward, cx),
-        }
-    }
-
-    fn step_comment(&mut self, forward: bool) {
-        match self.tab {
-            Tab::Changes => _ = self.changes().step_inset(forward, |_| true),
-            Tab::Details => self.details.step_comment(forward),
+        if !self.part_mut().step_file(forward) {
+            self.step_commit(forward, cx);
         }
     }
 
@@ -194,9 +196,11 @@ impl PaneKind for CommitPane {
             pane.changes().toggle_selection();
         })
         .when(Self::on_changes),
-        Command::new("commit.next_comment", &[";"], "Next comment", |pane: &mut Self, _| pane.step_comment(true)),
+        Command::new("commit.next_comment", &[";"], "Next comment", |pane: &mut Self, _| {
+            pane.part_mut().step_comment(true);
+        }),
         Command::new("commit.previous_comment", &[","], "Previous comment", |pane: &mut Self, _| {
-            pane.step_comment(false);
+            pane.part_mut().step_comment(false);
         }),
         Command::new("commit.next_file", &["]"], "Next file or page", |pane: &mut Self, cx| {
             pane.sibling(true, cx);
@@ -297,17 +301,11 @@ impl PaneKind for CommitPane {
 
 impl Pane for CommitPane {
     fn focused(&self) -> Option<&dyn Pane> {
-        Some(match self.tab {
-            Tab::Changes => &self.changes,
-            Tab::Details => &self.details,
-        })
+        Some(self.part())
     }
 
     fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
-        Some(match self.tab {
-            Tab::Changes => &mut self.changes,
-            Tab::Details => &mut self.details,
-        })
+        Some(self.part_mut())
     }
 
     fn place(&self) -> Place {
@@ -332,7 +330,7 @@ impl Pane for CommitPane {
             let pages = view.store.list(&list).pages_to_end(MAX_COMMENT_PAGES);
             wants.push(Load::list(&list, pages).into());
         }
-        wants.extend(self.focused().map(|tab| tab.wants(view)).unwrap_or_default());
+        wants.extend(self.part().wants(view));
         if self.pending_step.is_some() {
             let log = self.log();
             wants.push(Load::list(&log, view.store.list(&log).pages_to_end(MAX_LOG_PAGES)).into());
@@ -345,17 +343,13 @@ impl Pane for CommitPane {
         if let (None, Some(error)) = (commit.value, commit.error) {
             return list::draw_error(view, area, buf, error);
         }
-        if let Some(tab) = self.focused() {
-            tab.view(view, area, buf);
-        }
+        self.part().view(view, area, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         self.changes.shown.sync(&cx.view);
         self.drafts.sync(&self.reads.noteable(&cx.view), cx);
-        if let Some(tab) = self.focused_mut() {
-            tab.changed(cx);
-        }
+        self.part_mut().changed(cx);
         self.finish_step(cx);
     }
 
@@ -368,7 +362,7 @@ impl Pane for CommitPane {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        self.pending_step.take().is_some() || self.focused_mut().is_some_and(|part| part.escape(cx))
+        self.pending_step.take().is_some() || self.part_mut().escape(cx)
     }
 
     fn url(&self, view: &View) -> Option<String> {

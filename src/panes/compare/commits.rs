@@ -71,14 +71,6 @@ impl CommitsTab {
         self.commits.get(self.list.selected())
     }
 
-    /// Opens the commit under the cursor.
-    pub fn enter(&mut self, cx: &mut Cx) {
-        if let Some(commit) = self.current() {
-            let place = Place::new("commit").project(self.project.clone()).item(&commit.id);
-            cx.go(Place { git_ref: self.to.clone(), ..place });
-        }
-    }
-
     /// Forgets the clickable area, because the tab may not be drawn.
     pub fn hide(&self) {
         self.area.set(Rect::default());
@@ -112,6 +104,13 @@ impl Pane for CommitsTab {
         self.history.sync_page(&cx.view, &self.commits);
         let commits = &self.commits;
         self.list.sync(commits.len(), |index| commits.get(index).map(|c| c.id.clone()).unwrap_or_default());
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        if let Some(commit) = self.current() {
+            let place = Place::new("commit").project(self.project.clone()).item(&commit.id);
+            cx.go(Place { git_ref: self.to.clone(), ..place });
+        }
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {

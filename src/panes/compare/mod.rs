@@ -108,10 +108,18 @@ impl ComparePane {
         self.reset();
     }
 
-    fn enter(&mut self, cx: &mut Cx) {
+    /// Returns the shown tab.
+    fn part(&self) -> &dyn Pane {
         match self.tab {
-            Tab::Commits => self.commits.enter(cx),
-            Tab::Changes => self.changes.enter(),
+            Tab::Commits => &self.commits,
+            Tab::Changes => &self.changes,
+        }
+    }
+
+    fn part_mut(&mut self) -> &mut dyn Pane {
+        match self.tab {
+            Tab::Commits => &mut self.commits,
+            Tab::Changes => &mut self.changes,
         }
     }
 
@@ -262,17 +270,11 @@ impl PaneKind for ComparePane {
 
 impl Pane for ComparePane {
     fn focused(&self) -> Option<&dyn Pane> {
-        Some(match self.tab {
-            Tab::Commits => &self.commits,
-            Tab::Changes => &self.changes,
-        })
+        Some(self.part())
     }
 
     fn focused_mut(&mut self) -> Option<&mut dyn Pane> {
-        Some(match self.tab {
-            Tab::Commits => &mut self.commits,
-            Tab::Changes => &mut self.changes,
-        })
+        Some(self.part_mut())
     }
 
     fn place(&self) -> Place {
@@ -298,7 +300,7 @@ impl Pane for ComparePane {
                 wants.extend(ahead_behind::want(view, &self.project, to.as_str(), from.as_str()));
             }
         }
-        wants.extend(self.focused().map(|tab| tab.wants(view)).unwrap_or_default());
+        wants.extend(self.part().wants(view));
         wants
     }
 
@@ -322,9 +324,7 @@ impl Pane for ComparePane {
             };
         }
         let body = draw_error_line(view, body, buf, reply.error);
-        if let Some(tab) = self.focused() {
-            tab.view(view, body, buf);
-        }
+        self.part().view(view, body, buf);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -385,7 +385,7 @@ impl Pane for ComparePane {
             };
             copies.push(Clip::line("range", format!("{}...{}", name(&from), name(&to))));
         }
-        copies.extend(self.focused().map(|tab| tab.copies(view)).unwrap_or_default());
+        copies.extend(self.part().copies(view));
         copies
     }
 }

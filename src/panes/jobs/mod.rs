@@ -9,7 +9,7 @@ mod pipeline_head;
 use crate::api::jobs::{Job, ListJobs, ListPipelineJobs};
 use crate::api::pipelines::resources::{Pipeline, Status};
 use crate::api::{GitRef, Id};
-use crate::app::pane::Breadcrumb;
+use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::query;
 use crate::app::tone::Tone;
 use crate::app::watch::Watched;

@@ -24,10 +24,6 @@ impl TabPart for CommitsTab {
     fn can_enter(&self, view: &View) -> Result<(), Disabled> {
         list::need(self.current(view), &self.rows(view), NOTHING_TO_OPEN).map(|_| ())
     }
-
-    fn enter(&mut self, cx: &mut Cx) {
-        ListPane::enter(self, cx);
-    }
 }
 
 impl ListSource for CommitsTabSource {

@@ -168,7 +168,7 @@ impl PaneKind for Mr {
     const TITLE: &'static str = "Merge request";
     const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("mr.open", &["Enter"], "Open selection", |pane: &mut Self, cx| pane.part_mut().enter(cx))
+        Command::new("mr.open", &["Enter"], "Open selection", Self::enter)
             .footer("open")
             .when(|pane, view| pane.part().can_enter(view)),
         Command::new("mr.comment", &["c"], "Comment here…", |pane: &mut Self, cx| pane.comment_here(cx))

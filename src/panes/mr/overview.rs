@@ -266,26 +266,6 @@ impl TabPart for OverviewTab {
         list::need(can.then_some(()), &self.reads.notes(view), NOTHING_TO_OPEN)
     }
 
-    fn enter(&mut self, cx: &mut Cx) {
-        match self.conversation.at_cursor() {
-            _ if self.conversation.is_fold() => self.fold(cx),
-            UnderCursor::Draft(index) => {
-                if let Some(key) = self.draft_at(index) {
-                    self.drafts.open(key, cx);
-                }
-            }
-            _ if !self.links_here(&cx.view).is_empty() => {
-                links::open_comment(&self.links_here(&cx.view), (Some(&self.reads.project), None), cx);
-            }
-            UnderCursor::Note(index) => {
-                if let Some(position) = self.note_at(index, &cx.view).and_then(|note| threads::place(note).0) {
-                    cx.act(cx.here.then(|pane: &mut Mr, _| pane.show_changes().show_thread(position)));
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn target(&self, view: &View) -> Option<Target> {
         match self.conversation.at_cursor() {
             UnderCursor::Note(index) => self.note_at(index, view).map(Target::of),
@@ -395,6 +375,26 @@ impl Pane for OverviewTab {
         let mut conversation = std::mem::take(&mut self.conversation);
         self.with_content(&view, |content| conversation.sync(&view, content));
         self.conversation = conversation;
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        match self.conversation.at_cursor() {
+            _ if self.conversation.is_fold() => self.fold(cx),
+            UnderCursor::Draft(index) => {
+                if let Some(key) = self.draft_at(index) {
+                    self.drafts.open(key, cx);
+                }
+            }
+            _ if !self.links_here(&cx.view).is_empty() => {
+                links::open_comment(&self.links_here(&cx.view), (Some(&self.reads.project), None), cx);
+            }
+            UnderCursor::Note(index) => {
+                if let Some(position) = self.note_at(index, &cx.view).and_then(|note| threads::place(note).0) {
+                    cx.act(cx.here.then(|pane: &mut Mr, _| pane.show_changes().show_thread(position)));
+                }
+            }
+            _ => {}
+        }
     }
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {

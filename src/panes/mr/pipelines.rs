@@ -103,17 +103,6 @@ impl TabPart for PipelinesTab {
     fn can_enter(&self, view: &View) -> Result<(), Disabled> {
         list::need(self.selected(view), &self.rows(view), NOTHING_TO_OPEN).map(|_| ())
     }
-
-    /// Opens the job under the cursor of the focused board, else the jobs of the selected pipeline.
-    fn enter(&mut self, cx: &mut Cx) {
-        let Some(pipeline) = self.selected(&cx.view) else { return };
-        let project = self.reads.project_of(&cx.view, pipeline);
-        match self.job_place(&cx.view, &project) {
-            Some(Ok(place)) => cx.go(place),
-            Some(Err(why)) => cx.say(Tone::Info, why),
-            None => cx.go(self.reads.jobs_place(&cx.view, pipeline)),
-        }
-    }
 }
 
 impl Pane for PipelinesTab {
@@ -163,6 +152,17 @@ impl Pane for PipelinesTab {
         }
         if let Some(pipeline) = selected {
             self.board.refresh(&view, &self.reads.project_of(&view, pipeline));
+        }
+    }
+
+    /// Opens the job under the cursor of the focused board, else the jobs of the selected pipeline.
+    fn enter(&mut self, cx: &mut Cx) {
+        let Some(pipeline) = self.selected(&cx.view) else { return };
+        let project = self.reads.project_of(&cx.view, pipeline);
+        match self.job_place(&cx.view, &project) {
+            Some(Ok(place)) => cx.go(place),
+            Some(Err(why)) => cx.say(Tone::Info, why),
+            None => cx.go(self.reads.jobs_place(&cx.view, pipeline)),
         }
     }
 

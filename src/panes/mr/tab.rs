@@ -17,8 +17,6 @@ pub const NOTHING_TO_OPEN: &str = "nothing under the cursor can be opened";
 pub trait TabPart: Pane {
     /// Returns whether the item under the cursor can be opened, or why not.
     fn can_enter(&self, view: &View) -> Result<(), Disabled>;
-    /// Opens the item under the cursor.
-    fn enter(&mut self, cx: &mut Cx);
     /// Returns the comment or draft under the cursor.
     fn target(&self, _view: &View) -> Option<Target> {
         None

@@ -1,22 +1,21 @@
 //! The panel beside the list of snippets: text, notes and details of the selected one.
 
 use super::SnippetSource;
+use super::tab::{Context, SnippetTab, user_agent};
 use super::text::SnippetText;
-use crate::api::snippets::{GetUserAgentDetail, Snippet};
+use crate::api::snippets::Snippet;
 use crate::api::{Fault, Noteable};
 use crate::app::context::Cx;
 use crate::app::motion::Motion;
-use crate::app::pane::SearchMode;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::dates::time_ago;
 use crate::parts::facts::Details;
-use crate::parts::links::{self, TextOrigin};
 use crate::parts::list;
-use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
+use crate::parts::list_source::{Detail, DetailSearch};
 use crate::parts::notes::Notes;
-use crate::store::{Load, Want};
+use crate::store::Want;
 use crate::ui::line::Line;
 use crate::ui::panels;
 use crate::ui::theme::Role;
@@ -39,14 +38,27 @@ pub struct SnippetDetail {
     details: Details,
 }
 
-fn user_agent(source: &SnippetSource, snippet: &Snippet) -> GetUserAgentDetail {
-    GetUserAgentDetail { id: source.project.clone(), snippet_id: snippet.id }
-}
-
 impl SnippetDetail {
     /// Shows the tab `tab`.
     pub fn show(&mut self, tab: usize) {
         self.tab = tab;
+    }
+
+    /// Returns the shown tab.
+    fn part(&self) -> &dyn SnippetTab {
+        match self.tab {
+            NOTES => &self.notes,
+            DETAILS => &self.details,
+            _ => &self.text,
+        }
+    }
+
+    fn part_mut(&mut self) -> &mut dyn SnippetTab {
+        match self.tab {
+            NOTES => &mut self.notes,
+            DETAILS => &mut self.details,
+            _ => &mut self.text,
+        }
     }
 
     fn fill_facts(&mut self, source: &SnippetSource, snippet: &Snippet, view: &View, width: usize) {
@@ -100,19 +112,11 @@ impl Detail<SnippetSource> for SnippetDetail {
         SnippetDetail { tab: TEXT, text: SnippetText::default(), notes: Notes::default(), details: Details::default() }
     }
 
-    fn wants(&self, context: &DetailContext<'_, SnippetSource>, view: &View) -> Vec<Want> {
-        match self.tab {
-            NOTES => self.notes.wants(view),
-            DETAILS => context
-                .row
-                .map(|snippet| Load::single(&user_agent(context.source, snippet)).into())
-                .into_iter()
-                .collect(),
-            _ => self.text.wants(view),
-        }
+    fn wants(&self, context: &Context<'_>, view: &View) -> Vec<Want> {
+        self.part().wants(context, view)
     }
 
-    fn changed(&mut self, context: &DetailContext<'_, SnippetSource>, cx: &mut Cx) {
+    fn changed(&mut self, context: &Context<'_>, cx: &mut Cx) {
         if context.row_changed {
             let project = context.source.project.clone();
             self.notes.show(context.row.map(|snippet| Noteable::Snippet { project, id: snippet.id }));
@@ -124,49 +128,20 @@ impl Detail<SnippetSource> for SnippetDetail {
         }
     }
 
-    fn motion(&mut self, _: &DetailContext<'_, SnippetSource>, motion: Motion, view: &View) -> bool {
-        match self.tab {
-            NOTES => !self.notes.motion(motion),
-            TEXT => !self.text.blob.motion(motion, view),
-            _ if motion == Motion::Left => true,
-            _ => {
-                self.details.motion(motion);
-                false
-            }
-        }
+    fn motion(&mut self, _: &Context<'_>, motion: Motion, view: &View) -> bool {
+        self.part_mut().motion(motion, view)
     }
 
-    fn pointer(&mut self, _: &DetailContext<'_, SnippetSource>, pointer: Pointer, cx: &mut Cx) {
-        match (self.tab, pointer) {
-            (DETAILS, pointer) => self.details.pointer(pointer, cx),
-            (NOTES, Pointer::Wheel { rows, .. }) => _ = self.notes.motion(Motion::Wheel(rows)),
-            (NOTES, Pointer::Press { column, row, .. }) => self.notes.click(column, row),
-            (TEXT, pointer) => self.text.blob.pointer(pointer, &cx.view),
-            _ => {}
-        }
+    fn pointer(&mut self, _: &Context<'_>, pointer: Pointer, cx: &mut Cx) {
+        self.part_mut().pointer(pointer, cx);
     }
 
-    fn enter(&mut self, context: &DetailContext<'_, SnippetSource>, cx: &mut Cx) -> bool {
-        match self.tab {
-            DETAILS => self.details.enter(cx),
-            NOTES if self.notes.can_enter(&cx.view).is_ok() => {
-                self.notes.enter((Some(&context.source.project), None), cx);
-                true
-            }
-            TEXT if self.text.blob.need_link(&cx.view).is_ok() => {
-                let origin = TextOrigin { project: Some(context.source.project.clone()), ..TextOrigin::default() };
-                match self.text.blob.links_here(&cx.view).as_slice() {
-                    [link] => self.text.blob.follow(&origin, &link.address, cx),
-                    several => links::open_comment(several, (origin.project.as_ref(), None), cx),
-                }
-                true
-            }
-            _ => false,
-        }
+    fn enter(&mut self, context: &Context<'_>, cx: &mut Cx) -> bool {
+        self.part_mut().enter(context, cx)
     }
 
     fn search_mode(&self) -> DetailSearch {
-        if self.tab == TEXT { DetailSearch::Own(SearchMode::Search) } else { DetailSearch::Nothing }
+        self.part().search_mode()
     }
 
     fn search_text(&self) -> String {
@@ -183,15 +158,10 @@ impl Detail<SnippetSource> for SnippetDetail {
         }
     }
 
-    fn draw(&self, context: &DetailContext<'_, SnippetSource>, view: &View, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, context: &Context<'_>, view: &View, area: Rect, buf: &mut Buffer) {
         let (Some(snippet), focused) = (context.row, context.focused) else { return };
         let name = snippet.file_name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&snippet.title);
-        let facts = if self.tab == TEXT { self.text.blob.facts(view) } else { String::new() };
-        let body = panels::title(buf, area, view.theme, focused, name, &facts);
-        match self.tab {
-            NOTES => self.notes.draw(view, body, buf, focused, "‹snippets.comment› adds one."),
-            DETAILS => self.details.draw(view, body, buf, focused),
-            _ => self.text.draw(view, body, buf, focused),
-        }
+        let body = panels::title(buf, area, view.theme, focused, name, &self.part().facts(view));
+        self.part().draw(view, body, buf, focused);
     }
 }

@@ -2,6 +2,7 @@
 
 mod detail;
 mod edit;
+mod tab;
 mod text;
 
 use crate::api::snippets::{DeleteSnippet, GetSnippet, GetSnippetText, ListSnippets, Snippet};
@@ -35,10 +36,10 @@ impl Snippets {
 
     fn has_note(&self, view: &View) -> Result<(), Disabled> {
         self.has_row(view)?;
-        match self.tab() {
-            NOTES => self.detail.notes.has_note(view),
-            _ => Err("select a comment first".into()),
+        if self.tab() != NOTES {
+            return Err("select a comment first".into());
         }
+        self.detail.notes.has_note(view)
     }
 
     fn on_note(&self) -> bool {

@@ -98,8 +98,7 @@ impl PaneKind for UserPane {
     const TITLE: &'static str = "User";
     const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("user.open", &["Enter"], "Open selection", |pane: &mut Self, cx| pane.part_mut().enter(cx))
-            .footer("open"),
+        Command::new("user.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("user.add_key", &["+"], "Add SSH or GPG key…", Self::add)
             .footer("add key")
             .writes()

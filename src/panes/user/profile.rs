@@ -53,10 +53,6 @@ impl UserTab for Profile {
         self.projects.focus_before_list();
     }
 
-    fn enter(&mut self, cx: &mut Cx) {
-        self.projects.enter(cx);
-    }
-
     fn can_delete(&self, view: &View) -> Result<(), Disabled> {
         let who = &self.projects.source.who;
         if who.is_self { Err("you cannot delete your own account here".into()) } else { who.can_change(view) }

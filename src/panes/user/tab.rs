@@ -18,8 +18,6 @@ pub(super) trait UserTab: Pane {
     }
     /// Moves the focus to where it is when the tab is selected.
     fn reset_focus(&mut self);
-    /// Opens the item under the cursor.
-    fn enter(&mut self, cx: &mut Cx);
     /// Toggles the mark of the item under the cursor, if it can be marked.
     fn mark(&mut self, _cx: &mut Cx) {}
     /// Returns an error unless what is shown or selected can be deleted.
@@ -35,10 +33,6 @@ impl<K: UserKey> UserTab for Keys<K> {
 
     fn reset_focus(&mut self) {
         self.focus_list();
-    }
-
-    fn enter(&mut self, cx: &mut Cx) {
-        Keys::enter(self, cx);
     }
 
     fn mark(&mut self, cx: &mut Cx) {

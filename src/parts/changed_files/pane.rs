@@ -29,6 +29,10 @@ impl Pane for Changes {
         Changes::pointer(self, pointer);
     }
 
+    fn enter(&mut self, _cx: &mut Cx) {
+        Changes::enter(self);
+    }
+
     fn panels(&mut self) -> Option<&mut Panels> {
         Some(Changes::panels(self))
     }

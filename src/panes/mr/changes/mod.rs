@@ -97,14 +97,6 @@ impl TabPart for ChangesTab {
         Ok(())
     }
 
-    fn enter(&mut self, cx: &mut Cx) {
-        if let Some(key) = self.diff_comments.draft(&self.changes) {
-            self.drafts.open(key, cx);
-        } else if !self.diff_comments.toggle(&self.changes) {
-            self.changes.enter();
-        }
-    }
-
     fn target(&self, view: &View) -> Option<Target> {
         if let Some(key) = self.diff_comments.draft(&self.changes) {
             return Some(Target::Draft(key.to_owned()));
@@ -177,6 +169,14 @@ impl Pane for ChangesTab {
             format!(" The server left out files: the diff is too large. {}", view.with_keys(left_out))
         });
         Line::new(words, Role::Warning).draw(buf, note, view.theme);
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        if let Some(key) = self.diff_comments.draft(&self.changes) {
+            self.drafts.open(key, cx);
+        } else if !self.diff_comments.toggle(&self.changes) {
+            self.changes.enter();
+        }
     }
 
     fn changed(&mut self, cx: &mut Cx) {
