@@ -10,10 +10,11 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::parts::list::draw_placeholder;
 use crate::parts::revealed::Revealed;
+use crate::parts::sheet::Sheet;
 use crate::store::{Load, Want};
 use crate::ui::line::Line;
 use crate::ui::popup;
-use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
+use crate::ui::table::{Size, TableColumn, TableRow};
 use crate::ui::theme::Role;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
@@ -23,7 +24,7 @@ use ratatui::layout::Rect;
 pub struct PipelineVariables {
     pipeline: u64,
     list: ListPipelineVariables,
-    state: ListState,
+    sheet: Sheet,
     revealed: Revealed,
 }
 
@@ -31,7 +32,7 @@ impl PipelineVariables {
     /// Creates the overlay for a pipeline.
     pub fn of(project: &Id, pipeline: u64) -> PipelineVariables {
         let list = ListPipelineVariables { id: project.clone(), pipeline_id: pipeline };
-        PipelineVariables { pipeline, list, state: ListState::new(), revealed: Revealed::default() }
+        PipelineVariables { pipeline, list, sheet: Sheet::default(), revealed: Revealed::default() }
     }
 
     fn row(&self, variable: &Variable, view: &View) -> TableRow<'static> {
@@ -68,7 +69,7 @@ impl Overlay for PipelineVariables {
                 TableColumn::new("", Size::Fill { min: 10, weight: 1 }),
                 TableColumn::new("", Size::Fit { min: 0, max: 4 }),
             ];
-            table::draw(buf, body, theme, true, &self.state, &columns, rows.len(), &|at| {
+            self.sheet.draw_table(view, body, buf, &columns, rows.len(), &|at| {
                 rows.get(at).map(|variable| self.row(variable, view)).unwrap_or_default()
             });
         }
@@ -85,13 +86,11 @@ impl Overlay for PipelineVariables {
             KeyCode::Esc | KeyCode::Char('q') => return AfterEvent::Close,
             KeyCode::Char('c') if key.ctrl => return AfterEvent::Close,
             KeyCode::Char('v') => {
-                if let Some(variable) = cx.view.store.list(&self.list).get(self.state.selected()) {
+                if let Some(variable) = cx.view.store.list(&self.list).get(self.sheet.selected()) {
                     self.revealed.toggle(variable.key.clone(), cx.view.local_now);
                 }
             }
-            KeyCode::Up | KeyCode::Char('k') => self.state.move_by(-1, len),
-            KeyCode::Down | KeyCode::Char('j') => self.state.move_by(1, len),
-            _ => {}
+            _ => self.sheet.letter_key(key, len),
         }
         AfterEvent::KeepOpen
     }
@@ -105,9 +104,6 @@ impl Overlay for PipelineVariables {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        if let Pointer::Wheel { rows, .. } = pointer {
-            self.state.move_by(rows.into(), cx.view.store.list(&self.list).len());
-        }
-        AfterEvent::KeepOpen
+        self.sheet.pointer(pointer, cx.view.store.list(&self.list).len())
     }
 }

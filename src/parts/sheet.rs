@@ -1,11 +1,11 @@
 //! A table in an overlay with a line above and a line below it.
 
-use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
 use crate::app::overlay::AfterEvent;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
+use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
 use crate::ui::popup;
 use crate::ui::table::{self, ListState, TableColumn, TableRow};
@@ -30,6 +30,7 @@ pub struct Contents<'a> {
 #[derive(Default)]
 pub struct Sheet {
     list: ListState,
+    area: Drawn<Rect>,
 }
 
 impl Sheet {
@@ -41,11 +42,25 @@ impl Sheet {
         let body = Rect { y: inner.y.saturating_add(2), height: inner.height.saturating_sub(4), ..inner };
         match contents.len {
             0 => view.draw_empty(buf, body, contents.empty.0, contents.empty.1),
-            len => table::draw(buf, body, view.theme, true, &self.list, contents.columns, len, contents.row),
+            len => self.draw_table(view, body, buf, contents.columns, len, contents.row),
         }
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
         contents.foot.draw(buf, foot, view.theme);
         Rect { height: inner.height.min(1), ..inner }
+    }
+
+    /// Draws only the table.
+    pub fn draw_table<'a>(
+        &self,
+        view: &View,
+        area: Rect,
+        buf: &mut Buffer,
+        columns: &[TableColumn],
+        len: usize,
+        row: &dyn Fn(usize) -> TableRow<'a>,
+    ) {
+        self.area.set(area);
+        table::draw(buf, area, view.theme, true, &self.list, columns, len, row);
     }
 
     /// Moves in a table of `len` rows; returns `false` if the key is for something else.
@@ -75,10 +90,16 @@ impl Sheet {
         }
     }
 
-    /// Scrolls with the wheel.
-    pub fn pointer(&mut self, pointer: Pointer, len: usize, _cx: &mut Cx) -> AfterEvent {
-        if let Pointer::Wheel { rows, .. } = pointer {
-            self.list.scroll_by(rows.into(), len);
+    /// Scrolls with the wheel, and selects the row under a click.
+    pub fn pointer(&mut self, pointer: Pointer, len: usize) -> AfterEvent {
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), len),
+            Pointer::Press { column, row, .. } => {
+                let area = self.area.get();
+                let clicked = area.contains((column, row).into()).then(|| self.list.row_at(row - area.y)).flatten();
+                clicked.into_iter().for_each(|index| self.list.select(index, len));
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
         }
         AfterEvent::KeepOpen
     }

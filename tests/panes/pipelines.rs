@@ -150,6 +150,16 @@ async fn variables_are_hidden_until_requested() {
 }
 
 #[tokio::test]
+async fn a_click_selects_a_variable_of_a_pipeline() {
+    let mut harness = open().await;
+    let variable = |key: &str, value: &str| json!({"key": key, "value": value, "variable_type": "env_var"});
+    harness.reply(&format!("{LIST}/320/variables"), json!([variable("FIRST", "one"), variable("SECOND", "two")]));
+    harness.press("v").settle().await;
+    harness.click_on("SECOND").press("v").expect("two").expect_no("one");
+    harness.press("v").click_on("FIRST").press("v").expect("one").expect_no("two");
+}
+
+#[tokio::test]
 async fn a_server_without_the_pipelines_list_suggests_the_jobs() {
     let mut harness = Begin::at(place()).size(100, 20).open();
     harness.unsupported(LIST).settle().await;

@@ -148,6 +148,6 @@ impl Overlay for ScheduleVariables {
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
         let len = self.variables(&cx.view).map_or(0, <[Variable]>::len);
-        self.sheet.pointer(pointer, len, cx)
+        self.sheet.pointer(pointer, len)
     }
 }

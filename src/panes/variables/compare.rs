@@ -188,8 +188,8 @@ impl Overlay for CompareVariables {
         AfterEvent::KeepOpen
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
-        self.sheet.pointer(pointer, self.rows.len(), cx)
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterEvent {
+        self.sheet.pointer(pointer, self.rows.len())
     }
 
     fn changed(&mut self, cx: &mut Cx) {
