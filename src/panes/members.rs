@@ -28,6 +28,11 @@ impl MemberSource {
         Some(ListQuery::new(&ListAllMembers { scope: self.scope.clone()?, query }))
     }
 
+    /// Returns the direct membership of a user, if it is loaded.
+    fn direct_member<'a>(&self, user: u64, view: &View<'a>) -> Option<&'a Member> {
+        view.store.rows(&self.direct(None)?).iter().find(|direct| direct.id == user)
+    }
+
     /// Returns whether a member is inherited from a parent group; `false` while that is unknown.
     fn is_inherited(&self, member: &Member, view: &View) -> bool {
         let Some(rows) = self.direct(None).map(|query| view.store.rows(&query)) else { return false };
@@ -55,7 +60,9 @@ impl Members {
 
     fn edit(&mut self, member: &Member, cx: &mut Cx) {
         if let Some(scope) = &self.source.scope {
-            Members::open_form(forms::member::edit(scope, member), cx);
+            // A row has the highest role of a user, and when that ends. Both may come from a group above.
+            let direct = self.source.direct_member(member.id, &cx.view).unwrap_or(member);
+            Members::open_form(forms::member::edit(scope, direct), cx);
         }
     }
 

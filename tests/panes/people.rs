@@ -258,6 +258,25 @@ async fn a_member_can_be_added_changed_and_removed() {
     assert_eq!(last(&harness).as_deref(), Some("DELETE /groups/acme/members/3"));
 }
 
+/// A server lists each user once, with the highest role, also if that comes from a group above.
+#[tokio::test]
+async fn the_direct_role_is_changed_where_a_higher_one_is_inherited() {
+    let member =
+        |level: u64, ends: Value| user(3, "gus", "active").with(json!({"access_level": level, "expires_at": ends}));
+    let mut harness = Begin::at(Place::new("members").group("acme/web")).size(100, 30).open();
+    harness
+        .reply("GET /groups/acme%2Fweb/members/all", [member(50, json!(null))])
+        .reply("GET /groups/acme%2Fweb/members", [member(30, json!("2026-12-31"))])
+        .reply("PUT /groups/acme%2Fweb/members/3", member(30, json!("2027-01-31")))
+        .settle()
+        .await;
+    harness.expect("Owner").press("e").expect("Change role of gus").expect("Developer").expect("2026-12-31");
+    harness.press("Tab C-u").type_text("2027-01-31").press("C-s").settle().await;
+    let put = harness.asked.iter().rfind(|line| line.starts_with("PUT ")).cloned();
+    let expected = "PUT /groups/acme%2Fweb/members/3 access_level=30 expires_at=2027-01-31";
+    assert_eq!(put.as_deref(), Some(expected), "{}", harness.picture());
+}
+
 #[tokio::test]
 async fn a_username_is_only_reported_as_unknown_once_it_is_chosen() {
     let unknown = "with that name";
