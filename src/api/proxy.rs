@@ -16,7 +16,7 @@ impl Proxy {
     /// Returns the proxy for `url` that the environment sets, by the rules of the HTTP library; `var` looks up a variable.
     pub fn of(url: &Url, var: &dyn Fn(&str) -> Option<String>) -> Option<Proxy> {
         // In a CGI program, a client sets HTTP_PROXY by a header.
-        if is_loopback(url) || is_exempt(url, var) || var("REQUEST_METHOD").is_some() {
+        if is_bypassed(url, var) || is_exempt(url, var) || var("REQUEST_METHOD").is_some() {
             return None;
         }
         let set = |[upper, lower]: [&'static str; 2]| {
@@ -53,10 +53,19 @@ fn is_supported(scheme: &str) -> bool {
     SCHEMES.contains(&scheme)
 }
 
-/// Returns whether `NO_PROXY` covers the host of `url`: the host itself, one of its parent domains, or its network. `*`
-/// covers all names, but no addresses, as in the HTTP library.
+fn exceptions(var: &dyn Fn(&str) -> Option<String>) -> String {
+    var("NO_PROXY").or_else(|| var("no_proxy")).unwrap_or_default()
+}
+
+/// Returns whether all requests to the server at `url` must be sent directly, also those to other hosts that it names:
+/// its host is this machine, or `NO_PROXY` contains `*`. The HTTP library takes `*` for all names, but for no address.
+pub fn is_bypassed(url: &Url, var: &dyn Fn(&str) -> Option<String>) -> bool {
+    is_loopback(url) || exceptions(var).split(',').any(|entry| entry.trim() == "*")
+}
+
+/// Returns whether `NO_PROXY` covers the host of `url`: the host itself, one of its parent domains, or its network.
 fn is_exempt(url: &Url, var: &dyn Fn(&str) -> Option<String>) -> bool {
-    let exceptions = var("NO_PROXY").or_else(|| var("no_proxy")).unwrap_or_default();
+    let exceptions = exceptions(var);
     let mut entries = exceptions.split(',').map(str::trim);
     match url.host() {
         Some(Host::Domain(host)) => entries.any(|entry| is_domain_of(entry, host)),
@@ -69,7 +78,7 @@ fn is_exempt(url: &Url, var: &dyn Fn(&str) -> Option<String>) -> bool {
 fn is_domain_of(entry: &str, host: &str) -> bool {
     let entry = entry.strip_prefix('.').unwrap_or(entry).to_ascii_lowercase();
     let is_parent = || host.strip_suffix(&entry).is_some_and(|rest| rest.ends_with('.'));
-    entry == "*" || (!entry.is_empty() && (entry == host || is_parent()))
+    !entry.is_empty() && (entry == host || is_parent())
 }
 
 /// Returns whether an address is `entry`, or in the network `entry`, such as `10.0.0.0/8`.
@@ -144,7 +153,8 @@ mod tests {
             ("notexample.com", "example.com", false),
             ("git.example.com", "*", true),
             ("git.example.com", "", false),
-            ("10.1.2.3", "*", false),
+            ("10.1.2.3", "*", true),
+            ("[fd00::1]", "other, *", true),
             ("10.1.2.3", "10.0.0.0/8", true),
             ("11.1.2.3", "10.0.0.0/8", false),
             ("10.1.2.3", "10.1.2.3", true),
