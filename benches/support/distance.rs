@@ -1,18 +1,17 @@
 //! A proxy that puts a local server at a distance: connections over TLS with HTTP/2, with a given time for each round
 //! trip, and a record of all requests.
 
+#[path = "../../tests/support/tls.rs"]
+mod tls;
+
 use axum::body::Bytes;
 use axum::http::header::HOST;
 use axum::http::{Request, Response};
 use h2::RecvStream;
 use h2::server::SendResponse;
 use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::ServerConfig;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,14 +24,9 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// The headers that are about a connection, and not about the reply.
 const OF_CONNECTION: [&str; 3] = ["connection", "keep-alive", "transfer-encoding"];
 
-/// Returns the path of a file with a certificate or its key.
-fn path(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/certificates")).join(name)
-}
-
 /// Returns the path of the certificate that clients of the proxy must trust.
 pub fn certificate() -> String {
-    path("own.pem").to_string_lossy().into_owned()
+    tls::certificate().to_string_lossy().into_owned()
 }
 
 /// A request that passed the proxy.
@@ -74,16 +68,7 @@ impl Proxy {
     /// Starts a proxy in front of the server at `server` whose clients wait for `round_trip` for each reply, and also
     /// until a connection is open.
     pub fn start(server: SocketAddr, round_trip: Duration) -> Proxy {
-        let key = PrivateKeyDer::from_pem_file(path("own.key")).expect("a key");
-        let certificate = CertificateDer::from_pem_file(path("own.pem")).expect("a certificate");
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .expect("a configuration")
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate], key)
-            .expect("a certificate with its key");
-        config.alpn_protocols = vec![b"h2".to_vec()];
-        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let acceptor = tls::acceptor(&[b"h2"]);
         let [near, far] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
         let port = near.local_addr().expect("an address").port();
         let record = Arc::<Record>::default();

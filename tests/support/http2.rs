@@ -1,15 +1,13 @@
 //! A server with HTTP/2 over TLS that reacts by script: it answers, resets streams or ends connections, and records the
 //! requests that it receives.
 
+#[path = "tls.rs"]
+mod tls;
+
 use axum::http::{Request, Response};
 use h2::server::{Connection, SendResponse};
 use h2::{Ping, PingPong, Reason, RecvStream};
 use labscope::api::client::{Server, TlsFiles};
-use rustls::ServerConfig;
-use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -56,23 +54,10 @@ pub struct Http2Server {
     shared: Arc<Shared>,
 }
 
-fn path(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/certificates")).join(name)
-}
-
 impl Http2Server {
     /// Starts a server that reacts by `mind`.
     pub async fn start(mind: impl Fn(&str) -> Reaction + Send + Sync + 'static) -> Http2Server {
-        let key = PrivateKeyDer::from_pem_file(path("own.key")).expect("a key");
-        let certificate = CertificateDer::from_pem_file(path("own.pem")).expect("a certificate");
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .expect("a configuration")
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate], key)
-            .expect("a certificate with its key");
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let acceptor = tls::acceptor(&[b"h2", b"http/1.1"]);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("a bound socket has an address").port();
         let shared = Arc::new(Shared {
@@ -98,7 +83,7 @@ impl Http2Server {
 
     /// Returns the settings with which a client trusts this server.
     pub fn trusted(&self, server: Server) -> Server {
-        Server { tls: TlsFiles { ca_cert: Some(path("own.pem")), ..TlsFiles::default() }, ..server }
+        Server { tls: TlsFiles { ca_cert: Some(tls::certificate()), ..TlsFiles::default() }, ..server }
     }
 
     /// Returns the lines of all requests received so far.
