@@ -17,30 +17,55 @@ fn git(home: &Home, arguments: &[&str]) -> String {
     printed.trim().to_owned()
 }
 
+/// Clones a project as ada and adds a file on a new branch. The credentials are git's own: labscope never gives it a
+/// token.
+fn clone_with_commit(
+    home: &Home,
+    served: &Served,
+    project: &str,
+    branch: &str,
+    (file, text): (&str, &str),
+    about: &[&str],
+) {
+    let address = served.url().replacen("http://", &format!("http://oauth2:{}@", served.token("ada")), 1);
+    git(home, &["clone", "-q", &format!("{address}/{project}.git"), "."]);
+    git(home, &["switch", "-q", "-c", branch]);
+    std::fs::write(home.path("work").join(file), text).expect("written");
+    git(home, &["add", file]);
+    let messages = about.iter().flat_map(|paragraph| ["-m", paragraph]);
+    git(home, &["commit", "-q"].into_iter().chain(messages).collect::<Vec<_>>());
+}
+
+/// Opens labscope in the clone as a user.
+fn open(home: &Home, served: &Served, user: &str, argument: &str) -> Screen {
+    let variables = [("LABSCOPE_HOST", served.url()), ("LABSCOPE_TOKEN", served.token(user)), ("no_proxy", "*")];
+    Screen::start_with(home, env!("CARGO_BIN_EXE_labscope"), &[argument], &variables)
+}
+
+/// Returns whether git is installed.
+fn has_git() -> bool {
+    let has_git = Command::new("git").arg("--version").output().is_ok();
+    if !has_git {
+        eprintln!("skipped: git is not installed");
+    }
+    has_git
+}
+
 #[test]
 fn a_branch_of_a_clone_is_pushed_and_becomes_a_merge_request() {
-    if Command::new("git").arg("--version").output().is_err() {
-        eprintln!("skipped: git is not installed");
+    if !has_git() {
         return;
     }
     let home = Home::new();
     let served = Served::start(&home, &[]);
-    let token = served.token("ada");
-    // The credentials are git's own: labscope never gives it a token.
-    let address = served.url().replacen("http://", &format!("http://oauth2:{token}@"), 1);
-    git(&home, &["clone", "-q", &format!("{address}/acme/rocket-ui.git"), "."]);
-    git(&home, &["switch", "-q", "-c", "ada/tidy-rows"]);
-    std::fs::write(home.path("work/ROWS.md"), "Rows are tidy.\n").expect("written");
-    git(&home, &["add", "ROWS.md"]);
-    git(&home, &["commit", "-q", "-m", "Tidy the rows", "-m", "They were not."]);
-    let program = env!("CARGO_BIN_EXE_labscope");
-    let variables = [("LABSCOPE_HOST", served.url()), ("LABSCOPE_TOKEN", token), ("no_proxy", "*")];
-    let mut screen = Screen::start_with(&home, program, &["mr"], &variables);
+    let file = ("ROWS.md", "Rows are tidy.\n");
+    clone_with_commit(&home, &served, "acme/rocket-ui", "ada/tidy-rows", file, &["Tidy the rows", "They were not."]);
+    let mut screen = open(&home, &served, "ada", "mr");
     screen.wait("the push is offered", |screen| {
         let contents = screen.contents();
         contents.contains("Push ada/tidy-rows (1 commit)") && contents.contains("Tidy the rows")
     });
-    assert!(!screen.has_sent(token), "the token in the address is not shown");
+    assert!(!screen.has_sent(served.token("ada")), "the token in the address is not shown");
     screen.keys("y");
     screen.wait("the form has the texts of the commit", |screen| {
         let contents = screen.contents();
@@ -61,7 +86,7 @@ fn a_branch_of_a_clone_is_pushed_and_becomes_a_merge_request() {
     assert_eq!(screen.exit_code(), 0);
     std::fs::write(home.path("work/ROWS.md"), "Rows are very tidy.\n").expect("written");
     git(&home, &["commit", "-q", "-a", "-m", "Tidy more"]);
-    let mut screen = Screen::start_with(&home, program, &["mr"], &variables);
+    let mut screen = open(&home, &served, "ada", "mr");
     screen.wait("the merge request of the branch is open", |screen| {
         let contents = screen.contents();
         contents.contains("Tidy the rows") && contents.contains("1 commit not pushed")
@@ -100,24 +125,15 @@ ada: Say what it is
 /// answer, another review, approval, merge.
 #[test]
 fn a_change_goes_from_a_clone_through_a_review_that_requests_changes_to_the_merge() {
-    if Command::new("git").arg("--version").output().is_err() {
-        eprintln!("skipped: git is not installed");
+    if !has_git() {
         return;
     }
     let home = Home::new();
     let world = home.path("world.toml");
     std::fs::write(&world, GARDEN).expect("written");
     let served = Served::start(&home, &["--world", world.to_str().expect("UTF-8")]);
-    let address = served.url().replacen("http://", &format!("http://oauth2:{}@", served.token("ada")), 1);
-    git(&home, &["clone", "-q", &format!("{address}/ada/garden.git"), "."]);
-    git(&home, &["switch", "-q", "-c", "beds"]);
-    std::fs::write(home.path("work/BEDS.md"), "Two beds of beans.\n").expect("written");
-    git(&home, &["add", "BEDS.md"]);
-    git(&home, &["commit", "-q", "-m", "Plan the beds"]);
-    let open = |user: &str, argument: &str| {
-        let variables = [("LABSCOPE_HOST", served.url()), ("LABSCOPE_TOKEN", served.token(user)), ("no_proxy", "*")];
-        Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &[argument], &variables)
-    };
+    clone_with_commit(&home, &served, "ada/garden", "beds", ("BEDS.md", "Two beds of beans.\n"), &["Plan the beds"]);
+    let open = |user: &str, argument: &str| open(&home, &served, user, argument);
     let shows = |words: &'static str| move |screen: &vt100::Screen| screen.contents().contains(words);
     let lacks = |words: &'static str| move |screen: &vt100::Screen| !screen.contents().contains(words);
     let end = |mut screen: Screen| {
