@@ -47,6 +47,7 @@ pub mod synonyms;
 pub mod target;
 #[cfg(test)]
 mod tests;
+pub mod text_key;
 pub mod texts;
 pub mod tone;
 pub mod transfer;

@@ -6,6 +6,7 @@ use super::App;
 use super::action::{Action, Effect};
 use super::outbox::Draft;
 use super::state::{Change, Kept, State, StateFile};
+use super::text_key::DiskKey;
 use super::texts::{SavedText, Texts};
 use super::tone::Tone;
 use std::collections::{BTreeMap, HashMap};
@@ -15,13 +16,15 @@ const NO_OWNER: &str = "";
 
 /// Returns the key on disk of an account's text.
 fn whole(account: &str, key: &str) -> String {
-    format!("@{account} {key}")
+    DiskKey::Text { account, key }.to_string()
 }
 
 /// Returns the texts of an account, by their keys without the account.
 fn of_account(kept: &HashMap<String, String>, account: &str) -> HashMap<String, String> {
-    let mark = whole(account, "");
-    let own = |(key, text): (&String, &String)| Some((key.strip_prefix(&mark)?.to_owned(), text.clone()));
+    let own = |(on_disk, text): (&String, &String)| match DiskKey::parse(on_disk) {
+        Some(DiskKey::Text { account: owner, key }) if owner == account => Some((key.to_owned(), text.clone())),
+        _ => None,
+    };
     kept.iter().filter_map(own).collect()
 }
 
@@ -132,7 +135,7 @@ impl Saved {
             self.state = others.states.get(&self.account).cloned().unwrap_or_default();
             self.state.absorb(&unowned_state);
             // Record the account that was signed in last.
-            effects.push(Effect::SaveText(format!("account {server}"), Some(self.account.clone())));
+            effects.push(Effect::SaveText(DiskKey::Account { server }.to_string(), Some(self.account.clone())));
         }
         for (key, text) in unowned {
             // Write the text under its new key before deleting the old one. If another account had been assumed, a
@@ -148,8 +151,8 @@ impl Saved {
         let files = self.state.changed_since(&on_disk);
         effects.extend(files.into_iter().map(|file| Effect::SaveState(self.account.clone(), file)));
         if unowned_state != State::default() {
-            let names = StateFile::NAMES.iter();
-            effects.extend(names.map(|name| Effect::SaveText(StateFile::key(name, NO_OWNER), None)));
+            let keys = StateFile::NAMES.iter().map(|file| DiskKey::State { file, account: NO_OWNER });
+            effects.extend(keys.map(|key| Effect::SaveText(key.to_string(), None)));
         }
     }
 }

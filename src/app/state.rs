@@ -549,16 +549,6 @@ impl StateFile {
         }
     }
 
-    /// Returns the key on disk of the file called `name` of an account.
-    pub fn key(name: &str, account: &str) -> String {
-        format!("{name} of @{account}")
-    }
-
-    /// Splits such a key into name and account.
-    pub fn parse_key(key: &str) -> Option<(&str, &str)> {
-        key.split_once(" of @").filter(|(name, _)| StateFile::NAMES.contains(name))
-    }
-
     /// Returns the content of the file: JSON with a version.
     pub fn to_json(&self) -> String {
         let mut state = match self {

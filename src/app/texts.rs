@@ -2,10 +2,8 @@
 //! codec.
 
 use super::outbox::Draft;
+use super::text_key;
 use std::collections::HashMap;
-
-/// The prefix of the keys of comments.
-pub(super) const COMMENT: &str = "draft ";
 
 /// A text that is saved until the server has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +16,7 @@ pub enum SavedText {
 impl SavedText {
     /// Parses what is on disk under a key.
     pub fn parse(key: &str, on_disk: String) -> SavedText {
-        match Draft::read(&on_disk).filter(|_| key.starts_with(COMMENT)) {
+        match Draft::read(&on_disk).filter(|_| text_key::is_comment(key)) {
             Some(draft) => SavedText::Comment(Box::new(draft)),
             None => SavedText::Plain(on_disk),
         }

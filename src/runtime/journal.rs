@@ -10,6 +10,7 @@
 use super::state_files;
 use crate::app::outbox::Claim;
 use crate::app::state::{Kept, StateFile};
+use crate::app::text_key::DiskKey;
 use crate::system::files;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs;
@@ -164,7 +165,11 @@ fn work(
                     match job {
                         Job::Save(key, text) => push(&mut queue, key, text),
                         Job::State(account, file) => {
-                            push(&mut queue, StateFile::key(file.name(), &account), Some(file.to_json()));
+                            push(
+                                &mut queue,
+                                DiskKey::State { file: file.name(), account: &account }.to_string(),
+                                Some(file.to_json()),
+                            );
                         }
                         Job::Written(sender) => waiting.push(sender),
                         Job::Synced(sender) => synced.push(sender),
@@ -402,8 +407,10 @@ pub fn load(folder: &Path) -> SavedTexts {
             // The name of a file that was set aside differs from that of its key.
             Some((key, _)) if name.strip_suffix(state_files::BACKUP) == Some(&file_name(&key)) => {}
             Some((key, text)) if is_state => state_files::read(&mut kept, &key, &text, &entry.path()),
-            Some((key, text)) if key.starts_with("account ") => kept.account = text,
-            Some((key, text)) => _ = kept.texts.insert(key, text),
+            Some((key, text)) => match DiskKey::parse(&key) {
+                Some(DiskKey::Account { .. }) => kept.account = text,
+                _ => _ = kept.texts.insert(key, text),
+            },
             None if is_state && name.ends_with(state_files::BACKUP) => {}
             None if is_state => state_files::set_aside(&entry.path()),
             None => damaged.push(entry.path()),

@@ -7,6 +7,7 @@ use crate::app::state::{
     Change, ColumnChoice, DiffSettings, Kept, RecentsChange, SeenChange, SeenMergeRequest, SettingsChange, State,
     StateFile, ViewedFiles,
 };
+use crate::app::text_key::DiskKey;
 use crate::ui::diff::Layout;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,13 +19,14 @@ pub(super) const BACKUP: &str = ".bak";
 
 /// Returns whether a file with this name contains state, or did.
 pub(super) fn is_state(name: &str) -> bool {
-    StateFile::NAMES.iter().any(|state| name.starts_with(&journal::file_name(&StateFile::key(state, ""))))
+    let mut keys = StateFile::NAMES.iter().map(|file| DiskKey::State { file, account: "" }.to_string());
+    keys.any(|key| name.starts_with(&journal::file_name(&key)))
 }
 
 /// Reads the state file with this key. If it is not fully understood, a copy is set aside.
 pub(super) fn read(kept: &mut Kept, key: &str, text: &str, path: &Path) {
-    let Some((name, account)) = StateFile::parse_key(key) else { return };
-    if !kept.states.entry(account.to_owned()).or_default().read(name, text) {
+    let Some(DiskKey::State { file, account }) = DiskKey::parse(key) else { return };
+    if !kept.states.entry(account.to_owned()).or_default().read(file, text) {
         let _ = fs::copy(path, backup_of(path));
     }
 }
@@ -47,7 +49,7 @@ pub(super) fn migrate(folder: &Path, kept: &mut Kept) {
     let mut keys: Vec<&String> = kept.texts.keys().collect();
     keys.sort_unstable();
     for key in keys {
-        let Some((account, own)) = key.strip_prefix('@').and_then(|rest| rest.split_once(' ')) else { continue };
+        let Some(DiskKey::Text { account, key: own }) = DiskKey::parse(key) else { continue };
         let text = kept.texts.get(key).map(String::as_str).unwrap_or_default();
         let Some(changes) = changes(own, text) else { continue };
         match changes {
@@ -76,7 +78,7 @@ pub(super) fn migrate(folder: &Path, kept: &mut Kept) {
 fn write(folder: &Path, account: &str, files: &[StateFile]) -> io::Result<()> {
     let mut names = BTreeSet::new();
     for file in files {
-        let key = StateFile::key(file.name(), account);
+        let key = DiskKey::State { file: file.name(), account }.to_string();
         journal::save(folder, &key, Some(&file.to_json()))?;
         names.insert(journal::file_name(&key));
     }
@@ -162,8 +164,12 @@ mod tests {
         state
     }
 
+    fn settings_of(account: &str) -> String {
+        DiskKey::State { file: "settings", account }.to_string()
+    }
+
     fn path_of(folder: &Path, account: &str) -> PathBuf {
-        folder.join(file_name(&StateFile::key("settings", account)))
+        folder.join(file_name(&settings_of(account)))
     }
 
     #[test]
@@ -239,7 +245,7 @@ mod tests {
     fn a_truncated_file_is_set_aside() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let path = path_of(folder.path(), "ada");
-        let key = StateFile::key("settings", "ada");
+        let key = settings_of("ada");
         let [file] = &pinned("a/b").changed_since(&State::default())[..] else { panic!("one file") };
         save(folder.path(), &key, Some(&file.to_json())).expect("kept");
         let whole = fs::read_to_string(&path).expect("it is there");
@@ -254,7 +260,7 @@ mod tests {
     #[test]
     fn a_file_of_a_later_version_is_read_partially_and_backed_up() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        let (path, key) = (path_of(folder.path(), "ada"), StateFile::key("settings", "ada"));
+        let (path, key) = (path_of(folder.path(), "ada"), settings_of("ada"));
         let later = r#"{"version":9,"pinned_projects":["a/b"],"columns":7,"themes":{}}"#;
         save(folder.path(), &key, Some(later)).expect("kept");
         let kept = load(folder.path()).kept;

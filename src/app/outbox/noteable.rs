@@ -5,7 +5,8 @@ use crate::api::draft_notes::ListDraftNotes;
 use crate::api::notes::{DeleteNote, GetNote, ListNotes, NewPosition, Note, NoteReply, UpdateNote};
 use crate::api::{Endpoint, Error, Id, Noteable};
 use crate::app::outbox::Draft;
-use crate::app::texts::{COMMENT, Texts};
+use crate::app::text_key::DraftKeys;
+use crate::app::texts::Texts;
 use crate::app::view::View;
 use crate::store::{Load, Rows, Write};
 use jiff::Timestamp;
@@ -56,14 +57,6 @@ impl Noteable {
         }
     }
 
-    /// Returns the prefix of the keys of its drafts.
-    fn prefix(&self) -> String {
-        match self {
-            Noteable::Commit { project, sha } => format!("{COMMENT}{project}@{sha} "),
-            other => format!("{COMMENT}{} ", other.name()),
-        }
-    }
-
     /// Returns whether comments on it can be collected in a review, to be sent together.
     pub fn is_reviewed(&self) -> bool {
         matches!(self, Noteable::MergeRequest { .. } | Noteable::Commit { .. })
@@ -72,25 +65,23 @@ impl Noteable {
     /// Returns a key for another draft, sorted after those that are saved: it contains the time and random digits, so
     /// that two processes never use the same key.
     pub fn new_key(&self, texts: &Texts, now: Timestamp) -> String {
-        let prefix = self.prefix();
-        let numbers = texts.keys().filter_map(|key| key.strip_prefix(&prefix)?.parse::<u64>().ok());
+        let keys = DraftKeys::on(self);
+        let numbers = texts.keys().filter_map(|key| keys.number(key));
         let chance = RandomState::new().build_hasher().finish() % 100_000;
         let number = u64::try_from(now.as_millisecond()).unwrap_or(0).saturating_mul(100_000).saturating_add(chance);
-        format!("{prefix}{}", number.max(numbers.max().unwrap_or(0).saturating_add(1)))
+        keys.key(number.max(numbers.max().unwrap_or(0).saturating_add(1)))
     }
 
     /// Returns the key after a key of [`Noteable::new_key`], for a draft that belongs to the same review.
     pub fn key_after(&self, key: &str) -> String {
-        let prefix = self.prefix();
-        let number = key.strip_prefix(&prefix).and_then(|number| number.parse::<u64>().ok());
-        format!("{prefix}{}", number.unwrap_or_default().saturating_add(1))
+        let keys = DraftKeys::on(self);
+        keys.key(keys.number(key).unwrap_or_default().saturating_add(1))
     }
 
     /// Returns its drafts among all saved texts, with their keys, oldest first.
     pub fn drafts<'a>(&self, texts: &'a Texts) -> Vec<(&'a String, &'a Draft)> {
-        let prefix = self.prefix();
-        let number = |key: &str| key.strip_prefix(&prefix).and_then(|number| number.parse::<u64>().ok());
-        let own = texts.comments().filter_map(|(key, draft)| Some((number(key)?, key, draft)));
+        let keys = DraftKeys::on(self);
+        let own = texts.comments().filter_map(|(key, draft)| Some((keys.number(key)?, key, draft)));
         let mut drafts: Vec<(u64, &String, &Draft)> = own.collect();
         drafts.sort_unstable_by_key(|(number, key, _)| (*number, *key));
         drafts.into_iter().map(|(_, key, draft)| (key, draft)).collect()

@@ -22,6 +22,7 @@ use crate::app::overlay::chooser::Chooser;
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::overlay::markdown_input::{Handled, MarkdownInput};
 use crate::app::pointer::Pointer;
+use crate::app::text_key;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::{Value as Answer, Want, Write};
@@ -395,7 +396,7 @@ impl Form {
         if let Err(why) = cx.view.can_write() {
             return cx.say(Tone::Warning, format!("{}: {why}", self.title));
         }
-        self.key = format!("{} form {}", cx.view.session.server, self.key);
+        self.key = text_key::of_form(&cx.view.session.server, &self.key);
         self.resume(&cx.view);
         // The form changes the current state on the server, not the state when the object was last viewed.
         let again = self.current.as_ref().map(|current| Action::Reload(vec![current.load.clone().into()]));
