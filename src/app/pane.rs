@@ -5,7 +5,6 @@ use super::command_info::Disabled;
 use super::context::Cx;
 use super::motion::Motion;
 use super::place::Place;
-use super::place_info::Needs;
 use super::pointer::Pointer;
 use super::query::Grammar;
 use super::view::View;
@@ -62,10 +61,6 @@ pub struct Tabs {
 pub trait PaneKind: Pane + Sized {
     /// The ID of the place, and its command after `:`.
     const ID: &'static str;
-    /// The title, for the palette and the help.
-    const TITLE: &'static str;
-    /// The data that a place must have for this pane to open.
-    const NEEDS: Needs = Needs::Nothing;
     /// The commands of this place.
     const COMMANDS: &'static [Command<Self>];
 

@@ -20,17 +20,16 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Creates the row of `P`.
-    pub const fn of<P: PaneKind>() -> Entry {
+    /// Creates the row of `P`, with its title for the palette and the help.
+    pub const fn of<P: PaneKind>(title: &'static str) -> Entry {
         let open = |place: &Place, view: &View| -> Box<dyn Pane> { Box::new(P::open(place, view)) };
-        Entry::new(P::ID, P::TITLE, P::NEEDS, open, CommandTable::of::<P>(P::ID))
+        Entry::new(P::ID, title, open, CommandTable::of::<P>(P::ID))
     }
 
     /// Creates a row from its parts.
     pub const fn new(
         id: &'static str,
         title: &'static str,
-        needs: Needs,
         open: fn(&Place, &View) -> Box<dyn Pane>,
         commands: CommandTable,
     ) -> Entry {
@@ -38,7 +37,7 @@ impl Entry {
             place: PlaceInfo {
                 id,
                 title,
-                needs,
+                needs: Needs::Nothing,
                 subject: None,
                 sign: None,
                 above: Above::Surroundings,
@@ -54,12 +53,12 @@ impl Entry {
     }
 
     /// Registers the same place under a second name; its commands are listed only under the first.
-    pub const fn named(mut self, id: &'static str, title: &'static str) -> Entry {
-        (self.place.id, self.place.title, self.is_alias) = (id, title, true);
+    pub const fn named(mut self, id: &'static str) -> Entry {
+        (self.place.id, self.is_alias) = (id, true);
         self
     }
 
-    /// Sets what the place needs to open.
+    /// Sets the data that the place must have to open; nothing by default.
     pub const fn needing(mut self, needs: Needs) -> Entry {
         self.place.needs = needs;
         self

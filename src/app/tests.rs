@@ -40,7 +40,6 @@ impl Probe {
 
 impl PaneKind for Probe {
     const ID: &'static str = "probe";
-    const TITLE: &'static str = "A probe";
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("probe.filter", &["f"], "Filter by x", |pane: &mut Self, _| pane.filter = Some("x".into())),
         Command::new("probe.live", &["L"], "Poll", |pane: &mut Self, _| pane.filter = Some("live".into())),
@@ -78,8 +77,6 @@ struct Files(Place);
 
 impl PaneKind for Files {
     const ID: &'static str = "files";
-    const TITLE: &'static str = "Files";
-    const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[];
     fn open(place: &Place, _: &View) -> Self {
         Files(place.clone())
@@ -100,8 +97,14 @@ impl Pane for Files {
     fn motion(&mut self, _: Motion, _: &mut Cx) {}
 }
 
-const REGISTRY: &[Entry] =
-    &[Entry::of::<Files>().shows(Subject::Project).reached_by("files", &["g f"], "Go to files"), Entry::of::<Probe>()];
+const REGISTRY: &[Entry] = &[
+    Entry::of::<Files>("Files").needing(Needs::Project).shows(Subject::Project).reached_by(
+        "files",
+        &["g f"],
+        "Go to files",
+    ),
+    Entry::of::<Probe>("A probe"),
+];
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap_or_default()

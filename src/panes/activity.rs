@@ -83,7 +83,6 @@ impl ListSource for EventSource {
     type Row = Event;
     type Detail = NoDetail;
     const ID: &'static str = "activity";
-    const TITLE: &'static str = "Activity";
     const NAME: &'static str = "activity";
     const NOUN: &'static str = "event";
     const COLUMNS: &'static [Column<Self>] = &[

@@ -42,8 +42,6 @@ impl ListSource for AssetLinkSource {
     type Row = AssetLink;
     type Detail = NoDetail;
     const ID: &'static str = "asset_links";
-    const TITLE: &'static str = "Asset links";
-    const NEEDS: Needs = Needs::Item;
     const NAME: &'static str = "asset links";
     const NOUN: &'static str = "link";
     const SETTINGS_NAME: &'static str = "asset links";

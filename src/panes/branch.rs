@@ -113,7 +113,6 @@ impl Branch {
 
 impl PaneKind for Branch {
     const ID: &'static str = "branch";
-    const TITLE: &'static str = "This branch";
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("branch.open", &["Enter"], "Open selection", |pane: &mut Self, cx| {
             pane.facts.enter(cx);

@@ -236,8 +236,6 @@ impl ListSource for BranchSource {
     type Row = Branch;
     type Detail = NoDetail;
     const ID: &'static str = "branches";
-    const TITLE: &'static str = "Branches of a project";
-    const NEEDS: Needs = Needs::Project;
     const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
     const NAME: &'static str = "branches";
     const NOUN: &'static str = "branch";

@@ -12,7 +12,6 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -437,8 +436,6 @@ impl CiConfig {
 
 impl PaneKind for CiConfig {
     const ID: &'static str = "ci";
-    const TITLE: &'static str = "CI configuration";
-    const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<CiConfig>] = &[
         Command::new("ci.open", &["Enter"], "Open file", CiConfig::open_file).footer("open file"),
         Command::new("ci.next_message", &["}"], "Next message", |pane: &mut CiConfig, cx| pane.go_to_message(true, cx))

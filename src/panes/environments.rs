@@ -92,8 +92,6 @@ impl ListSource for EnvironmentSource {
     type Row = ProjectEnvironment;
     type Detail = FactsDetail;
     const ID: &'static str = "environments";
-    const TITLE: &'static str = "Environments";
-    const NEEDS: Needs = Needs::Project;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
     const NAME: &'static str = "environments";
     const NOUN: &'static str = "environment";

@@ -109,7 +109,6 @@ impl ListSource for HookSource {
     type Row = Hook;
     type Detail = FactsDetail;
     const ID: &'static str = "hooks";
-    const TITLE: &'static str = "System hooks";
     const HEADING: &'static str = "System hooks";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const NAME: &'static str = "system hooks";

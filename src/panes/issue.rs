@@ -508,7 +508,6 @@ impl IssuePane {
 
 impl PaneKind for IssuePane {
     const ID: &'static str = "issue";
-    const TITLE: &'static str = "Issue";
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("issue.comment", &["c"], "Comment here…", |pane: &mut Self, cx| pane.notes.comment_here(cx))
             .writes()

@@ -77,7 +77,6 @@ impl ListSource for IssueSource {
     type Row = Issue;
     type Detail = TextDetail;
     const ID: &'static str = "issues";
-    const TITLE: &'static str = "Issues";
     const WIDTHS: &'static [PanelRequest] =
         &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
     const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });

@@ -10,7 +10,6 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -133,8 +132,6 @@ impl JobTrace {
 
 impl PaneKind for JobTrace {
     const ID: &'static str = "job";
-    const TITLE: &'static str = "Job";
-    const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("job.follow", &["f"], "Toggle follow", |pane: &mut Self, cx| pane.trace.follow(cx))
             .footer("follow")

@@ -85,7 +85,6 @@ impl KeyLookup {
 
 impl PaneKind for KeyLookup {
     const ID: &'static str = "key";
-    const TITLE: &'static str = "SSH key by ID";
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("key.owner", &["Enter"], "Open or copy selection", |pane: &mut Self, cx| {
             if pane.facts.enter(cx) {

@@ -70,8 +70,6 @@ impl ListSource for LabelSource {
     type Row = Label;
     type Detail = NoDetail;
     const ID: &'static str = "labels";
-    const TITLE: &'static str = "Labels";
-    const NEEDS: Needs = Needs::Project;
     const NAME: &'static str = "labels";
     const NOUN: &'static str = "label";
     const COLUMNS: &'static [Column<Self>] = &[

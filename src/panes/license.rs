@@ -138,7 +138,6 @@ impl LicensePane {
 
 impl PaneKind for LicensePane {
     const ID: &'static str = "license";
-    const TITLE: &'static str = "License";
     const COMMANDS: &'static [Command<Self>] = &[Command::new("license.add", &["+"], "Add license…", Self::ask)
         .footer("install")
         .writes()

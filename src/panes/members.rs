@@ -79,8 +79,6 @@ impl ListSource for MemberSource {
     type Row = Member;
     type Detail = NoDetail;
     const ID: &'static str = "members";
-    const TITLE: &'static str = "Members";
-    const NEEDS: Needs = Needs::Project;
     const NAME: &'static str = "members";
     const NOUN: &'static str = "member";
     const COLUMNS: &'static [Column<Self>] = &[

@@ -124,8 +124,6 @@ impl ListSource for MilestoneSource {
     type Row = Milestone;
     type Detail = FactsDetail;
     const ID: &'static str = "milestones";
-    const TITLE: &'static str = "Milestones";
-    const NEEDS: Needs = Needs::Project;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
     const NAME: &'static str = "milestones";
     const NOUN: &'static str = "milestone";

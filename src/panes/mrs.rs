@@ -181,7 +181,6 @@ impl ListSource for MergeRequestSource {
     type Row = MergeRequest;
     type Detail = TextDetail;
     const ID: &'static str = "mrs";
-    const TITLE: &'static str = "Merge requests";
     const WIDTHS: &'static [PanelRequest] =
         &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
     const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });

@@ -13,7 +13,6 @@ use crate::app::motion::Motion;
 use crate::app::overlay::value_picker::ValuePicker;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -405,8 +404,6 @@ fn is_coming(project: &Project) -> bool {
 
 impl PaneKind for Overview {
     const ID: &'static str = "overview";
-    const TITLE: &'static str = "Project overview";
-    const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("overview.open", &["Enter"], "Open or copy selection", |pane: &mut Self, cx| {
             if pane.panels.focus() == README {

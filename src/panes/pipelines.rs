@@ -116,8 +116,6 @@ impl ListSource for PipelineSource {
     type Row = Pipeline;
     type Detail = NoDetail;
     const ID: &'static str = "pipelines";
-    const TITLE: &'static str = "Pipelines";
-    const NEEDS: Needs = Needs::Project;
     const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "scope", words: SCOPES });
     const NAME: &'static str = "pipelines";
     const NOUN: &'static str = "pipeline";

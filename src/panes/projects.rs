@@ -74,7 +74,6 @@ impl ListSource for ProjectSource {
     type Row = Project;
     type Detail = NoDetail;
     const ID: &'static str = "projects";
-    const TITLE: &'static str = "Projects";
     const NAME: &'static str = "projects";
     const NOUN: &'static str = "project";
     const ORDER: Option<(&'static str, bool)> = Some(("updated", true));

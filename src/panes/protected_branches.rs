@@ -58,8 +58,6 @@ impl ListSource for ProtectionSource {
     type Row = ProtectionRule;
     type Detail = FactsDetail;
     const ID: &'static str = "protected_branches";
-    const TITLE: &'static str = "Protected branches";
-    const NEEDS: Needs = Needs::Project;
     const REF_KIND: Option<RefKind> = Some(RefKind::Branch);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 3 }, PanelRequest { min: 36, weight: 2 }];
     const NAME: &'static str = "protected branches";

@@ -49,8 +49,6 @@ impl ListSource for ReleaseSource {
     type Row = Release;
     type Detail = FactsDetail;
     const ID: &'static str = "releases";
-    const TITLE: &'static str = "Releases";
-    const NEEDS: Needs = Needs::Project;
     const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
     const NAME: &'static str = "releases";

@@ -151,8 +151,6 @@ impl ListSource for TagSource {
     type Row = Tag;
     type Detail = TextDetail;
     const ID: &'static str = "tags";
-    const TITLE: &'static str = "Tags of a project";
-    const NEEDS: Needs = Needs::Project;
     const REF_KIND: Option<RefKind> = Some(RefKind::Tag);
     const HEADING: &'static str = "Tags";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];

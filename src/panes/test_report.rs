@@ -11,7 +11,6 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::view::View;
 use crate::domain::junit::{Outcomes, Report};
 use crate::parts::list::{self, draw_error};
@@ -93,8 +92,6 @@ impl TestReportPane {
 
 impl PaneKind for TestReportPane {
     const ID: &'static str = "tests";
-    const TITLE: &'static str = "Test report of a pipeline";
-    const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("tests.open", &["Enter"], "Open source of test", |pane: &mut Self, cx| pane.tests.open_case(cx))
             .footer("source")

@@ -121,7 +121,6 @@ impl ListSource for TodoSource {
     type Row = Todo;
     type Detail = TextDetail;
     const ID: &'static str = "todos";
-    const TITLE: &'static str = "To-do list";
     const WIDTHS: &'static [PanelRequest] =
         &[PanelRequest { min: 60, weight: 10 }, PanelRequest { min: 36, weight: 3 }];
     const TAB_WORDS: Option<TabWords> = Some(TabWords { key: "state", words: STATES });

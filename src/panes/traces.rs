@@ -9,7 +9,6 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -178,8 +177,6 @@ impl Traces {
 
 impl PaneKind for Traces {
     const ID: &'static str = "traces";
-    const TITLE: &'static str = "Job traces side by side";
-    const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("traces.open", &["Enter"], "Open job", |pane: &mut Self, cx| pane.enter(cx)).footer("job"),
         Command::new("traces.follow", &["f"], "Toggle follow", |pane: &mut Self, cx| {

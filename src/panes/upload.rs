@@ -8,7 +8,6 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::transfer::NewTransfer;
 use crate::app::view::View;
 use crate::parts::blob::work::DetectText;
@@ -42,8 +41,6 @@ impl UploadPane {
 
 impl PaneKind for UploadPane {
     const ID: &'static str = "upload";
-    const TITLE: &'static str = "Uploaded file";
-    const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("upload.open", &["Enter"], "Open link", |pane: &mut Self, cx| {
             links::open(pane.blob.links_here(&cx.view), pane, cx, Self::follow_link);

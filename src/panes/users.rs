@@ -72,7 +72,6 @@ impl ListSource for UserSource {
     type Row = Profile;
     type Detail = FactsDetail;
     const ID: &'static str = "users";
-    const TITLE: &'static str = "Users of the server";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
     const NAME: &'static str = "users";
     const NOUN: &'static str = "user";

@@ -390,10 +390,10 @@ impl<S: ListSource> ListPane<S> {
     }
 }
 
-/// Returns the row of the registry for the list that `S` defines.
-pub const fn entry<S: ListSource>() -> Entry {
+/// Returns the row of the registry for the list that `S` defines, with its title.
+pub const fn entry<S: ListSource>(title: &'static str) -> Entry {
     let open = |place: &Place, view: &View| -> Box<dyn Pane> { Box::new(ListPane::<S>::open(place, view)) };
-    Entry::new(S::ID, S::TITLE, S::NEEDS, open, CommandTable::of::<ListPane<S>>(S::ID))
+    Entry::new(S::ID, title, open, CommandTable::of::<ListPane<S>>(S::ID))
 }
 
 impl<S: ListSource> Commands for ListPane<S> {

@@ -11,7 +11,6 @@ pub use crate::app::command::Command;
 pub use crate::app::command_info::Disabled;
 pub use crate::app::context::Cx;
 pub use crate::app::place::Place;
-pub use crate::app::place_info::Needs;
 pub use crate::app::view::View;
 pub use crate::store::{ListQuery, Want, Write};
 pub use crate::ui::line::Line;

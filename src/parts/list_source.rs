@@ -11,7 +11,6 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, SearchMode};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::query::Grammar;
 use crate::app::view::View;
@@ -47,10 +46,6 @@ pub trait ListSource: Sized + 'static {
     type Detail: Detail<Self>;
     /// [`PaneKind::ID`](crate::app::pane::PaneKind::ID).
     const ID: &'static str;
-    /// [`PaneKind::TITLE`](crate::app::pane::PaneKind::TITLE).
-    const TITLE: &'static str;
-    /// [`PaneKind::NEEDS`](crate::app::pane::PaneKind::NEEDS).
-    const NEEDS: Needs = Needs::Nothing;
     /// [`PaneKind::COMMANDS`](crate::app::pane::PaneKind::COMMANDS).
     const COMMANDS: &'static [ListCommand<Self>];
     /// The columns that the list offers.

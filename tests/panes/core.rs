@@ -38,7 +38,6 @@ struct Probe;
 
 impl PaneKind for Probe {
     const ID: &'static str = "probe";
-    const TITLE: &'static str = "Probe";
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("probe.write", &["w"], "Write something", |_, cx| cx.act(protect())).writes(),
         Command::new("probe.move", &["M"], "Move project", |_, cx| {
@@ -72,8 +71,8 @@ impl Pane for Probe {
 }
 
 const WITH_PROBE: &[Entry] = &[
-    Entry::of::<Probe>(),
-    list_pane::entry::<labscope::panes::projects::ProjectSource>().reached_by(
+    Entry::of::<Probe>("Probe"),
+    list_pane::entry::<labscope::panes::projects::ProjectSource>("Projects").reached_by(
         "go.projects",
         &["g p"],
         "Go to projects",

@@ -17,7 +17,6 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -89,8 +88,6 @@ impl Artifacts {
 
 impl PaneKind for Artifacts {
     const ID: &'static str = "artifacts";
-    const TITLE: &'static str = "Artifacts";
-    const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("artifacts.open", &["Enter"], "Open selection", Self::open_node).footer("open").when(
             |pane, view| match pane.panels.focus() {

@@ -14,7 +14,6 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::apply_commits::Operation;
@@ -163,8 +162,6 @@ impl ShowsChanges for CommitPane {
 
 impl PaneKind for CommitPane {
     const ID: &'static str = "commit";
-    const TITLE: &'static str = "Commit";
-    const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("commit.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("commit.comment", &["c"], "Comment here…", |pane: &mut Self, cx| pane.comment_here(cx))

@@ -169,8 +169,6 @@ impl ListSource for CommitSource {
     type Row = Commit;
     type Detail = CommitDetail;
     const ID: &'static str = "commits";
-    const TITLE: &'static str = "Commits of a ref or a path";
-    const NEEDS: Needs = Needs::Project;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 46, weight: 1 }, PanelRequest { min: 50, weight: 1 }];
     const NAME: &'static str = "commits";
     const NOUN: &'static str = "commit";

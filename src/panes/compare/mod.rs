@@ -10,7 +10,6 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
@@ -193,8 +192,6 @@ impl ShowsChanges for ComparePane {
 
 impl PaneKind for ComparePane {
     const ID: &'static str = "compare";
-    const TITLE: &'static str = "Compare";
-    const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("compare.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("compare.swap", &["S"], "Swap sides", Self::swap).footer("swap").when(Self::has_both_sides),

@@ -105,8 +105,6 @@ impl ListSource for DeploymentSource {
     type Row = Deployment;
     type Detail = DeploymentDetail;
     const ID: &'static str = "deployments";
-    const TITLE: &'static str = "Deployments by environment";
-    const NEEDS: Needs = Needs::Project;
     const PLACE_NAMES_ROW: bool = true;
     const WIDTHS: &'static [PanelRequest] = &[
         PanelRequest { min: 28, weight: 2 },

@@ -17,7 +17,6 @@ use crate::app::context::Cx;
 use crate::app::motion::Motion;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, SearchMode};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -321,8 +320,6 @@ impl Files {
 
 impl PaneKind for Files {
     const ID: &'static str = "files";
-    const TITLE: &'static str = "Files";
-    const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("files.open", &["Enter"], "Open selection", Self::open_node).footer("open").when(|pane, view| {
             match pane.panels.focus() {

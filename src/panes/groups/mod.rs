@@ -200,7 +200,6 @@ impl ListSource for GroupSource {
     type Row = GroupOrProject;
     type Detail = FactsDetail;
     const ID: &'static str = "groups";
-    const TITLE: &'static str = "Groups and projects";
     const NAME: &'static str = "groups";
     const NOUN: &'static str = "group";
     const COLUMNS: &'static [Column<Self>] = &[

@@ -234,7 +234,6 @@ impl Home {
 
 impl PaneKind for Home {
     const ID: &'static str = "home";
-    const TITLE: &'static str = "Home";
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("home.open", &["Enter"], "Open selection", |pane: &mut Self, cx| pane.go(None, cx))
             .footer("open")

@@ -181,8 +181,6 @@ impl ListSource for JobSource {
     type Row = Job;
     type Detail = BoardDetail;
     const ID: &'static str = "jobs";
-    const TITLE: &'static str = "Jobs by pipeline";
-    const NEEDS: Needs = Needs::Project;
     const NAME: &'static str = "jobs";
     const NOUN: &'static str = "job";
     const COLUMNS: &'static [Column<Self>] = &[

@@ -30,7 +30,6 @@ impl ListSource for CommitsTabSource {
     type Row = Commit;
     type Detail = NoDetail;
     const ID: &'static str = "mr commits";
-    const TITLE: &'static str = "Commits of a merge request";
     const NAME: &'static str = "commits";
     const NOUN: &'static str = "commit";
     const COLUMNS: &'static [Column<Self>] = &[

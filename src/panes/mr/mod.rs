@@ -22,7 +22,6 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::apply_commits::Operation;
@@ -165,8 +164,6 @@ impl ShowsChanges for Mr {
 
 impl PaneKind for Mr {
     const ID: &'static str = "mr";
-    const TITLE: &'static str = "Merge request";
-    const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("mr.open", &["Enter"], "Open selection", Self::enter)
             .footer("open")

@@ -99,7 +99,6 @@ impl ListSource for NotificationSource {
     type Row = GroupOrProject;
     type Detail = SettingsDetail;
     const ID: &'static str = "notifications";
-    const TITLE: &'static str = "Notification settings";
     const NAME: &'static str = "notifications";
     const NOUN: &'static str = "group or project";
     const COLUMNS: &'static [Column<Self>] = &[

@@ -104,7 +104,6 @@ impl ListSource for RunnerSource {
     type Row = Runner;
     type Detail = RunnerDetail;
     const ID: &'static str = "runners";
-    const TITLE: &'static str = "Runners";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
     const NAME: &'static str = "runners";
     const NOUN: &'static str = "runner";

@@ -159,8 +159,6 @@ impl ListSource for ScheduleSource {
     type Row = Schedule;
     type Detail = FactsDetail;
     const ID: &'static str = "schedules";
-    const TITLE: &'static str = "Pipeline schedules";
-    const NEEDS: Needs = Needs::Project;
     const NAME: &'static str = "schedules";
     const NOUN: &'static str = "schedule";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];

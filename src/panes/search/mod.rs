@@ -217,8 +217,6 @@ impl ListSource for SearchSource {
     type Row = Hit;
     type Detail = TextDetail;
     const ID: &'static str = "search";
-    const TITLE: &'static str = "Search";
-    const NEEDS: Needs = Needs::Text;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const NAME: &'static str = "search";
     const NOUN: &'static str = "result";

@@ -91,8 +91,6 @@ impl ListSource for SnippetSource {
     type Row = Snippet;
     type Detail = SnippetDetail;
     const ID: &'static str = "snippets";
-    const TITLE: &'static str = "Snippets of a project";
-    const NEEDS: Needs = Needs::Project;
     const HEADING: &'static str = "Snippets";
     const PLACE_NAMES_ROW: bool = true;
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 30, weight: 2 }, PanelRequest { min: 50, weight: 5 }];

@@ -18,7 +18,6 @@ use crate::app::context::Cx;
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::{Breadcrumb, Pane, PaneKind};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
@@ -295,8 +294,6 @@ impl ShowsChanges for StagedChanges {
 
 impl PaneKind for StagedChanges {
     const ID: &'static str = "stage";
-    const TITLE: &'static str = "Staged changes";
-    const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("stage.open", &["Enter"], "Open diff", |pane: &mut Self, _| pane.changes.enter())
             .footer("open")

@@ -166,7 +166,6 @@ impl<K: UserKey> ListSource for KeySource<K> {
     type Row = K;
     type Detail = FactsDetail;
     const ID: &'static str = "user";
-    const TITLE: &'static str = "User";
     const NAME: &'static str = "keys";
     const NOUN: &'static str = "key";
     const HEADING: &'static str = K::HEADING;

@@ -11,7 +11,6 @@ use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
 use crate::app::pane::{Breadcrumb, Pane, PaneKind, Tabs};
 use crate::app::place::Place;
-use crate::app::place_info::Needs;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::domain::public_key::Family;
@@ -95,8 +94,6 @@ impl UserPane {
 
 impl PaneKind for UserPane {
     const ID: &'static str = "user";
-    const TITLE: &'static str = "User";
-    const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("user.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("user.add_key", &["+"], "Add SSH or GPG key…", Self::add)

@@ -118,7 +118,6 @@ impl ListSource for ProjectSource {
     type Row = Project;
     type Detail = Facts;
     const ID: &'static str = "user";
-    const TITLE: &'static str = "User";
     const NAME: &'static str = "projects";
     const NOUN: &'static str = "project";
     const WIDTHS: &'static [PanelRequest] = super::PANEL_WIDTHS;

@@ -175,7 +175,6 @@ impl ListSource for VariableSource {
     type Row = Variable;
     type Detail = FactsDetail;
     const ID: &'static str = "variables";
-    const TITLE: &'static str = "CI/CD variables";
     const NAME: &'static str = "variables";
     const NOUN: &'static str = "variable";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
