@@ -78,14 +78,19 @@ pub fn access_level(name: &str, level: Option<u64>) -> Result<u8, Rejection> {
     }
 }
 
+/// Parses the name or pattern of a new rule.
+pub fn new_name(typed: &str) -> Result<String, Rejection> {
+    match typed.trim() {
+        "" => Err(Rejection::error(400, "name is empty")),
+        name => Ok(name.to_owned()),
+    }
+}
+
 fn create(call: &mut WriteCall, input: CreateProtectionRule) -> Outcome<ProtectionRule> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let push = access_level("push_access_level", input.push_access_level)?;
     let merge = access_level("merge_access_level", input.merge_access_level)?;
-    let name = input.name.trim().to_owned();
-    if name.is_empty() {
-        return Err(Rejection::error(400, "name is empty"));
-    }
+    let name = new_name(&input.name)?;
     let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
     if project.protected_branches.iter().any(|rule| rule.name == name) {
         return Err(Rejection::conflict(format!("Protected branch '{name}' already exists")));
@@ -137,10 +142,7 @@ fn update(call: &mut WriteCall, input: UpdateProtectionRule) -> Outcome<Protecti
 fn delete(call: &mut WriteCall, input: DeleteProtectionRule) -> Outcome<NoContent> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
-    let before = project.protected_branches.len();
-    project.protected_branches.retain(|rule| rule.name != input.name);
-    if project.protected_branches.len() == before {
-        return Err(Rejection::message(404, "404 Not found"));
-    }
+    let at = project.protected_branches.iter().position(|rule| rule.name == input.name);
+    project.protected_branches.remove(at.ok_or_else(|| Rejection::message(404, "404 Not found"))?);
     ok(NoContent)
 }

@@ -2,7 +2,7 @@
 
 use super::call::{Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
-use super::protected_branches::{access_level, describe};
+use super::protected_branches::{access_level, describe, new_name};
 use super::records::{ProtectedTag, level};
 use super::rejection::Rejection;
 use crate::api::types::Specified;
@@ -84,10 +84,7 @@ fn get(call: &ReadCall, input: GetProtectedTag) -> Outcome<TagRule> {
 fn create(call: &mut WriteCall, input: ProtectTag) -> Outcome<TagRule> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let create_level = access_level("create_access_level", input.create_access_level)?;
-    let name = input.name.trim().to_owned();
-    if name.is_empty() {
-        return Err(Rejection::error(400, "name is empty"));
-    }
+    let name = new_name(&input.name)?;
     let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
     if project.protected_tags.iter().any(|rule| rule.name == name) {
         return Err(Rejection::message(422, vec!["Name has already been taken"]));
@@ -101,10 +98,7 @@ fn create(call: &mut WriteCall, input: ProtectTag) -> Outcome<TagRule> {
 fn delete(call: &mut WriteCall, input: UnprotectTag) -> Outcome<NoContent> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let project = call.world.projects.get_mut(id).ok_or_else(Rejection::record_not_found)?;
-    let before = project.protected_tags.len();
-    project.protected_tags.retain(|rule| rule.name != input.name);
-    if project.protected_tags.len() == before {
-        return Err(Rejection::record_not_found());
-    }
+    let at = project.protected_tags.iter().position(|rule| rule.name == input.name);
+    project.protected_tags.remove(at.ok_or_else(Rejection::record_not_found)?);
     ok(NoContent)
 }
