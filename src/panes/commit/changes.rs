@@ -1,6 +1,6 @@
 //! The changes of a commit with the comments on their lines.
 
-use super::tab::{Quoted, TabPart};
+use super::tab::{CommitTab, Quoted};
 use crate::api::Endpoint;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
@@ -89,7 +89,7 @@ impl ChangesTab {
     }
 }
 
-impl TabPart for ChangesTab {
+impl CommitTab for ChangesTab {
     fn draft(&self) -> Option<&str> {
         self.diff_comments.draft(&self.shown.changes)
     }

@@ -1,6 +1,6 @@
 //! The details of a commit, with its comments and drafts below them.
 
-use super::tab::{Quoted, TabPart};
+use super::tab::{CommitTab, Quoted};
 use crate::api::Endpoint;
 use crate::api::notes::Note;
 use crate::app::context::Cx;
@@ -82,7 +82,7 @@ impl DetailsTab {
     }
 }
 
-impl TabPart for DetailsTab {
+impl CommitTab for DetailsTab {
     fn draft(&self) -> Option<&str> {
         match self.conversation.at_cursor() {
             UnderCursor::Draft(index) => self.drafts.drafts().get(index).map(|(key, _)| key.as_str()),

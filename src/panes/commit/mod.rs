@@ -29,7 +29,7 @@ use details::DetailsTab;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
-use tab::TabPart;
+use tab::CommitTab;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Tab {
@@ -61,14 +61,14 @@ pub struct CommitPane {
 
 impl CommitPane {
     /// Returns the shown tab.
-    fn part(&self) -> &dyn TabPart {
+    fn part(&self) -> &dyn CommitTab {
         match self.tab {
             Tab::Changes => &self.changes,
             Tab::Details => &self.details,
         }
     }
 
-    fn part_mut(&mut self) -> &mut dyn TabPart {
+    fn part_mut(&mut self) -> &mut dyn CommitTab {
         match self.tab {
             Tab::Changes => &mut self.changes,
             Tab::Details => &mut self.details,

@@ -6,7 +6,7 @@ use crate::app::pane::Pane;
 use crate::app::view::View;
 
 /// A tab of a commit.
-pub trait TabPart: Pane {
+pub trait CommitTab: Pane {
     /// Returns the key of the draft under the cursor.
     fn draft(&self) -> Option<&str>;
     /// Returns the comment under the cursor.
