@@ -142,7 +142,7 @@ pub enum TransferEvent {
 
 /// The state of a transfer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum State {
+pub enum TransferState {
     /// Requested; nothing has arrived yet.
     Waiting,
     /// Bytes are arriving.
@@ -171,14 +171,14 @@ pub struct Transfer {
     /// The total number of bytes, if known.
     pub total: Option<u64>,
     /// The current state.
-    pub state: State,
+    pub state: TransferState,
     samples: VecDeque<(Timestamp, u64)>,
 }
 
 impl Transfer {
     /// Returns whether the transfer is in progress.
     pub fn is_running(&self) -> bool {
-        matches!(self.state, State::Waiting | State::Running | State::Unpacking)
+        matches!(self.state, TransferState::Waiting | TransferState::Running | TransferState::Unpacking)
     }
 
     /// Returns the recent rate in bytes per second; `None` if there is too little data.
@@ -259,7 +259,7 @@ impl Transfers {
         }
         let (number, total) = (self.last, spec.download.size);
         let samples = VecDeque::new();
-        self.list.push(Transfer { number, spec, received: 0, total, state: State::Waiting, samples });
+        self.list.push(Transfer { number, spec, received: 0, total, state: TransferState::Waiting, samples });
         number
     }
 
@@ -267,7 +267,7 @@ impl Transfers {
     pub fn restart(&mut self, number: u64, replace: bool) -> Option<TransferSpec> {
         let transfer = self.list.iter_mut().find(|t| t.number == number && !t.is_running())?;
         transfer.spec.replace |= replace;
-        transfer.state = State::Waiting;
+        transfer.state = TransferState::Waiting;
         transfer.samples.clear();
         Some(transfer.spec.clone())
     }
@@ -275,8 +275,10 @@ impl Transfers {
     /// Marks a transfer as stopped by the user; returns `false` if there is nothing to stop.
     pub fn stop(&mut self, number: u64) -> bool {
         let transfer = self.list.iter_mut().find(|t| t.number == number);
-        let Some(transfer) = transfer.filter(|t| t.is_running() || t.state == State::Asking) else { return false };
-        transfer.state = State::Stopped;
+        let Some(transfer) = transfer.filter(|t| t.is_running() || t.state == TransferState::Asking) else {
+            return false;
+        };
+        transfer.state = TransferState::Stopped;
         true
     }
 
@@ -292,10 +294,10 @@ impl Transfers {
         match news {
             TransferEvent::Exists(path) => {
                 transfer.spec.path.clone_from(path);
-                transfer.state = State::Asking;
+                transfer.state = TransferState::Asking;
             }
             TransferEvent::Began { from, total } => {
-                transfer.state = State::Running;
+                transfer.state = TransferState::Running;
                 transfer.received = *from;
                 transfer.total = total.or(transfer.spec.download.size);
                 transfer.samples.clear();
@@ -308,10 +310,10 @@ impl Transfers {
             TransferEvent::Done { path, bytes } => {
                 transfer.spec.path.clone_from(path);
                 (transfer.received, transfer.total) = (*bytes, Some(*bytes));
-                transfer.state = State::Done;
+                transfer.state = TransferState::Done;
             }
             TransferEvent::Unpacking(total) => {
-                transfer.state = State::Unpacking;
+                transfer.state = TransferState::Unpacking;
                 (transfer.received, transfer.total) = (0, Some(*total));
                 transfer.samples.clear();
                 transfer.sample(now);
@@ -319,9 +321,9 @@ impl Transfers {
             TransferEvent::Unpacked { path, unpacked } => {
                 transfer.spec.path.clone_from(path);
                 (transfer.received, transfer.total) = (unpacked.bytes, Some(unpacked.bytes));
-                transfer.state = State::Done;
+                transfer.state = TransferState::Done;
             }
-            TransferEvent::Failed(why) => transfer.state = State::Failed(why.clone()),
+            TransferEvent::Failed(why) => transfer.state = TransferState::Failed(why.clone()),
         }
         Some(transfer)
     }

@@ -5,7 +5,7 @@ use super::action::{Action, Effect};
 use super::overlay::confirm::Confirm;
 use super::overlay::prompt::Prompt;
 use super::tone::Tone;
-use super::transfer::{NewTransfer, State, TransferEvent, TransferSpec};
+use super::transfer::{NewTransfer, TransferEvent, TransferSpec, TransferState};
 use crate::ui::text;
 
 impl App {
@@ -49,7 +49,7 @@ impl App {
     }
 
     pub(super) fn forget_transfer(&mut self, number: u64, effects: &mut Vec<Effect>) {
-        if let Some(transfer) = self.transfers.drop(number).filter(|t| t.state != State::Done) {
+        if let Some(transfer) = self.transfers.drop(number).filter(|t| t.state != TransferState::Done) {
             effects.push(Effect::ForgetTransfer(transfer.spec));
         }
     }

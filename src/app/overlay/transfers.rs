@@ -7,7 +7,7 @@ use crate::app::context::Cx;
 use crate::app::keymap::Key;
 use crate::app::motion::Motion;
 use crate::app::pointer::Pointer;
-use crate::app::transfer::{State, Transfer};
+use crate::app::transfer::{Transfer, TransferState};
 use crate::app::view::View;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
@@ -43,31 +43,36 @@ impl List {
 /// Returns the action of Enter: stop a running transfer, resume an unfinished one, or copy the path of a finished one.
 fn enter(transfer: &Transfer) -> Action {
     match transfer.state {
-        State::Waiting | State::Running | State::Unpacking => Action::StopTransfer(transfer.number),
-        State::Done => Action::Copy(Clip::line("path", transfer.spec.path.clone())),
-        State::Asking | State::Stopped | State::Failed(_) => Action::RestartTransfer(transfer.number, false),
+        TransferState::Waiting | TransferState::Running | TransferState::Unpacking => {
+            Action::StopTransfer(transfer.number)
+        }
+        TransferState::Done => Action::Copy(Clip::line("path", transfer.spec.path.clone())),
+        TransferState::Asking | TransferState::Stopped | TransferState::Failed(_) => {
+            Action::RestartTransfer(transfer.number, false)
+        }
     }
 }
 
 fn row(transfer: &Transfer, view: &View) -> table::TableRow<'static> {
     let facts = transfer.facts(view.local_now);
     let (mark, role, words) = match &transfer.state {
-        State::Waiting => (glyph::hollow(), Role::Pending, "waiting for the server".to_owned()),
-        State::Running => {
+        TransferState::Waiting => (glyph::hollow(), Role::Pending, "waiting for the server".to_owned()),
+        TransferState::Running => {
             let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR_WIDTH))).unwrap_or_default();
             (glyph::alive(), Role::Running, format!("{bar}{facts}"))
         }
-        State::Unpacking => {
+        TransferState::Unpacking => {
             let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR_WIDTH))).unwrap_or_default();
             (glyph::alive(), Role::Running, format!("{bar}unpacking {facts}"))
         }
-        State::Asking => (glyph::warning(), Role::Warning, "the file already exists".into()),
-        State::Stopped => (glyph::hollow(), Role::Canceled, format!("stopped at {facts}")),
-        State::Failed(why) => (glyph::wrong(), Role::Failed, why.clone()),
-        State::Done => (glyph::done(), Role::Success, facts),
+        TransferState::Asking => (glyph::warning(), Role::Warning, "the file already exists".into()),
+        TransferState::Stopped => (glyph::hollow(), Role::Canceled, format!("stopped at {facts}")),
+        TransferState::Failed(why) => (glyph::wrong(), Role::Failed, why.clone()),
+        TransferState::Done => (glyph::done(), Role::Success, facts),
     };
     let name = Line::new(format!("{mark} "), role).and(transfer.spec.download.name.clone(), Role::Text);
-    let role = if matches!(transfer.state, State::Failed(_) | State::Asking) { role } else { Role::Dim };
+    let role =
+        if matches!(transfer.state, TransferState::Failed(_) | TransferState::Asking) { role } else { Role::Dim };
     table::TableRow::new(vec![name, Line::new(words, role)])
 }
 
@@ -106,9 +111,9 @@ impl Overlay for List {
         });
         let chosen = self.at(view, self.list.selected());
         let verb = match chosen.map(|t| &t.state) {
-            Some(State::Waiting | State::Running | State::Unpacking) => "stop",
-            Some(State::Done) => "copy path",
-            Some(State::Asking) => "decide",
+            Some(TransferState::Waiting | TransferState::Running | TransferState::Unpacking) => "stop",
+            Some(TransferState::Done) => "copy path",
+            Some(TransferState::Asking) => "decide",
             _ => "resume",
         };
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));

@@ -1,7 +1,7 @@
 //! Anchors of comments: insets below lines, the marked range, and the lines that a comment at the cursor refers to.
 
 use super::{Changes, DIFF, FILES};
-use crate::ui::diff::{FileDiff, Inset, Kind, Line, RowContent, Side};
+use crate::ui::diff::{DiffLine, FileDiff, Inset, Kind, RowContent, Side};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -251,12 +251,12 @@ impl Changes {
 
     /// Returns the anchor of a suggestion: the marked lines that are in the new file, if there are any.
     pub fn suggestion_anchor(&self) -> Option<CommentAnchor> {
-        let has_new = |lines: &[&Line]| lines.is_empty() || lines.iter().any(|line| line.new().is_some());
+        let has_new = |lines: &[&DiffLine]| lines.is_empty() || lines.iter().any(|line| line.new().is_some());
         let anchor = self.anchor_by(|lines| if has_new(lines) { Side::New } else { Side::Old })?;
         Some(CommentAnchor { removed_lines: None, ..anchor })
     }
 
-    fn anchor_by(&self, choose: impl Fn(&[&Line]) -> Side) -> Option<CommentAnchor> {
+    fn anchor_by(&self, choose: impl Fn(&[&DiffLine]) -> Side) -> Option<CommentAnchor> {
         let doc = self.doc.as_ref()?;
         let row = self.row();
         let place = doc.content(row)?;
@@ -286,9 +286,9 @@ impl Changes {
         };
         let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();
         // The marker for a missing newline at the end of the file is not a line of it.
-        let lines: Vec<&Line> = lines.iter().filter(|line| line.old().or(line.new()).is_some()).collect();
+        let lines: Vec<&DiffLine> = lines.iter().filter(|line| line.old().or(line.new()).is_some()).collect();
         anchor.side = choose(&lines);
-        let ends = |side: Side, counts: &dyn Fn(&Line) -> bool| {
+        let ends = |side: Side, counts: &dyn Fn(&DiffLine) -> bool| {
             let mut numbers = lines.iter().filter(|line| counts(line)).filter_map(|line| line.number(side));
             let first = numbers.next()?;
             Some(first..=numbers.next_back().unwrap_or(first))

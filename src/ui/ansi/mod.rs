@@ -97,14 +97,14 @@ pub struct SgrState {
 /// A range of text with one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The byte range in [`Line::text`].
+    /// The byte range in [`TerminalLine::text`].
     pub range: Range<usize>,
     pub state: SgrState,
 }
 
 /// A line as a terminal would show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct TerminalLine {
     /// The text, without control characters, bidirectional formatting characters and tabs.
     pub text: String,
     /// The styled ranges, sorted. Text of the default style is not included.
@@ -113,7 +113,7 @@ pub struct Line {
     pub cut: bool,
 }
 
-impl Line {
+impl TerminalLine {
     /// Returns the runs as a layer for [`crate::ui::layers::blend`].
     pub fn layer(&self, theme: &Theme) -> Vec<(Range<usize>, Style)> {
         self.runs.iter().map(|run| (run.range.clone(), run.state.style(theme))).collect()
@@ -347,7 +347,7 @@ pub fn is_escapes_only(bytes: &[u8]) -> bool {
 /// Parses one line of output (without its line feed) as finally shown by a terminal. `state` is the style at the start
 /// of the line and becomes the style at its end. Of a line longer than [`MAX_BYTES`], only the last redrawn part is
 /// parsed, or else the start of the line; the style at its end is then unknown.
-pub fn parse_line(state: &mut SgrState, line: &[u8]) -> Line {
+pub fn parse_line(state: &mut SgrState, line: &[u8]) -> TerminalLine {
     let mut line = line;
     while let Some((b'\r', before)) = line.split_last() {
         line = before;
@@ -373,8 +373,8 @@ pub fn parse_line(state: &mut SgrState, line: &[u8]) -> Line {
 }
 
 /// Parses a line that only appends text, as most lines do. Returns `None` if the cursor moves back.
-fn append(state: &mut SgrState, line: &[u8]) -> Option<Line> {
-    let mut out = Line::default();
+fn append(state: &mut SgrState, line: &[u8]) -> Option<TerminalLine> {
+    let mut out = TerminalLine::default();
     let mut column = 0;
     let mut marks = 0;
     let mut rest = line;
@@ -535,8 +535,8 @@ impl Cells {
         }
     }
 
-    fn into_line(self) -> Line {
-        let mut out = Line { cut: self.cut, ..Line::default() };
+    fn into_line(self) -> TerminalLine {
+        let mut out = TerminalLine { cut: self.cut, ..TerminalLine::default() };
         let mut column = 0;
         for (at, cell) in self.written {
             out.push(&" ".repeat(at.saturating_sub(column)), SgrState::default());
@@ -552,7 +552,7 @@ impl Cells {
 }
 
 /// Parses a line whose cursor moves, such as a progress bar.
-fn overwrite(state: &mut SgrState, line: &[u8]) -> Line {
+fn overwrite(state: &mut SgrState, line: &[u8]) -> TerminalLine {
     let mut cells = Cells::default();
     let mut rest = line;
     while let Some(&first) = rest.first() {

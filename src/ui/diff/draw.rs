@@ -1,11 +1,12 @@
 //! Conversion of the rows of a diff for drawing.
 
-use super::{DiffDoc, Endings, FileDiff, Kind, Line, RowContent, Side};
+use super::{DiffDoc, DiffLine, Endings, FileDiff, Kind, RowContent, Side};
 use crate::ui::code;
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
+use crate::ui::line::Line;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, text};
+use crate::ui::{glyph, text};
 use ratatui::style::Style;
 use std::ops::Range;
 
@@ -27,7 +28,7 @@ pub fn render_row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(Ro
         };
         return Some((content, RenderedRow::Sides(render_side(left, Side::Old), render_side(right, Side::New))));
     }
-    let gutter = |text: &str| line::Line::new(format!("{text:>0$}  ", doc.digits * 2 + 2), Role::Faint);
+    let gutter = |text: &str| Line::new(format!("{text:>0$}  ", doc.digits * 2 + 2), Role::Faint);
     let (line, fixed) = match content {
         RowContent::File { file: file_index } => (heading(file, doc.is_folded(file_index), theme), true),
         RowContent::Note { .. } => {
@@ -40,7 +41,7 @@ pub fn render_row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(Ro
             let head = text.strip_suffix(section).unwrap_or(&text).to_owned();
             let line = DocLine {
                 gutter: gutter("···"),
-                text: line::Line::new(head, Role::Hunk).and(section, Role::Dim),
+                text: Line::new(head, Role::Hunk).and(section, Role::Dim),
                 ..DocLine::default()
             };
             (line, true)
@@ -82,7 +83,7 @@ fn line_at<'a>(
         Some(side) => format!("{:>digits$} ", format_number(line.number(side))),
     };
     DocLine {
-        gutter: line::Line::new(numbers, whole_role.unwrap_or(Role::LineNumber)).and(format!("{sign} "), sign_role),
+        gutter: Line::new(numbers, whole_role.unwrap_or(Role::LineNumber)).and(format!("{sign} "), sign_role),
         text: text_of(file, line, doc.styles(file_index, hunk, line_index), word_role, whole_role, theme),
         fill: fill_role.map(|role| theme.style(role)),
         ..DocLine::default()
@@ -92,12 +93,12 @@ fn line_at<'a>(
 /// Returns the text of a line with its colors, or in the color of `whole_role`.
 fn text_of<'a>(
     file: &'a FileDiff,
-    line: &Line,
+    line: &DiffLine,
     styles: Option<&(code::Spans, Vec<Range<u32>>)>,
     word_role: Role,
     whole_role: Option<Role>,
     theme: &Theme,
-) -> line::Line<'a> {
+) -> Line<'a> {
     let base_role = if line.kind == Kind::NoNewline { Role::Dim } else { Role::Text };
     let base = theme.style(whole_role.unwrap_or(base_role));
     let syntax = styles.filter(|_| whole_role.is_none()).map(|(spans, _)| code::layer(spans, theme));

@@ -1,7 +1,7 @@
 //! Expanding hidden lines: a file with more of its lines, taken from its current content.
 
 use super::parse::finish;
-use super::{FileDiff, Kind, Line};
+use super::{DiffLine, FileDiff, Kind};
 use crate::ui::code::Text;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl FileDiff {
     pub(super) fn ends(&self, hunk: usize) -> Option<(u32, u32)> {
         let at = self.hunks.get(hunk)?;
         let lines = self.lines.get(at.lines.clone())?;
-        let count = |side: fn(&Line) -> Option<NonZeroU32>| lines.iter().filter_map(side).count() as u32;
+        let count = |side: fn(&DiffLine) -> Option<NonZeroU32>| lines.iter().filter_map(side).count() as u32;
         Some((at.starts.0.checked_add(count(|l| l.old))?, at.starts.1.checked_add(count(|l| l.new))?))
     }
 
@@ -91,13 +91,13 @@ impl FileDiff {
             Some(before) => self.ends(before)?,
             None => (1, 1),
         };
-        let line = |number: u32| Line {
+        let line = |number: u32| DiffLine {
             kind: Kind::Context,
             old: u32::try_from((u64::from(number) + u64::from(old)).saturating_sub(new.into()))
                 .ok()
                 .and_then(NonZeroU32::new),
             new: NonZeroU32::new(number),
-            start: Line::IN_BLOB,
+            start: DiffLine::IN_BLOB,
             len: 0,
         };
         let mut file =

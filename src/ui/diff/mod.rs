@@ -81,7 +81,7 @@ pub enum Kind {
 
 /// A line of a hunk. It is kept small, since there may be a million of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct DiffLine {
     pub kind: Kind,
     old: Option<NonZeroU32>,
     new: Option<NonZeroU32>,
@@ -90,7 +90,7 @@ pub struct Line {
     len: u32,
 }
 
-impl Line {
+impl DiffLine {
     /// The value of `start` for a line that is not in the diff. Its text is found in the blob by its new number.
     const IN_BLOB: u32 = u32::MAX;
 
@@ -163,7 +163,7 @@ impl Default for ColorBudget {
 pub struct FileDiff {
     pub source: Source,
     pub hunks: Vec<Hunk>,
-    pub lines: Vec<Line>,
+    pub lines: Vec<DiffLine>,
     pub additions: usize,
     pub deletions: usize,
     /// The approximate width in columns of the widest line that the server sent.
@@ -191,8 +191,8 @@ pub struct FileDiff {
 
 impl FileDiff {
     /// Returns the text of a line without its sign.
-    pub fn text(&self, line: &Line) -> &str {
-        if line.start == Line::IN_BLOB {
+    pub fn text(&self, line: &DiffLine) -> &str {
+        if line.start == DiffLine::IN_BLOB {
             let number = line.new().unwrap_or(0) as usize;
             return self.blob.as_ref().map_or("", |blob| blob.line(number.wrapping_sub(1)));
         }
@@ -201,8 +201,8 @@ impl FileDiff {
     }
 
     /// Returns whether a line ends with a carriage return, which is not part of its text.
-    fn ends_with_return(&self, line: &Line) -> bool {
-        if line.start == Line::IN_BLOB {
+    fn ends_with_return(&self, line: &DiffLine) -> bool {
+        if line.start == DiffLine::IN_BLOB {
             let at = line.new().and_then(|number| (number as usize).checked_sub(1));
             return at.is_some_and(|at| self.blob.as_ref().is_some_and(|blob| blob.ends_with_return(at)));
         }

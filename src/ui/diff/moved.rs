@@ -1,6 +1,6 @@
 //! Detection of blocks of lines that were moved within a file or to another file.
 
-use super::{FileDiff, Kind, Line};
+use super::{DiffLine, FileDiff, Kind};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -46,7 +46,7 @@ impl Moved {
 }
 
 /// Returns the text of a line for comparison, without indentation, since moved code is often reindented.
-fn body<'a>(file: &'a FileDiff, line: &Line) -> &'a str {
+fn body<'a>(file: &'a FileDiff, line: &DiffLine) -> &'a str {
     file.text(line).trim()
 }
 

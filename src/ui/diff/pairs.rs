@@ -1,6 +1,6 @@
 //! Pairing of removed and added lines for the rows of the side-by-side layout.
 
-use super::{FileDiff, Kind, Line};
+use super::{DiffLine, FileDiff, Kind};
 use std::ops::Range;
 
 /// The bit of a side without a line in the row.
@@ -126,7 +126,7 @@ fn pair_block(file: &FileDiff, removed: &mut Vec<usize>, added: &mut Vec<usize>,
 /// Returns the pairs of similar lines, in order, that maximize the total similarity.
 fn best_pairs(file: &FileDiff, removed: &[usize], added: &[usize]) -> Vec<(usize, usize)> {
     let text =
-        |at: &usize| file.lines.get(*at).filter(|l| l.kind != Kind::NoNewline).map_or("", |l: &Line| file.text(l));
+        |at: &usize| file.lines.get(*at).filter(|l| l.kind != Kind::NoNewline).map_or("", |l: &DiffLine| file.text(l));
     let width = added.len() + 1;
     let mut best = vec![0.0f32; (removed.len() + 1) * width];
     let mut similarities = vec![0.0f32; removed.len() * added.len()];

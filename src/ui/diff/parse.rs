@@ -1,6 +1,6 @@
 //! Parsing of the diff of one file. Whatever the text contains, all of it remains visible.
 
-use super::{Endings, FileDiff, Hunk, Kind, Line, Source};
+use super::{DiffLine, Endings, FileDiff, Hunk, Kind, Source};
 use std::num::NonZeroU32;
 use std::ops::Range;
 
@@ -210,7 +210,7 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
     }
     // Lines beyond four gigabytes of text are not shown; no server sends as much.
     let start = u32::try_from(range.start).unwrap_or(u32::MAX);
-    file.lines.push(Line { kind, old, new, start, len: range.len().min(u32::MAX as usize) as u32 });
+    file.lines.push(DiffLine { kind, old, new, start, len: range.len().min(u32::MAX as usize) as u32 });
     if let Some(hunk) = file.hunks.last_mut() {
         hunk.lines.end = file.lines.len();
     }

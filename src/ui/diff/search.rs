@@ -131,7 +131,7 @@ fn scan_file(found: &mut Found, at: usize, file: &FileDiff, scan: &Regex, patter
     let mut from = 0;
     while let Some(hit) = scan.find_at(text, from) {
         // A line starts after its sign, which a match may include.
-        let begins = |line: &super::Line| line.start as usize;
+        let begins = |line: &super::DiffLine| line.start as usize;
         let index = file.lines.partition_point(|line| begins(line) <= hit.start() + 1);
         let line = index.checked_sub(1).and_then(|index| Some((index, file.lines.get(index)?)));
         if let Some((index, line)) = line

@@ -431,7 +431,7 @@ fn hidden_lines_can_be_expanded() {
     let (more, ..) = more.expanded(&new, 1, Expansion::All).unwrap();
     let (more, ..) = more.expanded(&new, 2, Expansion::All).unwrap();
     let (more, ..) = more.expanded(&new, 0, Expansion::All).unwrap();
-    let numbers: Vec<u32> = more.lines.iter().filter_map(Line::new).collect();
+    let numbers: Vec<u32> = more.lines.iter().filter_map(DiffLine::new).collect();
     assert_eq!(numbers, (1..=61).collect::<Vec<u32>>());
     let all = DiffDoc::new(vec![Arc::new(more)]);
     assert_eq!(all.len(), 1 + 62);

@@ -1,7 +1,7 @@
 //! Hiding of whitespace changes: lines that differ only in whitespace become unchanged lines.
 
 use super::parse::finish;
-use super::{FileDiff, Hunk, Kind, Line};
+use super::{DiffLine, FileDiff, Hunk, Kind};
 use crate::ui::edits::edits;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -41,8 +41,8 @@ pub fn without_whitespace_changes(file: &FileDiff) -> FileDiff {
     out
 }
 
-fn rewrite(file: &FileDiff, lines: &[Line], out: &mut Vec<Line>) {
-    let (mut removed, mut added): (Vec<Line>, Vec<Line>) = Default::default();
+fn rewrite(file: &FileDiff, lines: &[DiffLine], out: &mut Vec<DiffLine>) {
+    let (mut removed, mut added): (Vec<DiffLine>, Vec<DiffLine>) = Default::default();
     for line in lines {
         match line.kind {
             Kind::Removed => {
@@ -63,8 +63,8 @@ fn rewrite(file: &FileDiff, lines: &[Line], out: &mut Vec<Line>) {
     block(file, &mut removed, &mut added, out);
 }
 
-fn block(file: &FileDiff, removed: &mut Vec<Line>, added: &mut Vec<Line>, out: &mut Vec<Line>) {
-    let key = |line: &Line| {
+fn block(file: &FileDiff, removed: &mut Vec<DiffLine>, added: &mut Vec<DiffLine>, out: &mut Vec<DiffLine>) {
+    let key = |line: &DiffLine| {
         let mut hasher = DefaultHasher::new();
         file.text(line).chars().filter(|c| !c.is_whitespace()).for_each(|c| c.hash(&mut hasher));
         hasher.finish()
@@ -73,7 +73,7 @@ fn block(file: &FileDiff, removed: &mut Vec<Line>, added: &mut Vec<Line>, out: &
         let (from, to) = (removed.get(edit.old), added.get(edit.new));
         let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
         if edit.is_equal {
-            out.extend(from.iter().zip(to).map(|(old, new)| Line { kind: Kind::Context, old: old.old, ..*new }));
+            out.extend(from.iter().zip(to).map(|(old, new)| DiffLine { kind: Kind::Context, old: old.old, ..*new }));
         } else {
             out.extend(from);
             out.extend(to);

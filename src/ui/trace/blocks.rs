@@ -2,7 +2,7 @@
 //! provided by the runtime. Their line counts stay here, and viewed blocks are read back for a while.
 
 use super::entries::Stamp;
-use crate::ui::ansi::{Line, SgrState};
+use crate::ui::ansi::{SgrState, TerminalLine};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -109,7 +109,7 @@ pub struct SharedBlocks {
     revision: AtomicU64,
     disk_error: Mutex<Option<String>>,
     /// The parsed long lines by line number and length, least recently used first.
-    parsed: Mutex<VecDeque<((usize, usize), Line)>>,
+    parsed: Mutex<VecDeque<((usize, usize), TerminalLine)>>,
 }
 
 impl std::fmt::Debug for SharedBlocks {
@@ -198,7 +198,7 @@ impl SharedBlocks {
     }
 
     /// Returns a parsed long line, calling `parse` unless it is cached.
-    pub fn parsed(&self, key: (usize, usize), parse: impl FnOnce() -> Line) -> Line {
+    pub fn parsed(&self, key: (usize, usize), parse: impl FnOnce() -> TerminalLine) -> TerminalLine {
         let mut parsed = lock(&self.parsed);
         let known = parsed.iter().position(|(known, _)| *known == key).and_then(|at| parsed.remove(at));
         let entry = known.unwrap_or_else(|| (key, parse()));

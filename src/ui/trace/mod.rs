@@ -534,7 +534,7 @@ impl Trace {
         for line in lines.take_while(|line| *line < self.len_lines()) {
             let heading = self.heading(line, folds);
             let Some((block, open)) = self.block_of(line) else {
-                out.push(TraceRow { line, time: None, text: ansi::Line::default(), heading, is_spilled: true });
+                out.push(TraceRow { line, time: None, text: ansi::TerminalLine::default(), heading, is_spilled: true });
                 continue;
             };
             let Some(parts) = self.parts(&block, open, line) else { break };
@@ -618,10 +618,10 @@ impl Trace {
     }
 
     /// Uses the section's name as the heading if the runner left the heading empty.
-    fn titled(&self, line: usize, text: ansi::Line) -> ansi::Line {
+    fn titled(&self, line: usize, text: ansi::TerminalLine) -> ansi::TerminalLine {
         match self.section_at(line) {
             Some(section) if text.text.trim().is_empty() => {
-                ansi::Line { text: section.name.replace('_', " "), ..ansi::Line::default() }
+                ansi::TerminalLine { text: section.name.replace('_', " "), ..ansi::TerminalLine::default() }
             }
             _ => text,
         }

@@ -16,7 +16,7 @@ pub struct TraceRow {
     pub line: usize,
     /// The timestamp, if the runner provides it.
     pub time: Option<Stamp>,
-    pub text: ansi::Line,
+    pub text: ansi::TerminalLine,
     /// The section heading, if this line is one.
     pub heading: Option<Heading>,
     /// Whether the line is spilled and not in memory yet.
