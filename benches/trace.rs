@@ -1,6 +1,6 @@
 //! Benchmarks a large trace: opening it over HTTP against plainly reading the same bytes and against `less` and `lnav`
-//! on a file, searching against the regex engine alone, following while it grows fast, drawing its end, its memory, and
-//! the cost of watching it while nothing happens.
+//! on a file, searching against the regex engine alone, comparing it with another run, following while it grows fast,
+//! drawing its end, its memory, and the cost of watching it while nothing happens.
 
 #[path = "support/held.rs"]
 mod held;
@@ -13,7 +13,9 @@ use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::runtime::executor::Executor;
 use labscope::store::{ParsedReply, Task, TaskKey};
+use labscope::ui::trace::Trace;
 use ratatui::buffer::Buffer;
+use std::hash::{DefaultHasher, Hasher};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -460,6 +462,39 @@ fn measure(megabytes: usize, table: &mut Table, runtime: &tokio::runtime::Runtim
     beside_others(&text, megabytes, table, &url).expect("a folder for a file");
 }
 
+/// Compares a trace with that of another run, of `megabytes` each: the memory that it takes meanwhile, and the time
+/// beside that of hashing the lines of both.
+fn compare(megabytes: usize, table: &mut Table) {
+    let mut text = trace(megabytes * MEGA);
+    let document = |text: &[u8]| {
+        let mut trace = Trace::default();
+        text.chunks(CHUNK).for_each(|chunk| trace.push(chunk));
+        trace
+    };
+    let passed = document(&text);
+    text.extend_from_slice(b"error: the other run does not say this\n");
+    let failed = document(&text);
+    let start = Instant::now();
+    for _ in 0..2 {
+        for line in text.split(|byte| *byte == b'\n') {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(line);
+            black_box(hasher.finish());
+        }
+    }
+    let hashing = start.elapsed();
+    drop(text);
+    let start = Instant::now();
+    let (most, found) = held::most_during(|| failed.compare(&passed, &[], &|| false));
+    let took = start.elapsed();
+    let name = |what: &str| format!("two runs of {megabytes} MB: {what}");
+    let (hashing, took) = (hashing.as_secs_f64() * 1e3, took.as_secs_f64() * 1e3);
+    table.ratio(&name("comparing, beside hashing their lines (ms)"), (hashing, took), 20.0);
+    let most = most as f64 / 1e6;
+    table.row(cells(&name("memory that it takes (MB)"), format!("{most:.0}"), "200"), most > 200.0);
+    table.row(cells(&name("new lines"), format!("{}", found.new_lines), "1"), found.new_lines != 1 || found.is_cut);
+}
+
 fn main() {
     // The plain HTTP client below needs a TLS provider before any labscope client installs one.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -468,6 +503,10 @@ fn main() {
     measure(100, &mut table, &runtime);
     if available() > 6_000 {
         measure(1000, &mut table, &runtime);
+    }
+    compare(100, &mut table);
+    if available() > 6_000 {
+        compare(1000, &mut table);
     }
     memory(&mut table, &runtime).expect("a server");
     let (took, missed) = follow(4);
