@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 const MARK: u8 = 1;
 /// The number of bytes of a line that are compared.
 const MAX_BYTES: usize = 4096;
+/// The minimum number of signs in a row that draw a bar.
+const MIN_BAR: usize = 5;
 /// The minimum length of a name that is left out; shorter ones occur in other words.
 const MIN_NAME: usize = 3;
 
@@ -51,6 +53,7 @@ const PROGRESS: &[&str] = &[
     "Resolving",
     "Selecting",
     "Setting",
+    "Successfully",
     "Unpacking",
     "Updating",
     "Using",
@@ -111,11 +114,13 @@ impl Normalizer {
         Normalizer { names, line: Vec::new() }
     }
 
-    /// Returns the fingerprint of a line in the section `scope`; `None` for a line without words.
+    /// Returns the fingerprint of a line in the section `scope`; `None` for a line without words, and for a bar that shows
+    /// progress.
     pub fn fingerprint(&mut self, scope: u64, line: &str) -> Option<Fingerprint> {
-        let line = line.as_bytes();
-        self.normalize(line.get(..MAX_BYTES).unwrap_or(line));
-        if !self.line.iter().any(|b| b.is_ascii_alphanumeric() || *b >= 0x80) {
+        let bytes = line.as_bytes();
+        self.normalize(bytes.get(..MAX_BYTES).unwrap_or(bytes));
+        let has_words = self.line.iter().any(|b| b.is_ascii_alphanumeric() || *b >= 0x80);
+        if !has_words || self.line.contains(&MARK) && has_bar(line) && !names_problem(line) {
             return None;
         }
         let mut hasher = DefaultHasher::new();
@@ -303,6 +308,15 @@ impl Normalizer {
     }
 }
 
+/// Returns whether a bar is drawn in a line, with lines or blocks.
+fn has_bar(line: &str) -> bool {
+    let mut drawn = 0;
+    line.chars().any(|c| {
+        drawn = if ('\u{2500}'..='\u{259f}').contains(&c) { drawn + 1 } else { 0 };
+        drawn >= MIN_BAR
+    })
+}
+
 /// A piece of a line, by its length in bytes.
 enum Token {
     /// Different in every run.
@@ -421,6 +435,23 @@ mod tests {
     fn same(a: &str, b: &str) -> bool {
         let mut normalizer = Normalizer::new(["main".to_owned(), "fix/login".to_owned()]);
         normalizer.fingerprint(0, a) == normalizer.fingerprint(0, b)
+    }
+
+    #[test]
+    fn bars_of_progress_are_left_out() {
+        let mut normalizer = Normalizer::default();
+        // As pip and tqdm draw them without a terminal.
+        for bar in [
+            "     ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ 134.0/134.0 kB 331.2 MB/s eta 0:00:00",
+            "     ━━━━━━━━━━━━━━━━━━━━╸━━━━━━━━━━━━━━━━━━━ 1.2/2.4 MB 20.5 MB/s eta 0:00:01",
+            "epoch 3:  75%|███████▌  | 750/1000 [00:41<00:50, 10.9it/s]",
+        ] {
+            assert_eq!(normalizer.fingerprint(0, bar), None, "{bar}");
+        }
+        for line in ["──────── Layout tests ────────", "━━━━━━━━ error: 3 of 12 failed after 5s ━━━━━━━━", "██ 45%"]
+        {
+            assert!(normalizer.fingerprint(0, line).is_some(), "{line}");
+        }
     }
 
     #[test]
