@@ -111,10 +111,10 @@ fn status_in(word: &str, alphabet: Alphabet) -> (&'static str, Role) {
         "failed" => ("✗", "x", "failed", Role::Failed),
         "running" => ("●", "*", "running", Role::Running),
         "online" => ("●", "*", "online", Role::Running),
-        "opened" => ("●", "*", "open", Role::Success),
-        "available" => ("●", "*", "available", Role::Success),
+        "opened" => ("⊙", "@", "open", Role::Success),
+        "available" => ("⊙", "@", "available", Role::Success),
         "stopping" => ("◌", "o", "stopping", Role::Pending),
-        "stopped" => ("○", "o", "stopped", Role::Canceled),
+        "stopped" => ("○", "0", "stopped", Role::Canceled),
         "pending" => ("◌", "o", "pending", Role::Pending),
         "waiting_for_resource" => ("◌", "o", "waiting", Role::Pending),
         "preparing" => ("◌", "o", "preparing", Role::Pending),
@@ -123,13 +123,13 @@ fn status_in(word: &str, alphabet: Alphabet) -> (&'static str, Role) {
         "blocked" => ("▷", ">", "blocked", Role::Manual),
         "canceled" => ("⊘", "-", "canceled", Role::Canceled),
         "canceling" => ("⊘", "-", "canceling", Role::Canceled),
-        "closed" => ("⊘", "-", "closed", Role::Failed),
+        "closed" => ("⊗", "#", "closed", Role::Failed),
         "skipped" => ("»", "~", "skipped", Role::Canceled),
         "created" => ("◇", ".", "created", Role::Pending),
         "locked" => ("◐", "%", "locked", Role::Warning),
-        "paused" => ("○", "o", "paused", Role::Canceled),
-        "offline" => ("○", "o", "offline", Role::Canceled),
-        "stale" => ("○", "o", "stale", Role::Canceled),
+        "paused" => ("‖", "=", "paused", Role::Canceled),
+        "offline" => ("○", "0", "offline", Role::Canceled),
+        "stale" => ("?", "?", "stale", Role::Canceled),
         _ => ("·", ".", "", Role::Dim),
     };
     (pick(alphabet, glyph, ascii, name), role)
@@ -227,6 +227,11 @@ mod tests {
         "closed",
         "locked",
         "paused",
+        "online",
+        "offline",
+        "stale",
+        "available",
+        "stopped",
         "other",
     ];
 
@@ -239,14 +244,22 @@ mod tests {
         }
     }
 
+    /// The statuses that are shown in one column, by what has them: they are told apart without color.
     #[test]
-    fn job_statuses_differ_by_glyph() {
+    fn statuses_differ_by_glyph() {
         let jobs = ["success", "failed", "running", "pending", "manual", "canceled", "skipped", "created"];
-        for alphabet in [Alphabet::Unicode, Alphabet::Ascii, Alphabet::Words] {
-            let mut glyphs: Vec<_> = jobs.iter().map(|word| status_in(word, alphabet).0).collect();
-            glyphs.sort_unstable();
-            glyphs.dedup();
-            assert_eq!(glyphs.len(), jobs.len());
+        let requests = ["opened", "merged", "closed", "locked"];
+        let runners = ["online", "offline", "paused", "stale"];
+        let environments = ["available", "stopping", "stopped"];
+        // A merge request and its pipeline are next to each other.
+        let both = ["opened", "merged", "closed", "locked", "running", "pending", "failed", "canceled", "skipped"];
+        for set in [&jobs[..], &requests, &runners, &environments, &both] {
+            for alphabet in [Alphabet::Unicode, Alphabet::Ascii, Alphabet::Words] {
+                let mut glyphs: Vec<_> = set.iter().map(|word| status_in(word, alphabet).0).collect();
+                glyphs.sort_unstable();
+                glyphs.dedup();
+                assert_eq!(glyphs.len(), set.len(), "{set:?}");
+            }
         }
     }
 }

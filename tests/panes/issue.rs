@@ -33,7 +33,7 @@ async fn open(width: u16) -> Harness {
 #[tokio::test]
 async fn an_issue_shows_its_text_and_its_notes() {
     let mut harness = open(80).await;
-    for words in ["It is slow", "● open", "Very slow.", "bug", "user6", "Which one?", "This one.", "2 comments"] {
+    for words in ["It is slow", "⊙ open", "Very slow.", "bug", "user6", "Which one?", "This one.", "2 comments"] {
         harness.expect(words);
     }
     for (width, height) in [(20, 8), (40, 10), (160, 45)] {
@@ -85,7 +85,7 @@ async fn threads_of_an_issue_are_framed_and_resolved_ones_open_with_enter() {
 #[tokio::test]
 async fn a_wide_screen_shows_details_and_a_click_selects_a_note() {
     let mut harness = open(160).await;
-    assert!(harness.line_with("● open").contains("│  Details ─"), "{}", harness.picture());
+    assert!(harness.line_with("⊙ open").contains("│  Details ─"), "{}", harness.picture());
     assert!(harness.line_with("Author").contains("│  Author         ada"), "{}", harness.picture());
     assert!(harness.line_with("Labels").contains("│"), "{}", harness.picture());
     harness.click_on("This one.").press("e").expect("This one.").press("Esc");

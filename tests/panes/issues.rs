@@ -149,7 +149,7 @@ async fn issues_can_be_created_and_closed_on_a_real_server() {
     app.expect("Widths that remember").expect("●des").press("+").type_text("Rows flicker").press("C-s");
     app.until("Rows flicker").await;
     app.settle().await;
-    app.expect("● open").expect("No description.").press("X y").until("Closed acme/rocket-ui#44").await;
+    app.expect("⊙ open").expect("No description.").press("X y").until("Closed acme/rocket-ui#44").await;
     app.settle().await;
     app.expect("closed").press("q").settle().await;
     app.expect_no("Rows flicker").press("2").settle().await;

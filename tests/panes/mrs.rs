@@ -31,12 +31,12 @@ async fn open() -> Harness {
 async fn open_merge_requests_come_first_with_the_important_fields() {
     let mut harness = open().await;
     let line = harness.line_with("Draw only visible rows");
-    for part in ["●", "!42", "bo", "3h"] {
+    for part in ["⊙", "!42", "bo", "3h"] {
         assert!(line.contains(part), "{part} in {line}");
     }
     harness.expect("draft Retry reads");
     let wide = harness.screen(160, 45);
-    let line = wide.iter().find(|l| l.contains("●  !42")).cloned().unwrap_or_default();
+    let line = wide.iter().find(|l| l.contains("⊙  !42")).cloned().unwrap_or_default();
     for part in ["ui speed", "bo", "ready"] {
         assert!(line.contains(part), "{part} in {line}");
     }
@@ -161,7 +161,7 @@ async fn updates_since_the_last_visit_are_marked() {
     harness.reply("GET /user", user(5, "ada"));
     harness.reply(LIST, [merge_request(42, "Draw only visible rows", "opened"), merge_request(9, "Retry", "opened")]);
     harness.settle().await;
-    assert!(harness.line_with("●  !42").contains("● 2 new"), "{}", harness.picture());
+    assert!(harness.line_with("⊙  !42").contains("● 2 new"), "{}", harness.picture());
     assert!(!harness.line_with("!9").contains("new"), "{}", harness.picture());
     harness.reply("GET /projects/acme%2Frocket-ui/merge_requests/42", merge_request(42, "Draw", "opened"));
     harness.press("Enter").settle().await;

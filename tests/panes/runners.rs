@@ -28,7 +28,7 @@ async fn open(width: u16, height: u16) -> Harness {
 #[tokio::test]
 async fn runners_show_their_state_and_jobs() {
     let mut harness = open(140, 30).await;
-    for words in ["● online", "○ paused", "mill-3", "rust linux", "15.8.0", "3m", "1 running", "#1207 bench", "1m 00s"]
+    for words in ["● online", "‖ paused", "mill-3", "rust linux", "15.8.0", "3m", "1 running", "#1207 bench", "1m 00s"]
     {
         harness.expect(words);
     }
