@@ -147,6 +147,8 @@ pub enum Action {
     Push(Push),
     /// Stops a custom command or a push, by its number.
     StopCustomCommand(u64),
+    /// Searches the project's code for the word under the cursor.
+    SearchCode,
     /// Opens the file under the cursor in the user's editor, as it is in the clone.
     EditInClone,
     /// Downloads to a file, after asking for the path.

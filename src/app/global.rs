@@ -26,6 +26,7 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("seek", &["/"], "Filter or search", |(), cx| cx.act(Action::OpenSearch)),
     Command::new("seek.next", &["n"], "Next match", |(), cx| cx.act(Action::NextMatch(true))),
     Command::new("seek.prev", &["N"], "Previous match", |(), cx| cx.act(Action::NextMatch(false))),
+    Command::new("seek.code", &["g *"], "Search code for word", |(), cx| cx.act(Action::SearchCode)),
     Command::new("panel.next", &["Tab"], "Next panel", |(), cx| cx.act(Action::Panel(true))),
     Command::new("panel.prev", &["S-Tab"], "Previous panel", |(), cx| cx.act(Action::Panel(false))),
     Command::new("panel.zoom", &["z"], "Zoom panel", |(), cx| cx.act(Action::Zoom)),

@@ -102,6 +102,7 @@ impl App {
             "seek" | "seek.next" | "seek.prev" if pane.search_mode().is_none() => {
                 Some("there is nothing to search here".into())
             }
+            "seek.code" => self.code_searches().err(),
             "clone.edit" => self.file_in_clone().err(),
             "forward" if self.nav.ahead.is_empty() => Some("no forward history".into()),
             "browse" if pane.url(&view).is_none() => Some("no web page for this item".into()),

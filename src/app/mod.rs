@@ -5,6 +5,7 @@ pub mod bindings;
 pub mod clip;
 pub mod clone;
 mod clone_actions;
+mod code_search;
 pub mod command;
 pub mod command_info;
 pub mod complete;
@@ -655,6 +656,7 @@ impl App {
             }
             Action::Push(push) => self.push(push, effects),
             Action::StopCustomCommand(number) => self.stop_run(number, effects),
+            Action::SearchCode => self.search_code(effects),
             Action::EditInClone => self.edit_in_clone(effects),
             Action::AskTransferPath(new) => self.transfer(new),
             Action::StartTransfer(order) => self.transfer_to(order, effects),

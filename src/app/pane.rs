@@ -186,6 +186,11 @@ pub trait Pane: Any {
     fn position(&self, view: &View) -> Option<(String, Option<u32>)> {
         self.focused()?.position(view)
     }
+    /// Returns the words of the line under the cursor, to search the project's code for one of them; only one if that is
+    /// meant.
+    fn search_words(&self, view: &View) -> Vec<String> {
+        self.focused().map(|part| part.search_words(view)).unwrap_or_default()
+    }
     /// Returns what `y` can copy here: name and text.
     fn copies(&self, view: &View) -> Vec<Clip> {
         self.focused().map(|part| part.copies(view)).unwrap_or_default()

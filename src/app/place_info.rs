@@ -21,6 +21,8 @@ pub enum Subject {
     Job,
     Commit,
     Comparison,
+    /// The results of a search by the server.
+    Search,
 }
 
 impl Subject {
@@ -39,6 +41,7 @@ impl Subject {
             Subject::Job => "job",
             Subject::Commit => "commit",
             Subject::Comparison => "comparison",
+            Subject::Search => "search",
         }
     }
 }

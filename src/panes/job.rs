@@ -466,6 +466,10 @@ impl Pane for JobTrace {
         Some(ci::url(view, &self.trace.project, self.trace.job(view)?))
     }
 
+    fn search_words(&self, view: &View) -> Vec<String> {
+        self.trace.words(view)
+    }
+
     fn copies(&self, view: &View) -> Vec<Clip> {
         let mut copies: Vec<Clip> = self.trace.copied(view).into_iter().collect();
         if let Some(job) = self.trace.job(view) {

@@ -237,6 +237,7 @@ pub const PANES: &[Entry] = &[
         .reached_by("go.todos", &["g w"], "Go to to-dos"),
     list::<search::SearchSource>("Search")
         .needing(Needs::Text)
+        .shows(Subject::Search)
         .known_as(&["search", "grep", "find"])
         .at(&[
             "search",

@@ -377,6 +377,10 @@ impl Pane for Traces {
         Some(ci::url(view, &self.focused()?.project, self.job(view)?))
     }
 
+    fn search_words(&self, view: &View) -> Vec<String> {
+        self.focused().map(|viewer| viewer.words(view)).unwrap_or_default()
+    }
+
     fn copies(&self, view: &View) -> Vec<Clip> {
         let mut copies: Vec<Clip> = self.focused().and_then(|viewer| viewer.copied(view)).into_iter().collect();
         copies.extend(self.focused().map(|viewer| Clip::line("job number", viewer.id.to_string())));

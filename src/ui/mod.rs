@@ -30,3 +30,4 @@ pub mod theme;
 pub mod trace;
 pub mod viewport;
 pub mod word_diff;
+pub mod words;

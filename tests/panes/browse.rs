@@ -443,7 +443,7 @@ async fn go_to_anything_finds_files_tags_issues_people_and_commands() {
 #[tokio::test]
 async fn a_key_searches_the_code_for_the_word_under_the_cursor() {
     let mut app = files(at().path("src/main.rs").line(2), 120, 30);
-    app.settle().await.press("* *").settle().await.press("K");
+    app.settle().await.press("* *").settle().await.press("g *");
     let place = app.app.place();
     assert_eq!((place.pane.as_str(), place.item.as_deref()), ("search", Some("main")));
 }

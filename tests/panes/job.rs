@@ -46,6 +46,15 @@ async fn open(status: &str, trace: &str, width: u16, height: u16) -> Harness {
 }
 
 #[tokio::test]
+async fn the_code_is_searched_for_a_word_of_a_line_of_the_trace() {
+    let mut harness = open("success", "ok\nerror[E0425]: cannot find value `rows_of` in this scope\n", 100, 24).await;
+    harness.press("g g j").press("g *").expect("Search code for").expect("E0425").type_text("rows");
+    harness.press("Enter").settle().await;
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_str(), place.item.as_deref()), ("search", Some("rows_of")));
+}
+
+#[tokio::test]
 async fn a_running_trace_is_followed_until_the_cursor_moves_up() {
     let mut harness = open("running", &trace(100), 80, 24).await;
     harness.expect("#1207 bench").expect("● running 1m 31s").expect("frame/99").expect("following · 103 lines");

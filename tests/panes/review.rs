@@ -85,6 +85,23 @@ async fn a_comment_on_a_line_names_the_line_and_is_shown_below_it() {
 }
 
 #[tokio::test]
+async fn the_code_is_searched_for_a_word_of_the_line_in_the_diff() {
+    let mut harness = changes(vec![]).await;
+    to_line(&mut harness, "let new = 2;");
+    harness.press("g *").expect("Search code for").type_text("new").press("Enter").settle().await;
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_str(), place.item.as_deref()), ("search", Some("new")));
+    // What was searched for is the word that is meant.
+    let mut harness = changes(vec![]).await;
+    harness.press("/").type_text("new").press("Enter").settle().await;
+    harness.press("g *").settle().await;
+    assert_eq!(harness.app.place().item.as_deref(), Some("new"));
+    // The heading of a file has no word.
+    let mut harness = changes(vec![]).await;
+    harness.press("g g").press("g *").expect("there is no word under the cursor");
+}
+
+#[tokio::test]
 async fn threads_are_in_the_diff_and_the_overview_and_outdated_ones_fold() {
     let notes = vec![
         placed(501, "bo", BEFORE, 3, "fn b() {}", "Moved, and found again."),

@@ -376,15 +376,6 @@ impl PaneKind for Files {
             pane.search_word(false, cx);
         })
         .when(Self::in_source),
-        Command::new("files.word_search", &["K"], "Search code for word", |pane: &mut Self, cx| {
-            match pane.blob.word(&cx.view) {
-                Some(word) => {
-                    cx.go(Place::new("search").project(pane.source.project.clone()).item(word).tab("blobs"));
-                }
-                None => cx.say(Tone::Info, "There is no word on this line."),
-            }
-        })
-        .when(Self::in_source),
         Command::new("files.next", &["]"], "Next file", |pane: &mut Self, cx| pane.sibling(true, cx))
             .when(Self::has_tree),
         Command::new("files.previous", &["["], "Previous file", |pane: &mut Self, cx| pane.sibling(false, cx))

@@ -46,6 +46,10 @@ impl Pane for BlobView {
         self.set_query(text, &cx.view);
     }
 
+    fn search_words(&self, view: &View) -> Vec<String> {
+        self.words(view)
+    }
+
     fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         if self.query().is_empty() {
             return cx.say(Tone::Info, "No search yet: ‹seek› starts one.");

@@ -3,17 +3,11 @@
 use super::{Blame, BlameStep, BlobView, Mode, Source};
 use crate::app::view::View;
 use crate::ui::code::{Content, Text};
-use crate::ui::text;
-use regex::Regex;
+use crate::ui::{text, words};
 use std::ops::Range;
-use std::sync::LazyLock;
 
-/// The number of bytes of a line that are searched for words.
-const MAX_SEARCHED_BYTES: usize = 64 * 1024;
 /// The maximum size of the marked lines that are copied, in bytes.
 const MAX_COPIED_BYTES: usize = 4 * 1024 * 1024;
-
-static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w+").ok());
 
 impl BlobView {
     /// Toggles line wrap; returns whether long lines are now wrapped.
@@ -101,7 +95,7 @@ impl BlobView {
     pub fn search_word(&mut self, forward: bool, view: &View) -> Option<String> {
         let lines = self.source_lines(view)?;
         let line = self.doc.at(lines.len());
-        let words = words(lines.line(line));
+        let words = words::ranges(lines.line(line));
         let count = words.len();
         let index = match (self.word_index(line, &words, view), forward) {
             (None, _) => 0,
@@ -113,13 +107,16 @@ impl BlobView {
         Some(word)
     }
 
-    /// Returns the word under the cursor: the one that was searched for last on its line, else the first.
-    pub fn word(&self, view: &View) -> Option<String> {
-        let lines = self.source_lines(view)?;
+    /// Returns the word of the line under the cursor that was searched for last, or else all its words.
+    pub fn words(&self, view: &View) -> Vec<String> {
+        let Some(lines) = self.source_lines(view) else { return Vec::new() };
         let line = self.doc.at(lines.len());
-        let words = words(lines.line(line));
-        let index = self.word_index(line, &words, view).unwrap_or(0);
-        lines.line(line).get(words.get(index)?.clone()).map(str::to_owned)
+        let ranges = words::ranges(lines.line(line));
+        let range = self.word_index(line, &ranges, view).and_then(|at| ranges.get(at).cloned());
+        match range.and_then(|range| lines.line(line).get(range)) {
+            Some(word) => vec![word.to_owned()],
+            None => words::searchable(lines.line(line), ""),
+        }
     }
 
     /// Returns the index of the word that was searched for last among the words of a line.
@@ -150,7 +147,7 @@ impl BlobView {
         let Some(column) = usize::from(column).checked_sub(usize::from(self.area.get().x) + gutter) else { return };
         let source = lines.line(line);
         let column = column + self.doc.left;
-        let words = words(source);
+        let words = words::ranges(source);
         let at = words.iter().position(|word| text::columns(source, word.clone()).contains(&column));
         let word = at.and_then(|at| source.get(words.get(at)?.clone())).map(str::to_owned);
         if let (Some(at), Some(word)) = (at, word) {
@@ -163,10 +160,4 @@ impl BlobView {
         self.origin = line;
         self.word = Some((line, index));
     }
-}
-
-/// Returns the ranges of the words of a line.
-fn words(line: &str) -> Vec<Range<usize>> {
-    let line = text::head_bytes(line, MAX_SEARCHED_BYTES);
-    WORD.as_ref().map(|word| word.find_iter(line).map(|found| found.range()).collect()).unwrap_or_default()
 }

@@ -9,6 +9,7 @@ use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::store::Want;
 use crate::ui::panels::Panels;
+use crate::ui::words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -55,6 +56,10 @@ impl Pane for Changes {
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
         Changes::escape(self, &cx.view)
+    }
+
+    fn search_words(&self, _view: &View) -> Vec<String> {
+        self.line_text().map(|line| words::searchable(&line, &self.query)).unwrap_or_default()
     }
 
     fn copies(&self, _view: &View) -> Vec<Clip> {

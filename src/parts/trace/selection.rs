@@ -11,8 +11,8 @@ use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::project;
-use crate::ui::text;
 use crate::ui::trace::refs::{self, Target};
+use crate::ui::{text, words};
 use std::ops::Range;
 
 /// The maximum size of the marked lines that are copied, in bytes.
@@ -61,6 +61,12 @@ impl Viewer {
             out.push_str(&words);
         }
         Some(Clip::lines("the marked lines", out))
+    }
+
+    /// Returns the words of the line under the cursor that can be searched for.
+    pub fn words(&self, view: &View) -> Vec<String> {
+        let line = self.trace(view).and_then(|trace| trace.text(self.line(view)));
+        line.map(|line| words::searchable(&line, &self.query)).unwrap_or_default()
     }
 
     /// Returns the first target that a line names after byte `from`.
