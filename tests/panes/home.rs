@@ -181,6 +181,16 @@ async fn every_section_opens_as_its_list() {
     assert_eq!(harness.app.place().project, Some("acme/rocket-ui".into()));
     harness.press("g h").double_click_on("Recent projects");
     assert_eq!(place(&harness), list("projects", Some("member:yes")));
+    harness.press("g h } Enter");
+    assert_eq!(place(&harness), list("mrs", Some("scope:created-by-me")));
+    harness.press("g h { {");
+    assert!(harness.line_with("Assigned to me").starts_with('▌'), "{}", harness.picture());
+    harness.press("Enter");
+    assert_eq!(place(&harness), list("mrs", Some("scope:assigned-to-me")));
+    harness.press("g h g g").click_on("Mine 1").press("Enter");
+    assert_eq!(place(&harness), list("mrs", Some("scope:created-by-me")));
+    harness.press("g h } j");
+    assert!(harness.line_with("Mine 1").starts_with(' '), "{}", harness.picture());
 }
 
 #[tokio::test]

@@ -65,6 +65,8 @@ pub struct Home {
     drawn_preview: crate::ui::drawn::Drawn<Rect>,
     /// The to-do that was marked as done last.
     finished: Option<Todo>,
+    /// Whether the cursor may stay on a heading, because the user went from section to section.
+    on_heading: bool,
 }
 
 /// The list, and the preview of the selected line.
@@ -76,6 +78,26 @@ impl Home {
         self.panels.giving_way(width, PANEL_WIDTHS, 0, self.list.needed_width())
     }
 
+    /// Returns whether a line is the heading of a section that has a list of its own.
+    fn is_section_head(&self, view: &View, index: usize) -> bool {
+        let heading = self.lines.get(index).copied().filter(|line| matches!(line, Line::Heading(..)));
+        heading.is_some_and(|line| self.section_place(view, line).is_some())
+    }
+
+    /// Moves the cursor to the heading of the next section that has a list of its own, or of the previous one.
+    fn step_section(&mut self, forward: bool, cx: &mut Cx) {
+        let at = self.list.selected();
+        let is_heading = |index: &usize| self.is_section_head(&cx.view, *index);
+        let found = match forward {
+            true => (at + 1..self.lines.len()).find(is_heading),
+            false => (0..at.min(self.lines.len())).rev().find(is_heading),
+        };
+        if let Some(index) = found {
+            (self.chosen, self.on_heading) = (true, true);
+            self.list.select(index, self.lines.len());
+        }
+    }
+
     fn current(&self) -> Option<Line> {
         self.lines.get(self.list.selected()).copied()
     }
@@ -85,7 +107,8 @@ impl Home {
     fn is_stop(&self, index: usize) -> bool {
         match self.lines.get(index) {
             Some(_) if glyph::is_accessible() => true,
-            None | Some(Line::Heading(..) | Line::Unreachable(..)) => false,
+            Some(Line::Heading(..)) => self.on_heading,
+            None | Some(Line::Unreachable(..)) => false,
             // A custom section can be opened and removed even if it is empty, and the branch without a merge request leads
             // to a new one.
             Some(Line::Nothing(section)) => matches!(section, Section::Custom(_) | Section::Branch),
@@ -124,7 +147,8 @@ impl Home {
             }
             Line::Place(index) => self.recents.visits.get(index).map(|visit| visit.place.clone()),
             Line::Nothing(Section::Branch) => Some(Place::new("branch")),
-            Line::NotFound(_) | Line::Heading(..) | Line::Nothing(_) | Line::Unreachable(..) => None,
+            line @ Line::Heading(..) => self.section_place(view, line),
+            Line::NotFound(_) | Line::Nothing(_) | Line::Unreachable(..) => None,
         }
     }
 
@@ -296,6 +320,10 @@ impl PaneKind for Home {
         Command::new("home.list", &["s"], "Open section as list", Home::open_section)
             .footer("list")
             .when(Home::has_section),
+        Command::new("home.next_section", &["}"], "Next section", |pane: &mut Self, cx| pane.step_section(true, cx)),
+        Command::new("home.previous_section", &["{"], "Previous section", |pane: &mut Self, cx| {
+            pane.step_section(false, cx);
+        }),
         Command::new("home.drop", &["D"], "Remove section…", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {
                 let question = format!("Remove the section \"{}\" ({})?", section.name, section.query);
@@ -321,6 +349,7 @@ impl PaneKind for Home {
             window: DocState { cursor_line: false, ..DocState::new() },
             drawn_preview: Default::default(),
             finished: None,
+            on_heading: false,
         };
         home.rebuild_lines(view);
         home
@@ -388,9 +417,11 @@ impl Pane for Home {
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         let (len, before) = (self.lines.len(), self.list.selected());
-        self.chosen = true;
+        if motion == Motion::Right {
+            return self.go(None, cx);
+        }
+        (self.chosen, self.on_heading) = (true, false);
         match motion {
-            Motion::Right => return self.go(None, cx),
             Motion::Left => return,
             other => other.apply(&mut self.list, len),
         }
@@ -409,13 +440,9 @@ impl Pane for Home {
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
                 let index = self.list.row_at(row - area.y);
-                let heading = index.and_then(|index| self.lines.get(index).copied()).filter(|_| double);
-                if let Some(line @ Line::Heading(..)) = heading {
-                    if let Some(place) = self.section_place(&cx.view, line) {
-                        cx.go(place);
-                    }
-                } else if let Some(index) = index.filter(|index| self.is_stop(*index)) {
-                    self.chosen = true;
+                let Some(index) = index else { return };
+                if self.is_section_head(&cx.view, index) || self.is_stop(index) {
+                    (self.chosen, self.on_heading) = (true, matches!(self.lines.get(index), Some(Line::Heading(..))));
                     self.list.select(index, self.lines.len());
                     if double {
                         self.go(None, cx);
@@ -467,6 +494,7 @@ impl Pane for Home {
                 Clip::line("title", text::sanitize(&request.title).into_owned()),
                 Clip::line("branch", request.source_branch().to_owned()),
             ],
+            None if path.is_empty() => Vec::new(),
             None => vec![Clip::line("path", path)],
         }
     }
