@@ -37,7 +37,7 @@ pub fn ask_ref<P: 'static>(
         let (then, name) = (then.clone(), GitRef::from(name));
         here.then(move |pane, cx| then(pane, name, cx))
     });
-    cx.open(picker);
+    cx.open(picker.hinting("Type to filter, or the SHA of a commit"));
 }
 
 #[cfg(test)]

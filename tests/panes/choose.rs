@@ -51,6 +51,7 @@ async fn two_labels_are_set_with_six_keys() {
     harness.press("L").settle().await;
     harness.expect("Labels of !42").expect("✓").expect("About bug.");
     harness.press("b Space p Space C-s").settle().await;
+    assert_eq!(harness.pressed, 6);
     assert_eq!(saved(&harness), "ui,bug,performance");
     harness.expect_no("Labels of !42").expect("Changed !42");
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
@@ -305,6 +306,7 @@ fn commits() -> Begin {
 async fn a_ref_is_chosen_with_the_picker_of_the_forms() {
     let mut harness = refs(commits()).await;
     harness.expect("default branch").expect("Release").expect("Enter choose").expect_no("C-s");
+    harness.expect("Type to filter, or the SHA of a commit");
     // The current one comes first.
     let lines = harness.lines();
     let row = |words: &str| lines.iter().position(|line| line.contains(words)).expect("a row");
@@ -328,6 +330,28 @@ async fn a_ref_is_chosen_with_the_picker_of_the_forms() {
     let mut harness = refs(commits()).await;
     harness.press("Esc").expect_no("Commits of");
     assert_eq!(harness.app.place().git_ref, Some(GitRef::from("rows")));
+}
+
+#[tokio::test]
+async fn a_path_is_chosen_from_its_folder_or_typed_or_removed() {
+    const TREE: &str = "GET /projects/acme%2Frocket-ui/repository/tree";
+    let entry = |kind: &str, path: &str| json!({"id": path, "name": path.rsplit('/').next(), "type": kind, "path": path, "mode": "100644"});
+    let mut harness = commits().open();
+    harness.reply("GET /user", user(1, "ada"));
+    harness.reply("GET /projects/acme%2Frocket-ui/repository/commits", json!([]));
+    harness.reply(TREE, [entry("tree", "src"), entry("blob", "README.md")]);
+    harness.reply(&format!("{TREE}?path=src"), [entry("blob", "src/rows.rs"), entry("blob", "src/table.rs")]);
+    harness.settle().await;
+    harness.press("p").settle().await;
+    harness.expect("Commits of a path").expect("All files").expect("README.md").type_text("src/ro").settle().await;
+    harness.expect("src/rows.rs").press("Enter").settle().await;
+    assert_eq!(harness.app.place().path.as_deref(), Some("src/rows.rs"));
+    // A file that is gone has commits, too.
+    harness.press("p").settle().await.expect_no("not listed");
+    harness.type_text("src/table").settle().await.expect("use \"src/table\"").press("Down Enter").settle().await;
+    assert_eq!(harness.app.place().path.as_deref(), Some("src/table"));
+    harness.press("p").settle().await.press("Down").press("Enter").settle().await;
+    assert_eq!(harness.app.place().path, None);
 }
 
 #[tokio::test]

@@ -139,11 +139,28 @@ async fn the_picker_of_people_asks_a_reviewer_again() {
     let mut harness = one(reviewed(42, "Draw only visible rows"), states("unreviewed", "requested_changes")).await;
     let post = format!("POST {WRITE}/42/notes");
     harness.reply(&post, json!({"commands_changes": {}, "summary": ["Requested a review from @dora."]}));
-    harness.press("P").settle().await.expect("@ ask again").press("Up @").settle().await;
+    harness
+        .press("P")
+        .settle()
+        .await
+        .expect_no("@ ask again")
+        .press("Up")
+        .expect("@ ask again")
+        .press("@")
+        .settle()
+        .await;
     assert_eq!(sent(&harness), [format!("{post} body=/request_review @dora")]);
     harness.expect("Requested a review from @dora.").expect("Reviewers and assignees");
     // Ada has not reviewed: the key is the beginning of a name.
-    harness.press("Up @").type_text("eli").settle().await.expect("eli").expect_no("not listed");
+    harness
+        .press("Up")
+        .expect_no("@ ask again")
+        .press("@")
+        .type_text("eli")
+        .settle()
+        .await
+        .expect("eli")
+        .expect_no("not listed");
     assert_eq!(sent(&harness).len(), 1);
 }
 
@@ -211,7 +228,7 @@ async fn the_list_shows_stacks_as_a_tree() {
     let mut harness = Begin::at(Place::new("mrs").project("acme/rocket-ui")).size(120, 30).open();
     let rows = [layer(43, "c", "b"), layer(50, "x", "main"), layer(42, "b", "a"), layer(41, "a", "main")];
     harness.reply("GET /user", user(1, "ada")).reply(LIST, rows).settle().await;
-    let lines: Vec<String> = harness.lines().into_iter().filter(|line| line.contains("●  !")).collect();
+    let lines: Vec<String> = harness.lines().into_iter().filter(|line| line.contains("⊙  !")).collect();
     let order: Vec<&str> = ["50", "41", "42", "43"].into_iter().collect();
     for (line, iid) in lines.iter().zip(order) {
         assert!(line.contains(&format!("Layer {iid}")), "{lines:?}");

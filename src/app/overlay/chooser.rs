@@ -21,6 +21,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
+use std::rc::Rc;
 
 /// The maximum number of pages that are loaded because few of the known values match what is typed.
 const MAX_SOUGHT_PAGES: u32 = 10;
@@ -67,6 +68,16 @@ struct NewValue {
     refusal: fn(&str) -> Option<&'static str>,
 }
 
+/// The key of an action that some values have.
+pub struct ValueKey {
+    /// The key.
+    pub key: &'static str,
+    /// The words that say what the key does.
+    pub what: &'static str,
+    /// Returns whether a value has the action.
+    pub is_for: Rc<dyn Fn(&View, &str) -> bool>,
+}
+
 /// A selection of values.
 pub struct Chooser {
     complete: Complete,
@@ -80,7 +91,7 @@ pub struct Chooser {
     new_value: Option<NewValue>,
     /// Whether the value that was chosen last is new.
     has_new_value: bool,
-    /// The value that was chosen last: the full name of a listed ref, others as they are.
+    /// The value that was chosen last: the full name of a listed ref, others as they are, and empty for no value.
     taken: Option<String>,
     filter: Input,
     /// The chosen values, in order.
@@ -105,8 +116,10 @@ pub struct Chooser {
     is_whole: bool,
     /// The generation of the store and the filter that the rows were made from.
     made_of: Option<(u64, String)>,
-    /// The key of an action for the selected value, and what it does.
-    action: Option<(&'static str, &'static str)>,
+    /// The words in the empty filter.
+    hint: &'static str,
+    /// The key of an action for the selected value, if it has one.
+    action: Option<ValueKey>,
     /// Why the last key did nothing.
     pub message: Option<String>,
     matcher: RefCell<Matcher>,
@@ -140,6 +153,7 @@ impl Chooser {
             is_loading: false,
             is_whole: false,
             made_of: None,
+            hint: "Type to filter",
             action: None,
             message: None,
             matcher: RefCell::new(Matcher::new(Config::DEFAULT.match_paths())),
@@ -158,9 +172,14 @@ impl Chooser {
         Chooser { new_value: Some(NewValue { verb, words, refusal }), ..self }
     }
 
-    /// Names a key among those below the list, which whoever opened it handles for the selected value.
-    pub fn with_action(self, key: &'static str, what: &'static str) -> Chooser {
-        Chooser { action: Some((key, what)), ..self }
+    /// Names a key among those below the list while the selected value has its action, which whoever opened it handles.
+    pub fn with_action(self, action: ValueKey) -> Chooser {
+        Chooser { action: Some(action), ..self }
+    }
+
+    /// Sets the words in the empty filter.
+    pub fn hinting(self, hint: &'static str) -> Chooser {
+        Chooser { hint, ..self }
     }
 
     /// Returns the selected value, unless a filter is being typed.
@@ -173,7 +192,7 @@ impl Chooser {
         self.has_new_value
     }
 
-    /// Returns the value that was chosen last: the full name of a listed ref, others as they are.
+    /// Returns the value that was chosen last: the full name of a listed ref, others as they are, and empty for no value.
     pub fn taken(&self) -> Option<&str> {
         self.taken.as_deref()
     }
@@ -213,7 +232,9 @@ impl Chooser {
         if self.made_of != made_of {
             self.choices = self.complete.choices(view, self.filter.text());
             let failed = |want: &Want| matches!(want, Want::Load(load) if view.store.error_of(&load.request).is_some());
-            self.is_whole = !self.is_loading && !view.store.has_more(&wants) && !wants.iter().any(failed);
+            // Of paths, only one folder is listed.
+            let lists_all = !matches!(self.complete, Complete::Paths(_));
+            self.is_whole = lists_all && !self.is_loading && !view.store.has_more(&wants) && !wants.iter().any(failed);
             self.made_of = made_of;
             self.arrange(view);
         }
@@ -277,7 +298,8 @@ impl Chooser {
         let none_matches = matching.is_empty() && best.is_none();
         rows.extend(matching.into_iter().map(|(_, index)| Row::Listed(index)));
         let is_known = best.is_some_and(|(score, _)| score == u32::MAX);
-        let is_free = self.creates() || matches!(self.complete, Complete::Refs(_) | Complete::Branches(_));
+        let is_free =
+            self.creates() || matches!(self.complete, Complete::Refs(_) | Complete::Branches(_) | Complete::Paths(_));
         // Whether a label is new is known when the server has searched for it. Other names are looked up later anyway.
         let is_decided = !self.is_loading || !self.creates();
         if !typed.is_empty() && !is_known && is_decided && (is_free || none_matches) {
@@ -423,7 +445,8 @@ impl Chooser {
                 Some(Row::Listed(index)) => self.choices.get(*index),
                 _ => None,
             };
-            self.taken = listed.and_then(|choice| choice.full_name.clone()).or_else(|| value.clone());
+            let full_name = listed.and_then(|choice| choice.full_name.clone());
+            self.taken = Some(full_name.or_else(|| value.clone()).unwrap_or_default());
             self.marked = value.into_iter().collect();
         }
         step
@@ -505,7 +528,7 @@ impl Chooser {
     }
 
     /// Returns the keys for the footer: `verb` is what C-s does; empty if it does what Enter does.
-    fn keys(&self, verb: &str) -> Line<'static> {
+    fn keys(&self, view: &View, verb: &str) -> Line<'static> {
         let mut line = Line::empty();
         let mut word = |key: &'static str, what: &str| {
             line.push(key, Role::Key);
@@ -516,8 +539,9 @@ impl Chooser {
             (true, false) => word("Space", "mark"),
             (false, _) => word("Enter", "choose"),
         }
-        if let Some((key, what)) = self.action {
-            word(key, what);
+        let has_action = |action: &&ValueKey| self.selected().is_some_and(|value| (action.is_for)(view, value));
+        if let Some(action) = self.action.as_ref().filter(has_action) {
+            word(action.key, action.what);
         }
         if !verb.is_empty() {
             word("C-s", verb);
@@ -594,7 +618,7 @@ impl Chooser {
             return None;
         }
         let line = |y: u16| Rect { y, height: 1, ..inner };
-        let cursor = self.filter.draw(buf, line(inner.y), theme, true, "Type to filter");
+        let cursor = self.filter.draw(buf, line(inner.y), theme, true, self.hint);
         let foot = line(inner.bottom() - 1);
         let body = Rect { y: inner.y + 2, height: inner.height.saturating_sub(4), ..inner };
         self.area.set(body);
@@ -617,7 +641,7 @@ impl Chooser {
         let keys = match (status, &self.message) {
             (Some((words, role)), _) => Line::new(words, role),
             (None, Some(message)) => Line::new(text::sanitize(message).into_owned(), Role::Warning),
-            (None, None) => self.keys(verb),
+            (None, None) => self.keys(view, verb),
         };
         line::pair(buf, foot, theme, &keys, &Line::new(count, Role::Dim));
         // In accessible mode, the selected row is read aloud, not the input line.

@@ -33,9 +33,31 @@ impl ValuePicker {
         view: &View,
         proceed: impl Fn(&str) -> Action + 'static,
     ) -> ValuePicker {
-        let mut chooser = Chooser::new(complete, false, current.into_iter().collect(), None).alone();
+        ValuePicker::of(title.into(), Chooser::new(complete, false, current.into_iter().collect(), None), view, proceed)
+    }
+
+    /// Creates a picker like [`ValuePicker::new`], where no value can be chosen, too: it has this name, and `proceed` gets
+    /// an empty text.
+    pub fn or_none(
+        title: impl Into<String>,
+        complete: Complete,
+        (current, none): (Option<String>, &str),
+        view: &View,
+        proceed: impl Fn(&str) -> Action + 'static,
+    ) -> ValuePicker {
+        let chooser = Chooser::new(complete, false, current.into_iter().collect(), Some(none.to_owned()));
+        ValuePicker::of(title.into(), chooser, view, proceed)
+    }
+
+    fn of(title: String, chooser: Chooser, view: &View, proceed: impl Fn(&str) -> Action + 'static) -> ValuePicker {
+        let mut chooser = chooser.alone();
         chooser.refresh(view);
-        ValuePicker { title: title.into(), chooser, proceed: Box::new(proceed) }
+        ValuePicker { title, chooser, proceed: Box::new(proceed) }
+    }
+
+    /// Sets the words in the empty filter.
+    pub fn hinting(self, hint: &'static str) -> ValuePicker {
+        ValuePicker { chooser: self.chooser.hinting(hint), ..self }
     }
 
     fn take_step(&mut self, step: Step, cx: &mut Cx) -> AfterEvent {

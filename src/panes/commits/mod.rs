@@ -7,7 +7,9 @@ use crate::api::branches::Branch;
 use crate::api::commits::{Commit, ListCommits};
 use crate::api::tags::Tag;
 use crate::api::{GitRef, Id};
+use crate::app::complete::Complete;
 use crate::app::motion::Motion;
+use crate::app::overlay::value_picker::ValuePicker;
 use crate::app::pane::{Breadcrumb, Pane};
 use crate::app::pointer::Pointer;
 use crate::app::query;
@@ -207,11 +209,16 @@ impl ListSource for CommitSource {
         })
         .footer("ref"),
         Command::new("commits.path", &["p"], "Filter by path…", |pane: &mut Commits, cx| {
-            let path = pane.source.path.clone().unwrap_or_default();
-            cx.ask("path", path, |pane: &mut Commits, typed, _| {
-                pane.source.path = Some(typed.trim_matches('/').to_owned()).filter(|path| !path.is_empty());
-                pane.list.restart();
+            let (here, known) = (cx.here, (pane.source.path.clone(), "All files"));
+            let paths = Complete::Paths(pane.source.project.clone());
+            let picker = ValuePicker::or_none("Commits of a path", paths, known, &cx.view, move |path| {
+                let path = Some(path.trim_matches('/').to_owned()).filter(|path| !path.is_empty());
+                here.then(move |pane: &mut Commits, _| {
+                    pane.source.path = path.clone();
+                    pane.list.restart();
+                })
             });
+            cx.open(picker.hinting("Type a path"));
         })
         .footer("path"),
         Command::new("commits.all", &["A"], "Toggle commits of all refs", |pane: &mut Commits, _| {

@@ -93,6 +93,7 @@ impl Runners {
             .field("id", |field| {
                 field.label("project").widget(Widget::Line(Complete::Projects)).help("").text(project);
             })
+            .picker()
             .open(cx);
     }
 

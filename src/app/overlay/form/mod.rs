@@ -18,7 +18,7 @@ use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::context::Cx;
 use crate::app::keymap::Key;
-use crate::app::overlay::chooser::Chooser;
+use crate::app::overlay::chooser::{Chooser, ValueKey};
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::overlay::markdown_input::{Handled, MarkdownInput};
 use crate::app::pointer::Pointer;
@@ -35,6 +35,7 @@ use ratatui::layout::Rect;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 /// The key of the fields' previous values in the saved texts; no input has that name.
 const BASE_KEY: &str = "";
@@ -133,7 +134,7 @@ type ActionOf = dyn Fn(&View, &str) -> Option<Action>;
 struct ValueAction {
     key: &'static str,
     what: &'static str,
-    act: Box<ActionOf>,
+    act: Rc<ActionOf>,
 }
 
 /// A form for an operation of the server.
@@ -265,7 +266,7 @@ impl Form {
         what: &'static str,
         act: impl Fn(&View, &str) -> Option<Action> + 'static,
     ) -> Form {
-        self.value_action = Some(ValueAction { key, what, act: Box::new(act) });
+        self.value_action = Some(ValueAction { key, what, act: Rc::new(act) });
         self
     }
 
@@ -502,7 +503,11 @@ impl Form {
         let chooser = Chooser::new(field.complete().clone(), field.is_list(), field.chosen(), nothing);
         let chooser = if self.fields.len() == 1 { chooser.alone() } else { chooser };
         Some(match self.value_action.as_ref().filter(|_| self.focus == 0) {
-            Some(action) => chooser.with_action(action.key, action.what),
+            Some(action) => {
+                let act = action.act.clone();
+                let is_for = Rc::new(move |view: &View, value: &str| act(view, value).is_some());
+                chooser.with_action(ValueKey { key: action.key, what: action.what, is_for })
+            }
             None => chooser,
         })
     }
