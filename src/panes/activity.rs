@@ -70,6 +70,11 @@ impl EventSource {
     }
 }
 
+/// Returns the first line of the comment of an event; empty without a comment.
+fn first_line(event: &Event) -> &str {
+    event.note.as_ref().and_then(|note| note.body.lines().next()).unwrap_or_default()
+}
+
 impl Activity {
     fn open_target(&mut self, event: &Event, cx: &mut Cx) {
         match self.source.place_of(event) {
@@ -90,12 +95,14 @@ impl ListSource for EventSource {
             .sorted(|event| event.author_name().into()),
         Column::<Self>::fit("action", "Action", 6, 16, |_, event, _| Line::new(&event.action_name, Role::Dim))
             .sorted(|event| event.action_name.as_str().into()),
-        Column::<Self>::fill("target", "Target", 20, |_, event, _| Line::text(target(event))).weight(2),
-        Column::<Self>::fill("comment", "Comment", 16, |_, event, _| {
-            let body = event.note.as_ref().map_or("", |note| &note.body);
-            Line::new(body.lines().next().unwrap_or_default(), Role::Dim)
-        })
-        .drop_order(2),
+        // A comment follows its target, so that it gets all the room that the target leaves.
+        Column::<Self>::fill("target", "Target", 20, |_, event, _| {
+            let target = Line::text(target(event));
+            match first_line(event) {
+                "" => target,
+                comment => target.and("  ", Role::Text).and(comment, Role::Dim),
+            }
+        }),
         Column::<Self>::age("created", "Created", |event| event.created_at.as_ref()).drop_order(1),
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
