@@ -88,6 +88,7 @@ async fn the_merge_form_names_the_target_and_sends_the_visible_head() {
     harness.reply(&format!("PUT {PATH}/merge"), merged.clone()).reply(MR, merged);
     harness.press("M").expect("Merge !42 into main").expect("Squash commits").expect("Delete source branch");
     harness.expect_no("Auto-merge").press("C-s").settle().await.expect("Merged !42").expect("merged");
+    assert_eq!(harness.pressed, 2);
     let lines = sent(&harness);
     assert!(lines[0].starts_with(&format!("PUT {PATH}/merge")) && lines[0].contains(HEAD), "{lines:?}");
     harness.press("M").expect("it is merged");

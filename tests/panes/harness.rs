@@ -265,6 +265,7 @@ impl Begin {
             to_refuse: Vec::new(),
             claims: HashMap::new(),
             claimed: VecDeque::new(),
+            pressed: 0,
             kept: HashMap::new(),
             states: self.states,
             held: HashMap::new(),
@@ -296,6 +297,8 @@ fn is_step(effect: &Effect) -> bool {
 /// The app, and a record of its effects.
 pub struct Harness {
     pub app: App,
+    /// The number of pressed keys, without those of typed texts.
+    pub pressed: usize,
     answers: Answers,
     now: Timestamp,
     size: (u16, u16),
@@ -398,13 +401,16 @@ impl Harness {
 
     /// Types a text letter by letter.
     pub fn type_text(&mut self, words: &str) -> &mut Harness {
+        let pressed = self.pressed;
         for c in words.chars() {
             self.press(if c == ' ' { "Space".to_owned() } else { c.to_string() }.as_str());
         }
+        self.pressed = pressed;
         self
     }
 
     fn key(&mut self, key: Key) {
+        self.pressed += 1;
         let mut modifiers = KeyModifiers::NONE;
         modifiers.set(KeyModifiers::CONTROL, key.ctrl);
         modifiers.set(KeyModifiers::ALT, key.alt);

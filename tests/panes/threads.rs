@@ -164,6 +164,21 @@ async fn a_thread_can_be_resolved_and_reopened() {
 }
 
 #[tokio::test]
+async fn the_next_thread_is_resolved_with_two_keys() {
+    for tab in [None, Some("changes")] {
+        let mut harness = open(threads(), None, tab).await;
+        for id in ["aaa", "bbb", "ccc", "ddd"] {
+            harness.reply(&format!("PUT {WRITE}/discussions/{id}"), json!({"id": id}));
+        }
+        harness.pressed = 0;
+        harness.press("; t").settle().await;
+        assert_eq!(harness.pressed, 2);
+        let sent = writes(&harness);
+        assert!(sent.len() == 1 && sent[0].ends_with(" resolved=true"), "{sent:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_next_thread_key_visits_unresolved_threads_first() {
     for tab in [None, Some("changes")] {
         let mut harness = open(threads(), None, tab).await;
@@ -280,11 +295,14 @@ async fn a_review_on_the_server_is_submitted_with_a_summary_and_an_approval() {
     to_line(&mut harness, "let new = 2;");
     let drafts = format!("POST {WRITE}/draft_notes");
     harness.reply(&drafts, json!({"id": 9, "note": "Later."}));
+    harness.pressed = 0;
     harness.press("c").type_text("Later.").press("M-s");
+    assert_eq!(harness.pressed, 2);
     harness.reply(&format!("{MR}/draft_notes"), vec![draft(9, "Later.", Some(2))]).settle().await;
     assert!(writes(&harness).last().is_some_and(|line| line.starts_with(&drafts)), "{:?}", writes(&harness));
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
     harness.expect("✎ in your review").expect("│ Later.");
+    harness.pressed = 0;
     harness.press("S").expect("Submit review of !42 · 1 comment").expect("[ ] Approve  M-a");
     harness.type_text("All fine.").press("M-a").expect("[x] Approve");
     let (publish, approve) = (format!("POST {WRITE}/draft_notes/bulk_publish"), format!("POST {WRITE}/approve"));
@@ -296,6 +314,7 @@ async fn a_review_on_the_server_is_submitted_with_a_summary_and_an_approval() {
         .press("C-s")
         .settle()
         .await;
+    assert_eq!(harness.pressed, 3);
     let sent: Vec<String> = writes(&harness).into_iter().skip(1).cloned().collect();
     assert_eq!(sent.len(), 3, "{sent:?}");
     assert!(sent[0].starts_with(&notes) && sent[0].contains("All fine."), "a plain note: {sent:?}");

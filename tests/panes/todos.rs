@@ -165,8 +165,11 @@ async fn a_mention_opens_at_its_note_in_the_demo() {
     let server = demo().await;
     let mut app = Begin::at(Place::new("todos")).size(120, 34).server(&server.base_url, server.token()).open();
     app.settle().await;
-    app.press("/").type_text("does this hold").press("Enter Enter").settle().await;
+    app.press("/").type_text("does this hold").press("Enter").settle().await;
+    app.pressed = 0;
+    app.press("Enter").settle().await;
     assert_eq!(app.app.place(), Place::new("mr").project("acme/rocket-ui").item(42));
+    assert_eq!(app.pressed, 1);
     app.expect("Does this hold?");
     app.press("R").expect("Reply on !42").press("Esc q").settle().await;
     app.press("x").until("Marked acme/rocket-ui!42 as done").await;
