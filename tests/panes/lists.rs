@@ -112,6 +112,23 @@ fn lists_named([one, two]: [&str; 2]) -> Vec<List> {
     ]
 }
 
+/// Returns other lists, for which Esc means something else, with rows of these titles.
+fn others_titled([one, two]: [&str; 2]) -> Vec<List> {
+    let row = |id: u64, title: &str| {
+        json!({"id": id, "iid": id, "title": title, "state": "opened", "web_url": "", "description": "Why.",
+            "project_id": 7, "source_branch": "work", "target_branch": "main", "labels": ["bug"],
+            "references": {"full": format!("a/b!{id}")}, "created_at": "2026-06-15T09:00:00Z",
+            "updated_at": "2026-06-15T09:00:00Z", "author": {"id": 5, "username": "ada", "name": "Ada"}})
+    };
+    let found = Place::new("search").project(PROJECT).item("first").tab("merge_requests");
+    [
+        (Place::new("home"), "GET /merge_requests"),
+        (found, "GET /projects/a%2Fb/-/search?scope=merge_requests&search=first"),
+    ]
+    .map(|(place, line)| List { place, line, rows: [row(1, one), row(2, two)], marks: false, detail: true })
+    .into()
+}
+
 /// Returns the selected row of the list, or the part of the detail panel that names it.
 fn selected(harness: &Harness) -> String {
     let lines = harness.lines();
@@ -194,7 +211,8 @@ async fn no_title_is_cut_beside_blank_cells() {
     for len in [30, 60, 90, 140, 250] {
         let title = |name: &str| format!("{name}-{}", "x".repeat(len - name.len() - 1));
         for width in [80, 120, 160, 220] {
-            for List { place, line, rows, .. } in lists_named([&title("first-one"), &title("first-two")]) {
+            let titles = [&*title("first-one"), &*title("first-two")];
+            for List { place, line, rows, .. } in lists_named(titles).into_iter().chain(others_titled(titles)) {
                 let name = place.pane.clone();
                 let mut harness = Begin::at(place).size(width, 24).open();
                 harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada", "is_admin": true}));
