@@ -71,6 +71,22 @@ crate::endpoints! {
         priority: Option<u64>,
     }
 
+    /// Subscribes the caller to a label; 304 without a change.
+    POST "/labels/{label_id}/subscribe" of scope: Scope [project, group] => Label,
+    outdates [Labels];
+    struct SubscribeToLabel {
+        /// ID or name of the label, also of one of a group above.
+        label_id: String,
+    }
+
+    /// Unsubscribes the caller from a label; 304 without a change.
+    POST "/labels/{label_id}/unsubscribe" of scope: Scope [project, group] => Label,
+    outdates [Labels];
+    struct UnsubscribeFromLabel {
+        /// ID or name of the label, also of one of a group above.
+        label_id: String,
+    }
+
     /// Deletes a label, and removes it from all issues and merge requests.
     DELETE "/labels/{label_id}" of scope: Scope [project, group] => NoContent,
     outdates [Labels, Issues, Issue, MergeRequests, MergeRequest];

@@ -73,6 +73,8 @@ pub fn reassign_contributions(world: &mut World, id: u64, now: Timestamp) {
     change(&mut world.issues, |row| row.assignees.contains(&id), |row| row.assignees.retain(|user| *user != id));
     change(&mut world.projects, |row| row.stars.contains(&id), |row| _ = row.stars.remove(&id));
     change(&mut world.merge_requests, |row| row.subscribers.contains(&id), |row| _ = row.subscribers.remove(&id));
+    change(&mut world.issues, |row| row.subscribers.contains(&id), |row| _ = row.subscribers.remove(&id));
+    change(&mut world.labels, |row| row.subscribers.contains(&id), |row| _ = row.subscribers.remove(&id));
     change(&mut world.merge_requests, |row| row.approvals.contains_key(&id), |row| _ = row.approvals.remove(&id));
     world.awards.remove_where(|award| award.user == id);
 }

@@ -5,8 +5,8 @@ use super::mount::Mount;
 use super::records::{self, Namespace, Project, Record, Scope, State, level};
 use super::rejection::Rejection;
 use super::world::World;
-use crate::api::NoContent;
 use crate::api::labels::*;
+use crate::api::{self, NoContent};
 use crate::backend::presenters::contains_ignore_case;
 use serde_json::json;
 use std::ops::Deref;
@@ -42,6 +42,8 @@ pub fn mount(mount: Mount) -> Mount {
         })
         .write::<UpdateLabel>(update)
         .also_write("/labels", BY_NAME, update)
+        .write::<SubscribeToLabel>(|call, e| set_subscription(call, &e.scope, &e.label_id, true))
+        .write::<UnsubscribeFromLabel>(|call, e| set_subscription(call, &e.scope, &e.label_id, false))
         .write::<DeleteLabel>(delete)
         .also_write("/labels", BY_NAME, delete)
 }
@@ -144,7 +146,7 @@ impl<W: Deref<Target = World>> Call<W> {
             open_issues_count: counts.then(|| issues(State::Opened)),
             closed_issues_count: counts.then(|| issues(State::Closed)),
             open_merge_requests_count: counts.then(requests),
-            subscribed: Some(false),
+            subscribed: Some(self.rights.user.is_some_and(|user| label.subscribers.contains(&user))),
             priority: label.priority.filter(|_| in_project),
             is_project_label: in_project.then_some(label.group.is_none()),
             ..self.show_label(label)
@@ -189,9 +191,17 @@ fn list(call: &ReadCall, input: ListLabels) -> Outcome<Vec<Label>> {
 
 fn get(call: &ReadCall, input: GetLabel) -> Outcome<Label> {
     let owner = call.scope(&input.scope)?;
-    let above = owner.groups(call.world).into_iter().map(Scope::Group);
-    let id = std::iter::once(owner).chain(above).find_map(|owner| find(call, owner, &input.label_id).ok());
-    answer(call, owner, id.ok_or_else(|| Rejection::not_found("Label"))?)
+    answer(call, owner, find_available(call, owner, &input.label_id)?)
+}
+
+/// Subscribes the caller to a label, or ends the subscription.
+fn set_subscription(call: &mut WriteCall, scope: &api::Scope, which: &str, subscribes: bool) -> Outcome<Label> {
+    let user = call.require_user()?.id;
+    let owner = call.scope(scope)?;
+    let id = find_available(call, owner, which)?;
+    let label = call.world.labels.get_mut(id).ok_or_else(|| Rejection::not_found("Label"))?;
+    let is_changed = if subscribes { label.subscribers.insert(user) } else { label.subscribers.remove(&user) };
+    if is_changed { answer(call, owner, id) } else { Err(Rejection::not_modified()) }
 }
 
 /// Converts a color to the stored form, `#rrggbb`.
@@ -247,6 +257,13 @@ fn find<W: Deref<Target = World>>(call: &Call<W>, owner: Scope, which: &str) -> 
     let own = || call.world.labels.iter().filter(|label| owner.has_label(label));
     let found = own().find(|label| Some(label.id) == number).or_else(|| own().find(|label| label.name == which));
     found.map(Record::id).ok_or_else(|| Rejection::not_found("Label"))
+}
+
+/// Returns the ID like [`find`], also of a label of a group above.
+fn find_available<W: Deref<Target = World>>(call: &Call<W>, owner: Scope, which: &str) -> Result<u64, Rejection> {
+    let above = owner.groups(&call.world).into_iter().map(Scope::Group);
+    let id = std::iter::once(owner).chain(above).find_map(|owner| find(call, owner, which).ok());
+    id.ok_or_else(|| Rejection::not_found("Label"))
 }
 
 fn update(call: &mut WriteCall, input: UpdateLabel) -> Outcome<Label> {

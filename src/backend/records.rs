@@ -666,6 +666,7 @@ record! {
         color: String,
         description: String,
         priority: Option<u64>,
+        subscribers: BTreeSet<u64>,
     }
 }
 

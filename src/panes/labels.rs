@@ -3,7 +3,7 @@
 use crate::api::Scope;
 use crate::api::labels::{DeleteLabel, Label, ListLabels, rgb};
 use crate::parts::list_prelude::*;
-use crate::parts::{forms, scope};
+use crate::parts::{forms, scope, subscription};
 use crate::store::Rows;
 use crate::ui::glyph;
 use crate::ui::text::sanitize;
@@ -107,6 +107,10 @@ impl ListSource for LabelSource {
             .right()
             .sorted(|label| SortKey::reversed(label.priority))
             .drop_order(5),
+        Column::<Self>::fit("subscribed", "", 0, 10, |_, label, _| {
+            Line::new(if label.subscribed == Some(true) { "subscribed" } else { "" }, Role::Dim)
+        })
+        .drop_order(6),
         Column::<Self>::fit("group", "", 0, 5, |source, label, _| {
             Line::new(if source.is_inherited(label) { "group" } else { "" }, Role::Dim)
         })
@@ -126,6 +130,12 @@ impl ListSource for LabelSource {
             .writes()
             .footer("edit")
             .when_row(Labels::can_change),
+        Command::row("labels.subscribe", &["b"], "Subscribe or unsubscribe", |pane: &mut Labels, label: &Label, cx| {
+            if let Some(scope) = &pane.source.scope {
+                subscription::toggle_label(scope, label, cx);
+            }
+        })
+        .writes(),
         Command::row("labels.delete", &["D"], "Delete label…", Labels::delete).writes().when_row(Labels::can_change),
         Labels::columns_command("labels.columns"),
     ];

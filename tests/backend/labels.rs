@@ -101,3 +101,19 @@ async fn a_label_is_read_by_its_number_or_its_name() {
     assert_eq!(missing["message"], "404 Label Not Found");
     json(server.get("", &format!("{AT}/bug")).await, 401).await;
 }
+
+#[tokio::test]
+async fn subscriptions_to_a_label_are_those_of_the_caller() {
+    let server = demo().await;
+    for label in [format!("{AT}/bug"), format!("{AT}/security"), "/groups/acme/labels/security".to_owned()] {
+        let set = async |user: &str, what: &str| server.post(user, &format!("{label}/{what}"), &[]).await;
+        assert_eq!(json(set("ada", "subscribe").await, 201).await["subscribed"], true, "{label}");
+        assert_eq!(set("ada", "subscribe").await.status(), 304, "{label}");
+        assert_eq!(server.read("bo", &label).await["subscribed"], false);
+        assert_eq!(json(set("ada", "unsubscribe").await, 201).await["subscribed"], false, "{label}");
+        assert_eq!(set("ada", "unsubscribe").await.status(), 304, "{label}");
+        json(set("", "subscribe").await, 401).await;
+    }
+    let missing = json(server.post("ada", &format!("{AT}/none/subscribe"), &[]).await, 404).await;
+    assert_eq!(missing["message"], "404 Label Not Found");
+}

@@ -34,6 +34,10 @@ requests! {
     }
         => "PUT /groups/1/labels/5 | color=red&description=d&new_name=n";
     DeleteLabel { scope: Scope::Group(1.into()), label_id: "5".into(), name: None } => "DELETE /groups/1/labels/5";
+    SubscribeToLabel { scope: project(), label_id: "a/b".into() } => "POST /projects/acme%2Fui/labels/a%2Fb/subscribe";
+    UnsubscribeFromLabel { scope: project(), label_id: "5".into() } => "POST /projects/acme%2Fui/labels/5/unsubscribe";
+    SubscribeToLabel { scope: group(), label_id: "5".into() } => "POST /groups/acme%2Fui/labels/5/subscribe";
+    UnsubscribeFromLabel { scope: group(), label_id: "5".into() } => "POST /groups/acme%2Fui/labels/5/unsubscribe";
 }
 
 samples! {

@@ -84,6 +84,21 @@ async fn group_labels_are_changed_in_the_group_and_missing_support_is_reported()
 }
 
 #[tokio::test]
+async fn a_label_is_subscribed_to_and_unsubscribed_from() {
+    let server = demo().await;
+    let place = Place::new("labels").project("acme/rocket-ui");
+    let mut app = Begin::at(place).size(120, 30).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    let is_subscribed = |app: &Harness| app.line_with("Something is wrong").contains("subscribed");
+    for subscribes in [true, false] {
+        app.press("b").settle().await;
+        assert_eq!(is_subscribed(&app), subscribes, "{}", app.picture());
+    }
+    let paths = sent(&app);
+    assert!(paths[0].ends_with("/subscribe") && paths[1].ends_with("/unsubscribe"), "{paths:?}");
+}
+
+#[tokio::test]
 async fn the_filter_is_applied_by_the_server_and_locally() {
     let mut harness = open().await;
     harness.reply("GET /projects/a%2Fb/labels", [label(1, "bug", "#d9534f"), label(9, "security", "#zzzzzz")]);
