@@ -174,3 +174,30 @@ async fn a_comment_contains_the_links_of_the_files_that_waited() {
     assert_eq!(sent.iter().filter(|line| line.starts_with(UPLOADS)).count(), 2, "{sent:?}");
     assert!(sent.last().is_some_and(|line| line.contains("body=see [log.txt](/uploads/x/log.txt).")), "{sent:?}");
 }
+
+#[tokio::test]
+async fn files_are_attached_to_the_text_of_a_snippet() {
+    let is_first = std::cell::Cell::new(true);
+    let refused =
+        move |request: &labscope::api::endpoint::Request| request.path.ends_with("/uploads") && is_first.take();
+    let mut harness = Begin::at(Place::new("snippets").project("ada/rocket")).size(120, 34).refusing(refused).open();
+    let url = "/projects/ada%2Frocket/snippets";
+    harness.reply("GET /user", user(5, "ada"));
+    harness.reply(&format!("GET {url}"), json!([{"id": 1, "title": "First", "file_name": "a.md", "web_url": ""}]));
+    harness.reply_raw(&format!("GET {url}/1/raw"), "notes");
+    harness.reply(&format!("GET {url}/1/notes"), json!([]));
+    harness.reply("POST /projects/ada%2Frocket/uploads", json!({"id": 1, "markdown": "[log.txt](/uploads/x/log.txt)"}));
+    harness.settle().await;
+    harness.press("e").settle().await;
+    harness.expect("M-u attach").send(Msg::Paste("/tmp/log.txt".into()));
+    harness.expect("M-u attaches the file in place of its path.").expect("/tmp/log.txtnotes").press("M-u Enter");
+    harness.settle().await;
+    harness.expect("uploading log.txt").press("C-s Esc").expect("edit a.md");
+    harness.refuse(Fault::Refused(413, "Request Entity Too Large".into()));
+    harness.expect("Could not attach log.txt").expect("Too Large").expect("/tmp/log.txtnotes");
+    harness.press("C-z").type_text("see ").press("M-u").expect("Attach ").type_text("/tmp/log.txt").press("Enter");
+    harness.settle().await;
+    harness.expect("[log.txt](/uploads/x/log.txt)").expect_no("Too Large");
+    assert!(harness.kept.values().any(|text| text.contains("/uploads/x/log.txt")), "{:?}", harness.kept);
+    assert!(!harness.asked.iter().any(|line| line.starts_with("PUT")), "{:?}", harness.asked);
+}

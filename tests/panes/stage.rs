@@ -147,7 +147,7 @@ async fn a_file_can_be_edited_staged_and_committed() {
     app.expect("Staged Cargo.toml for main").expect("1 staged");
     app.press("g i").settle().await;
     app.expect("1 change for ⎇ main").expect("+ # staged").expect("M Cargo.toml");
-    app.press("S").expect("Commit 1 file").expect("Branch  main").expect("Update Cargo.toml");
+    app.press("S").expect("Commit 1 file").expect("Branch  main").expect("Update Cargo.toml").expect("M-u attach");
     app.press("C-s").until("Committed").await;
     app.settle().await;
     assert_eq!(app.app.place().pane, "commit");

@@ -46,6 +46,10 @@ impl Document for SnippetText {
         "send"
     }
 
+    fn uploads_to(&self) -> Option<&Id> {
+        Some(&self.get.id)
+    }
+
     fn is_sent(&self) -> bool {
         true
     }

@@ -11,6 +11,7 @@ use crate::app::context::Cx;
 use crate::app::overlay::chooser::Chooser;
 use crate::app::overlay::composer::Composer;
 use crate::app::overlay::composer::choice::{Choice, Chosen};
+use crate::app::overlay::markdown_input::TextContext;
 use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
@@ -122,8 +123,10 @@ impl StagedChanges {
         let key = staging_area.key("message");
         let message = cx.view.drafts.plain(&key).map(str::to_owned).unwrap_or_else(|| message(&changes));
         let title = format!("Commit {}", files(changes.len()));
+        let context = TextContext::project(&staging_area.project);
         let choice = branch_choice(chosen, create, staging_area, changes, cx);
-        cx.act(Action::OpenOverlay(Box::new(Composer::with_choice(title, key, &message, choice))));
+        let composer = Composer::with_choice(title, key, &message, choice).in_context(context);
+        cx.act(Action::OpenOverlay(Box::new(composer)));
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::app::keymap::Key;
 use crate::app::overlay::editor::text_format::TextFormat;
 use crate::app::overlay::for_text_area;
+use crate::app::overlay::markdown_input::Handled;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Want, Work};
@@ -226,6 +227,16 @@ impl TextBuffer {
         let (row, _) = self.cursor();
         self.area.insert_str(words);
         self.after(row);
+    }
+
+    /// Attaches a file with a function that may change the text at the cursor.
+    pub fn attach(&mut self, change: impl FnOnce(&mut TextArea) -> Handled) -> Handled {
+        let (row, _) = self.cursor();
+        let handled = change(&mut self.area);
+        if handled != Handled::No {
+            self.after(row);
+        }
+        handled
     }
 
     /// Replaces the whole text, in one step that can be undone.

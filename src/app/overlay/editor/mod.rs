@@ -4,8 +4,12 @@ mod buffer;
 mod saving;
 mod text_format;
 
+use super::markdown_input::Handled;
+use super::markdown_input::attach::Attacher;
 use super::picker::edit;
 use super::{AfterEvent, Overlay, TextEntry};
+use crate::api::client::Progress;
+use crate::api::{Error, Id};
 use crate::app::action::Action;
 use crate::app::clip::Clip;
 use crate::app::context::Cx;
@@ -13,7 +17,7 @@ use crate::app::keymap::Key;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::store::{Load, Want};
+use crate::store::{Load, Value, Want};
 use crate::ui::input::Input;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
@@ -47,6 +51,10 @@ pub trait Document {
     fn key(&self) -> &str;
     /// Returns the effect of C-s, in a word.
     fn verb(&self) -> &'static str;
+    /// Returns the project to which files are uploaded that are attached to the text; `None` if it takes none.
+    fn uploads_to(&self) -> Option<&Id> {
+        None
+    }
     /// Returns whether an unchanged text is worth saving, such as a new file that is empty.
     fn takes_unchanged(&self) -> bool {
         false
@@ -100,6 +108,7 @@ pub struct Editor {
     state: State,
     /// Whether to open the text in the user's editor as soon as it is known.
     is_external: bool,
+    attacher: Attacher,
     ask: Option<(LinePrompt, Input)>,
     /// The message in place of the keys, until the next key.
     note: Option<String>,
@@ -114,10 +123,12 @@ impl Editor {
     /// Creates an editor for `document`.
     pub fn new(document: Box<dyn Document>) -> Editor {
         let note = document.note();
+        let attacher = Attacher::new(document.uploads_to().cloned());
         Editor {
             document,
             state: State::Reading,
             is_external: false,
+            attacher,
             ask: None,
             note,
             kept: None,
@@ -245,8 +256,15 @@ impl Editor {
         }
     }
 
-    fn draw_foot(&self, view: &View, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+    fn draw_foot(&self, view: &View, screen: Rect, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
+        if let Some(cursor) = self.attacher.draw(view, screen, area, buf) {
+            return cursor;
+        }
+        if let Some(status) = self.attacher.status() {
+            Line::new(format!(" {status}"), Role::Running).draw(buf, area, theme);
+            return None;
+        }
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         if let Some((ask, input)) = &self.ask {
             let label = match ask {
@@ -261,7 +279,8 @@ impl Editor {
             Line::new(" checking for changes…", Role::Running).draw(buf, area, theme);
             return None;
         }
-        if let (Some(note), State::Here(_) | State::External { .. }) = (&self.note, &self.state) {
+        let note = self.note.as_deref().or(self.attacher.hint());
+        if let (Some(note), State::Here(_) | State::External { .. }) = (note, &self.state) {
             Line::new(format!(" {}", view.with_keys(note)), Role::Warning).draw(buf, area, theme);
             return None;
         }
@@ -270,10 +289,13 @@ impl Editor {
             return None;
         }
         let verb = format!(" {}  ", self.document.verb());
+        let (attach, word) = if self.attacher.takes_files() { ("M-u", " attach  ") } else { ("", "") };
         let keys = Line::new(" C-s", key)
             .and(verb.as_str(), dim)
             .and("Esc", key)
             .and(" close  ", dim)
+            .and(attach, key)
+            .and(word, dim)
             .and("C-f", key)
             .and(" find  ", dim)
             .and("C-g", key)
@@ -332,7 +354,7 @@ impl Overlay for Editor {
         }
         match &self.state {
             State::Reading => self.document.wants(view),
-            State::Here(buffer) => buffer.wants(view),
+            State::Here(buffer) => buffer.wants(view).into_iter().chain(self.attacher.want(view)).collect(),
             State::Refused(_) | State::External { .. } => Vec::new(),
         }
     }
@@ -341,6 +363,11 @@ impl Overlay for Editor {
         let theme = view.theme;
         popup::clear(buf, screen, theme);
         let (head, body, foot) = rows(screen);
+        let errors = self.attacher.error_lines(body.width.saturating_sub(2));
+        let body = Rect { height: body.height.saturating_sub(errors.len() as u16), ..body };
+        for (words, y) in errors.iter().zip(body.bottom()..foot.y) {
+            Line::new(format!(" {words}"), Role::Failed).draw(buf, Rect { y, height: 1, ..body }, theme);
+        }
         let mut left = Line::new(" edit ".to_owned(), Role::Dim);
         left.push(text::fit_middle(self.document.path(), usize::from(head.width / 2)), Role::Title);
         let mut right = Line::empty();
@@ -373,7 +400,7 @@ impl Overlay for Editor {
             conflict.draw(view, screen, buf, self.document.path());
             return None;
         }
-        let asking = self.draw_foot(view, foot, buf);
+        let asking = self.draw_foot(view, screen, foot, buf);
         asking.or(cursor)
     }
 
@@ -402,6 +429,14 @@ impl Overlay for Editor {
                 key.code == KeyCode::Esc || key.typed() == Some('q') || (key.ctrl && key.code == KeyCode::Char('c'));
             return if leaves { self.close(cx) } else { AfterEvent::KeepOpen };
         };
+        if self.attacher.takes_files() {
+            let handled = buffer.attach(|area| self.attacher.key_pressed(key, area, cx));
+            if handled != Handled::No {
+                self.keep(cx);
+                return AfterEvent::KeepOpen;
+            }
+            self.attacher.forget();
+        }
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) => {
                 if !buffer.end_selection() {
@@ -439,6 +474,7 @@ impl Overlay for Editor {
         match (&self.ask, &self.state) {
             _ if self.saving.is_some() => TextEntry::None,
             (Some(_), State::Here(_)) => TextEntry::Line,
+            (None, State::Here(_)) if self.attacher.is_choosing() => TextEntry::Line,
             (None, State::Here(_)) => TextEntry::Lines,
             _ => TextEntry::None,
         }
@@ -453,6 +489,7 @@ impl Overlay for Editor {
                     buffer.find(input.text());
                 }
             }
+            (None, State::Here(_)) if self.attacher.take_paste(text, cx) => {}
             (None, State::Here(buffer)) => {
                 buffer.insert(&text.replace("\r\n", "\n").replace('\r', "\n"));
                 self.keep(cx);
@@ -463,6 +500,7 @@ impl Overlay for Editor {
 
     fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterEvent {
         if let State::Here(buffer) = &mut self.state {
+            self.attacher.forget();
             buffer.pointer(pointer);
         }
         AfterEvent::KeepOpen
@@ -471,7 +509,10 @@ impl Overlay for Editor {
     fn changed(&mut self, cx: &mut Cx) {
         match &mut self.state {
             State::Reading => self.begin(&cx.view),
-            State::Here(buffer) => buffer.changed(&cx.view),
+            State::Here(buffer) => {
+                buffer.changed(&cx.view);
+                self.attacher.changed(&cx.view);
+            }
             State::Refused(_) | State::External { .. } => {}
         }
         if self.checked(cx) == AfterEvent::Close {
@@ -487,6 +528,23 @@ impl Overlay for Editor {
 
     fn is_done(&self) -> bool {
         self.done
+    }
+
+    fn progress(&mut self, number: u64, progress: Progress) {
+        self.attacher.progress(number, progress);
+    }
+
+    fn sending(&mut self, number: u64) {
+        self.attacher.sending(number);
+    }
+
+    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, cx: &mut Cx) -> Option<AfterEvent> {
+        let State::Here(buffer) = &mut self.state else { return None };
+        let handled = buffer.attach(|area| self.attacher.sent(number, outcome, area));
+        (handled != Handled::No).then(|| {
+            self.keep(cx);
+            AfterEvent::KeepOpen
+        })
     }
 
     fn edited(&mut self, text: String, cx: &mut Cx) -> AfterEvent {

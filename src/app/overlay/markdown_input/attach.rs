@@ -27,6 +27,8 @@ use tui_textarea::TextArea;
 pub const MAX_ERROR_LINES: usize = 4;
 /// The message for keys that would leave or send the text during an upload.
 const BUSY: &str = "A file is still being uploaded; C-x stops it.";
+/// The message after a path was pasted.
+const PASTED: &str = "M-u attaches the file in place of its path.";
 /// The maximum number of files of a folder that are read.
 const MAX_FILES: usize = 5000;
 /// The maximum number of offered names.
@@ -217,7 +219,7 @@ impl Upload {
 }
 
 /// Attaches files to a text: asks for their paths, uploads them, and inserts the links.
-pub(super) struct Attacher {
+pub struct Attacher {
     /// The project to which files are uploaded; `None` if the text takes none.
     project: Option<Id>,
     /// The path of a file to attach, while it is typed.
@@ -314,11 +316,10 @@ impl Attacher {
             }
             Some(_) => None,
         };
-        if let Some(why) = why {
-            cx.say(Tone::Warning, why);
+        self.error = why.map(str::to_owned);
+        if why.is_some() {
             return Handled::Unchanged;
         }
-        self.error = None;
         let pasted = std::mem::take(&mut self.pasted);
         for _ in pasted.chars() {
             area.delete_char();
@@ -355,9 +356,14 @@ impl Attacher {
         self.forget();
         if self.takes_files() && is_path(pasted) {
             self.pasted = pasted.to_owned();
-            cx.say(Tone::Info, "M-u attaches the file in place of its path.");
+            cx.say(Tone::Info, PASTED);
         }
         false
+    }
+
+    /// Returns the message about the path that was just pasted.
+    pub fn hint(&self) -> Option<&'static str> {
+        (!self.pasted.is_empty()).then_some(PASTED)
     }
 
     pub fn sending(&mut self, number: u64) -> bool {

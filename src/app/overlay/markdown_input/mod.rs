@@ -1,6 +1,6 @@
 //! A text of several lines that is typed: names and quick actions are completed, and files are attached.
 
-mod attach;
+pub(super) mod attach;
 mod complete;
 
 use super::{TextEntry, for_text_area};
