@@ -3,9 +3,12 @@
 
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
+use labscope::api::Fault;
 use labscope::app::Place;
 use labscope::app::action::Msg;
 use labscope::backend::RunningServer;
+use std::cell::Cell;
+use std::path::Path;
 
 /// A text to write, and where.
 struct Writing {
@@ -83,21 +86,23 @@ impl Writing {
 
     /// Returns how often the text is found in a fresh session.
     async fn count(&self, server: &RunningServer) -> usize {
-        let app = self.open(server, self.begin()).await;
+        let mut app = self.open(server, self.begin()).await;
+        app.expect_no("attached when sent");
         app.lines().iter().map(|line| line.matches(self.words.trim()).count()).sum()
     }
 
     /// Writes the text, kills the program after `steps` steps, restarts it and continues; returns how often the text is
     /// found in the end, and whether the program was killed at all.
-    async fn killed(&self, steps: usize) -> (usize, bool) {
+    async fn killed(&self, steps: usize, file: Option<&Path>) -> (usize, bool) {
         let server = demo().await;
         if !self.before.is_empty() {
             let mut app = self.open(&server, self.begin()).await;
             app.press("c").type_text(self.before).press("C-s").settle().await;
         }
-        let mut app = self.open(&server, self.begin().killed_after(steps)).await;
+        let mut app = self.open(&server, unreachable_once(self.begin()).killed_after(steps)).await;
         self.edit(&mut app).await;
         let is_seen = self.type_in(&mut app);
+        attach(&mut app, file).await;
         send(&mut app).await;
         let (kept, is_killed) = (std::mem::take(&mut app.kept), app.is_killed());
         drop(app);
@@ -128,6 +133,21 @@ impl Writing {
     }
 }
 
+/// Makes the server unreachable for the first file, which is then uploaded when the text is sent.
+fn unreachable_once(begin: Begin) -> Begin {
+    let is_first = Cell::new(true);
+    begin.refusing(move |request| request.path.ends_with("/uploads") && is_first.take())
+}
+
+/// Attaches a file at the end of the text.
+async fn attach(app: &mut Harness, file: Option<&Path>) {
+    let Some(file) = file else { return };
+    app.press("M-u").type_text(&file.display().to_string()).press("Enter").settle().await;
+    if !app.is_killed() {
+        app.refuse(Fault::Offline("no route".into()));
+    }
+}
+
 /// Sends the open form or comment, and waits until nothing is in flight.
 async fn send(app: &mut Harness) {
     app.press("C-s").settle().await;
@@ -138,15 +158,31 @@ async fn send(app: &mut Harness) {
 async fn a_text_is_kept_or_arrives_once_wherever_the_program_is_killed() {
     let every = if std::env::var("LABSCOPE_KILLS").is_ok_and(|value| value == "all") { 1 } else { 3 };
     for writing in WRITINGS.iter().step_by(every) {
-        let (whole, _) = writing.killed(usize::MAX).await;
+        let (whole, _) = writing.killed(usize::MAX, None).await;
         assert!(whole > 0, "{:?} has not arrived", writing.words);
         for steps in 1.. {
-            let (count, is_killed) = writing.killed(steps).await;
+            let (count, is_killed) = writing.killed(steps, None).await;
             assert_eq!(count, whole, "{:?} at {:?}, killed after {steps} steps", writing.words, (writing.place)());
             if !is_killed {
                 assert!((3..20).contains(&steps), "it is kept, sent and forgotten");
                 break;
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_comment_with_a_file_arrives_once_wherever_the_program_is_killed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("log.txt");
+    std::fs::write(&file, "out of ink").expect("written");
+    let writing = &WRITINGS[1];
+    for steps in 1.. {
+        let (count, is_killed) = writing.killed(steps, Some(&file)).await;
+        assert_eq!(count, 1, "killed after {steps} steps");
+        if !is_killed {
+            assert!((6..30).contains(&steps), "it is kept, uploaded, sent and forgotten: {steps}");
+            break;
         }
     }
 }
