@@ -8,7 +8,8 @@ use labscope::api::endpoint::{Method, Request};
 use labscope::api::jobs::GetArtifacts;
 use labscope::api::users::CreateUser;
 use labscope::api::{Endpoint, Error, Fault};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 fn artifacts() -> Request {
@@ -307,4 +308,40 @@ async fn an_unreadable_file_is_named_and_nothing_is_sent() {
         assert!(matches!(&error.fault, Fault::Disk(said) if said.contains(why)), "{error}");
     }
     assert!(server.asked().is_empty());
+}
+
+#[tokio::test]
+async fn a_file_that_changes_while_it_is_sent_arrives_as_announced_or_not_at_all() {
+    type Change = fn(&Path) -> std::io::Result<()>;
+    let changes: [(Change, Option<&str>); 3] = [
+        (|path| std::fs::OpenOptions::new().append(true).open(path)?.write_all(b"grown"), None),
+        (|path| std::fs::OpenOptions::new().write(true).open(path)?.set_len(1), Some("it became shorter")),
+        (|path| std::fs::remove_file(path), Some("No such file")),
+    ];
+    for (change, why) in changes {
+        let server = Scripted::start([answer(201, "{}")]).await;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("log.txt");
+        std::fs::write(&path, content()).expect("written");
+        let (first, changed) = (std::sync::atomic::AtomicBool::new(true), path.clone());
+        // The first progress is told before the file is opened.
+        let told: OnProgress = Arc::new(move |_| {
+            if first.swap(false, std::sync::atomic::Ordering::Relaxed) {
+                change(&changed).expect("the file is there");
+            }
+        });
+        let user = CreateUser::default().request();
+        let outcome = client(&server).upload(&user, &[("avatar", &path)], told).await;
+        match why {
+            None => {
+                assert_eq!(outcome.expect("sent").status, 201);
+                let body = &server.asked()[0].body;
+                assert!(body.contains(&content()) && !body.contains("grown"));
+            }
+            Some(why) => {
+                let error = outcome.expect_err("not sent");
+                assert!(matches!(&error.fault, Fault::Disk(said) if said.contains(why)), "{error}");
+            }
+        }
+    }
 }
