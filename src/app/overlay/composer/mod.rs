@@ -320,36 +320,36 @@ impl Composer {
         handled != Handled::No
     }
 
-    fn footer(&self, view: &View) -> Line<'static> {
-        let mut line = Line::empty();
-        let mut word = |name: &str, what: &str| {
-            line.push(name.to_owned(), Role::Key);
-            line.push(format!(" {what}  "), Role::Dim);
+    /// Returns the keys, without the least important ones if they do not fit into `width` columns.
+    fn footer(&self, view: &View, width: u16) -> Line<'static> {
+        let line = |words: &[(&'static str, &'static str)]| {
+            words
+                .iter()
+                .fold(Line::empty(), |line, (key, what)| line.and(*key, Role::Key).and(format!(" {what}  "), Role::Dim))
         };
         if let Some(status) = self.input.upload_status() {
             return Line::new(status, Role::Running);
         }
         match &self.state {
             State::Typing => {
-                match &self.purpose {
-                    Purpose::Send(..) => word("C-s", "send"),
-                    Purpose::SendChosen(choice) => word("C-s", choice.verb),
-                    Purpose::Comment(draft) => {
-                        word("C-s", "post now");
-                        if draft.on.is_reviewed() {
-                            word("M-s", "add to review");
-                        }
+                let mut words = match &self.purpose {
+                    Purpose::Send(..) => vec![("C-s", "send")],
+                    Purpose::SendChosen(choice) => vec![("C-s", choice.verb)],
+                    Purpose::Comment(draft) if draft.on.is_reviewed() => {
+                        vec![("C-s", "post now"), ("M-s", "add to review")]
+                    }
+                    Purpose::Comment(_) => vec![("C-s", "post now")],
+                };
+                words.extend(self.choice().is_none().then_some(("C-r", "preview")));
+                words.extend(self.input.takes_files().then_some(("M-u", "attach")));
+                words.extend([("C-o", "$EDITOR"), ("Esc", "save draft")]);
+                for least in ["C-r", "M-u", "C-o"] {
+                    // The blanks behind the last one may be cut.
+                    if line(&words).width() > usize::from(width) + 2 {
+                        words.retain(|(key, _)| *key != least);
                     }
                 }
-                if self.choice().is_none() {
-                    word("C-r", "preview");
-                }
-                if self.input.takes_files() {
-                    word("M-u", "attach");
-                }
-                word("C-o", "$EDITOR");
-                word("Esc", "save draft");
-                line
+                line(&words)
             }
             State::Checking => Line::new("checking for changes…", Role::Running),
             State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
@@ -362,13 +362,8 @@ impl Composer {
                 };
                 Line::new(format!("{words}  C-x stops, Esc closes and continues"), Role::Running)
             }
-            State::Conflict(..) => line,
-            State::Failed(_) => {
-                word("C-s", "try again");
-                word("C-o", "$EDITOR");
-                word("Esc", "save draft");
-                line
-            }
+            State::Conflict(..) => Line::empty(),
+            State::Failed(_) => line(&[("C-s", "try again"), ("C-o", "$EDITOR"), ("Esc", "save draft")]),
         }
     }
 
@@ -489,7 +484,7 @@ impl Overlay for Composer {
         if let Some(cursor) = self.input.draw_path(view, screen, foot, buf) {
             return cursor;
         }
-        self.footer(view).draw(buf, foot, theme);
+        self.footer(view, foot.width).draw(buf, foot, theme);
         self.input.draw_names(view, body, cursor, buf);
         match (&self.choosing, self.choice()) {
             (Some(chooser), Some(choice)) => {
