@@ -159,9 +159,9 @@ glyphs! {
     /// Returns the glyph of a reply, or of a continuation of the line above.
     reply = "↳", ">", "reply";
     /// Returns the glyph for up, as in commits ahead.
-    up = "↑", "+", "up";
+    up = "↑", "^", "up";
     /// Returns the glyph for down, as in commits behind.
-    down = "↓", "-", "down";
+    down = "↓", "v", "down";
     /// Returns the glyph in front of a branch name.
     branch = "⎇", "@", "branch";
     /// Returns the marker in the first column of the selected row, where the cursor is if it is visible.
@@ -173,7 +173,7 @@ glyphs! {
     /// Returns a piece of the vertical divider between panels.
     divider = "│", "|", " ";
     /// Returns the thumb of a scroll bar.
-    thumb = "▐", "#", " ";
+    thumb = "▐", "|", " ";
     /// Returns a neutral bullet, next to text that says what it is.
     dot = "·", ".", "";
     /// Returns the placeholder of content that is loading.
