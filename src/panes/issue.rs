@@ -637,7 +637,7 @@ impl PaneKind for IssuePane {
         }),
         Command::new("issue.next", &["]"], "Next comment", |pane: &mut Self, _| pane.notes.step(true)),
         Command::new("issue.previous", &["["], "Previous comment", |pane: &mut Self, _| pane.notes.step(false)),
-        Command::new("issue.which", &["#"], "Go to issue by number…", Self::ask).footer("another"),
+        Command::new("issue.which", &["#"], "Go to issue by number…", Self::ask).footer("go to issue"),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {

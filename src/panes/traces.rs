@@ -228,7 +228,7 @@ impl PaneKind for Traces {
         })
         .when(|pane, view| pane.job(view).map(|_| ()).ok_or_else(|| "the job has not loaded yet".into())),
         Command::new("traces.leave", &["x"], "Remove trace from view", |pane: &mut Self, _| pane.remove_focused())
-            .footer("leave out")
+            .footer("remove")
             .when(|pane, _| if pane.viewers.len() > 1 { Ok(()) } else { Err("it is the only one".into()) }),
         Command::new("traces.newer", &["."], "Go to latest run", |pane: &mut Self, cx| {
             if let Some(id) = pane.focused().and_then(|viewer| viewer.newer(&cx.view)) {

@@ -145,10 +145,10 @@ impl Mr {
                 field.label("delete source branch").text(yes(known.force_remove_source_branch)).help("");
             })
             .field("merge_commit_message", |field| {
-                field.label("merge commit").widget(Widget::Long).default("the server's message").help("");
+                field.label("merge commit").widget(Widget::Long).default("default message").help("");
             })
             .field("squash_commit_message", |field| {
-                field.label("squash commit").widget(Widget::Long).default("the server's message").help("");
+                field.label("squash commit").widget(Widget::Long).default("default message").help("");
             })
             .then(move |answer| {
                 let answer = answer.downcast_ref::<MergeRequest>()?;

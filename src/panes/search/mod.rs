@@ -237,12 +237,12 @@ impl ListSource for SearchSource {
     ];
     const COMMANDS: &'static [ListCommand<Self>] = &[
         Command::row("search.open", &["Enter"], "Open result", SearchPane::open_hit).footer("open"),
-        Command::new("search.everywhere", &["E"], "Search a wider scope", SearchPane::widen).footer("widen").when(
-            |pane, _| {
+        Command::new("search.everywhere", &["E"], "Search a wider scope", SearchPane::widen)
+            .footer("search wider")
+            .when(|pane, _| {
                 let within = pane.source.project.is_some() || pane.source.group.is_some();
                 if within { Ok(()) } else { Err("already searching everywhere".into()) }
-            },
-        ),
+            }),
     ];
 
     fn open(place: &Place, _view: &View) -> SearchSource {

@@ -309,7 +309,7 @@ impl PaneKind for StagedChanges {
             pane.edit(true, cx);
         })
         .when(Self::has_content),
-        Command::new("stage.drop", &["D"], "Discard change…", Self::drop_one).footer("drop").when(Self::has_change),
+        Command::new("stage.drop", &["D"], "Discard change…", Self::drop_one).footer("discard").when(Self::has_change),
         Command::new("stage.drop_all", &["X"], "Discard all changes…", Self::drop_all).when(Self::has_change),
         Command::new("stage.onto", &["B"], "Change target branch…", Self::ask_branch)
             .footer("branch")

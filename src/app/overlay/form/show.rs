@@ -281,7 +281,7 @@ impl Form {
         let least = self.facts.iter().map(|(name, _)| text::width(name)).max().unwrap_or(0);
         let column = usize::from(form::value_column(&rows, least, body.width));
         for ((name, words), y) in self.facts.iter().zip(body.y..body.y + room as u16) {
-            let spans = Line::new(text::pad(name, column), Role::Dim).and(words.clone(), Role::Text);
+            let spans = Line::new(text::pad(&text::capitalize(name), column), Role::Dim).and(words.clone(), Role::Text);
             spans.draw(buf, Rect { y, height: 1, ..body }, theme);
         }
         let body = Rect { y: body.y + room as u16, height: body.height - room as u16, ..body };
