@@ -164,6 +164,17 @@ async fn drafts_of_a_review_are_kept_and_submitted_together() {
 }
 
 #[tokio::test]
+async fn the_keys_of_the_composer_are_whole_on_every_screen() {
+    for width in [80, 90, 100, 120, 160] {
+        let mut harness = open_with(vec![], place().tab("changes"), width, 24).await;
+        harness.press("C").expect("C-s post now");
+        let line = harness.line_with("C-s post now");
+        let keys = line.split('│').find(|part| part.contains("C-s")).unwrap_or_default();
+        assert!(keys.contains("Esc save draft") && !keys.contains('…'), "{width}: {line}");
+    }
+}
+
+#[tokio::test]
 async fn one_key_always_posts_now_and_another_adds_to_the_review() {
     let mut harness = changes(vec![]).await;
     harness.reply(POST, note(700, "ada", ""));

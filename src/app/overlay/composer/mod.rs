@@ -323,9 +323,10 @@ impl Composer {
     /// Returns the keys, without the least important ones if they do not fit into `width` columns.
     fn footer(&self, view: &View, width: u16) -> Line<'static> {
         let line = |words: &[(&'static str, &'static str)]| {
-            words
-                .iter()
-                .fold(Line::empty(), |line, (key, what)| line.and(*key, Role::Key).and(format!(" {what}  "), Role::Dim))
+            words.iter().fold(Line::empty(), |line, (key, what)| {
+                let gap = if line.spans.is_empty() { "" } else { "  " };
+                line.and(gap, Role::Dim).and(*key, Role::Key).and(format!(" {what}"), Role::Dim)
+            })
         };
         if let Some(status) = self.input.upload_status() {
             return Line::new(status, Role::Running);
@@ -344,8 +345,7 @@ impl Composer {
                 words.extend(self.input.takes_files().then_some(("M-u", "attach")));
                 words.extend([("C-o", "$EDITOR"), ("Esc", "save draft")]);
                 for least in ["C-r", "M-u", "C-o"] {
-                    // The blanks behind the last one may be cut.
-                    if line(&words).width() > usize::from(width) + 2 {
+                    if line(&words).width() > usize::from(width) {
                         words.retain(|(key, _)| *key != least);
                     }
                 }
