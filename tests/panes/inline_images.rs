@@ -155,6 +155,29 @@ async fn uploads_are_drawn_in_descriptions_and_comments() {
 }
 
 #[tokio::test]
+async fn uploads_are_drawn_in_comments_on_commits() {
+    let sha = "a".repeat(40);
+    let mut app = Begin::at(Place::new("commit").project("acme/rocket").item(&sha)).size(100, 60).open();
+    app.app.images.set_screen(Screen { protocol: Protocol::Kitty, cell: (10, 20) });
+    let commit = format!("{PROJECT}/repository/commits/{sha}");
+    let note = format!("Seen here:\n\n![small](/uploads/{SECRET}/small.png)\n\nThanks.");
+    app.reply("GET /user", user(1, "ada"))
+        .reply(&commit, fixtures::commit(&sha, "One", "2026-06-14T10:00:00Z"))
+        .reply(&format!("{commit}/diff"), json!([]))
+        .reply(
+            &format!("{commit}/comments"),
+            json!([{"note": note, "author": user(2, "bo"), "created_at": "2026-06-15T09:00:00Z"}]),
+        )
+        .reply_raw(&format!("{PROJECT}/uploads/{SECRET}/small.png"), picture(100, 60))
+        .settle()
+        .await;
+    app.press("2").settle().await;
+    app.expect("Seen here:").expect("Thanks.");
+    let sizes: Vec<_> = app.app.images.placed().iter().map(|image| (image.area.width, image.area.height)).collect();
+    assert_eq!(sizes, [(10, 3)], "{}", app.picture());
+}
+
+#[tokio::test]
 async fn a_link_to_an_upload_shows_the_image_in_a_place_of_its_own() {
     let mut app = issue_with_uploads(Protocol::Kitty);
     app.settle().await;

@@ -111,6 +111,7 @@ impl Pane for DetailsTab {
         ];
         self.with_content(view, |content| {
             wants.extend(self.conversation.works(view, content).into_iter().map(Want::from));
+            wants.extend(self.conversation.image_wants(view, content));
             wants.extend(ThreadCode::wants(view, &[self.code_source(view, content)]));
         });
         wants

@@ -10,6 +10,7 @@ use crate::parts::rendered_markdown;
 use crate::parts::review::thread_frame::{self, CodeLine};
 use crate::store::{Cut, Rows};
 use crate::ui::doc::DocLine;
+use crate::ui::markdown::Rendered;
 
 /// The lines above the comments.
 pub struct Head<'a> {
@@ -108,9 +109,9 @@ impl<'a> Content<'a> {
     }
 
     /// Returns the rendered text of a comment on a commit.
-    pub(super) fn rendered_comment(&self, view: &View<'a>, index: usize) -> Option<&'a [DocLine<'static>]> {
+    pub(super) fn rendered_comment(&self, view: &View<'a>, index: usize) -> Option<&'a Rendered> {
         let (name, _) = self.comment(index)?;
-        rendered_markdown::rendered(view, name, self.text_width()).map(|rendered| rendered.lines.as_slice())
+        rendered_markdown::rendered(view, name, self.text_width())
     }
 
     /// Returns the origin of the comments: what their links and images are relative to.

@@ -54,16 +54,21 @@ impl Conversation {
         content: &Content<'a>,
         note: usize,
     ) -> Option<&'a [DocLine<'static>]> {
-        if note >= FIRST_COMMENT {
-            return content.rendered_comment(view, note);
-        }
         let images = content.note_at(note).and_then(|note| self.images.get(&note.id));
         let illustrated = images.and_then(|images| images.illustrated(view));
-        illustrated.or_else(|| self.plain(view, note)).map(|rendered| rendered.lines.as_slice())
+        illustrated.or_else(|| self.plain(view, content, note)).map(|rendered| rendered.lines.as_slice())
     }
 
     /// Returns the text of a note, rendered without its images.
-    pub(super) fn plain<'a>(&self, view: &View<'a>, note: usize) -> Option<&'a markdown::Rendered> {
+    pub(super) fn plain<'a>(
+        &self,
+        view: &View<'a>,
+        content: &Content<'a>,
+        note: usize,
+    ) -> Option<&'a markdown::Rendered> {
+        if note >= FIRST_COMMENT {
+            return content.rendered_comment(view, note);
+        }
         let rendered = view.store.result::<Rendered>(self.chunks.get(note / CHUNK_NOTES)?)?;
         rendered.0.get(note % CHUNK_NOTES)
     }

@@ -142,9 +142,8 @@ impl Conversation {
     /// Returns the notes around the viewport whose texts are rendered and have images, with these texts.
     fn illustrated_notes<'a>(&self, view: &View<'a>, content: &Content<'a>) -> Vec<(&'a Note, &'a markdown::Rendered)> {
         let notes = self.units_near(view).iter().filter_map(|unit| self.note_of(unit));
-        let with_text = |note: usize| Some((content.note_at(note)?, self.plain(view, note)?));
-        let notes = notes.filter(|note| *note < FIRST_COMMENT).filter_map(with_text);
-        notes.filter(|(_, text)| !text.images.is_empty()).take(MAX_ILLUSTRATED).collect()
+        let with_text = |note: usize| Some((content.note_at(note)?, self.plain(view, content, note)?));
+        notes.filter_map(with_text).filter(|(_, text)| !text.images.is_empty()).take(MAX_ILLUSTRATED).collect()
     }
 
     /// Returns the requests and computations for the images of the notes around the viewport.
