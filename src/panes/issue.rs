@@ -22,6 +22,7 @@ use crate::app::pointer::Pointer;
 use crate::app::target;
 use crate::app::tone::Tone;
 use crate::app::view::View;
+use crate::domain::mentions::Mentions;
 use crate::parts::conversation::{NO_NEXT_THREAD, NO_PREVIOUS_THREAD};
 use crate::parts::dates::{age, time_ago};
 use crate::parts::linked_items::{self, Group, LinkedItem, OfIssue};
@@ -30,11 +31,12 @@ use crate::parts::notes::Notes;
 use crate::parts::{
     breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar, subscription, time_tracking, todos,
 };
-use crate::store::{Load, Revision, Want, Write};
+use crate::store::{Derived, Load, Revision, Want, Write};
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
+use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -51,6 +53,8 @@ pub struct IssuePane {
     /// The search words that found the issue.
     words: Option<String>,
     notes: Notes,
+    /// What the description and the notes mention, from the notes of a revision and the description received then.
+    mentions: Derived<Option<Timestamp>, Mentions>,
     /// The facts shown in the sidebar; empty on a narrow screen, where they are part of the head.
     facts: Vec<DocLine<'static>>,
     /// The inputs that the lines above the notes were built from.
@@ -109,13 +113,27 @@ impl IssuePane {
         if self.request().is_none_or(|get| view.store.get(&get).value.is_none()) {
             return Vec::new();
         }
+        // Servers count the merge requests that close it, and note each that mentions it.
+        let mentions = self.mentions.latest().is_some_and(|mentions| mentions.merge_requests);
+        let closing = self.issue(view).and_then(|issue| issue.merge_requests_count);
         let loads = [
-            self.related().and_then(|list| view.if_supported(&list, 1)),
-            self.closing().and_then(|list| view.if_supported(&list, 1)),
+            self.related().filter(|_| mentions).and_then(|list| view.if_supported(&list, 1)),
+            self.closing().filter(|_| closing != Some(0)).and_then(|list| view.if_supported(&list, 1)),
             self.participants().and_then(|list| view.if_supported(&list, 1)),
         ];
         let linked = self.linked().and_then(|linked| linked.want(view));
         loads.into_iter().flatten().map(|load| load.optional().into()).chain(linked).collect()
+    }
+
+    fn read_mentions(&mut self, view: &View) {
+        let (Some(on), Some(get)) = (self.noteable(), self.request()) else { return };
+        let (notes, reply) = (on.conversation(view), view.store.get(&get));
+        self.mentions.update(notes.revision, reply.since, || {
+            let description = reply.value.and_then(|issue| issue.description.as_deref());
+            let found = Mentions::of(description.into_iter().chain(notes.iter().map(|note| note.body.as_str())));
+            // What is not loaded may mention anything.
+            if notes.has_more { Mentions { merge_requests: true, ..found } } else { found }
+        });
     }
 
     /// Returns the request for the issues that are linked to it.
@@ -649,6 +667,7 @@ impl PaneKind for IssuePane {
             number: place.item.as_deref().and_then(|item| item.parse().ok()),
             words: place.query.clone().filter(|words| !words.trim().is_empty()),
             notes: Notes::default(),
+            mentions: Derived::default(),
             facts: Vec::new(),
             inputs: None,
         };
@@ -724,6 +743,7 @@ impl Pane for IssuePane {
     fn changed(&mut self, cx: &mut Cx) {
         let noteable = self.noteable();
         self.notes.show(noteable);
+        self.read_mentions(&cx.view);
         if let Some(identity) = self.issue(&cx.view).map(Self::identity) {
             let (origin, width) = (self.origin(), self.notes.width(&cx.view));
             self.notes.text.changed(&cx.view, &origin, &identity, width);

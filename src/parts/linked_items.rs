@@ -15,6 +15,7 @@ use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::place::Place;
 use crate::app::target;
 use crate::app::view::View;
+use crate::domain::mentions::Mentions;
 use crate::parts::{issues, review};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::line::Line;
@@ -159,15 +160,15 @@ impl OfMergeRequest {
         }
     }
 
-    /// Returns the requests that the server supports; they need a user. One that is denied is not sent again: the license
-    /// of the server may lack it.
-    pub fn wants(&self, view: &View) -> Vec<Want> {
+    /// Returns the requests that the server supports, without those for issues that are not mentioned; they need a user.
+    /// One that is denied is not sent again: the license of the server may lack it.
+    pub fn wants(&self, view: &View, mentions: Mentions) -> Vec<Want> {
         if !view.session.signed_in {
             return Vec::new();
         }
         let loads = [
-            view.if_supported(&self.closes, 1),
-            view.if_supported(&self.related, 1),
+            view.if_supported(&self.closes, 1).filter(|_| mentions.closed_issues),
+            view.if_supported(&self.related, 1).filter(|_| mentions.issues),
             view.if_supported(&self.blocking, 1),
             view.if_supported(&self.blocked, 1),
         ];

@@ -254,6 +254,7 @@ async fn related_merge_requests_and_participants_are_listed_and_open() {
     );
     harness.reply(&format!("{at}/closed_by"), [request(4, "Make it fast", "opened")]);
     harness.reply(&format!("{at}/participants"), [user(5, "ada"), user(6, "bo")]);
+    harness.reply(&format!("{at}/notes"), [note(1, 6, "mentioned in merge request !4")]);
     harness.press("r").settle().await;
     assert!(harness.line_with("!4 Make it fast").contains("closes it"), "{}", harness.picture());
     harness.expect("!5 Old");
@@ -272,6 +273,7 @@ async fn missing_details_of_an_issue_do_not_hide_the_rest() {
         .press("m")
         .expect("nothing is linked to it");
     let at = "GET /projects/a%2Fb/issues/7";
+    harness.reply(&format!("{at}/notes"), [note(1, 6, "mentioned in merge request !4")]);
     harness.unsupported(&format!("{at}/closed_by")).fail(&format!("{at}/participants"), 403, "403 Forbidden");
     harness.reply(&format!("{at}/related_merge_requests"), [request(4, "Make it\u{1b} fast", "opened")]);
     harness.press("r").settle().await;

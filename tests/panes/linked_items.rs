@@ -45,7 +45,27 @@ async fn dependent() -> Harness {
         ("blocks", json!([dependency(5, Some(request(40, "Split the table")), own.clone()), dependency(6, None, own)])),
         ("blockees", json!([])),
     ];
-    open("mr", MR, request(42, "Draw only visible rows"), &replies).await
+    let own = request(42, "Draw only visible rows").with(json!({"description": "Closes #7, see #9."}));
+    open("mr", MR, own, &replies).await
+}
+
+#[tokio::test]
+async fn issues_that_nothing_mentions_are_not_asked_for() {
+    let own = request(42, "Draw only visible rows");
+    let reads = |harness: &Harness| {
+        let last = |line: &String| {
+            line.rsplit('/').next().and_then(|last| last.split('?').next()).unwrap_or_default().to_owned()
+        };
+        harness.asked.iter().map(last).filter(|last| last.ends_with("_issues")).collect::<Vec<_>>()
+    };
+    let mut harness = open("mr", MR, own.clone(), &[]).await;
+    assert_eq!(reads(&harness), [""; 0]);
+    let note = json!([{"id": 1, "body": "as in ABC-12", "author": user(1, "ada"), "system": false}]);
+    harness.reply(&format!("GET {MR}/notes"), note).press("r").settle().await;
+    assert_eq!(reads(&harness), ["related_issues"]);
+    let commit = json!([{"id": "1a2b3c4d", "title": "Draw", "message": "Draw\n\nFixes #7"}]);
+    let harness = open("mr", MR, own, &[("commits", commit)]).await;
+    assert_eq!(reads(&harness), ["closes_issues", "related_issues"]);
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ async fn no_place_exceeds_its_budget() {
         (project("branches"), "", 15, 2),
         (project("mrs"), "", 14, 3),
         (Place::new("mrs").group("acme"), "", 23, 3),
-        (place_of("mr"), "", 26, 3),
+        (place_of("mr"), "", 24, 3),
         (place_of("mr"), "3", 10, 2),
         (project("pipelines"), "", 17, 2),
         (place_of("job"), "", 4, 2),

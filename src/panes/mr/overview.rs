@@ -23,6 +23,7 @@ use crate::app::pane::Pane;
 use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
+use crate::domain::mentions::Mentions;
 use crate::parts::changed_files::Entries;
 use crate::parts::conversation::{self, Content, Conversation, GUTTER_WIDTH, Head, ListStatus, UnderCursor};
 use crate::parts::illustrated_text::IllustratedText;
@@ -33,10 +34,11 @@ use crate::parts::review::drafts::Drafts;
 use crate::parts::review::thread_code::{CodeSource, ThreadCode};
 use crate::parts::review::threads;
 use crate::parts::{label_colors, rendered_markdown, sidebar};
-use crate::store::{Load, Want};
+use crate::store::{Derived, Load, Revision, Want};
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state};
+use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -51,6 +53,9 @@ pub struct OverviewTab {
     common_changes: CommonChanges,
     /// The lines of code that threads are about.
     code: ThreadCode,
+    /// What the description, the notes and the commits mention, from the notes of a revision, the commits of another, and
+    /// the description that was received then.
+    mentions: Derived<(Revision, Option<Timestamp>), Mentions>,
 }
 
 /// Changes that contain the code of threads.
@@ -80,7 +85,22 @@ impl OverviewTab {
             comments: CommitNotes::default(),
             common_changes: CommonChanges::default(),
             code: ThreadCode::default(),
+            mentions: Derived::default(),
         }
+    }
+
+    fn read_mentions(&mut self, view: &View) {
+        let Some(known) = self.reads.known(view) else { return };
+        let (notes, commits) = (self.reads.notes(view), view.store.list(&self.reads.commits()));
+        let since = view.store.get(&self.reads.merge_request()).since;
+        self.mentions.update(notes.revision, (commits.revision, since), || {
+            let texts = [Some(known.title.as_str()), known.description.as_deref()].into_iter().flatten();
+            let messages = commits.iter().map(|commit| commit.message.as_str());
+            let found = Mentions::of(texts.chain(messages).chain(notes.iter().map(|note| note.body.as_str())));
+            // What is not loaded may mention anything.
+            let is_part = notes.has_more || commits.has_more;
+            if is_part { Mentions { issues: true, closed_issues: true, ..found } } else { found }
+        });
     }
 
     /// Returns the changes that contain the code of a thread; `None` if its comment quotes the lines.
@@ -313,7 +333,7 @@ impl Pane for OverviewTab {
         }
         wants.extend(self.reads.stack(view).wants());
         if known.is_some() {
-            wants.extend(self.reads.linked().wants(view));
+            wants.extend(self.reads.linked().wants(view, self.mentions.latest().copied().unwrap_or_default()));
         }
         wants.extend(self.want_approval_rules(view));
         wants.extend(common_changes::wants(&self.reads, view));
@@ -363,6 +383,7 @@ impl Pane for OverviewTab {
         self.drafts.read(&self.reads.stored_noteable(&view), &view);
         self.comments.sync(&commit_comments::loaded(&self.reads, &view), true);
         self.common_changes.sync(&self.reads, &view);
+        self.read_mentions(&view);
         let sources = self.with_content(&view, |content| {
             let sources = self.code_sources(&view, content);
             sources.into_iter().map(|(source, _)| source).collect::<Vec<_>>()
