@@ -201,3 +201,32 @@ async fn files_are_attached_to_the_text_of_a_snippet() {
     assert!(harness.kept.values().any(|text| text.contains("/uploads/x/log.txt")), "{:?}", harness.kept);
     assert!(!harness.asked.iter().any(|line| line.starts_with("PUT")), "{:?}", harness.asked);
 }
+
+#[tokio::test]
+async fn a_form_uploads_the_files_that_waited_before_it_is_sent() {
+    let left = std::cell::Cell::new(2);
+    let is_refused = move |request: &labscope::api::endpoint::Request| {
+        request.path.ends_with("/uploads") && left.replace(left.get() - 1) > 0
+    };
+    let mut harness = description(issues().refusing(is_refused)).await;
+    harness.reply(UPLOADS, json!({"id": 1, "markdown": "[log.txt](/uploads/x/log.txt)"}));
+    harness.reply("POST /projects/acme%2Frocket-ui/issues", json!({"id": 71, "iid": 8, "title": "Rows"}));
+    harness.type_text("See ").press("M-u").type_text("/tmp/log.txt").press("Enter").settle().await;
+    harness.refuse(Fault::Offline("no route".into()));
+    harness.expect("See [attached when sent: log.txt]").press("Esc Esc").expect("Draft saved");
+    // The draft knows its file. If it is not uploaded, nothing is sent.
+    harness.press("+").settle().await;
+    harness.press("C-s").settle().await;
+    harness.expect("uploading its files…");
+    harness.refuse(Fault::Refused(413, "Request Entity Too Large".into()));
+    harness.expect("Could not attach log.txt: 413").expect("[attached when sent: log.txt]");
+    let sent = |harness: &Harness| -> Vec<String> {
+        harness.asked.iter().filter(|line| line.starts_with("POST")).cloned().collect()
+    };
+    assert!(sent(&harness).iter().all(|line| line.starts_with(UPLOADS)), "{:?}", sent(&harness));
+    harness.press("C-s").settle().await;
+    let sent = sent(&harness);
+    assert_eq!(sent.len(), 4, "{sent:?}");
+    assert!(sent.last().is_some_and(|line| line.contains("description=See [log.txt](/uploads/x/log.txt)")), "{sent:?}");
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}

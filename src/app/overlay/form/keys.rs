@@ -26,6 +26,9 @@ impl Form {
         let placeholder = if self.is_letter { field.help.clone() } else { String::new() };
         let mut input = MarkdownInput::new("", placeholder, field.context.clone());
         input.hide(field.is_hidden);
+        if field.is_kept {
+            input.set_attachments(self.attachments.clone());
+        }
         self.writing = Some(input);
         self.show_text();
     }
@@ -51,6 +54,9 @@ impl Form {
     fn written(&mut self, cx: &mut Cx) {
         let Some(input) = &self.writing else { return };
         let text = input.text();
+        let mut attached = input.attachments(&text);
+        attached.retain(|attachment| !self.attachments.contains(attachment));
+        self.attachments.append(&mut attached);
         if let Some(field) = self.current_field() {
             field.input.set(text);
         }

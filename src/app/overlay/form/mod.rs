@@ -24,6 +24,7 @@ use crate::app::overlay::markdown_input::{Handled, MarkdownInput};
 use crate::app::pointer::Pointer;
 use crate::app::text_key;
 use crate::app::tone::Tone;
+use crate::app::uploads::Attachment;
 use crate::app::view::View;
 use crate::store::{Value as Answer, Want, Write};
 use crate::ui::form::FormLayout;
@@ -39,6 +40,8 @@ use std::rc::Rc;
 
 /// The key of the fields' previous values in the saved texts; no input has that name.
 const BASE_KEY: &str = "";
+/// The key of the files to upload in the saved texts; no input has that name.
+const ATTACHMENTS_KEY: &str = " attachments";
 
 /// A function that returns the action to perform after the server has accepted the form.
 pub type AfterSubmit = Box<dyn Fn(&Answer) -> Option<Action>>;
@@ -173,6 +176,10 @@ pub struct Form {
     /// The field whose text is in the user's editor, and that text.
     external: Option<(usize, String)>,
     replaced: ReplacedText,
+    /// The files that are uploaded when the form is sent.
+    attachments: Vec<Attachment>,
+    /// The file that is being uploaded before the form is sent, and the number of the write, once it is known.
+    uploading: Option<(Attachment, Option<u64>)>,
     state: State,
     drawn: RefCell<FormLayout>,
     /// The areas of the switches of a letter, by the index of their field.
@@ -229,6 +236,8 @@ impl Form {
             writing: None,
             external: None,
             replaced: ReplacedText::default(),
+            attachments: Vec::new(),
+            uploading: None,
             state: State::Typing,
             drawn: RefCell::default(),
             switches: RefCell::default(),
@@ -416,7 +425,12 @@ impl Form {
                 field.input.set(text.clone());
             }
         }
-        let is_own = |name: &String| name == BASE_KEY || self.fields.iter().any(|field| field.name == name);
+        if let Some(attachments) = texts.get(ATTACHMENTS_KEY) {
+            self.attachments = json::from_value(attachments).unwrap_or_default();
+        }
+        let is_own = |name: &String| {
+            [BASE_KEY, ATTACHMENTS_KEY].contains(&name.as_str()) || self.fields.iter().any(|field| field.name == name)
+        };
         self.absent = texts.into_iter().filter(|(name, _)| self.dependent.is_some() && !is_own(name)).collect();
         self.restore_base_values();
         self.kept = kept.map(str::to_owned);
@@ -444,6 +458,11 @@ impl Form {
         if self.current.as_ref().is_some_and(|current| current.filled.is_some()) && !texts.is_empty() {
             let before = self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.before.clone().into()));
             texts.insert(BASE_KEY.to_owned(), Value::Object(before.collect()));
+        }
+        let attachments: Vec<&Attachment> =
+            self.attachments.iter().filter(|attachment| self.upload_of(attachment).is_some()).collect();
+        if !attachments.is_empty() {
+            texts.insert(ATTACHMENTS_KEY.to_owned(), json::to_value(&attachments).unwrap_or_default());
         }
         let kept = (!texts.is_empty()).then(|| Value::Object(texts).to_string());
         if kept != self.kept {
@@ -637,6 +656,10 @@ impl Overlay for Form {
         if self.writing.as_mut().is_some_and(|input| input.sending(number)) {
             return;
         }
+        if let Some((_, upload @ None)) = &mut self.uploading {
+            *upload = Some(number);
+            return;
+        }
         if matches!(self.state, State::Sending(None)) {
             self.state = State::Sending(Some(number));
         }
@@ -645,6 +668,10 @@ impl Overlay for Form {
     fn sent(&mut self, number: u64, outcome: &Result<Answer, Error>, cx: &mut Cx) -> Option<AfterEvent> {
         let handled = self.writing.as_mut().map_or(Handled::No, |input| input.sent(number, outcome));
         if self.take_written(handled, cx) {
+            return Some(AfterEvent::KeepOpen);
+        }
+        if let Some((attachment, _)) = self.uploading.take_if(|(_, upload)| *upload == Some(number)) {
+            self.uploaded(&attachment, outcome, cx);
             return Some(AfterEvent::KeepOpen);
         }
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {

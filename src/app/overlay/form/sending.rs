@@ -1,14 +1,17 @@
 //! Submitting a form: validation, the request, and the server's errors at their fields.
 
 use super::{Field, Form, NoValue, State, Submission, Texts, Widget, server};
-use crate::api::Error;
+use crate::api::{Error, Id};
 use crate::app::action::Action;
 use crate::app::context::Cx;
 use crate::app::local_paths;
 use crate::app::overlay::AfterEvent;
 use crate::app::tone::Tone;
+use crate::app::uploads::{self, Attachment};
 use crate::store::{Value as Answer, Write};
+use crate::ui::text;
 use serde_json::Value;
+use std::path::PathBuf;
 
 impl Form {
     pub(super) fn submit(&mut self, cx: &mut Cx) {
@@ -76,6 +79,9 @@ impl Form {
             self.state = State::Resolving;
             return;
         }
+        if self.upload_next(cx) {
+            return;
+        }
         for (within, value) in parts {
             within.into_iter().for_each(|within| within.insert(value.clone(), &mut inputs));
         }
@@ -100,6 +106,50 @@ impl Form {
             Err(why) => {
                 self.state = State::Typing;
                 cx.say(Tone::Bad, why);
+            }
+        }
+    }
+
+    /// Returns the field whose text contains the mark of a file, and the project to upload the file to.
+    pub(super) fn upload_of(&self, attachment: &Attachment) -> Option<(usize, &Id)> {
+        self.fields.iter().enumerate().find_map(|(index, field)| {
+            let context = field.context.as_ref().filter(|_| field.input.text().contains(&attachment.mark))?;
+            Some((index, &context.project))
+        })
+    }
+
+    /// Uploads the next file whose mark is in a text; returns `false` if there is none.
+    fn upload_next(&mut self, cx: &mut Cx) -> bool {
+        let next = self.attachments.iter().find_map(|attachment| Some((attachment, self.upload_of(attachment)?.1)));
+        let Some((attachment, project)) = next else { return false };
+        let write = uploads::write(project, PathBuf::from(&attachment.path));
+        self.uploading = Some((attachment.clone(), None));
+        self.state = State::Sending(None);
+        cx.act(Action::Send(write));
+        true
+    }
+
+    /// Handles the end of an upload: the link to the file is in the draft before the form is sent. Without it, nothing is
+    /// sent.
+    pub(super) fn uploaded(&mut self, attachment: &Attachment, outcome: &Result<Answer, Error>, cx: &mut Cx) {
+        self.state = State::Typing;
+        let Some(index) = self.upload_of(attachment).map(|(index, _)| index) else { return };
+        let Some(field) = self.fields.get_mut(index) else { return };
+        match uploads::outcome(&attachment.name(), outcome) {
+            Ok(markdown) => {
+                field.input.set(field.input.text().replacen(&attachment.mark, &markdown, 1));
+                self.attachments.retain(|other| other != attachment);
+                self.keep(cx);
+                self.show_text();
+                self.send(cx);
+            }
+            Err(why) => {
+                // A letter does not show the errors of its fields.
+                if self.is_letter {
+                    cx.say(Tone::Bad, format!("{}.", text::sanitize(&why)));
+                }
+                field.error = Some(why);
+                self.go_to(index);
             }
         }
     }

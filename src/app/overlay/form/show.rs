@@ -83,6 +83,7 @@ impl Form {
         Some(match &self.state {
             State::Checking => ("checking for changes…".to_owned(), Role::Running),
             State::Resolving => ("resolving names…".to_owned(), Role::Running),
+            State::Sending(_) if self.uploading.is_some() => ("uploading its files…".to_owned(), Role::Running),
             State::Sending(_) | State::Done => ("sending…".to_owned(), Role::Running),
             State::Failed(error) => (self.without_secrets(error.message()), Role::Failed),
             State::Typing | State::Conflict(..) => (text::sanitize(error?).into_owned(), Role::Failed),
@@ -165,6 +166,7 @@ impl Form {
                 .and(" close (draft saved)", dim),
             State::Checking => Line::new("checking for changes…", Role::Running),
             State::Resolving => Line::new("resolving names…", Role::Running),
+            State::Sending(_) if self.uploading.is_some() => Line::new("uploading its files…", Role::Running),
             State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
             State::Failed(_) => Line::from([
                 ("C-s", key),
