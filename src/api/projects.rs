@@ -132,7 +132,6 @@ crate::resource! {
         public_jobs: Option<bool>,
         only_allow_merge_if_pipeline_succeeds: Option<bool>,
         only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
-        #[serde(alias = "printing_merge_request_link_enabled")]
         printing_merge_requests_link_enabled: Option<bool>,
         request_access_enabled: Option<bool>,
         lfs_enabled: Option<bool>,
@@ -158,6 +157,8 @@ crate::resource! {
         custom_attributes: Option<Vec<CustomAttribute>>,
     }
     unspecified {
+        /// The name of real servers for `printing_merge_requests_link_enabled`.
+        printing_merge_request_link_enabled: Option<bool>,
         /// The new name of `tag_list`.
         topics: Option<Vec<String>>,
         empty_repo: Option<bool>,

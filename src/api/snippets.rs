@@ -43,9 +43,21 @@ crate::resource! {
     pub struct UserAgentDetail {
         user_agent: String,
         ip_address: String,
-        /// Whether the snippet was submitted to a spam check; servers call it `akismet_submitted`.
-        #[serde(alias = "akismet_submitted")]
-        spam_check_submitted: bool,
+    }
+    views {
+        /// Whether the snippet was submitted to a spam check.
+        spam_check_submitted: Option<bool>,
+    }
+    unspecified {
+        /// The name of real servers for `spam_check_submitted`.
+        akismet_submitted: Option<bool>,
+    }
+}
+
+impl UserAgentDetail {
+    /// Returns whether the snippet was submitted to a spam check.
+    pub fn was_submitted(&self) -> bool {
+        self.spam_check_submitted.or(self.akismet_submitted) == Some(true)
     }
 }
 

@@ -43,14 +43,8 @@ crate::resource! {
         created_at: Option<Time>,
         bio: Nullable<String>,
         location: Nullable<String>,
-        /// An account name; servers call it `skype`.
-        #[serde(alias = "skype")]
         messenger_id: Option<String>,
-        /// An account name; servers call it `linkedin`.
-        #[serde(alias = "linkedin")]
         network_profile: Option<String>,
-        /// An account name; servers call it `twitter`.
-        #[serde(alias = "twitter")]
         microblog_account: Option<String>,
         website_url: Option<String>,
         organization: Option<String>,
@@ -79,6 +73,12 @@ crate::resource! {
         bot: Option<bool>,
         locked: Option<bool>,
         local_time: Nullable<String>,
+        /// The name of real servers for `messenger_id`.
+        skype: Option<String>,
+        /// The name of real servers for `network_profile`.
+        linkedin: Option<String>,
+        /// The name of real servers for `microblog_account`.
+        twitter: Option<String>,
     }
     served {
         followers: Option<u64>,
@@ -94,6 +94,21 @@ crate::resource! {
 }
 
 impl Profile {
+    /// Returns the account name of a messenger.
+    pub fn messenger(&self) -> Option<&str> {
+        self.messenger_id.as_deref().or(self.skype.as_deref())
+    }
+
+    /// Returns the account name of a professional network.
+    pub fn network(&self) -> Option<&str> {
+        self.network_profile.as_deref().or(self.linkedin.as_deref())
+    }
+
+    /// Returns the account name of a microblog.
+    pub fn microblog(&self) -> Option<&str> {
+        self.microblog_account.as_deref().or(self.twitter.as_deref())
+    }
+
     /// Returns the same user as it appears in other resources.
     pub fn brief(&self) -> User {
         User {

@@ -261,6 +261,7 @@ impl<W: Deref<Target = World>> Call<W> {
                 project.only_allow_merge_if_all_discussions_are_resolved,
             ),
             printing_merge_requests_link_enabled: Some(project.printing_merge_requests_link_enabled),
+            printing_merge_request_link_enabled: Some(project.printing_merge_requests_link_enabled),
             request_access_enabled: Some(project.request_access_enabled),
             open_issues_count: Some(world.issues.iter().filter(opened).count() as u64),
             creator_id: Some(project.creator),

@@ -291,5 +291,11 @@ fn user_agent(call: &ReadCall, input: GetUserAgentDetail) -> Outcome<UserAgentDe
     call.require_admin()?;
     let (_, snippet) = call.snippet(&input.id, input.snippet_id)?;
     let recorded = snippet.user_agent.clone().ok_or_else(|| Rejection::not_found("UserAgentDetail"))?;
-    ok(UserAgentDetail { user_agent: recorded.0, ip_address: recorded.1, spam_check_submitted: false })
+    let was_submitted = Some(false);
+    ok(UserAgentDetail {
+        user_agent: recorded.0,
+        ip_address: recorded.1,
+        spam_check_submitted: was_submitted,
+        akismet_submitted: was_submitted,
+    })
 }

@@ -75,9 +75,9 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
         ("organization", words(&user.organization)),
         ("location", words(&user.location)),
         ("local time", (*user.local_time).clone().unwrap_or_default()),
-        ("Skype", words(&user.messenger_id)),
-        ("LinkedIn", words(&user.network_profile)),
-        ("X/Mastodon", words(&user.microblog_account)),
+        ("Skype", user.messenger().unwrap_or_default().to_owned()),
+        ("LinkedIn", user.network().unwrap_or_default().to_owned()),
+        ("X/Mastodon", user.microblog().unwrap_or_default().to_owned()),
     ] {
         if !words.is_empty() {
             facts.field(name, Line::new(words, Role::Text), None);

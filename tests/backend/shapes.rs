@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const BRIEF: &str = "id# name username state avatar_url? web_url + locked! public_email?";
 const SINGLE: &str = "BRIEF created_at@ bio? location? messenger_id network_profile microblog_account website_url
-    organization + job_title? pronouns? bot! followers# following# local_time? work_information?";
+    organization + job_title? pronouns? bot! followers# following# local_time? work_information? linkedin twitter";
 const OWN: &str = "SINGLE email last_sign_in_at@? confirmed_at@ theme_id# last_activity_on% color_scheme_id#
     projects_limit# current_sign_in_at@? identities[]{provider extern_uid} can_create_group! can_create_project!
     two_factor_enabled! external! + private_profile! commit_email preferred_language namespace_id#";
@@ -80,8 +80,8 @@ const ADDED: &str = "topics[] readme_url?^ empty_repo! lfs_enabled! updated_at@ 
     can_create_merge_request_in! remove_source_branch_after_merge! allow_merge_on_skipped_pipeline!
     autoclose_referenced_issues! suggestion_commit_message? merge_commit_template? squash_commit_template?
     issue_branch_template? packages_enabled! emails_disabled! emails_enabled! service_desk_enabled! service_desk_address?
-    import_url? import_type? ci_default_git_depth# ci_forward_deployment_enabled! ci_job_token_scope_enabled!
-    ci_separated_caches! ci_allow_fork_pipelines_to_run_in_parent_project! build_git_strategy^ build_timeout#
+    import_url? import_type? printing_merge_request_link_enabled! ci_default_git_depth# ci_forward_deployment_enabled!
+    ci_job_token_scope_enabled! ci_separated_caches! ci_allow_fork_pipelines_to_run_in_parent_project! build_git_strategy^ build_timeout#
     auto_cancel_pending_pipelines auto_devops_enabled! auto_devops_deploy_strategy keep_latest_artifact!
     restrict_user_defined_variables! runner_token_expiration_interval#? external_authorization_classification_label
     repository_object_format marked_for_deletion_at? marked_for_deletion_on? issues_access_level repository_access_level
@@ -518,7 +518,7 @@ async fn check_reads(today: bool) {
         ("root", "/hooks/3".into(), "project_id# owner_email owner_name name path event_name".into()),
         ("ada", at("/snippets"), "SNIPPET".into()),
         ("ada", at(&format!("/snippets/{snippet}")), "SNIPPET".into()),
-        ("root", at(&format!("/snippets/{fps}/user_agent_detail")), "user_agent ip_address spam_check_submitted!".into()),
+        ("root", at(&format!("/snippets/{fps}/user_agent_detail")), "user_agent ip_address spam_check_submitted! + akismet_submitted!".into()),
         ("root", "/license".into(), "LICENSE".into()),
         ("ada", "/notification_settings".into(), "level notification_email".into()),
         ("ada", "/groups/acme/notification_settings".into(), "level".into()),

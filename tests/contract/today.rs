@@ -243,7 +243,7 @@ fn groups_and_users_are_read_with_added_and_removed_fields() {
         "work_information":null,"local_time":"3:38 PM","private_profile":true,"commit_email":"e"}"#;
     both(old, new, |user: Profile| {
         assert_eq!(user.username, "u");
-        assert_eq!(user.network_profile.as_deref(), Some("l"));
+        assert_eq!(user.network(), Some("l"));
     });
     for state in ["deactivated", "banned", "ldap_blocked", "blocked_pending_approval"] {
         assert_eq!(read::<Profile>(&format!(r#"{{"state":"{state}"}}"#)).state, state);

@@ -91,7 +91,7 @@ impl SnippetDetail {
             details.line(Line::empty());
         }
         if let Some(agent) = reply.value {
-            let spam = if agent.spam_check_submitted { "submitted" } else { "not submitted" };
+            let spam = if agent.was_submitted() { "submitted" } else { "not submitted" };
             details.field("User agent", Line::new(agent.user_agent.clone(), Role::Text), None);
             details.field("IP address", Line::new(agent.ip_address.clone(), Role::Text), None);
             details.field("Spam check", Line::new(spam.to_owned(), Role::Text), None);

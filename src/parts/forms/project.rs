@@ -113,7 +113,7 @@ pub fn edit(id: &Id, view: &View) -> Form {
         .without(&["import_url"])
         .field("default_branch", |field| _ = field.widget(Widget::Line(Complete::Branches(id.clone()))))
         .of_current(view, project::query(id), |project| {
-            let link = project.printing_merge_requests_link_enabled;
+            let link = project.printing_merge_requests_link_enabled.or(project.printing_merge_request_link_enabled);
             vec![(
                 "printing_merge_request_link_enabled",
                 link.map_or("", |on| if on { "yes" } else { "no" }).to_owned(),
