@@ -1,6 +1,6 @@
 //! Rules and parsers that neither draw nor know the interface: archives, test reports, public keys, Git LFS pointers, names of
-//! emoji, edits of lines, lines of logs, mentions in texts, CI/CD variables and what configurations declare, times of schedules, quick actions,
-//! stacks of merge requests and who they wait for, amounts of work, YAML.
+//! emoji, edits of lines, lines of logs, mentions in texts, CI/CD variables and what configurations declare, times of
+//! schedules, quick actions, stacks of merge requests and who they wait for, amounts of work, YAML.
 
 pub mod ci_config;
 pub mod ci_variables;

@@ -53,7 +53,8 @@ pub struct IssuePane {
     /// The search words that found the issue.
     words: Option<String>,
     notes: Notes,
-    /// What the description and the notes mention, from the notes of a revision and the description received then.
+    /// The kinds of items that the description and the notes mention, from the notes of a revision and the description
+    /// received then.
     mentions: Derived<Option<Timestamp>, Mentions>,
     /// The facts shown in the sidebar; empty on a narrow screen, where they are part of the head.
     facts: Vec<DocLine<'static>>,

@@ -11,6 +11,9 @@ use crate::ui::line::Line;
 use crate::ui::text;
 use crate::ui::theme::Role;
 
+/// Columns left of the text about a user: the longest name of a fact, and the spaces around it.
+const NAME_WIDTH: usize = 17;
+
 /// Returns the glyph, name and role of an account's state. Servers have more states than the specification names.
 pub fn state(word: &str) -> (&'static str, String, Role) {
     let (sign, role) = match word {
@@ -64,7 +67,8 @@ pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize
     let mut value = Line::new(format!("{sign} {word}"), role);
     value.extend(badges(user).into_iter().map(|badge| (format!("{}{badge}", glyph::separator()), Role::Warning)));
     facts.field("state", value, None);
-    let bio = user.bio.as_ref().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
+    let bio =
+        user.bio.as_ref().map(|bio| text::wrap(bio, width.saturating_sub(NAME_WIDTH).max(20), 4)).unwrap_or_default();
     for (index, line) in bio.into_iter().enumerate() {
         facts.field(if index == 0 { "about" } else { "" }, Line::new(line, Role::Text), None);
     }

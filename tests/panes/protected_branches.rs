@@ -88,7 +88,7 @@ async fn changes_ignored_or_unsupported_by_the_server_are_reported() {
 #[tokio::test]
 async fn access_of_individual_users_is_shown_and_not_changed() {
     let mut harness = open().await;
-    harness.press("j e").expect("Edit rule main").expect("allowed to push").expect("Ada").expect("level 60");
+    harness.press("j e").expect("Edit rule main").expect("Allowed to push").expect("Ada").expect("level 60");
     harness.type_text("y").press("C-s").settle().await;
     let sent = harness.asked.iter().rfind(|line| line.starts_with("PATCH"));
     assert_eq!(sent.unwrap(), r#"PATCH /projects/a%2Fb/protected_branches/main {"allow_force_push":true}"#);

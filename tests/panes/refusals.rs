@@ -152,7 +152,7 @@ fn typed<'a>(harness: &Harness, change: &'a Change) -> Vec<&'a str> {
 #[derive(Clone, Copy, PartialEq)]
 enum Open {
     Form,
-    /// A composer that is sending, or a bulk change.
+    /// A composer that is sending, a bulk change, or a picker of one value, which has its error in place of its keys.
     Other,
     Nothing,
 }
@@ -161,7 +161,7 @@ fn open(harness: &Harness) -> Open {
     if harness.shows("Esc close (draft saved)") {
         return Open::Form;
     }
-    let others = ["C-s try again", "r retries", "C-x stops"];
+    let others = ["C-s try again", "r retries", "C-x stops", "╭─ Enable runner"];
     if others.iter().any(|words| harness.shows(words)) { Open::Other } else { Open::Nothing }
 }
 

@@ -53,8 +53,8 @@ pub struct OverviewTab {
     common_changes: CommonChanges,
     /// The lines of code that threads are about.
     code: ThreadCode,
-    /// What the description, the notes and the commits mention, from the notes of a revision, the commits of another, and
-    /// the description that was received then.
+    /// The kinds of items that the description, the notes and the commits mention, from the notes of a revision, the
+    /// commits of another, and the description that was received then.
     mentions: Derived<(Revision, Option<Timestamp>), Mentions>,
 }
 

@@ -85,7 +85,7 @@ impl Form {
             State::Resolving => ("resolving names…".to_owned(), Role::Running),
             State::Sending(_) if self.uploading.is_some() => ("uploading its files…".to_owned(), Role::Running),
             State::Sending(_) | State::Done => ("sending…".to_owned(), Role::Running),
-            State::Failed(error) => (self.without_secrets(error.message()), Role::Failed),
+            State::Failed(error) => (self.without_secrets(error.with_advice(error.write_advice())), Role::Failed),
             State::Typing | State::Conflict(..) => (text::sanitize(error?).into_owned(), Role::Failed),
         })
     }
