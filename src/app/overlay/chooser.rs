@@ -68,6 +68,9 @@ struct NewValue {
     refusal: fn(&str) -> Option<&'static str>,
 }
 
+/// Returns whether a value has an action.
+type HasAction = dyn Fn(&View, &str) -> bool;
+
 /// The key of an action that some values have.
 pub struct ValueKey {
     /// The key.
@@ -75,7 +78,7 @@ pub struct ValueKey {
     /// The words that say what the key does.
     pub what: &'static str,
     /// Returns whether a value has the action.
-    pub is_for: Rc<dyn Fn(&View, &str) -> bool>,
+    pub is_for: Rc<HasAction>,
 }
 
 /// A selection of values.
