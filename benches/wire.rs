@@ -61,7 +61,7 @@ const VISITS: &[Visit] = &[
         chain: 2.0,
         limit: 40,
     },
-    Visit { name: "merge request", target: "acme/rocket-ui!42", shows: "What changes", chain: 2.0, limit: 20 },
+    Visit { name: "merge request", target: "acme/rocket-ui!42", shows: "What changes", chain: 2.0, limit: 30 },
     Visit {
         name: "changes",
         target: "acme/rocket-ui/-/merge_requests/42/diffs",
