@@ -492,7 +492,7 @@ fn compare(megabytes: usize, table: &mut Table) {
     table.ratio(&name("comparing, beside hashing their lines (ms)"), (hashing, took), 30.0);
     let most = most as f64 / 1e6;
     table.row(cells(&name("memory that it takes (MB)"), format!("{most:.0}"), "200"), most > 200.0);
-    // Of more different lines than are remembered, those that the other run has count as new, which the screen says.
+    // Beyond the different lines that are remembered, all count as new; the screen marks their number with a plus.
     let new = if found.is_cut { "too many different lines".to_owned() } else { found.new_lines.to_string() };
     table.row(cells(&name("new lines"), new, "1"), found.new_lines != 1 && !found.is_cut);
 }
