@@ -60,6 +60,7 @@ mod watch_list;
 mod writes;
 
 use crate::api::endpoint::Request;
+use crate::store::range_read::RANGE_READS;
 use crate::store::{Store, TaskKey, Want, earliest};
 use crate::ui::drawn::Drawn;
 use crate::ui::image::Images;
@@ -449,7 +450,7 @@ impl App {
             Msg::StreamStatus(request, outcome) => self.store.record_reply(&request, 0, outcome, self.now),
             Msg::ClockOffset(ahead) => self.clock_offset = ahead,
             Msg::Bytes { request, bytes, restart } => {
-                self.store.record_reachability(None, self.now);
+                self.store.record_reachability(request.route, None, self.now);
                 self.store.append_to_stream(&request, &bytes, restart);
             }
             Msg::StreamRead(request) => self.store.record_stream_read(&request, self.now),
@@ -507,14 +508,14 @@ impl App {
             (TaskKey::Load(request, page), Err(error)) => self.store.record_reply(&request, page, Err(error), self.now),
             (TaskKey::Follow(request), Ok(_)) => self.store.end_stream(&request, None),
             (TaskKey::Follow(request), Err(error)) => {
-                self.store.record_reachability(Some(&error), self.now);
+                self.store.record_reachability(request.route, Some(&error), self.now);
                 self.store.end_stream(&request, Some(error));
             }
             (TaskKey::Work(key) | TaskKey::RangeRead(key), Ok(Outcome::Computed(result))) => {
                 self.store.record_result(key, result)
             }
             (TaskKey::RangeRead(key), Err(error)) => {
-                self.store.record_reachability(Some(&error), self.now);
+                self.store.record_reachability(RANGE_READS, Some(&error), self.now);
                 self.store.record_range_error(key, error);
             }
             (TaskKey::Work(key), Err(error)) => {

@@ -106,7 +106,7 @@ impl App {
 
     pub(super) fn on_sent(&mut self, number: u64, outcome: Result<Value, Error>, effects: &mut Vec<Effect>) {
         let Some(pending) = self.writes.pending.remove(&number) else { return };
-        self.store.record_reachability(outcome.as_ref().err(), self.now);
+        self.store.record_reachability(pending.write.request.route, outcome.as_ref().err(), self.now);
         let mut shown = false;
         let mut overlays = std::mem::take(&mut self.overlays);
         let before = overlays.len();

@@ -36,8 +36,10 @@ struct Head {
     etag: Option<Etag>,
 }
 
-/// The name of the empty file in a folder of a server with HTTP/2.
+/// The name of the file in a folder of a server that says whether it has HTTP/2. An empty one says that it has.
 const HTTP2_FILE: &str = "http2";
+/// The content of the file for a server without HTTP/2.
+const NO_HTTP2: &str = "no";
 
 /// A change of the folder.
 enum Job {
@@ -68,8 +70,8 @@ pub struct CachedReply {
 /// The cached replies of one server to one user: a file each, in a folder that only its owner can read.
 pub struct Cache {
     folder: PathBuf,
-    /// Whether the server had HTTP/2 the last time.
-    has_http2: bool,
+    /// Whether the server had HTTP/2 the last time, if there was one.
+    has_http2: Option<bool>,
     /// The writing thread, once there is something to write.
     writer: Option<(SyncSender<Job>, JoinHandle<()>)>,
 }
@@ -77,19 +79,19 @@ pub struct Cache {
 impl Cache {
     /// Creates a cache in `folder`, which need not exist yet.
     pub fn new(folder: PathBuf) -> Cache {
-        let has_http2 = folder.join(HTTP2_FILE).exists();
+        let has_http2 = fs::read_to_string(folder.join(HTTP2_FILE)).ok().map(|content| content != NO_HTTP2);
         Cache { folder, has_http2, writer: None }
     }
 
-    /// Returns whether the server had HTTP/2 the last time.
-    pub fn has_http2(&self) -> bool {
+    /// Returns whether the server had HTTP/2 the last time, if there was one.
+    pub fn has_http2(&self) -> Option<bool> {
         self.has_http2
     }
 
     /// Records whether the server has HTTP/2, for the next session.
     pub fn record_http2(&mut self, has_http2: bool) {
-        if has_http2 != self.has_http2 && self.sender().try_send(Job::Http2(has_http2)).is_ok() {
-            self.has_http2 = has_http2;
+        if self.has_http2 != Some(has_http2) && self.sender().try_send(Job::Http2(has_http2)).is_ok() {
+            self.has_http2 = Some(has_http2);
         }
     }
 
@@ -138,11 +140,8 @@ impl Cache {
                 for job in inbox {
                     let (path, head, body) = match job {
                         Job::Http2(has_http2) => {
-                            let path = folder.join(HTTP2_FILE);
-                            let _ = match has_http2 {
-                                true => create(&folder).and_then(|()| fs::write(path, "")),
-                                false => fs::remove_file(path),
-                            };
+                            let content = if has_http2 { "" } else { NO_HTTP2 };
+                            let _ = create(&folder).and_then(|()| fs::write(folder.join(HTTP2_FILE), content));
                             continue;
                         }
                         Job::Write(path, head, body) => (path, head, body),
@@ -309,14 +308,16 @@ mod tests {
     }
 
     #[test]
-    fn a_server_with_http2_is_known_in_the_next_session() {
+    fn the_next_session_knows_if_the_server_has_http2() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        for has_http2 in [true, false] {
-            let mut cache = Cache::new(folder.path().join("replies"));
-            assert_eq!(cache.has_http2(), !has_http2, "as the session before left it");
+        let replies = || folder.path().join("replies");
+        assert_eq!(Cache::new(replies()).has_http2(), None);
+        for has_http2 in [true, false, true] {
+            let mut cache = Cache::new(replies());
+            assert_ne!(cache.has_http2(), Some(has_http2), "as the session before left it");
             cache.record_http2(has_http2);
             cache.finish();
-            assert_eq!(Cache::new(folder.path().join("replies")).has_http2(), has_http2);
+            assert_eq!(Cache::new(replies()).has_http2(), Some(has_http2));
         }
     }
 

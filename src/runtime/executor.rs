@@ -462,8 +462,8 @@ pub(super) async fn reply(
 ) -> Result<ParsedReply, Error> {
     let client = connection.client().await?.with_priority(load.priority);
     let cache = || cache.map(|cache| cache.lock().unwrap_or_else(PoisonError::into_inner));
-    if cache().is_some_and(|cache| cache.has_http2()) {
-        client.expect_http2();
+    if let Some(had_http2) = cache().and_then(|cache| cache.has_http2()) {
+        client.expect_http2(had_http2);
     }
     let etag = known.as_ref().and_then(|known| known.etag.as_ref());
     let response = client.send_unless_known(request, etag).await?;

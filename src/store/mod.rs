@@ -54,8 +54,8 @@ struct CachedResult {
     used: Cell<u64>,
 }
 
-/// The failure to reach the server.
-struct Unreachable {
+/// The failures of a route, or of the server as a whole.
+struct Failures {
     error: Error,
     at: Timestamp,
     /// The number of failed attempts, with pauses in between.
@@ -84,8 +84,10 @@ pub struct Store {
     generation: u64,
     /// The time of the last reply from the server.
     last_contact: Option<Timestamp>,
-    /// The last failure to reach the server, if nothing has been received since.
-    unreachable: Option<Unreachable>,
+    /// The failures of the server since it last answered, and those of routes since a request of them was last answered.
+    failures: HashMap<&'static str, Failures>,
+    /// The number of requests in a row that the server failed to answer.
+    failed_in_a_row: usize,
     /// The time until which the server asked not to be sent anything.
     asked_to_wait: Option<Timestamp>,
     /// Whether it has answered nothing since it asked that.
@@ -284,16 +286,16 @@ impl Store {
 
     /// Returns the connection error while the server is unreachable.
     pub fn unreachable(&self) -> Option<&Error> {
-        self.unreachable.as_ref().map(|unreachable| &unreachable.error)
+        self.failures.get(SERVER).map(|failures| &failures.error).filter(|error| is_unreachable(&error.fault))
     }
 
     /// Returns whether a page waits for the outcome of another request: of the next attempt, while the server cannot be
-    /// reached or refuses requests for being too many.
+    /// reached, fails at everything or at requests of this route, or refuses requests for being too many.
     pub fn waits_for_attempt(&self, request: &Request, page: u32) -> bool {
         let index = index_of(page);
         let resource = self.resources.get(request).filter(|resource| resource.errors.contains_key(&index));
         let entry = resource.and_then(|resource| resource.entries.get(index));
-        let is_gone = self.is_limited || self.unreachable.is_some();
+        let is_gone = self.is_limited || self.failures_of(request.route).next().is_some();
         // What the user asks for is tried at once, unless the server asked to wait.
         request.host.is_none() && is_gone && entry.is_some_and(|entry| self.is_limited || !entry.stale)
     }
@@ -357,14 +359,14 @@ impl Store {
                     return (Some(page), None);
                 }
                 if error.is_temporary() {
-                    // Temporary errors are retried after a delay, or when the server allows it. All that could not reach
-                    // the server wait for the same attempt.
-                    let (at, seconds) = match (&error.fault, &self.unreachable) {
-                        (Fault::Limited(Some(wait)), _) => (*at, wait.as_secs_f64().max(RETRY_SECONDS)),
-                        (fault, Some(last)) if is_unreachable(fault) => (last.at.max(*at), last.pause()),
-                        _ => (*at, RETRY_SECONDS),
+                    // Temporary errors are retried after a delay, or when the server allows it. All that fails for the
+                    // same reason waits for the same attempt.
+                    let next = match &error.fault {
+                        Fault::Limited(Some(wait)) => later(*at, wait.as_secs_f64().max(RETRY_SECONDS)),
+                        Fault::Limited(None) => later(*at, RETRY_SECONDS),
+                        _ => self.next_attempt(load.request.route, *at),
                     };
-                    match later(at, seconds) {
+                    match next {
                         due if due <= now => return (Some(page), None),
                         due => wake = earliest(wake, Some(due)),
                     }
@@ -434,7 +436,7 @@ impl Store {
     pub fn record_reply(&mut self, request: &Request, page: u32, outcome: Result<ParsedReply, Error>, now: Timestamp) {
         // Replies of other servers say nothing about the current one.
         if request.host.is_none() {
-            self.record_reachability(outcome.as_ref().err(), now);
+            self.record_reachability(request.route, outcome.as_ref().err(), now);
             match &outcome {
                 Err(Error { fault: Fault::Unsupported(message), .. }) => {
                     self.unsupported.insert(request.route, message.clone());
@@ -566,25 +568,51 @@ impl Store {
         errors.find(|error| !matches!(error.fault, Fault::Missing(_) | Fault::Unsupported(_)))
     }
 
-    /// Records whether the server is reachable.
-    pub fn record_reachability(&mut self, error: Option<&Error>, now: Timestamp) {
+    /// Records whether the server can be reached and answers requests of a route.
+    pub fn record_reachability(&mut self, route: &'static str, error: Option<&Error>, now: Timestamp) {
         match error {
             // These errors do not come from the network and say nothing about the server.
             Some(Error { fault: Fault::ReadOnly | Fault::Disk(_), .. }) => {}
-            Some(e) if is_unreachable(&e.fault) => {
-                let attempts = match &self.unreachable {
-                    // Requests that were sent together fail together.
-                    Some(last) if now < later(last.at, RETRY_SECONDS) => last.attempts,
-                    Some(last) => last.attempts.saturating_add(1),
-                    None => 1,
-                };
-                self.unreachable = Some(Unreachable { error: e.clone(), at: now, attempts });
+            Some(e) if is_unreachable(&e.fault) => self.record_failure(SERVER, e, now),
+            Some(e @ Error { fault: Fault::Server(..) | Fault::Cut(_), .. }) => {
+                self.last_contact = Some(now);
+                if self.unreachable().is_some() {
+                    self.failures.remove(SERVER);
+                }
+                self.failed_in_a_row += 1;
+                self.record_failure(route, e, now);
+                if self.failed_in_a_row >= MAX_FAILED_IN_A_ROW {
+                    self.record_failure(SERVER, e, now);
+                }
             }
             _ => {
-                self.unreachable = None;
+                self.failures.remove(SERVER);
+                self.failures.remove(route);
+                self.failed_in_a_row = 0;
                 self.last_contact = Some(now);
             }
         }
+    }
+
+    fn record_failure(&mut self, route: &'static str, error: &Error, now: Timestamp) {
+        let attempts = match self.failures.get(route) {
+            // Requests that were sent together fail together.
+            Some(last) if now < later(last.at, RETRY_SECONDS) => last.attempts,
+            Some(last) => last.attempts.saturating_add(1),
+            None => 1,
+        };
+        self.failures.insert(route, Failures { error: error.clone(), at: now, attempts });
+    }
+
+    /// Returns the failures for which requests of a route wait.
+    fn failures_of(&self, route: &'static str) -> impl Iterator<Item = &Failures> {
+        [SERVER, route].into_iter().filter_map(|route| self.failures.get(route))
+    }
+
+    /// Returns the time of the next attempt of a request that failed at a time.
+    fn next_attempt(&self, route: &'static str, failed_at: Timestamp) -> Timestamp {
+        let shared = self.failures_of(route).map(|failures| later(failures.at, failures.pause()));
+        shared.fold(later(failed_at, RETRY_SECONDS), Timestamp::max)
     }
 
     /// Creates the document of `follow` unless it exists.
@@ -761,15 +789,19 @@ fn index_of(page: u32) -> usize {
 
 /// The delay in seconds before a wanted request is retried after a temporary error.
 const RETRY_SECONDS: f64 = 10.0;
-/// The maximum number of times that the delay doubles while the server cannot be reached.
+/// The maximum number of times that the delay doubles while the server fails.
 const MAX_DOUBLINGS: u32 = 4;
+/// The number of requests in a row that a server fails to answer, after which it is taken to fail at all of them.
+const MAX_FAILED_IN_A_ROW: usize = 3;
+/// The name under which the failures of the server as a whole are recorded, which no route has.
+const SERVER: &str = "";
 
 /// Returns whether a request did not reach the server.
 fn is_unreachable(fault: &Fault) -> bool {
     matches!(fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_))
 }
 
-impl Unreachable {
+impl Failures {
     /// Returns the number of seconds until the next attempt.
     fn pause(&self) -> f64 {
         RETRY_SECONDS * f64::from(2_u32.pow(self.attempts.saturating_sub(1).min(MAX_DOUBLINGS)))

@@ -8,6 +8,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The name under which the outcomes of all range reads are recorded, like those of the requests of a route.
+pub const RANGE_READS: &str = "range reads";
+
 /// A value read from parts of a large file, such as the listing of an archive or one of its files.
 pub trait RangeRead: Send + Sync + 'static {
     type Output: Send + Sync + 'static;

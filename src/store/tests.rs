@@ -5,7 +5,7 @@ use super::*;
 use crate::api::Fault;
 use crate::api::branches::{Branch, CreateBranch, ListBranches};
 use crate::api::page::NextPage;
-use crate::api::tags::CreateTag;
+use crate::api::tags::{CreateTag, ListTags};
 use std::time::Duration;
 
 struct Heavy(usize);
@@ -285,8 +285,8 @@ fn a_requested_pause_is_respected() {
 fn local_refusals_do_not_change_reachability() {
     let mut store = Store::default();
     let error = |fault| Error { tried: "POST /x".into(), fault };
-    store.record_reachability(Some(&error(Fault::Offline("gone".into()))), at(0));
-    store.record_reachability(Some(&error(Fault::ReadOnly)), at(1));
+    store.record_reachability("/x", Some(&error(Fault::Offline("gone".into()))), at(0));
+    store.record_reachability("/x", Some(&error(Fault::ReadOnly)), at(1));
     assert!(store.unreachable().is_some() && store.last_contact().is_none());
 }
 
@@ -482,6 +482,32 @@ fn all_wait_for_one_attempt_to_reach_the_server_with_growing_pauses() {
     }
     store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(600));
     assert_eq!(store.due(&other, at(600)).0, Some(1), "the server is back");
+}
+
+#[test]
+fn requests_that_the_server_fails_to_answer_wait_for_one_attempt_of_their_route() {
+    let list = |id: &str| Load::list(&ListBranches { id: id.into(), search: None }, 1);
+    let (load, other, tags) = (list("1"), list("2"), Load::list(&ListTags { id: "1".into(), ..Default::default() }, 1));
+    let mut store = Store::default();
+    let failed = || Err(Error { tried: "GET /x".into(), fault: Fault::Server(500, "broken".into()) });
+    store.record_reply(&load.request, 1, failed(), at(0));
+    store.record_reply(&other.request, 1, failed(), at(1));
+    assert_eq!(store.due(&load, at(10)), (None, Some(at(11))));
+    store.record_reply(&load.request, 1, failed(), at(11));
+    // Others are not concerned.
+    assert!(store.waits_for_attempt(&other.request, 1) && !store.waits_for_attempt(&tags.request, 1));
+    assert_eq!((store.due(&other, at(11)), store.due(&tags, at(11)).0), ((None, Some(at(31))), Some(1)));
+    store.record_reply(&tags.request, 1, Ok(rows(&["v1"], None)), at(12));
+    assert_eq!(store.due(&other, at(12)), (None, Some(at(31))), "the answer to another request says nothing");
+    // The third failure in a row, of any request, is one of the server.
+    for (request, now) in [(&load.request, 31), (&other.request, 32), (&tags.request, 33)] {
+        store.record_reply(request, 1, failed(), at(now));
+    }
+    assert_eq!(store.due(&tags, at(43)).0, Some(1));
+    assert!(store.waits_for_attempt(&tags.request, 1) && store.unreachable().is_none());
+    store.record_reply(&load.request, 1, Ok(rows(&["a"], None)), at(44));
+    assert!(store.waits_for_attempt(&tags.request, 1), "its own route failed");
+    assert_eq!(store.due(&other, at(44)).0, Some(1));
 }
 
 #[test]

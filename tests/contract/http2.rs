@@ -123,11 +123,9 @@ async fn a_connection_that_is_gone_without_a_word_is_replaced() {
 }
 
 #[tokio::test]
-async fn requests_that_are_sent_together_open_one_connection_if_http2_is_expected() {
+async fn the_first_requests_open_one_connection_although_nothing_is_known_of_the_server() {
     let server = server([], Answer(200, PROJECT)).await;
     let client = client(&server);
-    assert!(!client.is_http2());
-    client.expect_http2();
     let burst = || futures::future::join_all((0..20).map(|_| read(&client)));
     assert!(burst().await.iter().all(Result::is_ok));
     assert_eq!((server.asked().len(), server.connections()), (20, 1));
@@ -160,14 +158,24 @@ async fn hold_session(server: &Http2Server, replies: &Path) {
 }
 
 #[tokio::test]
-async fn the_first_requests_of_the_next_session_share_a_connection() {
+async fn the_requests_of_each_session_share_a_connection() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let server = server([], Answer(200, r#"[{"name":"main"}]"#)).await;
-    let replies = folder.path().join("replies");
-    hold_session(&server, &replies).await;
-    let before = server.connections();
-    hold_session(&server, &replies).await;
-    assert_eq!(server.connections() - before, 1);
+    for connections in [1, 2] {
+        hold_session(&server, &folder.path().join("replies")).await;
+        assert_eq!(server.connections(), connections);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_fails_at_all_requests_at_once() {
+    let address = std::net::TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+    let url = format!("https://{}", address.expect("a free port"));
+    let mut settings = at(&url.parse().expect("a URL"));
+    settings.timeouts.retry_delay = Duration::from_millis(1);
+    let client = Client::new(settings).expect("a client");
+    let burst = futures::future::join_all((0..20).map(|_| read(&client))).await;
+    assert!(burst.iter().all(|reply| matches!(reply, Err(Error { fault: Fault::Offline(_), .. }))), "{burst:?}");
 }
 
 #[tokio::test]
@@ -186,7 +194,7 @@ async fn once_a_server_has_shown_http2_a_lost_connection_is_replaced_by_one() {
 async fn a_server_that_has_lost_http2_is_reached_all_the_same() {
     let server = crate::scripted::Scripted::minded(|_| crate::scripted::answer(200, PROJECT)).await;
     let client = Client::new(at(&server.url)).expect("a client");
-    client.expect_http2();
+    client.expect_http2(true);
     let burst = futures::future::join_all((0..20).map(|_| read(&client))).await;
     assert!(burst.iter().all(Result::is_ok), "{burst:?}");
     assert!(!client.is_http2());

@@ -140,7 +140,9 @@ async fn if_the_attempt_that_others_wait_for_is_canceled_the_next_one_follows() 
 
 #[tokio::test]
 async fn a_server_that_refuses_everything_gets_few_requests() {
-    let answers: [(&str, MakeAnswer); 5] = [
+    let answers: [(&str, MakeAnswer); 7] = [
+        ("500 to everything", || answer(500, r#"{"message":"500 Internal Server Error"}"#)),
+        ("half a reply to everything", || answer(200, r#"[{"id":1,"#).cut()),
         ("429 without a pause", || answer(429, "Retry later")),
         ("429 for a day", || answer(429, "Retry later").with("retry-after", "86400")),
         ("429 with a date in the past", || {
@@ -177,6 +179,8 @@ async fn a_server_that_is_away_gets_few_requests_and_is_noticed_when_it_is_back(
         Reset(h2::Reason::INTERNAL_ERROR),
         GoAway(h2::Reason::NO_ERROR),
         Close,
+        Answer(500, r#"{"message":"500 Internal Server Error"}"#),
+        Half(r#"[{"id":"#),
     ];
     for failure in failures {
         let is_away = Arc::new(AtomicBool::new(true));
@@ -203,7 +207,14 @@ async fn a_server_that_is_away_gets_few_requests_and_is_noticed_when_it_is_back(
         for _ in 0..25 {
             app.pass(1).settle().await;
         }
-        assert!(!app.shows("unreachable") && !app.shows("did not answer"), "{failure:?}\n{}", app.picture());
+        assert!(
+            !app.shows("unreachable")
+                && !app.shows("Internal Server Error")
+                && !app.shows("Incomplete")
+                && !app.shows("did not answer"),
+            "{failure:?}\n{}",
+            app.picture()
+        );
         app.expect("ada");
     }
 }

@@ -144,7 +144,7 @@ impl Client {
         builder = builder.http2_keep_alive_interval(silence).http2_keep_alive_timeout(silence);
         // What is read slowly, such as a trace that waits for the disk, leaves room for other replies.
         builder = builder.http2_initial_connection_window_size(HTTP2_WINDOW);
-        let connection = SharedConnection::default();
+        let connection = SharedConnection::new(server.base_url.scheme() == "https");
         builder = builder.connector_layer(connection.clone());
         if is_bypassed(&server.base_url, &|name| std::env::var(name).ok()) {
             builder = builder.no_proxy();
@@ -193,10 +193,10 @@ impl Client {
         Client { priority, ..self }
     }
 
-    /// Expects that the server has HTTP/2, as it had in an earlier session, so that all requests share one connection from
-    /// the start.
-    pub fn expect_http2(&self) {
-        self.connection.expect_http2();
+    /// Expects that the server has HTTP/2, or that it has not, as in an earlier session. Without this, servers with HTTPS
+    /// are expected to have it: the first requests wait for one connection, which they share if it has.
+    pub fn expect_http2(&self, had_http2: bool) {
+        self.connection.expect_http2(had_http2);
     }
 
     /// Returns whether the server has HTTP/2, or is expected to.

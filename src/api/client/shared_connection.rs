@@ -1,5 +1,6 @@
 //! A server with HTTP/2 gets one connection, which all requests share: while one connects, the others wait for it instead
-//! of connecting as well. To a server without HTTP/2, all connect at once, as if this were not here.
+//! of connecting as well, also if nothing is known of the server yet. To a server that is known to have no HTTP/2, all
+//! connect at once, as if this were not here.
 
 use super::exchange::wait_before_retry;
 use futures::FutureExt;
@@ -20,11 +21,12 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 const HANDOVER: Duration = Duration::from_secs(1);
 
 /// The knowledge about the connections to a server, which all of them share.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct SharedConnection(Arc<State>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    /// Whether the server has HTTP/2, or is expected to.
     is_http2: AtomicBool,
     /// Locked by the request that connects, while the server has HTTP/2.
     connecting: Mutex<()>,
@@ -33,16 +35,22 @@ struct State {
 }
 
 impl SharedConnection {
-    /// Returns whether the server is known to have HTTP/2.
+    /// Creates the knowledge about a server to which there was no connection yet.
+    pub fn new(expects_http2: bool) -> SharedConnection {
+        let (connecting, opened) = Default::default();
+        SharedConnection(Arc::new(State { is_http2: expects_http2.into(), connecting, opened }))
+    }
+
+    /// Returns whether the server has HTTP/2, or is expected to.
     pub fn is_http2(&self) -> bool {
         self.0.is_http2.load(Ordering::Relaxed)
     }
 
-    /// Expects HTTP/2 of a server that had it the last time.
-    pub fn expect_http2(&self) {
+    /// Expects of a server what it had the last time.
+    pub fn expect_http2(&self, had_http2: bool) {
         // What the server has now is known better.
         if self.opened() == 0 {
-            self.0.is_http2.store(true, Ordering::Relaxed);
+            self.0.is_http2.store(had_http2, Ordering::Relaxed);
         }
     }
 
@@ -67,8 +75,13 @@ impl SharedConnection {
         if self.is_http2() {
             let before = self.opened();
             let connecting = self.0.connecting.lock().await;
-            if self.opened() == before {
-                return self.open(connect).await.map_err(Into::into);
+            if self.opened() == before && self.is_http2() {
+                let outcome = self.open(connect).await.map_err(Into::into);
+                if outcome.is_err() && before == 0 {
+                    // The others would fail one after the other.
+                    self.0.is_http2.store(false, Ordering::Relaxed);
+                }
+                return outcome;
             }
             drop(connecting);
             if self.is_http2() {
