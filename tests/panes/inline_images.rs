@@ -1,6 +1,6 @@
 //! Images in READMEs and Markdown files, drawn in place by terminals that can.
 
-use crate::fixtures::{self, blob_id, file, folder, user};
+use crate::fixtures::{self, With, blob_id, changed_file, file, folder, merge_request, user};
 use crate::harness::{Begin, Harness};
 use labscope::app::place::Place;
 use labscope::ui::image::{Protocol, Screen};
@@ -175,6 +175,135 @@ async fn uploads_are_drawn_in_comments_on_commits() {
     app.expect("Seen here:").expect("Thanks.");
     let sizes: Vec<_> = app.app.images.placed().iter().map(|image| (image.area.width, image.area.height)).collect();
     assert_eq!(sizes, [(10, 3)], "{}", app.picture());
+}
+
+const HEAD: &str = "9f3c2abd00112233445566778899aabbccddeeff";
+const DIFF: &str = "@@ -1,2 +1,3 @@\n fn a() {}\n+let new = 2;\n fn b() {}\n";
+
+/// Opens the changes of a merge request with comments on their first new line.
+async fn changes_with(bodies: &[&str], resolved: bool, protocol: Protocol) -> Harness {
+    let mr = format!("{PROJECT}/merge_requests/42");
+    let base = "1".repeat(40);
+    let refs = json!({"base_sha": base, "head_sha": HEAD, "start_sha": base});
+    let whole = merge_request(42, "Draw rows", "opened").with(json!({"sha": HEAD, "diff_refs": refs}));
+    let position = json!({"base_sha": base, "start_sha": base, "head_sha": HEAD, "position_type": "text",
+        "old_path": "src/a.rs", "new_path": "src/a.rs", "old_line": null, "new_line": 2});
+    let notes: Vec<_> = (1_u64..)
+        .zip(bodies)
+        .map(|(id, body)| {
+            let of = json!({"type": "DiffNote", "resolvable": true, "resolved": resolved, "position": position});
+            fixtures::note(id, "bo", body).with(of)
+        })
+        .collect();
+    let place = Place::new("mr").project("acme/rocket").item(42).tab("changes");
+    let mut app = Begin::at(place).size(120, 60).open();
+    app.app.images.set_screen(Screen { protocol, cell: (10, 20) });
+    app.reply("GET /user", user(1, "ada"))
+        .reply(&format!("{mr}/changes"), whole.clone().with(json!({"changes": [changed_file("src/a.rs", DIFF)]})))
+        .reply(&mr, whole)
+        .reply(&format!("{mr}/discussions"), json!([{"id": "aaa", "individual_note": false, "notes": notes}]));
+    for list in ["commits", "versions", "draft_notes", "pipelines"] {
+        app.reply(&format!("{mr}/{list}"), json!([]));
+    }
+    for (name, size) in [("small", (100, 60)), ("tall", (100, 1000))] {
+        app.reply_raw(&format!("{PROJECT}/uploads/{SECRET}/{name}.png"), picture(size.0, size.1));
+    }
+    app.settle().await;
+    app.press("Tab").settle().await;
+    app
+}
+
+fn upload(name: &str) -> String {
+    format!("![{name}](/uploads/{SECRET}/{name}.png)")
+}
+
+/// Returns the areas of the drawn images.
+fn areas(app: &Harness) -> Vec<ratatui::layout::Rect> {
+    app.app.images.placed().iter().map(|image| image.area).collect()
+}
+
+#[tokio::test]
+async fn uploads_are_drawn_in_threads_within_changes() {
+    let seen = format!("Seen here:\n\n{}\n\nThanks.", upload("small"));
+    let mut app = changes_with(&[&seen, &upload("small")], false, Protocol::Kitty).await;
+    app.expect("Seen here:").expect("Thanks.");
+    let drawn = areas(&app);
+    assert_eq!(drawn.iter().map(|area| (area.width, area.height)).collect::<Vec<_>>(), [(10, 3); 2]);
+    // The first one is between its texts, where the text starts, and the second one below its heading.
+    let lines = app.lines();
+    let line = |words: &str| lines.iter().position(|line| line.contains(words)).expect("it is shown");
+    assert_eq!(usize::from(drawn[0].y), line("Seen here:") + 2, "{}", app.picture());
+    assert_eq!(usize::from(drawn[0].bottom()) + 1, line("Thanks."), "{}", app.picture());
+    let column = lines[line("Thanks.")].chars().position(|symbol| symbol == 'T').expect("it is there");
+    assert_eq!(usize::from(drawn[0].x), column, "{}", app.picture());
+    assert_eq!(usize::from(drawn[1].y), line("↳ bo") + 1, "{}", app.picture());
+    assert_eq!(drawn[1].x, drawn[0].x + 2, "a reply is indented");
+    insta::assert_snapshot!("image_in_a_thread_120x60", app.picture());
+    // Other text below the diff line stays where it is when the image scrolls out.
+    app.resize(120, 14).settle().await;
+    app.press("G").settle().await;
+    app.expect("fn b() {}");
+    let asked = app.asked.iter().filter(|line| line.contains("/uploads/")).count();
+    assert_eq!(asked, 1, "{:?}", app.asked);
+}
+
+#[tokio::test]
+async fn images_in_threads_are_text_where_they_cannot_be_drawn() {
+    let far = format!("{} and\n\n![far](https://img.shields.io/a.png)", upload("small"));
+    let mut app = changes_with(&[&far], false, Protocol::Blocks).await;
+    app.expect("[image: small]").expect("[image: far]");
+    assert!(!app.asked.iter().any(|line| line.contains("/uploads/")), "{:?}", app.asked);
+    app.click_on("[image: far]").press("Enter");
+    assert_eq!(app.browsed(), ["https://img.shields.io/a.png"]);
+    app.click_on("[image: small]").press("Enter").settle().await;
+    assert_eq!(app.app.place(), Place::new("upload").project("acme/rocket").item(format!("{SECRET}/small.png")));
+}
+
+#[tokio::test]
+async fn images_of_folded_threads_are_not_requested() {
+    let mut app = changes_with(&[&format!("Look\n\n{}", upload("small"))], true, Protocol::Kitty).await;
+    app.expect("resolved").expect("bo: Look");
+    assert!(!app.asked.iter().any(|line| line.contains("/uploads/")), "{:?}", app.asked);
+    app.click_on("bo: Look").press("Enter").settle().await;
+    assert_eq!(areas(&app).len(), 1, "{}", app.picture());
+}
+
+#[tokio::test]
+async fn an_image_below_the_shown_part_of_a_long_comment_is_not_cut() {
+    let long = format!("{}\n\n{}", vec!["A line of prose."; 29].join("\n\n"), upload("tall"));
+    let mut app = changes_with(&[&long], false, Protocol::Kitty).await;
+    app.resize(120, 100).settle().await;
+    app.expect("more on the Overview tab").expect("fn b() {}");
+    assert_eq!(areas(&app), [], "{}", app.picture());
+}
+
+#[tokio::test]
+async fn an_upload_that_is_gone_stays_a_text_in_its_thread() {
+    let mut app = changes_with(&[&format!("Look\n\n{}", upload("gone"))], false, Protocol::Kitty).await;
+    app.expect("[image: gone]").expect("fn b() {}");
+    assert_eq!(areas(&app), []);
+}
+
+#[tokio::test]
+async fn uploads_are_drawn_in_comments_on_lines_of_commits() {
+    let sha = "a".repeat(40);
+    let mut app = Begin::at(Place::new("commit").project("acme/rocket").item(&sha).tab("changes")).size(120, 50).open();
+    app.app.images.set_screen(Screen { protocol: Protocol::Sixel, cell: (10, 20) });
+    let commit = format!("{PROJECT}/repository/commits/{sha}");
+    let note = format!("Seen here:\n\n{}\n\nThanks.", upload("small"));
+    app.reply("GET /user", user(1, "ada"))
+        .reply(&commit, fixtures::commit(&sha, "One", "2026-06-14T10:00:00Z"))
+        .reply(&format!("{commit}/diff"), json!([changed_file("src/a.rs", DIFF)]))
+        .reply(
+            &format!("{commit}/comments"),
+            json!([{"note": note, "author": user(2, "bo"), "path": "src/a.rs", "line": 2, "line_type": "new",
+                "created_at": "2026-06-15T09:00:00Z"}]),
+        )
+        .reply_raw(&format!("{PROJECT}/uploads/{SECRET}/small.png"), picture(100, 60))
+        .settle()
+        .await;
+    app.expect("Seen here:").expect("Thanks.");
+    assert_eq!(areas(&app).len(), 1, "{}", app.picture());
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use crate::app::overlay::composer::rows_on_lines;
 use crate::app::pane::Pane;
 use crate::app::view::View;
 use crate::parts::commit_view::CommitView;
+use crate::parts::links;
 use crate::parts::review::diff_comments::{CommentedChanges, DiffComments, position_of, quoted_position_of};
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::thread_layout::InsetPart;
@@ -79,6 +80,7 @@ impl ChangesTab {
         let revision = rows.as_ref().map_or_else(Revision::default, |rows| rows.revision);
         CommentedChanges {
             key: format!("{list} {revision}"),
+            project: self.shown.reads.project.clone(),
             notes: Vec::new(),
             comments: vec![(sha.clone(), pages.collect())],
             current: sha.clone(),
@@ -133,12 +135,16 @@ impl Pane for ChangesTab {
         let rest = self.shown.draw_head(view, area, buf, body);
         let rest = secondary::draw_line(view, rest, buf, &self.secondary_reads(view));
         self.shown.changes.view(view, rest, buf);
+        self.diff_comments.draw_images(view, &self.shown.changes, buf);
     }
 
-    /// Opens the draft under the cursor, else folds or unfolds the comment or the file there.
+    /// Opens the draft or the links under the cursor, else folds or unfolds the comment or the file there.
     fn enter(&mut self, cx: &mut Cx) {
+        let links = self.diff_comments.links(&self.shown.changes);
         if let Some(key) = self.draft() {
             self.drafts.open(key, cx);
+        } else if !links.is_empty() {
+            links::open_comment(&links, (Some(&self.shown.reads.project), None), cx);
         } else if !self.diff_comments.toggle(&self.shown.changes) {
             self.shown.changes.enter();
         }

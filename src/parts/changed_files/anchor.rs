@@ -1,7 +1,8 @@
 //! Anchors of comments: insets below lines, the marked range, and the lines that a comment at the cursor refers to.
 
 use super::{Changes, DIFF, FILES};
-use crate::ui::diff::{DiffLine, FileDiff, Inset, Kind, RowContent, Side};
+use crate::ui::diff::{self, DiffLine, FileDiff, Inset, Kind, RowContent, Side};
+use ratatui::layout::Rect;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -146,6 +147,22 @@ impl Changes {
         let mut insets: Vec<usize> = self.visible_rows(doc).filter_map(inset).collect();
         insets.dedup();
         insets.into_iter().filter_map(|inset| doc.insets().get(inset)).collect()
+    }
+
+    /// Returns the area of the text of insets in the last draw, and the row of an inset on each of its lines.
+    pub fn drawn_insets(&self) -> (Rect, Vec<Option<(&Inset, usize)>>) {
+        let area = self.areas.get()[DIFF];
+        let Some(doc) = self.doc.as_ref().filter(|_| !area.is_empty()) else { return Default::default() };
+        let inset = |row: &usize| match doc.content(*row)? {
+            RowContent::Inset { inset, row, .. } => Some((doc.insets().get(inset)?, row)),
+            _ => None,
+        };
+        let rows: Vec<_> = self.drawn.borrow().iter().map(inset).collect();
+        // The title is above the lines, and the marker of the cursor and the numbers are beside them.
+        let left = area.width.min(1 + diff::gutter(doc));
+        let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(area.height - 1);
+        let (width, y) = (self.inset_columns.get().min(usize::from(area.width - left)) as u16, area.y + 1);
+        (Rect { x: area.x + left, y, width, height }, rows)
     }
 
     /// Moves to the inset with a key; returns `false` if it is not in the diff.

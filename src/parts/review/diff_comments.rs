@@ -1,17 +1,20 @@
 //! Comments in a diff: updates the rows inserted into the diff, and finds the comment under the cursor.
 
+use super::comment_images::CommentImages;
 use super::threads::{Comment, CommitComments, Thread};
-use crate::api::Noteable;
 use crate::api::notes::Note;
+use crate::api::{Id, Noteable};
 use crate::app::context::Cx;
 use crate::app::outbox::DiffPosition;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, CommentAnchor};
+use crate::parts::links::{self, Link, TextOrigin};
 use crate::parts::reactions::Reactions;
 use crate::parts::review::drafts::Drafts;
-use crate::parts::review::thread_layout::{InsetPart, LaidOutDraft, Rendered, Shown, Source, ThreadLayout};
+use crate::parts::review::thread_layout::{InsetPart, LaidOutDraft, Rendered, Shown, Source, ThreadLayout, text_width};
 use crate::store::Want;
 use crate::ui::diff::Side;
+use ratatui::buffer::Buffer;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -23,8 +26,9 @@ const MAX_REACTIONS: usize = 500;
 /// The rows of comments in a diff.
 #[derive(Default)]
 pub struct DiffComments {
-    /// The folds that are open, and the reactions that are loaded.
+    /// The folds that are open, and the reactions and images that are loaded.
     pub shown: Shown,
+    images: CommentImages,
     layout: Option<(String, Arc<ThreadLayout>)>,
     rendered: Option<Arc<Rendered>>,
 }
@@ -33,6 +37,8 @@ pub struct DiffComments {
 pub struct CommentedChanges {
     /// The identity of the notes and comments; it changes whenever they do.
     pub key: String,
+    /// The project that links and images are relative to.
+    pub project: Id,
     pub notes: Vec<Arc<Vec<Note>>>,
     pub comments: Vec<CommitComments>,
     /// The SHA of the head of the shown changes.
@@ -46,6 +52,10 @@ pub struct CommentedChanges {
 }
 
 impl CommentedChanges {
+    fn origin(&self) -> TextOrigin {
+        TextOrigin { project: Some(self.project.clone()), ..TextOrigin::default() }
+    }
+
     /// Returns the input of the layout of the comments in `changes`.
     fn source<'a>(
         &'a self,
@@ -73,15 +83,36 @@ impl CommentedChanges {
 }
 
 impl DiffComments {
-    /// Returns the next computation for the rows of the comments.
+    /// Returns the next computation for the rows of the comments, and the requests for their images.
     pub fn wants(&self, commented: &CommentedChanges, changes: &Changes, drafts: &Drafts, view: &View) -> Vec<Want> {
-        commented.source(view, changes, &drafts.drafted(view), &self.shown).wants(view)
+        let mut wants = commented.source(view, changes, &drafts.drafted(view), &self.shown).wants(view);
+        if let Some((layout, rendered)) = self.laid_out() {
+            let width = text_width(width(view, changes));
+            wants.extend(self.images.wants(view, &commented.origin(), (changes, layout, rendered), width));
+        }
+        wants
+    }
+
+    /// Returns the shown layout of the comments, and the comments.
+    fn laid_out(&self) -> Option<(&ThreadLayout, &Rendered)> {
+        Some((&self.layout.as_ref()?.1, self.rendered.as_ref()?))
+    }
+
+    /// Draws the images of the comments over their rows, after the diff.
+    pub fn draw_images(&self, view: &View, changes: &Changes, buf: &mut Buffer) {
+        if let Some((layout, rendered)) = self.laid_out() {
+            self.images.draw(view, buf, (changes, layout, rendered));
+        }
     }
 
     /// Takes a finished layout after a store update: inserts its rows into the diff, and moves the drafts whose lines
     /// moved.
     pub fn sync(&mut self, commented: &CommentedChanges, changes: &mut Changes, drafts: &mut Drafts, cx: &mut Cx) {
         let view = cx.view;
+        if let (Some((_, layout)), Some(rendered)) = (&self.layout, &self.rendered) {
+            let (shown, width) = ((&*changes, &**layout, &**rendered), text_width(width(&view, changes)));
+            self.images.sync(&view, &commented.origin(), shown, width, &mut self.shown.illustrations);
+        }
         let drafted = drafts.drafted(&view);
         let source = commented.source(&view, changes, &drafted, &self.shown);
         let key = source.lay_key(&view);
@@ -99,7 +130,7 @@ impl DiffComments {
 
     /// Returns the IDs of the visible notes.
     fn visible_notes(&self, changes: &Changes) -> Vec<u64> {
-        let (Some((_, layout)), Some(rendered)) = (&self.layout, &self.rendered) else { return Vec::new() };
+        let Some((layout, rendered)) = self.laid_out() else { return Vec::new() };
         let note = |part: &InsetPart| match part {
             InsetPart::Comment(thread, comment) => rendered.threads.get(*thread)?.comments.get(*comment)?.note,
             InsetPart::Draft(_) => None,
@@ -161,6 +192,12 @@ impl DiffComments {
         }
     }
 
+    /// Returns the links of the row under the cursor.
+    pub fn links(&self, changes: &Changes) -> Vec<Link> {
+        let line = changes.inset().and_then(|(inset, row)| inset.lines.get(row));
+        line.map(links::of_line).unwrap_or_default()
+    }
+
     /// Opens or closes the fold under the cursor; returns `false` if there is none.
     pub fn toggle(&mut self, changes: &Changes) -> bool {
         let Some((inset, _)) = changes.inset() else { return false };
@@ -173,8 +210,7 @@ impl DiffComments {
 
     /// Moves to the thread at a position; returns `false` if it is not in the diff.
     pub fn go_to(&self, position: &DiffPosition, changes: &mut Changes) -> bool {
-        let Some((_, layout)) = &self.layout else { return false };
-        let Some(rendered) = &self.rendered else { return false };
+        let Some((layout, rendered)) = self.laid_out() else { return false };
         let inset = layout.insets.iter().find(|inset| match layout.part(&inset.key, 0) {
             Some(InsetPart::Comment(thread, _)) => {
                 rendered.threads.get(*thread).is_some_and(|thread| thread.position.has_same_end(position))

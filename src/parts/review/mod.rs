@@ -2,6 +2,7 @@
 //! changes, from the draft to the thread in the diff.
 
 pub mod apply_suggestions;
+mod comment_images;
 pub mod commit_notes;
 pub mod diff_comments;
 pub mod draft_list;

@@ -7,13 +7,13 @@ use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, Thread
 use crate::api::notes::Note;
 use crate::app::outbox::{DiffPosition, Draft, DraftThread};
 use crate::app::view::View;
-use crate::parts::dates;
+use crate::parts::{dates, rendered_markdown};
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::Budget;
 use crate::ui::diff::{At, FileDiff, FileKey, Inset};
 use crate::ui::doc::DocLine;
 use crate::ui::line::Line;
-use crate::ui::markdown;
+use crate::ui::markdown::{self, TextImage};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, text};
 use jiff::Timestamp;
@@ -35,12 +35,85 @@ pub struct Shown {
     pub open: BTreeSet<String>,
     /// The reactions to notes, as far as they are loaded.
     pub reactions: BTreeMap<u64, Line<'static>>,
+    /// The comments with images, as far as these are loaded, by the identity of their texts.
+    pub illustrations: BTreeMap<String, Illustration>,
 }
 
 /// The threads with their rendered comments.
 pub struct Rendered {
     pub threads: Vec<Thread>,
-    bodies: Vec<Vec<Arc<Vec<DocLine<'static>>>>>,
+    bodies: Vec<Vec<Body>>,
+}
+
+/// The rendered text of a comment.
+#[derive(Default)]
+pub struct Body {
+    plain: ShownLines,
+    /// The images of the text, if it has any.
+    pub images: Option<TextWithImages>,
+}
+
+/// A text that has images.
+pub struct TextWithImages {
+    /// The identity of the text.
+    pub identity: String,
+    pub text: String,
+    /// Whether only the start of the comment is rendered.
+    pub is_head: bool,
+    /// The text rendered without its images.
+    pub plain: markdown::Rendered,
+}
+
+/// A comment rendered with its images.
+#[derive(Clone)]
+pub struct Illustration {
+    /// The name of the rendering, which changes with the images.
+    pub version: String,
+    pub shown: ShownLines,
+}
+
+/// The lines of a comment that are shown in a diff.
+#[derive(Clone, Default)]
+pub struct ShownLines {
+    lines: Arc<Vec<DocLine<'static>>>,
+    /// The number of lines of the text; a line below it may say that there is more.
+    pub of_text: usize,
+}
+
+impl ShownLines {
+    /// Takes the first lines of a rendering, which cut no image; `is_head` if the comment is longer than what is
+    /// rendered.
+    pub fn new(rendered: &markdown::Rendered, is_head: bool, theme: &Theme) -> ShownLines {
+        let is_cut = |image: &&TextImage| image.line < MAX_ROWS && image.line + usize::from(image.rows) > MAX_ROWS;
+        let end = rendered.images.iter().find(is_cut).map_or(MAX_ROWS, |image| image.line);
+        let mut lines = rendered.lines.get(..end).unwrap_or(&rendered.lines).to_vec();
+        let of_text = lines.len();
+        if is_head || of_text < rendered.lines.len() {
+            let words = format!("{} more on the Overview tab", glyph::ellipsis());
+            lines.push(DocLine::new(words, theme.style(Role::Dim)));
+        }
+        ShownLines { lines: Arc::new(lines), of_text }
+    }
+}
+
+impl Shown {
+    /// Returns the shown lines of a comment, with its images if they are there.
+    fn lines<'a>(&'a self, body: &'a Body) -> &'a ShownLines {
+        let images = body.images.as_ref().and_then(|images| self.illustrations.get(&images.identity));
+        images.map_or(&body.plain, |images| &images.shown)
+    }
+}
+
+/// Returns the width of the text of comments in rows of `width` columns.
+pub fn text_width(width: usize) -> usize {
+    width.saturating_sub(COLUMNS).min(MAX_WIDTH)
+}
+
+impl Rendered {
+    /// Returns the rendered text of a comment, by the index of its thread and its index in it.
+    pub fn body(&self, thread: usize, comment: usize) -> Option<&Body> {
+        self.bodies.get(thread)?.get(comment)
+    }
 }
 
 /// A computation that collects and renders the comments with a position.
@@ -74,21 +147,21 @@ impl Derive for RenderComments {
 impl RenderComments {
     fn render(&self, colors: &Budget, canceled: Canceled<'_>) -> Arc<Rendered> {
         let threads = threads::group_comments(&self.notes, &self.comments);
-        let width = self.width.saturating_sub(COLUMNS).min(MAX_WIDTH);
+        let width = text_width(self.width);
         let body = |thread: &Thread, comment: &Comment| {
-            let mut lines = if canceled() {
-                Vec::new()
-            } else {
-                let head = text::head_bytes(&comment.body, MAX_COMMENT_BYTES);
-                let shown = suggestions::with_replaced_lines(head, &comment.suggestions, &thread.position.quote);
-                markdown::render(&shown, width, &self.theme, colors).lines
-            };
-            if lines.len() > MAX_ROWS || comment.body.len() > MAX_COMMENT_BYTES {
-                lines.truncate(MAX_ROWS);
-                let words = format!("{} more on the Overview tab", glyph::ellipsis());
-                lines.push(DocLine::new(words, self.theme.style(Role::Dim)));
+            if canceled() {
+                return Body::default();
             }
-            Arc::new(lines)
+            let head = text::head_bytes(&comment.body, MAX_COMMENT_BYTES);
+            let is_head = head.len() < comment.body.len();
+            let text = suggestions::with_replaced_lines(head, &comment.suggestions, &thread.position.quote);
+            let plain = markdown::render(&text, width, &self.theme, colors);
+            let shown = ShownLines::new(&plain, is_head, &self.theme);
+            let images = (!plain.images.is_empty()).then(|| {
+                let identity = format!("comment in a diff, {}", rendered_markdown::identity(&text));
+                TextWithImages { identity, text: text.into_owned(), is_head, plain }
+            });
+            Body { plain: shown, images }
         };
         let bodies = |thread: &Thread| thread.comments.iter().map(|comment| body(thread, comment)).collect();
         let bodies = threads.iter().map(bodies).collect();
@@ -131,6 +204,19 @@ pub struct ThreadLayout {
     pub orphaned: BTreeSet<String>,
     /// Whether a thread on the server is on an older version of the changes.
     pub has_outdated: bool,
+    /// The comments with images, by the key of the inset.
+    pub with_images: HashMap<String, Vec<CommentWithImages>>,
+    /// The comments that are laid out with their images, by the identity of their texts.
+    pub illustrations: BTreeMap<String, Illustration>,
+}
+
+/// A laid out comment that has images.
+pub struct CommentWithImages {
+    /// The index of the thread, and the index of the comment in it.
+    pub thread: usize,
+    pub comment: usize,
+    /// The row of the inset where the text starts.
+    pub first_row: usize,
 }
 
 impl ThreadLayout {
@@ -198,7 +284,7 @@ impl Source<'_> {
         for drafted in self.drafts {
             (&drafted.key, drafted.draft.to_json(), &drafted.state.0).hash(&mut hasher);
         }
-        let Shown { open, reactions } = self.shown;
+        let Shown { open, reactions, illustrations } = self.shown;
         (&self.changes, self.head, self.current, self.whole, self.complete).hash(&mut hasher);
         (open, self.files.len(), &self.versions).hash(&mut hasher);
         // The comments are laid out again when the colors of their code are there.
@@ -208,6 +294,7 @@ impl Source<'_> {
         {
             (note, words).hash(&mut hasher);
         }
+        illustrations.values().for_each(|illustration| illustration.version.hash(&mut hasher));
         format!("{}, laid out {:016x}", self.read_key(view), hasher.finish())
     }
 
@@ -260,7 +347,7 @@ impl Derive for ThreadLayoutWork {
 
     fn run(&self, canceled: Canceled<'_>) -> Arc<ThreadLayout> {
         let changed_paths = ChangedPaths::new(&self.files, &self.head, &self.current, self.whole);
-        let mut layout = ThreadLayout::default();
+        let mut layout = ThreadLayout { illustrations: self.shown.illustrations.clone(), ..ThreadLayout::default() };
         let mut with_thread: BTreeSet<usize> = BTreeSet::new();
         for (index, thread) in self.rendered.threads.iter().enumerate() {
             if canceled() {
@@ -380,11 +467,16 @@ impl ThreadLayoutWork {
                 if at > 0 {
                     parts.push((lines.len(), InsetPart::Comment(index, at)));
                 }
-                let body = self.rendered.bodies.get(index).and_then(|bodies| bodies.get(at));
+                let body = self.rendered.body(index, at);
+                if body.is_some_and(|body| body.images.is_some()) {
+                    let comment = CommentWithImages { thread: index, comment: at, first_row: lines.len() + 1 };
+                    layout.with_images.entry(key.clone()).or_default().push(comment);
+                }
+                let body = body.map(|body| self.shown.lines(body));
                 let rows = CommentRows {
                     heading: self.heading(comment),
                     is_reply: at > 0,
-                    body: body.map(|body| body.as_slice()).unwrap_or_default(),
+                    body: body.map(|body| body.lines.as_slice()).unwrap_or_default(),
                     width: self.text_width() + COLUMNS / 2,
                 };
                 lines.extend((0..rows.height()).map(|row| frame.row(rows.row(row))));
@@ -414,7 +506,7 @@ impl ThreadLayoutWork {
 
     /// Returns the width of the text of comments, in columns.
     fn text_width(&self) -> usize {
-        self.width.saturating_sub(COLUMNS).min(MAX_WIDTH)
+        text_width(self.width)
     }
 
     fn heading(&self, comment: &Comment) -> Line<'static> {

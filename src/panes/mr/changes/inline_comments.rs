@@ -61,6 +61,7 @@ impl ChangesTab {
         let revisions = commit_notes::revisions(&rows);
         CommentedChanges {
             key: format!("{}!{} {} {revisions:?}", self.reads.project, self.reads.iid, notes.revision),
+            project: self.reads.project.clone(),
             notes: (0..notes.pages() as usize).filter_map(|page| notes.page(page)).collect(),
             comments: rows.iter().map(|(sha, rows)| (sha.clone(), pages(rows))).collect(),
             head: self.shown_head(view).to_owned(),

@@ -18,6 +18,7 @@ use crate::app::place::Place;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::changed_files::{Changes, FileLocation};
+use crate::parts::links;
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::secondary;
@@ -164,6 +165,7 @@ impl Pane for ChangesTab {
             false => body,
         };
         self.changes.view(view, body, buf);
+        self.diff_comments.draw_images(view, &self.changes, buf);
         let left_out = "‹mr.ends› shows the full diff.";
         let words = self.scope_words(view).unwrap_or_else(|| {
             format!(" The server left out files: the diff is too large. {}", view.with_keys(left_out))
@@ -172,8 +174,11 @@ impl Pane for ChangesTab {
     }
 
     fn enter(&mut self, cx: &mut Cx) {
+        let links = self.diff_comments.links(&self.changes);
         if let Some(key) = self.diff_comments.draft(&self.changes) {
             self.drafts.open(key, cx);
+        } else if !links.is_empty() {
+            links::open_comment(&links, (Some(&self.reads.project), None), cx);
         } else if !self.diff_comments.toggle(&self.changes) {
             self.changes.enter();
         }
