@@ -11,6 +11,7 @@ use super::overlay::Overlay;
 use super::place::Place;
 use super::session::CustomSection;
 use super::state::{RecentsChange, SeenChange, SettingsChange, StateFile};
+use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::transfer::{NewTransfer, TransferEvent, TransferSpec};
 use super::watch::Watched;
@@ -63,13 +64,13 @@ pub struct InPane {
 /// A review to submit.
 pub struct ReviewSubmission {
     /// The keys of its comments that are saved locally.
-    pub keys: Vec<String>,
+    pub keys: Vec<DraftKey>,
     /// A comment on the whole, to be saved under that key.
-    pub summary: Option<(String, Draft)>,
+    pub summary: Option<(DraftKey, Draft)>,
     /// Whether the server keeps comments as draft notes until they are published.
     pub as_draft_notes: bool,
     /// The verdict, to be saved under that key: it replaces one that was not sent.
-    pub verdict: Option<(String, Draft)>,
+    pub verdict: Option<(DraftKey, Draft)>,
     /// The action to perform once the server has all of them. It also sends the verdict.
     pub then: Option<Box<Action>>,
 }
@@ -124,11 +125,11 @@ pub enum Action {
     /// any, is deleted once the server has it.
     SendThen(Option<String>, Write, FollowUp),
     /// Sends the drafts saved under these keys, one after the other.
-    SendDrafts(Vec<String>),
+    SendDrafts(Vec<DraftKey>),
     /// Submits a review.
     SubmitReview(Box<ReviewSubmission>),
     /// Finds out whether drafts arrived that were being sent when the program ended.
-    CheckDrafts(Vec<String>),
+    CheckDrafts(Vec<DraftKey>),
     /// Sends no more drafts after the one in flight.
     StopSendingDrafts,
     /// Opens the place with that name, in the current project if it needs one.
@@ -206,7 +207,9 @@ pub enum Action {
     /// Saves a text under a key, or removes what is there.
     SaveText(String, Option<String>),
     /// Saves a comment under a key.
-    SaveComment(String, Box<Draft>),
+    SaveDraft(DraftKey, Box<Draft>),
+    /// Deletes the comment under a key.
+    DeleteDraft(DraftKey),
     /// Changes the settings.
     Settings(SettingsChange),
     /// Changes the recent places.
@@ -285,7 +288,7 @@ pub enum Msg {
     /// The reason why texts cannot be written to disk; `Ok` when they can be again.
     DiskStatus(Result<(), String>),
     /// The result of claiming a draft, by its key.
-    Claimed(String, Claim),
+    Claimed(DraftKey, Claim),
     /// An event of a custom command, by its number.
     CustomCommand(u64, RunEvent),
     /// The outcome of a checkout.
@@ -382,7 +385,7 @@ pub enum Effect {
     SaveState(String, StateFile),
     /// Claims a draft, to make sure that no other process sends it: its key, and its key on disk. Answered by
     /// [`Msg::Claimed`].
-    Claim(String, String),
+    Claim(DraftKey, String),
     /// Writes the section with that name to the configuration, or removes it.
     WriteSection(String, Option<CustomSection>),
     /// Brings another server to the front, at a place of it, or as it was.

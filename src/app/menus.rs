@@ -10,6 +10,7 @@ use super::overlay::prompt::Prompt;
 use super::overlay::query::QueryLine;
 use super::pane::SearchMode;
 use super::place_info::{self, Needs};
+use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::{App, global, quick_open, synonyms, target};
 use crate::app::clip::Clip;
@@ -190,12 +191,12 @@ impl App {
 
     /// Lists all saved comments. This is the way to the text of a draft whose place is gone or out of reach.
     pub(super) fn all_drafts(&mut self) {
-        let mut drafts: Vec<(&String, &Draft)> = self.saved.drafts.comments().collect();
+        let mut drafts: Vec<(&DraftKey, &Draft)> = self.saved.drafts.drafts().collect();
         if drafts.is_empty() {
             return self.say(Tone::Info, "No drafts.".into());
         }
-        drafts.sort_by(|(a, first), (b, second)| (first.on.name(), a).cmp(&(second.on.name(), b)));
-        let item = |(key, draft): (&String, &Draft)| {
+        drafts.sort_by(|(a, first), (b, second)| (first.on.name(), a.number()).cmp(&(second.on.name(), b.number())));
+        let item = |(key, draft): (&DraftKey, &Draft)| {
             let place = draft.position.as_ref().map(|position| format!(" {}", position.label())).unwrap_or_default();
             let name = format!("{}{place}", draft.on.name());
             let words = draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();

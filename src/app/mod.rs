@@ -90,7 +90,7 @@ use state::{Change, Kept};
 use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
 use target::TargetError;
-use texts::SavedText;
+use text_key::DraftKey;
 use tone::Tone;
 use transfer::Transfers;
 use view::View;
@@ -136,7 +136,7 @@ pub struct App {
     saved: Saved,
     outbox: Outbox,
     /// Actions to run once the server has the drafts with these keys.
-    after_sending: Vec<(Vec<String>, Action)>,
+    after_sending: Vec<(Vec<DraftKey>, Action)>,
     transfers: Transfers,
     /// The custom commands that were started.
     runs: Runs,
@@ -382,7 +382,7 @@ impl App {
 
     /// Returns the text saved under `key`, as it is on disk.
     pub fn draft(&self, key: &str) -> Option<String> {
-        self.saved.drafts.get(key).map(SavedText::to_disk)
+        self.saved.drafts.to_disk(key)
     }
 
     fn view_of(&self) -> View<'_> {
@@ -628,8 +628,9 @@ impl App {
                 self.stop_attachments(effects);
                 self.outbox.stop();
             }
-            Action::SaveText(key, text) => self.saved.keep(key, text.map(SavedText::Plain), effects),
-            Action::SaveComment(key, draft) => self.saved.keep(key, Some(SavedText::Comment(draft)), effects),
+            Action::SaveText(key, text) => self.saved.keep_text(key, text, effects),
+            Action::SaveDraft(key, draft) => self.saved.keep_draft(key, Some(*draft), effects),
+            Action::DeleteDraft(key) => self.saved.keep_draft(key, None, effects),
             Action::Settings(change) => self.saved.change(&Change::Settings(change), effects),
             Action::Recents(change) => self.saved.change(&Change::Recents(change), effects),
             Action::Seen(change) => self.saved.change(&Change::Seen(change), effects),

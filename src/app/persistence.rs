@@ -6,8 +6,8 @@ use super::App;
 use super::action::{Action, Effect};
 use super::outbox::Draft;
 use super::state::{Change, Kept, State, StateFile};
-use super::text_key::DiskKey;
-use super::texts::{SavedText, Texts};
+use super::text_key::{DiskKey, DraftKey};
+use super::texts::Texts;
 use super::tone::Tone;
 use std::collections::{BTreeMap, HashMap};
 
@@ -63,7 +63,7 @@ impl Saved {
         saved.state.absorb(&saved.unowned_state);
         for (key, text) in of_account(&kept.texts, NO_OWNER) {
             let text = Some(text).filter(|text| !text.is_empty());
-            saved.set(&key, text.clone());
+            saved.drafts.set_on_disk(key.clone(), text.clone());
             saved.unowned.insert(key, text);
         }
         saved.others = kept;
@@ -86,20 +86,20 @@ impl Saved {
     }
 
     /// Returns the comment saved under a key, if there is one.
-    pub fn draft(&self, key: &str) -> Option<&Draft> {
-        self.drafts.comment(key)
+    pub fn draft(&self, key: &DraftKey) -> Option<&Draft> {
+        self.drafts.draft(key)
     }
 
-    /// Takes over a text that is on disk, or that it is deleted.
-    fn set(&mut self, key: &str, on_disk: Option<String>) {
-        self.drafts.set(key, on_disk.map(|text| SavedText::parse(key, text)));
+    /// Saves a comment, or deletes it.
+    pub fn keep_draft(&mut self, key: DraftKey, draft: Option<Draft>, effects: &mut Vec<Effect>) {
+        self.write(key.to_string(), draft.as_ref().map(Draft::to_json), effects);
+        self.drafts.set_draft(key, draft);
     }
 
-    /// Saves a text, or deletes it.
-    pub fn keep(&mut self, key: String, text: Option<SavedText>, effects: &mut Vec<Effect>) {
-        let on_disk = text.as_ref().map(SavedText::to_disk);
-        self.drafts.set(&key, text);
-        self.write(key, on_disk, effects);
+    /// Saves the text of a form or an editor, or deletes it.
+    pub fn keep_text(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
+        self.drafts.set_plain(key.clone(), text.clone());
+        self.write(key, text, effects);
     }
 
     fn write(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
@@ -141,7 +141,7 @@ impl Saved {
             // Write the text under its new key before deleting the old one. If another account had been assumed, a
             // deleted text was not this account's.
             if text.is_some() || !is_other {
-                self.set(&key, text.clone());
+                self.drafts.set_on_disk(key.clone(), text.clone());
                 self.write(key.clone(), text, effects);
             }
             effects.push(Effect::SaveText(whole(NO_OWNER, &key), None));

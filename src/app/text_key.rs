@@ -46,39 +46,52 @@ impl fmt::Display for DiskKey<'_> {
     }
 }
 
-/// Returns whether the text under a key of an account is a comment.
-pub(super) fn is_comment(key: &str) -> bool {
-    key.starts_with(COMMENT)
-}
-
 /// Returns the key of an account for the form `name` on a server.
 pub(super) fn of_form(server: &str, name: &str) -> String {
     format!("{server} form {name}")
 }
 
-/// The keys of an account for the drafts on one object, which are numbered.
-pub(super) struct DraftKeys {
-    prefix: String,
+/// The identity of a saved draft: the object that it is a comment on, and a number that no other draft on it has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DraftKey {
+    on: Noteable,
+    number: u64,
 }
 
-impl DraftKeys {
-    /// Returns the keys of the drafts on `object`.
-    pub fn on(object: &Noteable) -> DraftKeys {
-        let prefix = match object {
-            Noteable::Commit { project, sha } => format!("{COMMENT}{project}@{sha} "),
-            other => format!("{COMMENT}{} ", other.name()),
-        };
-        DraftKeys { prefix }
+impl DraftKey {
+    pub fn new(on: Noteable, number: u64) -> DraftKey {
+        DraftKey { on, number }
     }
 
-    /// Returns the key of the draft with a number.
-    pub fn key(&self, number: u64) -> String {
-        format!("{}{number}", self.prefix)
+    /// Parses the key of an account under which a draft on `on` is saved.
+    pub fn parse(key: &str, on: &Noteable) -> Option<DraftKey> {
+        let number = key.rsplit_once(' ')?.1.parse().ok()?;
+        Some(DraftKey::new(on.clone(), number)).filter(|parsed| parsed.to_string() == key)
     }
 
-    /// Returns the number of the draft under `key`; `None` if it is on another object.
-    pub fn number(&self, key: &str) -> Option<u64> {
-        key.strip_prefix(&self.prefix)?.parse().ok()
+    /// Returns the object of the comment.
+    pub fn on(&self) -> &Noteable {
+        &self.on
+    }
+
+    /// Returns the number, by which later drafts are sorted after earlier ones.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Returns the key of another draft on the object, of the same review, sorted after this one.
+    pub fn next(&self) -> DraftKey {
+        DraftKey { on: self.on.clone(), number: self.number.saturating_add(1) }
+    }
+}
+
+/// Writes the key of an account under which the draft is saved.
+impl fmt::Display for DraftKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.on {
+            Noteable::Commit { project, sha } => write!(f, "{COMMENT}{project}@{sha} {}", self.number),
+            other => write!(f, "{COMMENT}{} {}", other.name(), self.number),
+        }
     }
 }
 
@@ -116,10 +129,11 @@ mod tests {
             (Noteable::Commit { project: project(), sha }, "draft a/b@9f3c2abd9f3c2abd 5"),
             (Noteable::Epic { group: "a".into(), id: 1 }, "draft a&1 5"),
         ] {
-            let keys = DraftKeys::on(&object);
-            assert_eq!((keys.key(5).as_str(), keys.number(key)), (key, Some(5)));
-            assert_eq!(keys.number("draft a/b!12 5"), None);
-            assert!(is_comment(key));
+            let draft = DraftKey::new(object.clone(), 5);
+            assert_eq!((draft.to_string().as_str(), DraftKey::parse(key, &object)), (key, Some(draft)));
+            for other in ["draft a/b!12 5", "draft a/b!1 05", "draft a/b!1 +5", "draft a/b!1"] {
+                assert_eq!(DraftKey::parse(other, &object), None, "{other}");
+            }
         }
     }
 }

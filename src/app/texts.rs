@@ -1,92 +1,83 @@
-//! The user's saved texts in memory, by key. A comment is parsed once, when it is read from disk, and written by the same
-//! codec.
+//! The user's saved texts in memory. A comment is parsed once, when it is read from disk, and written by the same codec.
 
 use super::outbox::Draft;
-use super::text_key;
+use super::text_key::DraftKey;
 use std::collections::HashMap;
-
-/// A text that is saved until the server has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SavedText {
-    Comment(Box<Draft>),
-    /// The text of a form or an editor, or of a comment that cannot be parsed. It is written to disk as it is.
-    Plain(String),
-}
-
-impl SavedText {
-    /// Parses what is on disk under a key.
-    pub fn parse(key: &str, on_disk: String) -> SavedText {
-        match Draft::read(&on_disk).filter(|_| text_key::is_comment(key)) {
-            Some(draft) => SavedText::Comment(Box::new(draft)),
-            None => SavedText::Plain(on_disk),
-        }
-    }
-
-    /// Returns the text to write to disk.
-    pub fn to_disk(&self) -> String {
-        match self {
-            SavedText::Comment(draft) => draft.to_json(),
-            SavedText::Plain(text) => text.clone(),
-        }
-    }
-}
 
 /// The saved texts of an account.
 #[derive(Default)]
-pub struct Texts(HashMap<String, SavedText>);
+pub struct Texts {
+    /// The comments that the server does not have yet.
+    drafts: HashMap<DraftKey, Draft>,
+    /// The texts of forms and editors by key, and comments that cannot be parsed. They are written to disk as they are.
+    plain: HashMap<String, String>,
+}
 
 impl Texts {
     /// Parses the texts on disk.
     pub fn parse(on_disk: HashMap<String, String>) -> Texts {
-        Texts(on_disk.into_iter().map(|(key, text)| (key.clone(), SavedText::parse(&key, text))).collect())
+        let mut texts = Texts::default();
+        on_disk.into_iter().for_each(|(key, text)| texts.set_on_disk(key, Some(text)));
+        texts
     }
 
-    pub fn get(&self, key: &str) -> Option<&SavedText> {
-        self.0.get(key)
-    }
-
-    /// Returns a comment.
-    pub fn comment(&self, key: &str) -> Option<&Draft> {
-        comment(self.0.get(key)?)
-    }
-
-    /// Returns a text that is not a comment.
-    pub fn plain(&self, key: &str) -> Option<&str> {
-        match self.0.get(key)? {
-            SavedText::Comment(_) => None,
-            SavedText::Plain(text) => Some(text),
+    /// Takes over what is on disk under a key, or that nothing is.
+    pub fn set_on_disk(&mut self, key: String, text: Option<String>) {
+        self.drafts.retain(|draft_key, _| draft_key.to_string() != key);
+        self.plain.remove(&key);
+        let Some(text) = text else { return };
+        let draft = Draft::read(&text).and_then(|draft| Some((DraftKey::parse(&key, &draft.on)?, draft)));
+        match draft {
+            Some((key, draft)) => _ = self.drafts.insert(key, draft),
+            None => _ = self.plain.insert(key, text),
         }
     }
 
+    /// Returns the text under a key, as it is on disk.
+    pub fn to_disk(&self, key: &str) -> Option<String> {
+        let draft = || self.drafts.iter().find(|(draft_key, _)| draft_key.to_string() == key);
+        self.plain(key).map(str::to_owned).or_else(|| Some(draft()?.1.to_json()))
+    }
+
+    /// Returns a comment.
+    pub fn draft(&self, key: &DraftKey) -> Option<&Draft> {
+        self.drafts.get(key)
+    }
+
     /// Iterates over the comments, in no order.
-    pub fn comments(&self) -> impl Iterator<Item = (&String, &Draft)> {
-        self.0.iter().filter_map(|(key, text)| Some((key, comment(text)?)))
+    pub fn drafts(&self) -> impl Iterator<Item = (&DraftKey, &Draft)> {
+        self.drafts.iter()
     }
 
-    /// Iterates over all keys, in no order.
-    pub fn keys(&self) -> impl Iterator<Item = &String> {
-        self.0.keys()
+    /// Returns the text of a form or an editor.
+    pub fn plain(&self, key: &str) -> Option<&str> {
+        self.plain.get(key).map(String::as_str)
     }
 
-    pub fn contains(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+    /// Iterates over the keys of the texts of forms and editors, in no order.
+    pub fn plain_keys(&self) -> impl Iterator<Item = &String> {
+        self.plain.keys()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.drafts.is_empty() && self.plain.is_empty()
     }
 
-    /// Replaces a text, or removes it.
-    pub fn set(&mut self, key: &str, text: Option<SavedText>) {
+    /// Replaces a comment, or removes it.
+    pub fn set_draft(&mut self, key: DraftKey, draft: Option<Draft>) {
+        match draft {
+            Some(draft) => _ = self.drafts.insert(key, draft),
+            None => _ = self.drafts.remove(&key),
+        }
+    }
+
+    /// Replaces the text of a form or an editor, or removes it.
+    pub fn set_plain(&mut self, key: String, text: Option<String>) {
         match text {
-            Some(text) => self.0.insert(key.to_owned(), text),
-            None => self.0.remove(key),
-        };
+            Some(text) => _ = self.plain.insert(key, text),
+            None => _ = self.plain.remove(&key),
+        }
     }
-}
-
-fn comment(text: &SavedText) -> Option<&Draft> {
-    if let SavedText::Comment(draft) = text { Some(draft) } else { None }
 }
 
 #[cfg(test)]
@@ -95,18 +86,23 @@ mod tests {
     use crate::api::Noteable;
 
     #[test]
-    fn what_cannot_be_parsed_is_written_as_it_was() {
-        let draft = Draft { text: "typed".into(), ..Draft::new(Noteable::default()) }.to_json();
-        let later = draft.replacen("\"on\"", "\"off\"", 1);
-        for (key, on_disk, is_comment) in [
-            ("draft a/b!1 5", draft.as_str(), true),
+    fn what_cannot_be_parsed_is_kept_as_it_is() {
+        let on = Noteable::MergeRequest { project: "a/b".into(), iid: 1 };
+        let draft = Draft { text: "typed".into(), ..Draft::new(on.clone()) };
+        let json = draft.to_json();
+        let later = json.replacen("\"on\"", "\"off\"", 1);
+        for (key, on_disk, is_draft) in [
+            ("draft a/b!1 5", json.as_str(), true),
+            ("draft a/b!2 5", &json, false),
             ("draft a/b!1 6", &later, false),
             ("draft a/b!1 7", "{\"on\":", false),
-            ("a form", &draft, false),
+            ("a form", &json, false),
         ] {
-            let texts = Texts::parse(HashMap::from([(key.to_owned(), on_disk.to_owned())]));
-            assert_eq!(texts.get(key).map(SavedText::to_disk).as_deref(), Some(on_disk), "{key}");
-            assert_eq!((texts.comment(key).is_some(), texts.plain(key).is_some()), (is_comment, !is_comment), "{key}");
+            let mut texts = Texts::parse(HashMap::from([(key.to_owned(), on_disk.to_owned())]));
+            assert_eq!(texts.draft(&DraftKey::new(on.clone(), 5)), Some(&draft).filter(|_| is_draft), "{key}");
+            assert_eq!(texts.plain(key), Some(on_disk).filter(|_| !is_draft), "{key}");
+            texts.set_on_disk(key.to_owned(), None);
+            assert!(texts.is_empty(), "{key}");
         }
     }
 }

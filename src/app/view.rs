@@ -8,6 +8,7 @@ use super::outbox::Outbox;
 use super::place_info::PlaceInfo;
 use super::session::Session;
 use super::state::{Recents, Seen, Settings};
+use super::text_key::DraftKey;
 use super::texts::Texts;
 use super::transfer::Transfers;
 use crate::api::groups::{Group, GroupOrProject};
@@ -62,7 +63,7 @@ pub struct View<'a> {
     /// The custom commands that were started.
     pub runs: &'a Runs,
     /// The key of the saved text that is being typed in an overlay.
-    pub writing: Option<&'a str>,
+    pub writing: Option<&'a DraftKey>,
     /// The width and height of the screen.
     pub size: (u16, u16),
     /// The collector of clickable areas, filled by drawing code.

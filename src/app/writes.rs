@@ -4,7 +4,7 @@ use super::action::{Action, Effect, FollowUp};
 use super::context::Cx;
 use super::overlay::AfterEvent;
 use super::past_tense::past_tense;
-use super::texts::SavedText;
+use super::text_key::DraftKey;
 use super::tone::Tone;
 use super::uploads::Attachment;
 use super::{App, reconcile};
@@ -25,11 +25,11 @@ pub(super) struct Pending {
 pub(super) enum KeptKey {
     Nothing,
     /// A saved text: its key, and its content when the write was sent.
-    Kept(String, Option<SavedText>),
+    Kept(String, Option<String>),
     /// A draft of the outbox.
-    Draft(String),
+    Draft(DraftKey),
     /// A file of a draft of the outbox, which is uploaded before the draft is sent.
-    Attachment(String, Attachment),
+    Attachment(DraftKey, Attachment),
 }
 
 impl KeptKey {
@@ -62,7 +62,7 @@ impl Writes {
 impl App {
     pub(super) fn carrying(&self, key: Option<String>) -> KeptKey {
         key.map_or(KeptKey::Nothing, |key| {
-            let text = self.saved.drafts.get(&key).cloned();
+            let text = self.saved.drafts.plain(&key).map(str::to_owned);
             KeptKey::Kept(key, text)
         })
     }
@@ -127,7 +127,7 @@ impl App {
             Ok(_) => {
                 // A text that was edited after the write was sent is kept.
                 if let KeptKey::Kept(key, sent) = &pending.carries
-                    && self.saved.drafts.get(key) == sent.as_ref()
+                    && self.saved.drafts.plain(key) == sent.as_deref()
                 {
                     self.act(Action::SaveText(key.clone(), None), effects);
                 }

@@ -258,7 +258,7 @@ impl TextSource for TagSource {
             ("", None) => "lightweight",
             _ => "annotated",
         };
-        let kept = view.drafts.contains(&forms::refs::release_key(&self.project, &tag.name));
+        let kept = view.drafts.plain(&forms::refs::release_key(&self.project, &tag.name)).is_some();
         (sanitize(&tag.name).into_owned(), if kept { format!("{kind}, draft saved") } else { kind.to_owned() })
     }
 

@@ -15,7 +15,7 @@ use crate::parts::conversation::{Content, Conversation, Head, ListStatus, UnderC
 use crate::parts::illustrated_text::IllustratedText;
 use crate::parts::links::{self, Link};
 use crate::parts::reactions::Reactions;
-use crate::parts::review::drafts::{CommentTarget, Drafts};
+use crate::parts::review::drafts::{CommentTarget, DraftId, Drafts};
 use crate::parts::review::threads;
 use crate::store::{Load, Rows, Want};
 use crate::ui::doc::DocLine;
@@ -42,7 +42,7 @@ pub enum NoteOrDraft<'a> {
     /// A note by a user.
     Note(&'a Note),
     /// An unsent draft, by its key.
-    Draft(&'a str),
+    Draft(&'a DraftId),
 }
 
 impl Notes {
@@ -191,7 +191,7 @@ impl Notes {
     pub fn at_cursor<'a>(&'a self, view: &View<'a>) -> Option<NoteOrDraft<'a>> {
         match self.conversation.at_cursor() {
             UnderCursor::Note(index) => self.rows(view)?.get(index).map(NoteOrDraft::Note),
-            UnderCursor::Draft(index) => self.drafts.drafts().get(index).map(|(key, _)| NoteOrDraft::Draft(key)),
+            UnderCursor::Draft(index) => self.drafts.drafts().get(index).map(|(id, _)| NoteOrDraft::Draft(id)),
             UnderCursor::Head(_) | UnderCursor::System | UnderCursor::Other => None,
         }
     }
@@ -229,7 +229,7 @@ impl Notes {
     /// Opens the composer for the thread or the draft under the cursor, else for the object.
     pub fn comment_here(&self, cx: &mut Cx) {
         match self.at_cursor(&cx.view) {
-            Some(NoteOrDraft::Draft(key)) => self.drafts.open(key, cx),
+            Some(NoteOrDraft::Draft(id)) => self.drafts.open(id, cx),
             item => self.comment(item.is_some(), cx),
         }
     }
@@ -298,7 +298,7 @@ impl Notes {
         let Some(on) = self.on.clone() else { return };
         match self.at_cursor(&cx.view) {
             Some(NoteOrDraft::Note(note)) => self.drafts.edit(on, note.id, "", &note.body, cx),
-            Some(NoteOrDraft::Draft(key)) => self.drafts.open(key, cx),
+            Some(NoteOrDraft::Draft(id)) => self.drafts.open(id, cx),
             None => {}
         }
     }
@@ -312,7 +312,7 @@ impl Notes {
                 let question = format!("Delete your comment \"{}\"? This cannot be undone.", text::sanitize(&excerpt));
                 cx.act(App::confirm("Delete comment", question, Action::Send(write)));
             }
-            Some(NoteOrDraft::Draft(key)) => self.drafts.confirm_delete_by_key(key, cx),
+            Some(NoteOrDraft::Draft(id)) => self.drafts.confirm_delete(id, cx),
             None => {}
         }
     }

@@ -15,6 +15,7 @@ use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
 use labscope::app::session::{CustomSection, OtherServer, Session};
 use labscope::app::state::{Kept, State, StateFile};
+use labscope::app::text_key::DraftKey;
 use labscope::app::transfer::TransferSpec;
 use labscope::app::{App, Entry, Place, Setup};
 use labscope::domain::parts::{Parts, Step};
@@ -323,7 +324,7 @@ pub struct Harness {
     /// Claims of another program, by key on disk.
     pub claims: HashMap<String, Claim>,
     /// Replies about claimed drafts that have yet to be delivered.
-    claimed: VecDeque<(String, Claim)>,
+    claimed: VecDeque<(DraftKey, Claim)>,
     /// The kept texts, by key.
     pub kept: HashMap<String, String>,
     /// The state of each account, as written last.

@@ -647,12 +647,12 @@ async fn uncertain_drafts_are_resolved_at_startup_in_any_place() {
     assert_eq!((posts(&harness).len(), harness.app.draft("draft acme/rocket-ui!42 1")), (0, None));
 }
 
-/// Starts the program with drafts on one target, given as text and sending state.
-fn started(on: &Value, drafts: &[(&str, Value)]) -> Harness {
+/// Starts the program with drafts on one target, whose name is part of their keys, given as text and sending state.
+fn started((on, name): (&Value, &str), drafts: &[(&str, Value)]) -> Harness {
     let mut begin = Begin::at(Place::new("projects")).size(120, 30);
     for (number, (words, state)) in drafts.iter().enumerate() {
         let draft = json!({"on": on, "text": words, "state": state}).to_string();
-        begin.drafts.insert(format!("@ada draft {number}"), draft);
+        begin.drafts.insert(format!("@ada draft {name} {number}"), draft);
     }
     begin.account = "ada".into();
     let mut harness = begin.open();
@@ -664,7 +664,7 @@ fn started(on: &Value, drafts: &[(&str, Value)]) -> Harness {
 async fn an_arrived_note_is_found_behind_any_number_of_later_notes() {
     let lost = |before: u64| json!({"unknown": {"before": before, "why": "The server did not answer"}});
     let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
-    let mut harness = started(&on, &[("There.", lost(755)), ("Of before.", lost(755))]);
+    let mut harness = started((&on, "acme/rocket-ui!42"), &[("There.", lost(755)), ("Of before.", lost(755))]);
     let words = |id: u64| match id {
         760 => ("ada", "There."),
         755 => ("ada", "Of before."),
@@ -672,8 +672,8 @@ async fn an_arrived_note_is_found_behind_any_number_of_later_notes() {
     };
     let notes: Vec<Value> = (700..=1000).rev().map(|id| note(id, words(id).0, words(id).1)).collect();
     harness.reply(&format!("{MR}/notes"), notes).settle().await;
-    assert_eq!(harness.app.draft("draft 0"), None, "it is on the third page");
-    let left = harness.app.draft("draft 1").expect("the note that says the same is older");
+    assert_eq!(harness.app.draft("draft acme/rocket-ui!42 0"), None, "it is on the third page");
+    let left = harness.app.draft("draft acme/rocket-ui!42 1").expect("the note that says the same is older");
     assert!(left.contains("it has not arrived"), "{left}");
 }
 
@@ -681,7 +681,8 @@ async fn an_arrived_note_is_found_behind_any_number_of_later_notes() {
 async fn arrived_commit_comments_are_counted_on_all_pages() {
     let lost = |before: u64| json!({"unknown": {"before": before, "why": "The server did not answer"}});
     let on = json!({"commit": {"project": "acme/rocket-ui", "sha": HEAD}});
-    let mut harness = started(&on, &[("There.", lost(0)), ("Of before.", lost(1))]);
+    let name = format!("acme/rocket-ui@{HEAD}");
+    let mut harness = started((&on, &name), &[("There.", lost(0)), ("Of before.", lost(1))]);
     let texts = std::iter::repeat_n("Other words.", 240).chain(["Of before.", "There."]);
     let comment = |(second, words): (usize, &str)| {
         let when = format!("2026-06-01T12:{:02}:{:02}Z", second / 60, second % 60);
@@ -690,8 +691,8 @@ async fn arrived_commit_comments_are_counted_on_all_pages() {
     let comments: Vec<Value> = texts.enumerate().map(comment).collect();
     let list = format!("GET /projects/acme%2Frocket-ui/repository/commits/{HEAD}/comments");
     harness.reply(&list, comments).settle().await;
-    assert_eq!(harness.app.draft("draft 0"), None, "it is on the third page");
-    let left = harness.app.draft("draft 1").expect("there is no more of it than before");
+    assert_eq!(harness.app.draft(&format!("draft {name} 0")), None, "it is on the third page");
+    let left = harness.app.draft(&format!("draft {name} 1")).expect("there is no more of it than before");
     assert!(left.contains("it has not arrived"), "{left}");
 }
 

@@ -371,7 +371,8 @@ fn same(shown: &str, sent: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::texts::{SavedText, Texts};
+    use crate::app::text_key::DraftKey;
+    use crate::app::texts::Texts;
     use jiff::Timestamp;
 
     fn thing() -> Noteable {
@@ -390,12 +391,12 @@ mod tests {
     #[test]
     fn draft_keys_are_unique_per_object() {
         let mut texts = Texts::default();
-        let add = |texts: &mut Texts, key: &str| {
-            texts.set(key, Some(SavedText::Comment(Box::new(Draft::new(thing())))));
+        let add = |texts: &mut Texts, key: &DraftKey| {
+            texts.set_draft(key.clone(), Some(Draft::new(key.on().clone())));
         };
         let first = thing().new_key(&texts, Timestamp::UNIX_EPOCH);
         add(&mut texts, &first);
-        add(&mut texts, "draft a/b!41 9");
+        add(&mut texts, &DraftKey::new(Noteable::MergeRequest { project: "a/b".into(), iid: 41 }, 9));
         let second = thing().new_key(&texts, Timestamp::UNIX_EPOCH);
         assert_ne!(
             first,
@@ -403,7 +404,7 @@ mod tests {
             "another program takes another one"
         );
         add(&mut texts, &second);
-        let keys: Vec<&String> = thing().drafts(&texts).into_iter().map(|(key, _)| key).collect();
+        let keys: Vec<&DraftKey> = thing().drafts(&texts).into_iter().map(|(key, _)| key).collect();
         assert_eq!(keys, [&first, &second]);
     }
 

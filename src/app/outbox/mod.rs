@@ -15,6 +15,7 @@ pub use noteable::NoteNow;
 pub use position::DiffPosition;
 
 use super::past_tense::past_tense;
+use super::text_key::DraftKey;
 use super::tone::Tone;
 use crate::api::{Error, Fault, Noteable};
 use jiff::{SignedDuration, Timestamp};
@@ -67,18 +68,18 @@ pub enum Claimed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Makes sure that no other process sends the draft.
-    Claim(String),
+    Claim(DraftKey),
     /// Checks the server for the draft.
-    Check(String),
+    Check(DraftKey),
     /// Sends the draft.
-    Send(String),
+    Send(DraftKey),
     /// Saves the state of the draft.
-    Keep(String, State),
+    Keep(DraftKey, State),
     /// Reports that somebody else changed the note, with its current text; the draft replaces that only if it is sent
     /// again.
-    Conflict(String, String),
+    Conflict(DraftKey, String),
     /// Deletes the draft, because the server has it.
-    Drop(String),
+    Drop(DraftKey),
     /// Shows a message to the user.
     Say(Tone, String),
 }
@@ -100,9 +101,7 @@ pub enum Progress {
 
 #[derive(Clone, Debug)]
 struct Job {
-    key: String,
-    /// The object of the comment: the newest note of one object says nothing about another object.
-    on: Noteable,
+    key: DraftKey,
     /// A description of the write, as in "could not {what}".
     what: String,
     /// Whether to only find out if the draft arrived, without sending it.
@@ -140,36 +139,35 @@ pub struct Outbox {
     current: Option<(Job, Progress)>,
     /// The time before which nothing is done.
     paused: Option<Timestamp>,
-    /// The ID of the newest note of an object, while that is known.
+    /// The ID of the newest note of an object, while that is known: it says nothing about other objects.
     newest: Option<(Noteable, u64)>,
     tally: BatchSummary,
     /// The drafts that the server has by now.
-    sent: HashSet<String>,
+    sent: HashSet<DraftKey>,
 }
 
 impl Outbox {
     /// Queues a draft to be sent; a draft that is queued already keeps its place.
-    pub fn post(&mut self, key: &str, draft: &Draft) {
+    pub fn post(&mut self, key: &DraftKey, draft: &Draft) {
         self.enqueue(key, draft, false);
     }
 
     /// Queues a draft that may have arrived, to find out whether it did.
-    pub fn check(&mut self, key: &str, draft: &Draft) {
+    pub fn check(&mut self, key: &DraftKey, draft: &Draft) {
         if draft.state.before().is_some() || draft.verdict.is_some() {
             self.enqueue(key, draft, true);
         }
     }
 
-    fn enqueue(&mut self, key: &str, draft: &Draft, check_only: bool) {
-        if let Some(job) = self.queue.iter_mut().find(|job| job.key == key) {
+    fn enqueue(&mut self, key: &DraftKey, draft: &Draft, check_only: bool) {
+        if let Some(job) = self.queue.iter_mut().find(|job| job.key == *key) {
             job.check_only &= check_only;
-        } else if self.current.as_ref().is_none_or(|(job, _)| job.key != key) {
+        } else if self.current.as_ref().is_none_or(|(job, _)| job.key != *key) {
             let what = draft.write().what;
-            let (on, is_verdict) = (draft.on.clone(), draft.verdict.is_some());
+            let is_verdict = draft.verdict.is_some();
             let checks_first = draft.edits.is_some() || draft.draft_note.is_some() || is_verdict;
             self.queue.push_back(Job {
-                key: key.to_owned(),
-                on,
+                key: key.clone(),
                 what,
                 check_only,
                 failed: 0,
@@ -189,15 +187,15 @@ impl Outbox {
     }
 
     /// Returns whether the server has the draft with that key by now.
-    pub fn has_sent(&self, key: &str) -> bool {
+    pub fn has_sent(&self, key: &DraftKey) -> bool {
         self.sent.contains(key)
     }
 
     /// Returns the progress of a draft; `None` if it is not in the outbox.
-    pub fn progress(&self, key: &str) -> Option<Progress> {
+    pub fn progress(&self, key: &DraftKey) -> Option<Progress> {
         match &self.current {
-            Some((job, progress)) if job.key == key => Some(*progress),
-            _ => self.queue.iter().any(|job| job.key == key).then_some(Progress::Waiting),
+            Some((job, progress)) if job.key == *key => Some(*progress),
+            _ => self.queue.iter().any(|job| job.key == *key).then_some(Progress::Waiting),
         }
     }
 
@@ -207,8 +205,8 @@ impl Outbox {
     }
 
     /// Returns the draft that the server is being checked for.
-    pub fn checking(&self) -> Option<&str> {
-        self.current.as_ref().filter(|(_, progress)| *progress == Progress::Checking).map(|(job, _)| job.key.as_str())
+    pub fn checking(&self) -> Option<&DraftKey> {
+        self.current.as_ref().filter(|(_, progress)| *progress == Progress::Checking).map(|(job, _)| &job.key)
     }
 
     /// Returns the time at which there is something to do again, if that depends only on time.
@@ -217,7 +215,7 @@ impl Outbox {
     }
 
     /// Starts with the next draft in the queue, if no other is in progress.
-    pub fn begin(&mut self, now: Timestamp, is_kept: impl Fn(&str) -> bool) -> Vec<Step> {
+    pub fn begin(&mut self, now: Timestamp, is_kept: impl Fn(&DraftKey) -> bool) -> Vec<Step> {
         if self.current.is_some() || self.paused.is_some_and(|until| now < until) {
             return Vec::new();
         }
@@ -235,14 +233,14 @@ impl Outbox {
     }
 
     /// Returns whether the draft `key` is the current one, before anything of it was sent.
-    fn is_preparing(&self, key: &str) -> bool {
+    fn is_preparing(&self, key: &DraftKey) -> bool {
         let before = |progress| matches!(progress, Progress::Claiming | Progress::Uploading);
-        self.current.as_ref().is_some_and(|(job, progress)| job.key == key && before(*progress))
+        self.current.as_ref().is_some_and(|(job, progress)| job.key == *key && before(*progress))
     }
 
     /// Starts to upload the files of the draft `key`, which this process may send. Returns `false` if the draft is not
     /// to be sent, or no longer.
-    pub fn begin_upload(&mut self, key: &str) -> bool {
+    pub fn begin_upload(&mut self, key: &DraftKey) -> bool {
         let is_it = self.is_preparing(key);
         match &mut self.current {
             Some((job, progress)) if is_it && !job.check_only => {
@@ -254,7 +252,7 @@ impl Outbox {
     }
 
     /// Handles a file of the draft `key` that was not uploaded, for this reason: the draft is not sent.
-    pub fn upload_failed(&mut self, key: &str, why: String, state: &State) -> Vec<Step> {
+    pub fn upload_failed(&mut self, key: &DraftKey, why: String, state: &State) -> Vec<Step> {
         if !self.is_preparing(key) {
             return Vec::new();
         }
@@ -264,7 +262,7 @@ impl Outbox {
     }
 
     /// Handles the answer to whether this process may send the draft `key`.
-    pub fn claimed(&mut self, key: &str, claimed: Claimed) -> Vec<Step> {
+    pub fn claimed(&mut self, key: &DraftKey, claimed: Claimed) -> Vec<Step> {
         if !self.is_preparing(key) {
             return Vec::new();
         }
@@ -273,7 +271,7 @@ impl Outbox {
         match claimed {
             Claimed::Ours(state) => {
                 let uncertain = state.before().is_some();
-                let mark = self.newest.as_ref().filter(|(on, _)| *on == job.on).map(|(_, mark)| *mark);
+                let mark = self.newest.as_ref().filter(|(on, _)| on == job.key.on()).map(|(_, mark)| *mark);
                 match mark.filter(|_| !uncertain && !job.checks_first) {
                     Some(mark) => {
                         self.current = Some((job, Progress::Sending));
@@ -361,7 +359,7 @@ impl Outbox {
     }
 
     /// Handles the deletion of the draft `key` before it was sent.
-    pub fn forget_claim(&mut self, key: &str) {
+    pub fn forget_claim(&mut self, key: &DraftKey) {
         if self.is_preparing(key) {
             self.current = None;
         }
@@ -391,7 +389,7 @@ impl Outbox {
         }
         let why = reason(error);
         self.count(&job, Some(&why));
-        self.give_up_for(error, &job.on);
+        self.give_up_for(error, job.key.on());
         let state = match state {
             // A server that cannot be reached now is checked again later.
             State::Sending { before } | State::Unknown { before, .. } if error.is_temporary() => {
@@ -427,7 +425,7 @@ impl Outbox {
             Ok(number) => {
                 // The ID of an edited note or of a draft note says nothing about the newest note.
                 if !job.checks_first {
-                    self.newest = (number > 0).then(|| (job.on.clone(), number));
+                    self.newest = (number > 0).then(|| (job.key.on().clone(), number));
                 }
                 self.count(&job, None);
                 return vec![Step::Drop(job.key)];
@@ -455,7 +453,7 @@ impl Outbox {
             | Fault::Disk(_)
             | Fault::ReadOnly => {
                 self.count(&job, Some(&why));
-                self.give_up_for(error, &job.on);
+                self.give_up_for(error, job.key.on());
                 vec![Step::Keep(key, State::Failed { why, before: None })]
             }
             // The comment may or may not have arrived.
@@ -480,7 +478,7 @@ impl Outbox {
         let before = self.queue.len();
         match error.fault {
             Fault::Unauthorized(_) | Fault::ReadOnly => self.queue.clear(),
-            Fault::Denied(_) | Fault::Missing(_) | Fault::Unsupported(_) => self.queue.retain(|job| job.on != *on),
+            Fault::Denied(_) | Fault::Missing(_) | Fault::Unsupported(_) => self.queue.retain(|job| job.key.on() != on),
             // A server that cannot be reached for one comment cannot be reached for the others.
             _ if error.is_temporary() => self.queue.clear(),
             _ => {}

@@ -5,7 +5,7 @@ use crate::api::draft_notes::ListDraftNotes;
 use crate::api::notes::{DeleteNote, GetNote, ListNotes, NewPosition, Note, NoteReply, UpdateNote};
 use crate::api::{Endpoint, Error, Id, Noteable};
 use crate::app::outbox::Draft;
-use crate::app::text_key::DraftKeys;
+use crate::app::text_key::DraftKey;
 use crate::app::texts::Texts;
 use crate::app::view::View;
 use crate::store::{Load, Rows, Write};
@@ -64,27 +64,18 @@ impl Noteable {
 
     /// Returns a key for another draft, sorted after those that are saved: it contains the time and random digits, so
     /// that two processes never use the same key.
-    pub fn new_key(&self, texts: &Texts, now: Timestamp) -> String {
-        let keys = DraftKeys::on(self);
-        let numbers = texts.keys().filter_map(|key| keys.number(key));
+    pub fn new_key(&self, texts: &Texts, now: Timestamp) -> DraftKey {
+        let last = self.drafts(texts).last().map(|(key, _)| key.number().saturating_add(1));
         let chance = RandomState::new().build_hasher().finish() % 100_000;
         let number = u64::try_from(now.as_millisecond()).unwrap_or(0).saturating_mul(100_000).saturating_add(chance);
-        keys.key(number.max(numbers.max().unwrap_or(0).saturating_add(1)))
-    }
-
-    /// Returns the key after a key of [`Noteable::new_key`], for a draft that belongs to the same review.
-    pub fn key_after(&self, key: &str) -> String {
-        let keys = DraftKeys::on(self);
-        keys.key(keys.number(key).unwrap_or_default().saturating_add(1))
+        DraftKey::new(self.clone(), number.max(last.unwrap_or(0)))
     }
 
     /// Returns its drafts among all saved texts, with their keys, oldest first.
-    pub fn drafts<'a>(&self, texts: &'a Texts) -> Vec<(&'a String, &'a Draft)> {
-        let keys = DraftKeys::on(self);
-        let own = texts.comments().filter_map(|(key, draft)| Some((keys.number(key)?, key, draft)));
-        let mut drafts: Vec<(u64, &String, &Draft)> = own.collect();
-        drafts.sort_unstable_by_key(|(number, key, _)| (*number, *key));
-        drafts.into_iter().map(|(_, key, draft)| (key, draft)).collect()
+    pub fn drafts<'a>(&self, texts: &'a Texts) -> Vec<(&'a DraftKey, &'a Draft)> {
+        let mut drafts: Vec<(&DraftKey, &Draft)> = texts.drafts().filter(|(key, _)| key.on() == self).collect();
+        drafts.sort_unstable_by_key(|(key, _)| key.number());
+        drafts
     }
 
     /// Returns the request for its threads; `None` if it has none, or if the server does not support them, as far as is

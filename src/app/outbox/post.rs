@@ -11,7 +11,7 @@ use crate::api::notes::{DeleteNote, Note, NoteReply};
 use crate::api::{Error, Fault, Noteable};
 use crate::app::App;
 use crate::app::action::{Action, Effect, ReviewSubmission};
-use crate::app::texts::SavedText;
+use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
 use crate::app::uploads::{self, Attachment};
 use crate::app::view::View;
@@ -189,7 +189,7 @@ fn unknown_command<'t>(draft: &'t Draft, reply: &Value) -> Option<&'t str> {
 
 impl App {
     /// Queues drafts to be sent.
-    pub(in crate::app) fn post(&mut self, keys: &[String]) {
+    pub(in crate::app) fn post(&mut self, keys: &[DraftKey]) {
         for key in keys {
             if let Some(draft) = self.saved.draft(key) {
                 self.outbox.post(key, draft);
@@ -198,7 +198,7 @@ impl App {
     }
 
     /// Finds out whether drafts that were sent have arrived.
-    pub(in crate::app) fn check_drafts(&mut self, keys: &[String]) {
+    pub(in crate::app) fn check_drafts(&mut self, keys: &[DraftKey]) {
         for key in keys {
             if let Some(draft) = self.saved.draft(key) {
                 self.outbox.check(key, draft);
@@ -209,7 +209,7 @@ impl App {
     /// Does the same for all drafts, once it is known whose notes are the user's own.
     pub(in crate::app) fn check_all_drafts(&mut self) {
         if !self.session.offline {
-            let keys: Vec<String> = self.saved.drafts.comments().map(|(key, _)| key.clone()).collect();
+            let keys: Vec<DraftKey> = self.saved.drafts.drafts().map(|(key, _)| key.clone()).collect();
             self.check_drafts(&keys);
         }
     }
@@ -227,20 +227,20 @@ impl App {
             // It replaces a verdict of this merge request that was not sent.
             let before = draft.on.drafts(&self.saved.drafts).into_iter().filter(|(_, known)| known.verdict.is_some());
             let before = before.filter(|(key, _)| self.outbox.progress(key).is_none());
-            let before: Vec<String> = before.map(|(key, _)| key.clone()).collect();
+            let before: Vec<DraftKey> = before.map(|(key, _)| key.clone()).collect();
             for key in before {
-                self.act(Action::SaveText(key, None), effects);
+                self.act(Action::DeleteDraft(key), effects);
             }
-            self.act(Action::SaveComment(key, Box::new(draft)), effects);
+            self.act(Action::SaveDraft(key, Box::new(draft)), effects);
         }
-        keys.retain(|key| self.saved.drafts.contains(key));
-        let unsent = |key: &String| {
+        keys.retain(|key| self.saved.draft(key).is_some());
+        let unsent = |key: &DraftKey| {
             let draft = self.saved.draft(key)?;
             // A comment that may have arrived is looked for in the form in which it was sent.
             let waits = self.outbox.progress(key).is_none() && draft.state.before().is_none();
             waits.then(|| (key.clone(), draft.clone()))
         };
-        let mut drafts: Vec<(String, Draft)> = keys.iter().filter_map(unsent).collect();
+        let mut drafts: Vec<(DraftKey, Draft)> = keys.iter().filter_map(unsent).collect();
         for (_, draft) in &mut drafts {
             let has_place = draft.position.is_some() || draft.thread.is_some();
             if as_draft_notes && has_place && draft.edits.is_none() && draft.draft_note.is_none() {
@@ -255,7 +255,7 @@ impl App {
         }
         for (key, mut draft) in drafts {
             draft.state = State::Kept;
-            self.act(Action::SaveComment(key, Box::new(draft)), effects);
+            self.act(Action::SaveDraft(key, Box::new(draft)), effects);
         }
         self.post(&keys);
         self.after_sending.extend(then.map(|then| (keys, *then)));
@@ -267,7 +267,7 @@ impl App {
         for (keys, then) in std::mem::take(&mut self.after_sending) {
             if keys.iter().any(|key| self.outbox.progress(key).is_some()) {
                 self.after_sending.push((keys, then));
-            } else if keys.iter().all(|key| self.outbox.has_sent(key) || !self.saved.drafts.contains(key)) {
+            } else if keys.iter().all(|key| self.outbox.has_sent(key) || self.saved.draft(key).is_none()) {
                 self.act(then, effects);
             } else {
                 let words = "Review not submitted: some of its comments could not be sent. ‹mr.drafts› lists them.";
@@ -285,7 +285,7 @@ impl App {
     fn process_queue(&mut self, effects: &mut Vec<Effect>) {
         // Each iteration takes a draft off the queue, or waits.
         for _ in 0..100 {
-            let checking = self.outbox.checking().map(str::to_owned);
+            let checking = self.outbox.checking().cloned();
             let was_checking = checking.is_some();
             let steps = match checking {
                 Some(key) => {
@@ -316,7 +316,7 @@ impl App {
     fn step(&mut self, step: Step, effects: &mut Vec<Effect>) {
         match step {
             Step::Claim(key) => {
-                let on_disk = self.saved.key_on_disk(&key);
+                let on_disk = self.saved.key_on_disk(&key.to_string());
                 effects.push(Effect::Claim(key, on_disk));
             }
             Step::Check(key) => {
@@ -331,14 +331,14 @@ impl App {
             }
             Step::Keep(key, state) => {
                 if let Some(draft) = self.saved.draft(&key).cloned() {
-                    self.act(Action::SaveComment(key, Box::new(Draft { state, ..draft })), effects);
+                    self.act(Action::SaveDraft(key, Box::new(Draft { state, ..draft })), effects);
                 }
             }
             Step::Conflict(key, now) => {
                 if let Some(draft) = self.saved.draft(&key).cloned() {
                     let why = "Somebody else has changed the comment; send again to overwrite it".to_owned();
                     let kept = Draft { state: State::Failed { why, before: None }, base: Some(now), ..draft };
-                    self.act(Action::SaveComment(key, Box::new(kept)), effects);
+                    self.act(Action::SaveDraft(key, Box::new(kept)), effects);
                 }
             }
             Step::Drop(key) => {
@@ -347,14 +347,14 @@ impl App {
                     self.store.invalidate(&draft.write());
                     self.publish(&draft, effects);
                 }
-                self.act(Action::SaveText(key, None), effects);
+                self.act(Action::DeleteDraft(key), effects);
             }
             Step::Say(tone, words) => self.say(tone, words),
         }
     }
 
     /// Handles the answer to whether this process may send the draft `key`. The draft on disk takes precedence.
-    pub(in crate::app) fn on_claimed(&mut self, key: &str, claim: Claim, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn on_claimed(&mut self, key: &DraftKey, claim: Claim, effects: &mut Vec<Effect>) {
         let Some(known) = self.saved.draft(key).cloned() else {
             return self.outbox.forget_claim(key);
         };
@@ -366,7 +366,7 @@ impl App {
                 Some(there) => {
                     let same = there.body() == known.body() && there.edits == known.edits;
                     let state = there.state.clone();
-                    self.saved.drafts.set(key, Some(SavedText::Comment(Box::new(there))));
+                    self.saved.drafts.set_draft(key.clone(), Some(there));
                     if same { Claimed::Ours(state) } else { Claimed::Other }
                 }
             },
@@ -378,14 +378,14 @@ impl App {
     }
 
     /// Continues with the draft `key` once it is known who may send it, and its files are uploaded.
-    fn proceed(&mut self, key: &str, claimed: Claimed, effects: &mut Vec<Effect>) {
+    fn proceed(&mut self, key: &DraftKey, claimed: Claimed, effects: &mut Vec<Effect>) {
         for step in self.outbox.claimed(key, claimed) {
             self.step(step, effects);
         }
     }
 
     /// Uploads the next file of the draft `key`. Returns `false` if there is none left.
-    fn upload_next(&mut self, key: &str, effects: &mut Vec<Effect>) -> bool {
+    fn upload_next(&mut self, key: &DraftKey, effects: &mut Vec<Effect>) -> bool {
         let draft = self.saved.draft(key).filter(|draft| !draft.attachments.is_empty());
         let Some((on, attachment)) = draft.and_then(|draft| Some((&draft.on, draft.attachments.first()?.clone())))
         else {
@@ -393,7 +393,7 @@ impl App {
         };
         let Some(project) = on.project().cloned().filter(|_| self.outbox.begin_upload(key)) else { return false };
         let write = uploads::write(&project, PathBuf::from(&attachment.path));
-        self.send(write, KeptKey::Attachment(key.to_owned(), attachment), None, effects);
+        self.send(write, KeptKey::Attachment(key.clone(), attachment), None, effects);
         true
     }
 
@@ -401,7 +401,7 @@ impl App {
     /// happens.
     pub(in crate::app) fn attached(
         &mut self,
-        key: &str,
+        key: &DraftKey,
         attachment: &Attachment,
         outcome: &Result<Value, Error>,
         effects: &mut Vec<Effect>,
@@ -412,7 +412,7 @@ impl App {
                 draft.text = draft.text.replacen(&attachment.mark, &markdown, 1);
                 draft.attachments.retain(|other| other != attachment);
                 let state = draft.state.clone();
-                self.act(Action::SaveComment(key.to_owned(), Box::new(draft)), effects);
+                self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);
                 if !self.upload_next(key, effects) {
                     self.proceed(key, Claimed::Ours(state), effects);
                 }
@@ -427,7 +427,7 @@ impl App {
 
     /// Handles the refusal of the draft `key`: if its thread, or being a draft note, was the problem, that is left out
     /// the next time.
-    fn refused(&mut self, key: &str, error: &Error, effects: &mut Vec<Effect>) {
+    fn refused(&mut self, key: &DraftKey, error: &Error, effects: &mut Vec<Effect>) {
         let Some(mut draft) = self.saved.draft(key).cloned() else { return };
         let next = match (&error.fault, &draft.draft_note, &draft.thread) {
             (Fault::Unsupported(_), Some(DraftNoteChange::Create), _)
@@ -445,7 +445,7 @@ impl App {
         if let State::Failed { why, .. } = &mut draft.state {
             *why = format!("{}; {next}", why.trim_end_matches('.'));
         }
-        self.act(Action::SaveComment(key.to_owned(), Box::new(draft)), effects);
+        self.act(Action::SaveDraft(key.clone(), Box::new(draft)), effects);
     }
 
     /// Publishes the draft note that `draft` changed, if that is wanted.
@@ -487,7 +487,12 @@ impl App {
     }
 
     /// Handles the end of the write that sent the draft `key`.
-    pub(in crate::app) fn delivered(&mut self, key: &str, outcome: &Result<Value, Error>, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn delivered(
+        &mut self,
+        key: &DraftKey,
+        outcome: &Result<Value, Error>,
+        effects: &mut Vec<Effect>,
+    ) {
         let draft = self.saved.draft(key).cloned();
         if let (Ok(reply), Some(draft)) = (outcome, &draft) {
             self.take_summary(draft, reply, effects);

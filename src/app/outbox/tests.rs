@@ -19,15 +19,16 @@ enum ServerBehavior {
 /// A server, a disk and an outbox.
 struct World {
     outbox: Outbox,
-    disk: BTreeMap<String, State>,
-    /// The bodies that the server has, by key, in order; their IDs count from 1.
-    server: Vec<String>,
+    /// The drafts on disk, by their numbers.
+    disk: BTreeMap<u64, State>,
+    /// The comments that the server has, by the numbers of their drafts, in order; their IDs count from 1.
+    server: Vec<u64>,
     script: VecDeque<ServerBehavior>,
-    calls: Vec<String>,
+    calls: Vec<u64>,
     looks: usize,
     said: Vec<String>,
     /// The claims of another process.
-    elsewhere: BTreeMap<String, Claimed>,
+    elsewhere: BTreeMap<u64, Claimed>,
     /// The number of checks that fail, and the error.
     unseen: usize,
     look_fault: fn() -> Fault,
@@ -38,13 +39,17 @@ fn thing() -> Noteable {
     Noteable::MergeRequest { project: "a/b".into(), iid: 1 }
 }
 
+fn key(number: u64) -> DraftKey {
+    DraftKey::new(thing(), number)
+}
+
 impl World {
-    fn new(count: usize, script: impl IntoIterator<Item = ServerBehavior>) -> World {
-        let disk = (0..count).map(|n| (format!("{n}"), State::Kept)).collect();
+    fn new(count: u64, script: impl IntoIterator<Item = ServerBehavior>) -> World {
+        let disk = (0..count).map(|number| (number, State::Kept)).collect();
         World {
             outbox: Outbox::default(),
             disk,
-            server: vec!["of before".into()],
+            server: vec![u64::MAX],
             script: script.into_iter().collect(),
             calls: Vec::new(),
             looks: 0,
@@ -57,15 +62,15 @@ impl World {
     }
 
     fn post_all(&mut self) -> &mut World {
-        for key in self.disk.keys().cloned().collect::<Vec<_>>() {
-            self.outbox.post(&key, &Draft::new(thing()));
+        for number in self.disk.keys() {
+            self.outbox.post(&key(*number), &Draft::new(thing()));
         }
         self
     }
 
     fn check_all_drafts(&mut self) -> &mut World {
-        for (key, state) in self.disk.clone() {
-            self.outbox.check(&key, &Draft { state, ..Draft::new(thing()) });
+        for (number, state) in self.disk.clone() {
+            self.outbox.check(&key(number), &Draft { state, ..Draft::new(thing()) });
         }
         self
     }
@@ -78,7 +83,7 @@ impl World {
                 if let Some(wake) = self.outbox.wake() {
                     self.now = self.now.max(wake);
                 }
-                let begun = self.outbox.begin(self.now, |key| self.disk.contains_key(key));
+                let begun = self.outbox.begin(self.now, |key| self.disk.contains_key(&key.number()));
                 if begun.is_empty() {
                     break;
                 }
@@ -87,39 +92,39 @@ impl World {
             };
             match step {
                 Step::Claim(key) => {
-                    let claimed = match self.elsewhere.get(&key) {
+                    let claimed = match self.elsewhere.get(&key.number()) {
                         Some(claimed) => claimed.clone(),
-                        None => Claimed::Ours(self.disk[&key].clone()),
+                        None => Claimed::Ours(self.disk[&key.number()].clone()),
                     };
                     steps.extend(self.outbox.claimed(&key, claimed));
                 }
                 Step::Check(_) if self.unseen > 0 => {
                     self.unseen -= 1;
-                    let Some(key) = self.outbox.checking().map(str::to_owned) else { continue };
+                    let Some(key) = self.outbox.checking().cloned() else { continue };
                     let error = Error { tried: "GET".into(), fault: (self.look_fault)() };
-                    steps.extend(self.outbox.check_failed(&error, &self.disk[&key].clone(), self.now));
+                    steps.extend(self.outbox.check_failed(&error, &self.disk[&key.number()].clone(), self.now));
                 }
-                Step::Keep(key, state) => _ = self.disk.insert(key, state),
-                Step::Drop(key) => _ = self.disk.remove(&key),
+                Step::Keep(key, state) => _ = self.disk.insert(key.number(), state),
+                Step::Drop(key) => _ = self.disk.remove(&key.number()),
                 Step::Say(_, words) => self.said.push(words),
                 Step::Conflict(key, now) => self.said.push(format!("{key} says {now} by now")),
                 Step::Check(key) => {
                     self.looks += 1;
-                    let state = self.disk[&key].clone();
+                    let state = self.disk[&key.number()].clone();
                     let before = state.before().map_or(self.server.len(), |before| before as usize);
-                    let arrived = self.server.get(before..).unwrap_or_default().contains(&key);
+                    let arrived = self.server.get(before..).unwrap_or_default().contains(&key.number());
                     let evidence = Evidence { mark: self.server.len() as u64, arrived, ..Evidence::default() };
                     steps.extend(self.outbox.checked(evidence, &state, self.now));
                 }
                 Step::Send(key) => {
                     // The state is on disk before the comment is sent.
-                    assert!(matches!(self.disk[&key], State::Sending { .. }), "{key}");
-                    self.calls.push(key.clone());
+                    assert!(matches!(self.disk[&key.number()], State::Sending { .. }), "{key}");
+                    self.calls.push(key.number());
                     let does = self.script.pop_front().unwrap_or(ServerBehavior::Takes);
                     if !matches!(does, ServerBehavior::Fails(_)) {
-                        self.server.push(key.clone());
+                        self.server.push(key.number());
                     }
-                    let state = self.disk[&key].clone();
+                    let state = self.disk[&key.number()].clone();
                     let error = |fault| Error { tried: "POST".into(), fault };
                     let answered = match does {
                         ServerBehavior::Takes => self.outbox.answered(Ok(self.server.len() as u64), &state, self.now),
@@ -144,8 +149,8 @@ impl World {
         self
     }
 
-    fn arrived(&self, key: &str) -> usize {
-        self.server.iter().filter(|body| *body == key).count()
+    fn arrived(&self, number: u64) -> usize {
+        self.server.iter().filter(|sent| **sent == number).count()
     }
 }
 
@@ -161,7 +166,7 @@ fn broken() -> Fault {
 fn ten_drafts_are_sent_in_order_after_one_check() {
     let mut world = World::new(10, []);
     world.post_all().all();
-    assert_eq!(world.calls, (0..10).map(|n| n.to_string()).collect::<Vec<_>>());
+    assert_eq!(world.calls, (0..10).collect::<Vec<_>>());
     assert!(world.disk.is_empty());
     assert_eq!(world.looks, 1);
     assert_eq!(world.said, ["Sent 10 comments"]);
@@ -173,20 +178,20 @@ fn refused_drafts_keep_the_reason_and_the_rest_is_sent() {
     world.post_all().all();
     assert_eq!(world.calls.len(), 4);
     assert_eq!(world.disk.len(), 1);
-    assert!(matches!(&world.disk["1"], State::Failed { why, before: None } if why.contains("no")), "{:?}", world.disk);
+    assert!(matches!(&world.disk[&1], State::Failed { why, before: None } if why.contains("no")), "{:?}", world.disk);
     world.post_all().all();
     assert!(world.disk.is_empty());
-    assert_eq!(world.arrived("1"), 1);
+    assert_eq!(world.arrived(1), 1);
 }
 
 #[test]
 fn a_denied_comment_cancels_the_others_on_the_object() {
     let mut world = World::new(10, [ServerBehavior::Fails(Fault::Denied("403 Forbidden".into()))]);
     world.post_all().all();
-    assert_eq!(world.calls, ["0"]);
+    assert_eq!(world.calls, [0]);
     assert_eq!(world.disk.len(), 10);
-    assert!(matches!(world.disk["0"], State::Failed { .. }));
-    assert_eq!(world.disk["9"], State::Kept);
+    assert!(matches!(world.disk[&0], State::Failed { .. }));
+    assert_eq!(world.disk[&9], State::Kept);
 }
 
 #[test]
@@ -194,9 +199,9 @@ fn a_requested_pause_delays_the_same_comment() {
     let mut world = World::new(2, [ServerBehavior::Fails(Fault::Limited(Some(Duration::from_secs(42))))]);
     let began = world.now;
     world.post_all().all();
-    assert_eq!(world.calls, ["0", "0", "1"]);
+    assert_eq!(world.calls, [0, 0, 1]);
     assert_eq!(world.now.duration_since(began), SignedDuration::from_secs(42));
-    assert_eq!((world.arrived("0"), world.arrived("1"), world.disk.len()), (1, 1, 0));
+    assert_eq!((world.arrived(0), world.arrived(1), world.disk.len()), (1, 1, 0));
 }
 
 #[test]
@@ -205,7 +210,7 @@ fn retries_are_bounded_for_any_requested_pause() {
     let mut world = World::new(1, [none(), none(), none()]);
     let began = world.now;
     world.post_all().all();
-    assert_eq!((world.calls.len(), world.arrived("0")), (4, 1));
+    assert_eq!((world.calls.len(), world.arrived(0)), (4, 1));
     assert_eq!(world.now.duration_since(began), RETRY_DELAY * 3);
     let mut world = World::new(1, [ServerBehavior::Fails(Fault::Limited(Some(Duration::MAX)))]);
     world.post_all().run(6);
@@ -219,9 +224,9 @@ fn a_lost_reply_is_replaced_by_a_check() {
     {
         let mut world = World::new(3, [ServerBehavior::Takes, ServerBehavior::TakesInSilence(fault)]);
         world.post_all().all();
-        assert_eq!(world.calls, ["0", "1", "2"]);
+        assert_eq!(world.calls, [0, 1, 2]);
         assert!(world.disk.is_empty(), "{:?}", world.disk);
-        assert_eq!(world.arrived("1"), 1);
+        assert_eq!(world.arrived(1), 1);
     }
 }
 
@@ -229,12 +234,12 @@ fn a_lost_reply_is_replaced_by_a_check() {
 fn missing_comments_are_resent_only_on_request_after_a_check() {
     let mut world = World::new(3, [ServerBehavior::Fails(broken())]);
     world.post_all().all();
-    assert_eq!(world.calls, ["0", "1", "2"]);
-    assert!(matches!(&world.disk["0"], State::Failed { why, .. } if why.ends_with("; it has not arrived")));
+    assert_eq!(world.calls, [0, 1, 2]);
+    assert!(matches!(&world.disk[&0], State::Failed { why, .. } if why.ends_with("; it has not arrived")));
     // The comment arrives late after all.
-    world.server.push("0".into());
+    world.server.push(0);
     world.post_all().all();
-    assert_eq!((world.arrived("0"), world.calls.len()), (1, 3));
+    assert_eq!((world.arrived(0), world.calls.len()), (1, 3));
     assert!(world.disk.is_empty());
 }
 
@@ -263,8 +268,8 @@ fn no_comment_is_lost_or_duplicated_at_any_kill_point() {
                 world.killed().post_all().all();
             }
             assert!(world.disk.is_empty(), "killed after {steps}: {:?}", world.disk);
-            for key in ["0", "1", "2", "3"] {
-                assert_eq!(world.arrived(key), 1, "{key}, killed after {steps} of {:?}", world.calls);
+            for number in 0..4 {
+                assert_eq!(world.arrived(number), 1, "{number}, killed after {steps} of {:?}", world.calls);
             }
         }
     }
@@ -285,8 +290,8 @@ fn no_comment_is_lost_or_duplicated_in_random_kills() {
             _ => ServerBehavior::Takes,
         });
         let script: Vec<ServerBehavior> = script.collect();
-        let keys: Vec<String> = (0..1 + below(5)).map(|key| key.to_string()).collect();
-        let mut world = World::new(keys.len(), script);
+        let count = 1 + below(5) as u64;
+        let mut world = World::new(count, script);
         for _ in 0..1 + below(6) {
             world.unseen = below(3);
             world.look_fault = if below(2) == 0 { broken } else { refused };
@@ -296,10 +301,14 @@ fn no_comment_is_lost_or_duplicated_in_random_kills() {
             };
             world.run(below(30));
         }
-        for key in &keys {
-            let sent = world.arrived(key);
-            assert!(sent <= 1, "run {run}: {key} was sent {sent} times, by {:?}", world.calls);
-            assert!(sent == 1 || world.disk.contains_key(key), "run {run}: {key} is lost, after {:?}", world.calls);
+        for number in 0..count {
+            let sent = world.arrived(number);
+            assert!(sent <= 1, "run {run}: {number} was sent {sent} times, by {:?}", world.calls);
+            assert!(
+                sent == 1 || world.disk.contains_key(&number),
+                "run {run}: {number} is lost, after {:?}",
+                world.calls
+            );
         }
         // The server works again: everything left is sent, once.
         (world.unseen, world.script) = (0, VecDeque::new());
@@ -307,7 +316,7 @@ fn no_comment_is_lost_or_duplicated_in_random_kills() {
             world.killed().post_all().all();
         }
         assert!(world.disk.is_empty(), "run {run}: {:?} stays", world.disk);
-        let sent: Vec<usize> = keys.iter().map(|key| world.arrived(key)).collect();
+        let sent: Vec<usize> = (0..count).map(|number| world.arrived(number)).collect();
         assert!(sent.iter().all(|times| *times == 1), "run {run}: sent {sent:?} times, by {:?}", world.calls);
     }
 }
@@ -315,10 +324,10 @@ fn no_comment_is_lost_or_duplicated_in_random_kills() {
 #[test]
 fn a_restart_checks_uncertain_drafts_and_sends_nothing() {
     let mut world = World::new(2, []);
-    world.disk.insert("1".into(), State::Sending { before: 1 });
+    world.disk.insert(1, State::Sending { before: 1 });
     world.check_all_drafts().all();
     assert!(world.calls.is_empty());
-    assert!(matches!(&world.disk["1"], State::Failed { before: Some(1), .. }));
+    assert!(matches!(&world.disk[&1], State::Failed { before: Some(1), .. }));
     // The server may still have been processing it the first time.
     assert_eq!((world.looks, world.disk.len()), (2, 2));
 }
@@ -328,13 +337,10 @@ fn uncertain_drafts_are_resolved_after_a_restart() {
     let unknown = || State::Unknown { before: 1, why: "cut".into() };
     let failed = State::Failed { why: "cut; it has not arrived".into(), before: Some(1) };
     let mut world = World::new(0, []);
-    for (key, state) in [("0", unknown()), ("1", unknown()), ("2", State::Sending { before: 1 }), ("3", failed.clone())]
-    {
-        world.disk.insert(key.into(), state);
-    }
-    world.server.extend(["0".into(), "2".into()]);
+    world.disk.extend([(0, unknown()), (1, unknown()), (2, State::Sending { before: 1 }), (3, failed.clone())]);
+    world.server.extend([0, 2]);
     world.killed().check_all_drafts().all();
-    assert_eq!(world.disk.into_iter().collect::<Vec<_>>(), [("1".into(), failed.clone()), ("3".into(), failed)]);
+    assert_eq!(world.disk.into_iter().collect::<Vec<_>>(), [(1, failed.clone()), (3, failed)]);
     assert!(world.calls.is_empty());
     assert_eq!(world.said, ["Sent 2 of 3 comments. Last error: cut; it has not arrived. The rest is saved."]);
 }
@@ -342,36 +348,36 @@ fn uncertain_drafts_are_resolved_after_a_restart() {
 #[test]
 fn failed_checks_are_retried_after_temporary_errors() {
     let mut world = World::new(0, []);
-    world.disk.insert("0".into(), State::Unknown { before: 1, why: "cut".into() });
+    world.disk.insert(0, State::Unknown { before: 1, why: "cut".into() });
     world.unseen = 10;
     world.killed().check_all_drafts().all();
-    assert!(matches!(world.disk["0"], State::Unknown { before: 1, .. }));
+    assert!(matches!(world.disk[&0], State::Unknown { before: 1, .. }));
     world.unseen = 0;
     world.killed().check_all_drafts().all();
-    assert!(matches!(world.disk["0"], State::Failed { before: Some(1), .. }));
+    assert!(matches!(world.disk[&0], State::Failed { before: Some(1), .. }));
 }
 
 #[test]
 fn drafts_claimed_by_another_process_are_not_sent() {
     let mut world = World::new(3, []);
-    world.elsewhere.insert("0".into(), Claimed::Elsewhere);
-    world.elsewhere.insert("1".into(), Claimed::Other);
+    world.elsewhere.insert(0, Claimed::Elsewhere);
+    world.elsewhere.insert(1, Claimed::Other);
     world.post_all().all();
-    assert_eq!(world.calls, ["2"]);
-    assert_eq!((&world.disk["0"], &world.disk["1"]), (&State::Kept, &State::Kept));
+    assert_eq!(world.calls, [2]);
+    assert_eq!((&world.disk[&0], &world.disk[&1]), (&State::Kept, &State::Kept));
     assert!(world.said[0].contains("Sent 1 of 3 comments"), "{:?}", world.said);
 }
 
 #[test]
 fn drafts_sent_by_another_process_are_found_and_dropped_ones_kept() {
     let mut world = World::new(2, []);
-    world.elsewhere.insert("0".into(), Claimed::Gone);
-    world.elsewhere.insert("1".into(), Claimed::Gone);
-    world.server.push("0".into());
+    world.elsewhere.insert(0, Claimed::Gone);
+    world.elsewhere.insert(1, Claimed::Gone);
+    world.server.push(0);
     world.post_all().all();
     assert!(world.calls.is_empty());
-    assert!(world.outbox.has_sent("0") && !world.outbox.has_sent("1"));
-    assert!(matches!(&world.disk["1"], State::Failed { why, .. } if why.contains("another labscope")));
+    assert!(world.outbox.has_sent(&key(0)) && !world.outbox.has_sent(&key(1)));
+    assert!(matches!(&world.disk[&1], State::Failed { why, .. } if why.contains("another labscope")));
 }
 
 #[test]
@@ -380,8 +386,8 @@ fn an_unreachable_server_ends_the_batch() {
     world.unseen = 100;
     world.post_all().all();
     assert!(world.calls.is_empty());
-    assert!(matches!(&world.disk["0"], State::Failed { why, .. } if why.contains("the connection broke")));
-    assert_eq!((&world.disk["1"], world.outbox.is_busy()), (&State::Kept, false));
+    assert!(matches!(&world.disk[&0], State::Failed { why, .. } if why.contains("the connection broke")));
+    assert_eq!((&world.disk[&1], world.outbox.is_busy()), (&State::Kept, false));
     // One check that fails with a temporary error is no reason to give up.
     let mut world = World::new(3, []);
     world.unseen = 1;
@@ -404,11 +410,11 @@ fn unsent_drafts_can_be_stopped() {
 fn a_refusal_affects_only_its_object() {
     let mut world = World::new(3, [ServerBehavior::Fails(Fault::Denied("403 Forbidden".into()))]);
     let other = Noteable::MergeRequest { project: "a/b".into(), iid: 2 };
-    for (key, on) in [("0", thing()), ("1", thing()), ("2", other)] {
-        world.outbox.post(key, &Draft::new(on));
+    for (number, on) in [(0, thing()), (1, thing()), (2, other)] {
+        world.outbox.post(&DraftKey::new(on.clone(), number), &Draft::new(on));
     }
     world.all();
-    assert_eq!(world.calls, ["0", "2"]);
+    assert_eq!(world.calls, [0, 2]);
     assert_eq!(world.disk.len(), 2);
 }
 
@@ -420,7 +426,7 @@ fn nothing_is_sent_during_a_pause() {
     let (calls, wake) = (world.calls.len(), world.outbox.wake().expect("it waits"));
     let early = wake.checked_sub(SignedDuration::from_secs(1)).expect("a time");
     assert_eq!((calls, world.outbox.begin(early, |_| true)), (1, Vec::new()));
-    assert_eq!(world.outbox.begin(wake, |_| true), [Step::Claim("0".into())]);
+    assert_eq!(world.outbox.begin(wake, |_| true), [Step::Claim(key(0))]);
     assert_eq!(world.outbox.begin(wake, |_| true), [], "one after the other");
 }
 
@@ -428,10 +434,10 @@ fn nothing_is_sent_during_a_pause() {
 fn late_claims_are_ignored() {
     let mut world = World::new(2, []);
     world.post_all().run(2);
-    assert_eq!(world.outbox.checking(), Some("0"));
-    assert_eq!(world.outbox.claimed("0", Claimed::Ours(State::Kept)), []);
-    assert_eq!(world.outbox.claimed("1", Claimed::Ours(State::Kept)), []);
-    assert_eq!(world.outbox.checking(), Some("0"));
+    assert_eq!(world.outbox.checking(), Some(&key(0)));
+    assert_eq!(world.outbox.claimed(&key(0), Claimed::Ours(State::Kept)), []);
+    assert_eq!(world.outbox.claimed(&key(1), Claimed::Ours(State::Kept)), []);
+    assert_eq!(world.outbox.checking(), Some(&key(0)));
 }
 
 #[test]
@@ -439,13 +445,13 @@ fn a_reply_without_an_id_requires_a_check() {
     let mut world = World::new(2, []);
     world.post_all();
     world.outbox.begin(world.now, |_| true);
-    world.outbox.claimed("0", Claimed::Ours(State::Kept));
+    world.outbox.claimed(&key(0), Claimed::Ours(State::Kept));
     world.outbox.checked(Evidence { mark: 1, ..Evidence::default() }, &State::Kept, world.now);
     let sending = State::Sending { before: 1 };
-    assert_eq!(world.outbox.answered(Ok(0), &sending, world.now), [Step::Drop("0".into())]);
+    assert_eq!(world.outbox.answered(Ok(0), &sending, world.now), [Step::Drop(key(0))]);
     // With a mark of 0, any older comment with the same text would be mistaken for this one.
     world.outbox.begin(world.now, |_| true);
-    assert_eq!(world.outbox.claimed("1", Claimed::Ours(State::Kept)), [Step::Check("1".into())]);
+    assert_eq!(world.outbox.claimed(&key(1), Claimed::Ours(State::Kept)), [Step::Check(key(1))]);
 }
 
 #[test]
@@ -460,20 +466,20 @@ fn a_failing_check_is_tried_four_times() {
 #[test]
 fn a_failed_draft_has_its_latest_reason() {
     let mut world = World::new(1, []);
-    world.disk.insert("0".into(), State::Failed { why: "the first time".into(), before: Some(1) });
+    world.disk.insert(0, State::Failed { why: "the first time".into(), before: Some(1) });
     world.unseen = 100;
     world.post_all().all();
-    assert!(matches!(&world.disk["0"], State::Failed { why, before: Some(1) } if why.contains("the connection broke")));
+    assert!(matches!(&world.disk[&0], State::Failed { why, before: Some(1) } if why.contains("the connection broke")));
     // A draft that was only looked for keeps its reason, and one that is still uncertain is reported.
-    world.disk.insert("0".into(), State::Failed { why: "the first time".into(), before: Some(1) });
-    world.disk.insert("1".into(), State::Sending { before: 1 });
+    world.disk.insert(0, State::Failed { why: "the first time".into(), before: Some(1) });
+    world.disk.insert(1, State::Sending { before: 1 });
     world.unseen = 100;
     world.killed().check_all_drafts().all();
-    assert!(matches!(&world.disk["0"], State::Failed { why, .. } if why == "the first time"));
+    assert!(matches!(&world.disk[&0], State::Failed { why, .. } if why == "the first time"));
     world.killed();
-    world.disk.remove("0");
+    world.disk.remove(&0);
     world.check_all_drafts().all();
-    assert!(matches!(&world.disk["1"], State::Unknown { before: 1, .. }), "{:?}", world.disk);
+    assert!(matches!(&world.disk[&1], State::Unknown { before: 1, .. }), "{:?}", world.disk);
 }
 
 #[test]
@@ -482,9 +488,9 @@ fn edits_always_check_the_note_first() {
     let draft_note = Draft { draft_note: Some(DraftNoteChange::Create), ..Draft::new(thing()) };
     for draft in [edit, draft_note] {
         let mut world = World::new(1, []);
-        world.disk.insert("1".into(), State::Kept);
-        world.outbox.post("0", &Draft::new(thing()));
-        world.outbox.post("1", &draft);
+        world.disk.insert(1, State::Kept);
+        world.outbox.post(&key(0), &Draft::new(thing()));
+        world.outbox.post(&key(1), &draft);
         world.all();
         assert_eq!((world.calls.len(), world.looks), (2, 2), "{draft:?}");
     }
@@ -493,16 +499,16 @@ fn edits_always_check_the_note_first() {
 #[test]
 fn a_draft_posted_while_sending_is_queued_once() {
     let mut world = World::new(2, []);
-    world.outbox.post("0", &Draft::new(thing()));
+    world.outbox.post(&key(0), &Draft::new(thing()));
     let begun = world.outbox.begin(world.now, |_| true);
-    assert_eq!(begun, [Step::Claim("0".into())]);
+    assert_eq!(begun, [Step::Claim(key(0))]);
     // A draft that is posted once more is in flight already.
     world.post_all();
-    assert_eq!(world.outbox.progress("0"), Some(Progress::Claiming));
-    assert_eq!(world.outbox.progress("1"), Some(Progress::Waiting));
-    world.outbox.forget_claim("1");
-    assert_eq!(world.outbox.progress("0"), Some(Progress::Claiming), "the other one was dropped");
-    world.outbox.forget_claim("0");
+    assert_eq!(world.outbox.progress(&key(0)), Some(Progress::Claiming));
+    assert_eq!(world.outbox.progress(&key(1)), Some(Progress::Waiting));
+    world.outbox.forget_claim(&key(1));
+    assert_eq!(world.outbox.progress(&key(0)), Some(Progress::Claiming), "the other one was dropped");
+    world.outbox.forget_claim(&key(0));
     world.all();
-    assert_eq!(world.calls, ["1"], "what was dropped holds up nobody");
+    assert_eq!(world.calls, [1], "what was dropped holds up nobody");
 }

@@ -20,6 +20,7 @@ pub mod value_picker;
 use super::context::Cx;
 use super::keymap::Key;
 use super::pointer::Pointer;
+use super::text_key::DraftKey;
 use super::view::View;
 use crate::api::Error;
 use crate::api::client::Progress;
@@ -85,7 +86,7 @@ pub trait Overlay {
         false
     }
     /// Returns the key of the comment that is being typed in the overlay.
-    fn writing(&self) -> Option<&str> {
+    fn writing(&self) -> Option<&DraftKey> {
         None
     }
     /// Handles a mouse event.

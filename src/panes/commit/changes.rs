@@ -10,7 +10,7 @@ use crate::app::view::View;
 use crate::parts::commit_view::CommitView;
 use crate::parts::links;
 use crate::parts::review::diff_comments::{CommentedChanges, DiffComments, position_of, quoted_position_of};
-use crate::parts::review::drafts::Drafts;
+use crate::parts::review::drafts::{DraftId, Drafts};
 use crate::parts::review::thread_layout::InsetPart;
 use crate::parts::secondary::{self, SecondaryRead};
 use crate::store::{Revision, Want};
@@ -92,7 +92,7 @@ impl ChangesTab {
 }
 
 impl CommitTab for ChangesTab {
-    fn draft(&self) -> Option<&str> {
+    fn draft(&self) -> Option<&DraftId> {
         self.diff_comments.draft(&self.shown.changes)
     }
 
@@ -141,8 +141,8 @@ impl Pane for ChangesTab {
     /// Opens the draft or the links under the cursor, else folds or unfolds the comment or the file there.
     fn enter(&mut self, cx: &mut Cx) {
         let links = self.diff_comments.links(&self.shown.changes);
-        if let Some(key) = self.draft() {
-            self.drafts.open(key, cx);
+        if let Some(id) = self.draft() {
+            self.drafts.open(id, cx);
         } else if !links.is_empty() {
             links::open_comment(&links, (Some(&self.shown.reads.project), None), cx);
         } else if !self.diff_comments.toggle(&self.shown.changes) {

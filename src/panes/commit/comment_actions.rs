@@ -62,14 +62,14 @@ impl CommitPane {
     }
 
     pub(super) fn edit(&mut self, cx: &mut Cx) {
-        if let Some(key) = self.part().draft() {
-            self.drafts.open(key, cx);
+        if let Some(id) = self.part().draft() {
+            self.drafts.open(id, cx);
         }
     }
 
     pub(super) fn drop_draft(&mut self, cx: &mut Cx) {
-        if let Some(key) = self.part().draft() {
-            self.drafts.confirm_delete_by_key(key, cx);
+        if let Some(id) = self.part().draft() {
+            self.drafts.confirm_delete(id, cx);
         }
     }
 }

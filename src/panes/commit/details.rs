@@ -15,7 +15,7 @@ use crate::parts::commit_view::CommitReads;
 use crate::parts::conversation::{Content, Conversation, Head, ListStatus, UnderCursor, note_at};
 use crate::parts::facts::Details;
 use crate::parts::review::commit_notes::CommitNotes;
-use crate::parts::review::drafts::Drafts;
+use crate::parts::review::drafts::{DraftId, Drafts};
 use crate::parts::review::thread_code::{CodeSource, ThreadCode};
 use crate::parts::review::threads;
 use crate::store::{Load, Rows, Want};
@@ -83,9 +83,9 @@ impl DetailsTab {
 }
 
 impl CommitTab for DetailsTab {
-    fn draft(&self) -> Option<&str> {
+    fn draft(&self) -> Option<&DraftId> {
         match self.conversation.at_cursor() {
-            UnderCursor::Draft(index) => self.drafts.drafts().get(index).map(|(key, _)| key.as_str()),
+            UnderCursor::Draft(index) => self.drafts.drafts().get(index).map(|(id, _)| id),
             _ => None,
         }
     }
@@ -145,7 +145,7 @@ impl Pane for DetailsTab {
             _ => false,
         };
         match self.draft() {
-            Some(key) => self.drafts.open(key, cx),
+            Some(id) => self.drafts.open(id, cx),
             None if !opened => cx.say(Tone::Info, "Parents, refs, the pipeline and pages of statuses can be opened."),
             None => {}
         }

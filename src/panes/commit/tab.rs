@@ -4,11 +4,12 @@ use crate::api::users::User;
 use crate::app::outbox::DiffPosition;
 use crate::app::pane::Pane;
 use crate::app::view::View;
+use crate::parts::review::drafts::DraftId;
 
 /// A tab of a commit.
 pub trait CommitTab: Pane {
     /// Returns the key of the draft under the cursor.
-    fn draft(&self) -> Option<&str>;
+    fn draft(&self) -> Option<&DraftId>;
     /// Returns the comment under the cursor.
     fn comment<'a>(&'a self, view: &View<'a>) -> Option<Quoted<'a>>;
     /// Moves to the next or the previous comment.

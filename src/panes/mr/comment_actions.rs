@@ -86,7 +86,7 @@ impl Mr {
     /// Opens the composer for the thread under the cursor, else for the lines there, else for the merge request.
     pub(super) fn comment_here(&mut self, cx: &mut Cx) {
         match self.commented(&cx.view) {
-            Some(Target::Draft(key)) => self.drafts.open(&key, cx),
+            Some(Target::Draft(id)) => self.drafts.open(&id, cx),
             Some(_) => self.reply(cx),
             None if self.shown_changes().is_ok() => self.changes.comment_here(false, cx),
             None => self.comment(cx),
@@ -166,7 +166,7 @@ impl Mr {
 
     pub(super) fn edit(&mut self, cx: &mut Cx) {
         match self.target(&cx.view) {
-            Some(Target::Draft(key)) => self.drafts.open(&key, cx),
+            Some(Target::Draft(id)) => self.drafts.open(&id, cx),
             Some(Target::Comment { note: Some(note), head, body, .. }) => {
                 let on = self.reads.stored_noteable(&cx.view);
                 self.drafts.edit(on, note, &head, &body, cx);
@@ -177,7 +177,7 @@ impl Mr {
 
     pub(super) fn delete(&mut self, cx: &mut Cx) {
         match self.target(&cx.view) {
-            Some(Target::Draft(key)) => self.drafts.confirm_delete_by_key(&key, cx),
+            Some(Target::Draft(id)) => self.drafts.confirm_delete(&id, cx),
             Some(Target::Comment { note: Some(note_id), body, .. }) => {
                 let comment = text::fit(body.lines().next().unwrap_or_default(), 80);
                 let delete = DeleteNote { on: self.reads.noteable(), note_id };

@@ -30,7 +30,7 @@ use crate::parts::illustrated_text::IllustratedText;
 use crate::parts::links::{self, Link, TextOrigin};
 use crate::parts::list::{self, draw_error};
 use crate::parts::review::commit_notes::{COMMIT_NOTEABLE_TYPE, CommitNotes};
-use crate::parts::review::drafts::Drafts;
+use crate::parts::review::drafts::{DraftId, Drafts};
 use crate::parts::review::thread_code::{CodeSource, ThreadCode};
 use crate::parts::review::threads;
 use crate::parts::{label_colors, rendered_markdown, sidebar};
@@ -269,9 +269,9 @@ impl OverviewTab {
         conversation::note_at(&self.reads.notes(view), &self.comments.notes, index)
     }
 
-    /// Returns the key of the draft at an index.
-    fn draft_at(&self, index: usize) -> Option<&str> {
-        self.drafts.drafts().get(index).map(|(key, _)| key.as_str())
+    /// Returns the draft at an index.
+    fn draft_at(&self, index: usize) -> Option<&DraftId> {
+        self.drafts.drafts().get(index).map(|(id, _)| id)
     }
 }
 
@@ -289,7 +289,7 @@ impl TabPart for OverviewTab {
     fn target(&self, view: &View) -> Option<Target> {
         match self.conversation.at_cursor() {
             UnderCursor::Note(index) => self.note_at(index, view).map(Target::of),
-            UnderCursor::Draft(index) => self.draft_at(index).map(|key| Target::Draft(key.to_owned())),
+            UnderCursor::Draft(index) => self.draft_at(index).cloned().map(Target::Draft),
             UnderCursor::System => Some(Target::System),
             UnderCursor::Head(_) | UnderCursor::Other => None,
         }

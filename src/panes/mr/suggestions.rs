@@ -38,9 +38,8 @@ impl Mr {
         self.can_comment(view)?;
         let found = match self.target(view) {
             Some(Target::Comment { position: Some(position), body, .. }) => (position, body),
-            Some(Target::Draft(key)) => {
-                let draft = self.drafts.drafts().iter().find(|(known, _)| *known == key);
-                let found = draft.and_then(|(_, draft)| Some((draft.position.clone()?, draft.text.clone())));
+            Some(Target::Draft(id)) => {
+                let found = self.drafts.get(&id).and_then(|(_, draft)| Some((draft.position?, draft.text)));
                 found.ok_or(NO_SUGGESTION)?
             }
             _ => return Err(NO_SUGGESTION.into()),

@@ -8,6 +8,7 @@ use crate::app::outbox::DiffPosition;
 use crate::app::pane::Pane;
 use crate::app::view::View;
 use crate::parts::review::commit_notes::COMMIT_NOTEABLE_TYPE;
+use crate::parts::review::drafts::DraftId;
 use crate::parts::review::threads;
 
 /// The reason why nothing can be opened.
@@ -49,7 +50,7 @@ pub enum Target {
         suggestions: Vec<Suggestion>,
     },
     /// A draft, by its key.
-    Draft(String),
+    Draft(DraftId),
     /// System notes.
     System,
 }

@@ -7,6 +7,7 @@ use crate::app::view::View;
 use crate::parts::illustrated_text::IllustratedText;
 use crate::parts::links::TextOrigin;
 use crate::parts::rendered_markdown;
+use crate::parts::review::drafts::DraftId;
 use crate::parts::review::thread_frame::{self, CodeLine};
 use crate::store::{Cut, Rows};
 use crate::ui::doc::DocLine;
@@ -44,7 +45,7 @@ pub struct Content<'a> {
     pub comments_revision: u64,
     pub list: ListStatus<'a>,
     /// The unsent drafts with their keys.
-    pub drafts: &'a [(String, Draft)],
+    pub drafts: &'a [(DraftId, Draft)],
     /// The head commit of the changes; threads on lines of another one are outdated.
     pub head_sha: Option<&'a str>,
     /// The head commits and the numbers of the versions of the changes, as far as they are known.

@@ -8,6 +8,7 @@ use crate::app::view::View;
 use crate::parts::dates::{self, age};
 use crate::parts::list::more_words;
 use crate::parts::review;
+use crate::parts::review::drafts::DraftId;
 use crate::parts::review::thread_frame::{self, CommentRows};
 use crate::parts::review::threads;
 use crate::store::Rows;
@@ -152,8 +153,8 @@ pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) 
 }
 
 /// Returns the heading of a draft: its state and position.
-pub fn draft_heading(view: &View, key: &str, draft: &Draft) -> DocLine<'static> {
-    let (words, role) = review::state_of(view, key, draft);
+pub fn draft_heading(view: &View, id: &DraftId, draft: &Draft) -> DocLine<'static> {
+    let (words, role) = review::state_of(view, id, draft);
     let mut line = Line::new(format!("{} {words}", glyph::draft()), role);
     if draft.edits.is_some() {
         line.push("  edit of a comment", Role::Dim);

@@ -252,7 +252,7 @@ impl Conversation {
         self.restore_cursor(anchor, content);
 
         // After a comment was sent, the cursor moves to it when it arrives.
-        let posting = content.drafts.iter().any(|(key, _)| view.outbox.progress(key).is_some());
+        let posting = content.drafts.iter().any(|(id, _)| id.progress(view).is_some());
         if posting && !self.posting {
             self.await_note(notes);
         }

@@ -10,7 +10,7 @@ use crate::app::view::View;
 use crate::parts::changed_files::{Changes, CommentAnchor};
 use crate::parts::links::{self, Link, TextOrigin};
 use crate::parts::reactions::Reactions;
-use crate::parts::review::drafts::Drafts;
+use crate::parts::review::drafts::{DraftId, Drafts};
 use crate::parts::review::thread_layout::{InsetPart, LaidOutDraft, Rendered, Shown, Source, ThreadLayout, text_width};
 use crate::store::Want;
 use crate::ui::diff::Side;
@@ -184,10 +184,10 @@ impl DiffComments {
         }
     }
 
-    /// Returns the key of the draft under the cursor.
-    pub fn draft(&self, changes: &Changes) -> Option<&str> {
+    /// Returns the draft under the cursor.
+    pub fn draft(&self, changes: &Changes) -> Option<&DraftId> {
         match self.part(changes)? {
-            InsetPart::Draft(key) => Some(key),
+            InsetPart::Draft(id) => Some(id),
             InsetPart::Comment(..) => None,
         }
     }

@@ -9,7 +9,7 @@ use crate::app::outbox::{Draft, DraftThread, Progress, State};
 use crate::app::overlay::{AfterEvent, Overlay};
 use crate::app::pointer::Pointer;
 use crate::app::view::View;
-use crate::parts::review::drafts::{self, compose, confirm_delete};
+use crate::parts::review::drafts::{self, DraftId, compose, confirm_delete};
 use crate::ui::drawn::Drawn;
 use crate::ui::line::Line;
 use crate::ui::table::{self, ListState, Size, TableColumn, TableRow};
@@ -21,7 +21,7 @@ use ratatui::layout::Rect;
 
 /// A row: a draft, or one that was sent.
 struct Entry {
-    key: String,
+    id: DraftId,
     draft: Draft,
     sent: bool,
 }
@@ -56,17 +56,19 @@ impl DraftList {
         // A draft that disappears while the list is open was sent, and stays in the list as sent.
         let on_server = drafts::draft_notes(&self.on, view);
         for entry in &mut self.entries {
-            match view.drafts.comment(&entry.key).cloned() {
+            let Some(key) = entry.id.key() else { continue };
+            match view.drafts.draft(key).cloned() {
                 Some(draft) => entry.draft = draft,
                 // A draft that became a draft note is listed as such.
-                None => entry.sent |= view.outbox.has_sent(&entry.key) && entry.draft.draft_note.is_none(),
+                None => entry.sent |= view.outbox.has_sent(key) && entry.draft.draft_note.is_none(),
             }
         }
-        self.entries.retain(|entry| entry.sent || view.drafts.contains(&entry.key));
-        self.entries.extend(on_server.into_iter().map(|(key, draft)| Entry { key, draft, sent: false }));
+        let is_saved = |id: &DraftId| id.key().is_some_and(|key| view.drafts.draft(key).is_some());
+        self.entries.retain(|entry| entry.sent || is_saved(&entry.id));
+        self.entries.extend(on_server.into_iter().map(|(id, draft)| Entry { id, draft, sent: false }));
         for (key, draft) in self.on.drafts(view.drafts) {
-            if self.entries.iter().all(|entry| entry.key != *key || entry.sent) {
-                self.entries.push(Entry { key: key.clone(), draft: draft.clone(), sent: false });
+            if self.entries.iter().all(|entry| entry.id.key() != Some(key) || entry.sent) {
+                self.entries.push(Entry { id: DraftId::Saved(key.clone()), draft: draft.clone(), sent: false });
             }
         }
         self.list.clamp(self.entries.len());
@@ -89,9 +91,9 @@ impl DraftList {
         let Some(entry) = self.entries.get(index) else { return TableRow::default() };
         let (words, role) = match entry.sent {
             true => ("sent".to_owned(), Role::Success),
-            false => state_of(view, &entry.key, &entry.draft),
+            false => state_of(view, &entry.id, &entry.draft),
         };
-        let mark = match (entry.sent, view.outbox.progress(&entry.key), &entry.draft.state) {
+        let mark = match (entry.sent, entry.id.progress(view), &entry.draft.state) {
             (true, ..) => glyph::or_word(glyph::done(), ""),
             (_, Some(Progress::Sending | Progress::Checking | Progress::Uploading), _) => glyph::alive(),
             (_, Some(Progress::Waiting | Progress::Claiming), _) => glyph::hollow(),
@@ -117,7 +119,7 @@ impl DraftList {
 
     fn send(&self, cx: &mut Cx) {
         let ready = |entry: &&Entry| !entry.sent && entry.draft.state != State::Begun;
-        let keys: Vec<String> = self.entries.iter().filter(ready).map(|entry| entry.key.clone()).collect();
+        let keys = self.entries.iter().filter(ready).filter_map(|entry| entry.id.key().cloned()).collect();
         cx.act(Action::SendDrafts(keys));
     }
 }
@@ -182,12 +184,12 @@ impl Overlay for DraftList {
             KeyCode::PageUp => self.list.page_by(-1, len),
             KeyCode::Enter | KeyCode::Char('e') => {
                 if let Some(entry) = self.selected() {
-                    compose(entry.key.clone(), entry.draft.clone(), cx);
+                    compose(entry.id.clone(), entry.draft.clone(), cx);
                 }
             }
             KeyCode::Char('D') => {
-                if let Some(entry) = self.selected().filter(|entry| cx.view.outbox.progress(&entry.key).is_none()) {
-                    cx.act(confirm_delete(&entry.key, &entry.draft));
+                if let Some(entry) = self.selected().filter(|entry| entry.id.progress(&cx.view).is_none()) {
+                    confirm_delete(&entry.id, &entry.draft).into_iter().for_each(|action| cx.act(action));
                 }
             }
             KeyCode::Char('S') if writes && self.on.list_draft_notes().is_some() => {
@@ -197,8 +199,11 @@ impl Overlay for DraftList {
             KeyCode::Char('S') if writes => self.send(cx),
             KeyCode::Char('s') if writes => {
                 if let Some(entry) = self.selected() {
-                    let publish = drafts::on_server(&entry.key).and_then(|id| drafts::publish_draft_note(&self.on, id));
-                    cx.act(publish.map_or_else(|| Action::SendDrafts(vec![entry.key.clone()]), Action::Send));
+                    let send = match &entry.id {
+                        DraftId::Saved(key) => Some(Action::SendDrafts(vec![key.clone()])),
+                        DraftId::OnServer(id) => drafts::publish_draft_note(&self.on, *id).map(Action::Send),
+                    };
+                    send.into_iter().for_each(|action| cx.act(action));
                 }
             }
             KeyCode::Char('x') => cx.act(Action::StopSendingDrafts),
@@ -215,7 +220,7 @@ impl Overlay for DraftList {
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, self.entries.len());
                     if let Some(entry) = self.selected().filter(|_| double) {
-                        compose(entry.key.clone(), entry.draft.clone(), cx);
+                        compose(entry.id.clone(), entry.draft.clone(), cx);
                     }
                 }
             }

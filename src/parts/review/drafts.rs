@@ -9,8 +9,9 @@ use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command_info::Disabled;
 use crate::app::context::Cx;
-use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftThread, State};
+use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftThread, Progress, State};
 use crate::app::overlay::composer::Composer;
+use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::parts::review::draft_list::DraftList;
@@ -19,6 +20,7 @@ use crate::parts::review::{suggestions, threads};
 use crate::store::{Revision, Write};
 use crate::ui::{glyph, text};
 use std::collections::HashSet;
+use std::fmt;
 
 /// The target of a comment.
 #[derive(Clone, Debug, Default)]
@@ -35,16 +37,38 @@ impl From<Option<DiffPosition>> for CommentTarget {
     }
 }
 
-/// The prefix of the keys of draft notes on the server, followed by their ID.
-const ON_SERVER: &str = "draft note ";
+/// The identity of a draft of a review.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DraftId {
+    /// A draft that is saved here.
+    Saved(DraftKey),
+    /// A draft note on the server, by its ID.
+    OnServer(u64),
+}
 
-/// Returns the ID of the draft note on the server, if the key is of one.
-pub fn on_server(key: &str) -> Option<u64> {
-    key.strip_prefix(ON_SERVER)?.parse().ok()
+impl fmt::Display for DraftId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DraftId::Saved(key) => write!(f, "{key}"),
+            DraftId::OnServer(id) => write!(f, "draft note {id}"),
+        }
+    }
+}
+
+impl DraftId {
+    /// Returns the key of the draft, if it is saved here.
+    pub fn key(&self) -> Option<&DraftKey> {
+        if let DraftId::Saved(key) = self { Some(key) } else { None }
+    }
+
+    /// Returns the progress of sending it; `None` if it is not being sent.
+    pub fn progress(&self, view: &View) -> Option<Progress> {
+        view.outbox.progress(self.key()?)
+    }
 }
 
 /// Returns the draft notes on the server as drafts with keys of their own, except for those with a local change.
-pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(String, Draft)> {
+pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(DraftId, Draft)> {
     let Some(list) = on.list_draft_notes() else { return Vec::new() };
     let changed: HashSet<u64> = on
         .drafts(view.drafts)
@@ -56,7 +80,7 @@ pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(String, Draft)> {
         .collect();
     let notes = view.store.list(&list);
     let unchanged = notes.iter().filter(|note| !changed.contains(&note.id));
-    unchanged.map(|note| (format!("{ON_SERVER}{}", note.id), of_draft_note(on, note))).collect()
+    unchanged.map(|note| (DraftId::OnServer(note.id), of_draft_note(on, note))).collect()
 }
 
 /// Converts a draft note to a draft that updates it.
@@ -101,13 +125,13 @@ pub fn publish_draft_note(on: &Noteable, draft_note_id: u64) -> Option<Write> {
 /// The drafts on an object, as of the last update.
 #[derive(Default)]
 pub struct Drafts {
-    drafts: Vec<(String, Draft)>,
+    drafts: Vec<(DraftId, Draft)>,
     /// The revision of the server's list of draft notes.
     of_server: Revision,
     /// The number of changes of the drafts.
     revision: u64,
     /// The keys of drafts that were sent and for which a check on the server was already requested.
-    resolved: HashSet<String>,
+    resolved: HashSet<DraftKey>,
     /// The messages about moved drafts that were already shown.
     announced: HashSet<String>,
 }
@@ -119,7 +143,7 @@ impl Drafts {
     }
 
     /// Returns the drafts with their keys, oldest first.
-    pub fn drafts(&self) -> &[(String, Draft)] {
+    pub fn drafts(&self) -> &[(DraftId, Draft)] {
         &self.drafts
     }
 
@@ -130,15 +154,15 @@ impl Drafts {
 
     /// Returns the drafts with their states.
     pub fn drafted(&self, view: &View) -> Vec<LaidOutDraft> {
-        let drafted = |(key, draft): &(String, Draft)| LaidOutDraft {
-            key: key.clone(),
+        let drafted = |(id, draft): &(DraftId, Draft)| LaidOutDraft {
+            id: id.clone(),
             // The composer shows the text that is being typed, so that the rows beside it need no new layout with each
             // keystroke.
-            draft: match view.writing == Some(key) {
+            draft: match view.writing.is_some() && view.writing == id.key() {
                 true => Draft { text: String::new(), ..draft.clone() },
                 false => draft.clone(),
             },
-            state: state_of(view, key, draft),
+            state: state_of(view, id, draft),
         };
         self.drafts.iter().map(drafted).collect()
     }
@@ -146,13 +170,13 @@ impl Drafts {
     /// Updates the drafts after a store update.
     pub fn read(&mut self, on: &Noteable, view: &View) {
         let local = on.drafts(view.drafts);
-        let known = self.drafts.iter().filter(|(key, _)| on_server(key).is_none());
-        let same = known.map(|(key, draft)| (key, draft)).eq(local.iter().copied());
+        let known = self.drafts.iter().filter_map(|(id, draft)| Some((id.key()?, draft)));
+        let same = known.eq(local.iter().copied());
         let of_server = on.list_draft_notes().map(|list| view.store.list(&list).revision).unwrap_or_default();
         if !same || of_server != self.of_server {
             self.revision += 1;
             self.of_server = of_server;
-            let local = local.into_iter().map(|(key, draft)| (key.clone(), draft.clone()));
+            let local = local.into_iter().map(|(key, draft)| (DraftId::Saved(key.clone()), draft.clone()));
             self.drafts = local.chain(draft_notes(on, view)).collect();
         }
     }
@@ -164,8 +188,9 @@ impl Drafts {
         if cx.view.me().is_none() || cx.view.session.offline {
             return;
         }
-        let sent = self.drafts.iter().filter(|(_, draft)| draft.state.before().is_some()).map(|(key, _)| key);
-        let new: Vec<String> = sent.filter(|key| !self.resolved.contains(*key)).cloned().collect();
+        let sent =
+            self.drafts.iter().filter(|(_, draft)| draft.state.before().is_some()).filter_map(|(id, _)| id.key());
+        let new: Vec<DraftKey> = sent.filter(|key| !self.resolved.contains(*key)).cloned().collect();
         if !new.is_empty() {
             self.resolved.extend(new.iter().cloned());
             cx.act(Action::CheckDrafts(new));
@@ -173,19 +198,19 @@ impl Drafts {
     }
 
     /// Moves drafts whose lines are elsewhere in newer changes, and reports it.
-    pub fn follow(&mut self, moved: &[(String, DiffPosition)], orphaned: usize, head: &str, cx: &mut Cx) {
+    pub fn follow(&mut self, moved: &[(DraftId, DiffPosition)], orphaned: usize, head: &str, cx: &mut Cx) {
         let mut count = 0;
-        for (key, position) in moved {
-            let Some((_, draft)) = self.drafts.iter().find(|(known, _)| known == key) else { continue };
+        for (id, position) in moved {
+            let Some((_, draft)) = self.drafts.iter().find(|(known, _)| known == id) else { continue };
             let at_rest = matches!(draft.state, State::Begun | State::Kept | State::Failed { before: None, .. });
             // The server moves its own draft notes.
             if at_rest
-                && on_server(key).is_none()
+                && let Some(key) = id.key()
                 && cx.view.outbox.progress(key).is_none()
                 && draft.position.as_ref() != Some(position)
             {
                 let draft = Draft { position: Some(position.clone()), ..draft.clone() };
-                cx.act(Action::SaveComment(key.clone(), Box::new(draft)));
+                cx.act(Action::SaveDraft(key.clone(), Box::new(draft)));
                 count += 1;
             }
         }
@@ -225,19 +250,19 @@ impl Drafts {
             Some(DraftThread::Reply { discussion, .. }) => Some(discussion.clone()),
             _ => None,
         };
-        let fits = |(key, draft): &&(String, Draft)| {
+        let fits = |(id, draft): &&(DraftId, Draft)| {
             draft.edits.is_none()
                 && !matches!(draft.state, State::Kept)
-                && cx.view.outbox.progress(key).is_none()
+                && id.progress(&cx.view).is_none()
                 && draft.position.as_ref().map(lines) == place.position.as_ref().map(lines)
                 && discussion(&draft.thread) == discussion(&place.thread)
                 && (place.position.is_some() || draft.thread.is_some() == place.thread.is_some())
         };
-        let (key, mut draft) = match self.drafts.iter().find(fits) {
-            Some((key, draft)) => (key.clone(), draft.clone()),
+        let (id, mut draft) = match self.drafts.iter().find(fits) {
+            Some(known) => known.clone(),
             None => {
                 let CommentTarget { position, thread } = place;
-                (on.new_key(cx.view.drafts, cx.view.now), Draft { position, thread, ..Draft::new(on) })
+                (DraftId::Saved(on.new_key(cx.view.drafts, cx.view.now)), Draft { position, thread, ..Draft::new(on) })
             }
         };
         let known = draft.text.find(begin.trim_end()).filter(|_| !begin.is_empty());
@@ -250,48 +275,48 @@ impl Drafts {
         });
         // A caret at the end of `begin` goes to the end of the draft, which may have more text by now.
         let at = if caret < begin.len() { from + caret } else { draft.text.len() };
-        compose_at(key, draft, at, cx);
+        compose_at(id, draft, at, cx);
     }
 
     /// Opens the composer for an existing note; `head` is the part of the note before the edited text.
     pub fn edit(&self, on: Noteable, note: u64, head: &str, body: &str, cx: &mut Cx) {
         let begun =
             self.drafts.iter().find(|(_, draft)| draft.edits.as_ref().is_some_and(|(edited, _)| *edited == note));
-        let (key, draft) = match begun {
-            Some((key, draft)) => (key.clone(), draft.clone()),
+        let (id, draft) = match begun {
+            Some(known) => known.clone(),
             None => {
                 let (edits, base) = (Some((note, head.to_owned())), Some(format!("{head}{body}")));
                 let key = on.new_key(cx.view.drafts, cx.view.now);
-                (key, Draft { edits, base, text: body.to_owned(), ..Draft::new(on) })
+                (DraftId::Saved(key), Draft { edits, base, text: body.to_owned(), ..Draft::new(on) })
             }
         };
-        compose(key, draft, cx);
+        compose(id, draft, cx);
     }
 
-    /// Returns the draft with a key, and the key.
-    pub fn get(&self, key: &str) -> Option<(String, Draft)> {
-        self.drafts.iter().find(|(known, _)| known == key).cloned()
+    /// Returns a draft, and its identity.
+    pub fn get(&self, id: &DraftId) -> Option<(DraftId, Draft)> {
+        self.drafts.iter().find(|(known, _)| known == id).cloned()
     }
 
     /// Opens a draft in the composer.
-    pub fn open(&self, key: &str, cx: &mut Cx) {
-        if let Some((key, draft)) = self.get(key) {
-            compose(key, draft, cx);
+    pub fn open(&self, id: &DraftId, cx: &mut Cx) {
+        if let Some((id, draft)) = self.get(id) {
+            compose(id, draft, cx);
         }
     }
 
     /// Asks for confirmation before deleting a draft.
-    pub fn confirm_delete_by_key(&self, key: &str, cx: &mut Cx) {
-        if let Some((key, draft)) = self.get(key) {
-            cx.act(confirm_delete(&key, &draft));
+    pub fn confirm_delete(&self, id: &DraftId, cx: &mut Cx) {
+        if let Some((id, draft)) = self.get(id) {
+            confirm_delete(&id, &draft).into_iter().for_each(|action| cx.act(action));
         }
     }
 
     /// Returns the keys of the local drafts that submitting the review sends: all that are complete.
-    pub fn to_send(&self) -> Vec<String> {
-        let here = self.drafts.iter().filter(|(key, _)| on_server(key).is_none());
-        let ready = here.filter(|(_, draft)| draft.state != State::Begun && draft.verdict.is_none());
-        ready.map(|(key, _)| key.clone()).collect()
+    pub fn to_send(&self) -> Vec<DraftKey> {
+        let ready = |draft: &Draft| draft.state != State::Begun && draft.verdict.is_none();
+        let ready = self.drafts.iter().filter(|(_, draft)| ready(draft));
+        ready.filter_map(|(id, _)| id.key().cloned()).collect()
     }
 
     /// Returns an error unless there is a review to send.
@@ -299,7 +324,7 @@ impl Drafts {
         if view.me().is_none() {
             return Err("your account has not loaded yet".into());
         }
-        let on_server = self.drafts.iter().filter(|(key, _)| on_server(key).is_some()).count();
+        let on_server = self.drafts.iter().filter(|(id, _)| id.key().is_none()).count();
         match on_server + self.to_send().iter().filter(|key| view.outbox.progress(key).is_none()).count() {
             0 if self.drafts.is_empty() => Err("there are no drafts".into()),
             0 => Err("no draft is ready: M-s in the composer adds one".into()),
@@ -320,9 +345,9 @@ impl Drafts {
 }
 
 /// Opens the composer on a draft, with the cursor at its end.
-pub fn compose(key: String, draft: Draft, cx: &mut Cx) {
+pub fn compose(id: DraftId, draft: Draft, cx: &mut Cx) {
     let end = draft.text.len();
-    compose_at(key, draft, end, cx);
+    compose_at(id, draft, end, cx);
 }
 
 /// Returns whether the server accepts comments on a merge request or an issue only from members of the project.
@@ -341,15 +366,18 @@ fn is_locked(on: &Noteable, view: &View) -> bool {
 }
 
 /// Opens the composer on a draft, with the cursor at a byte of its text.
-fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
+fn compose_at(id: DraftId, draft: Draft, at: usize, cx: &mut Cx) {
     if draft.verdict.is_some() {
         return cx.say(Tone::Info, "A verdict has no text: s in the list of drafts sends it, D deletes it.");
     }
-    if cx.view.outbox.progress(&key).is_some() {
+    if id.progress(&cx.view).is_some() {
         return cx.say(Tone::Warning, "This draft is being sent.");
     }
     // The change of a draft note on the server is saved under a local key.
-    let key = if on_server(&key).is_some() { draft.on.new_key(cx.view.drafts, cx.view.now) } else { key };
+    let key = match id {
+        DraftId::Saved(key) => key,
+        DraftId::OnServer(_) => draft.on.new_key(cx.view.drafts, cx.view.now),
+    };
     let name = draft.on.short();
     let title = match (&draft.edits, &draft.position, &draft.thread) {
         (Some(_), ..) => format!("Edit comment on {name}"),
@@ -367,10 +395,13 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
 }
 
 /// Returns the action that asks for confirmation before deleting a draft.
-pub fn confirm_delete(key: &str, draft: &Draft) -> Action {
+pub fn confirm_delete(id: &DraftId, draft: &Draft) -> Option<Action> {
     let excerpt = text::fit(draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 80);
     let sent = if draft.is_uncertain() { " It may have arrived anyway." } else { "" };
     let question = format!("Delete the draft \"{}\"? This cannot be undone.{sent}", text::sanitize(&excerpt));
-    let delete = on_server(key).and_then(|id| delete_draft_note(&draft.on, id)).map(Action::Send);
-    App::confirm("Delete draft", question, delete.unwrap_or_else(|| Action::SaveText(key.to_owned(), None)))
+    let delete = match id {
+        DraftId::Saved(key) => Action::DeleteDraft(key.clone()),
+        DraftId::OnServer(id) => Action::Send(delete_draft_note(&draft.on, *id)?),
+    };
+    Some(App::confirm("Delete draft", question, delete))
 }

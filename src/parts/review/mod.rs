@@ -26,6 +26,7 @@ use crate::app::clone::{Checkout, CheckoutSource, CloneRemote, is_branch_name};
 use crate::app::command_info::Disabled;
 use crate::app::outbox::{Draft, Progress, State};
 use crate::app::view::View;
+use crate::parts::review::drafts::DraftId;
 use crate::store::Write;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -42,14 +43,14 @@ pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
 }
 
 /// Returns the state of a draft in a few words, and its role.
-pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
-    match (view.outbox.progress(key), &draft.state) {
+pub fn state_of(view: &View, id: &DraftId, draft: &Draft) -> (String, Role) {
+    match (id.progress(view), &draft.state) {
         (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
         (Some(Progress::Uploading), _) => ("uploading its files…".into(), Role::Running),
         (Some(Progress::Checking), _) => ("checking whether it arrived…".into(), Role::Running),
         (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
         (None, State::Begun) => ("draft saved".into(), Role::Dim),
-        (None, State::Kept) if drafts::on_server(key).is_some() => ("in your review".into(), Role::Warning),
+        (None, State::Kept) if id.key().is_none() => ("in your review".into(), Role::Warning),
         (None, State::Kept) => ("draft (unsent)".into(), Role::Warning),
         (None, State::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),
         (None, State::Unknown { why, .. }) => (format!("unknown: {why}"), Role::Failed),

@@ -9,6 +9,7 @@ use crate::app::context::Cx;
 use crate::app::outbox::{Draft, Verdict};
 use crate::app::overlay::form::Form;
 use crate::app::overlay::markdown_input::TextContext;
+use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
 use crate::domain::waiting_for::REQUESTED_CHANGES;
 use crate::parts::review::draft_list::DraftList;
@@ -52,7 +53,7 @@ pub fn submit(on: &Noteable, drafts: &Drafts, verdicts: Verdicts, cx: &mut Cx) {
         _ => count,
     };
     let key = on.new_key(view.drafts, view.now);
-    let verdict_key = on.key_after(&key);
+    let verdict_key = key.next();
     let (project_name, context) = (project.clone(), TextContext::comment(on));
     let Verdicts { approve, request_changes, sha, has_requested } = verdicts;
     let on = on.clone();
@@ -110,12 +111,12 @@ fn state_after(verdict: Option<&Verdict>) -> Option<String> {
 }
 
 /// Returns the action that publishes the draft notes, and then sends the verdict that is saved under `verdict`.
-fn publishing(publish: Option<PublishReview>, verdict: Option<String>, what: String) -> Option<Action> {
+fn publishing(publish: Option<PublishReview>, verdict: Option<DraftKey>, what: String) -> Option<Action> {
     let Some(publish) = publish else { return verdict.map(|key| Action::SendDrafts(vec![key])) };
     let then: FollowUp = Rc::new(move |outcome, cx| {
         let Some(key) = verdict.clone() else { return };
         // The verdict belongs to the comments: it is given again with them.
-        cx.act(if outcome.is_ok() { Action::SendDrafts(vec![key]) } else { Action::SaveText(key, None) });
+        cx.act(if outcome.is_ok() { Action::SendDrafts(vec![key]) } else { Action::DeleteDraft(key) });
     });
     Some(Action::SendThen(None, Write::new(&publish, what), then))
 }

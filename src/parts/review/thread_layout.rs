@@ -7,6 +7,7 @@ use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, Thread
 use crate::api::notes::Note;
 use crate::app::outbox::{DiffPosition, Draft, DraftThread};
 use crate::app::view::View;
+use crate::parts::review::drafts::DraftId;
 use crate::parts::{dates, rendered_markdown};
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::Budget;
@@ -17,7 +18,7 @@ use crate::ui::markdown::{self, TextImage};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, text};
 use jiff::Timestamp;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -169,10 +170,10 @@ impl RenderComments {
     }
 }
 
-/// A draft for the layout: its key, content and state.
+/// A draft for the layout: its identity, content and state.
 #[derive(Clone)]
 pub struct LaidOutDraft {
-    pub key: String,
+    pub id: DraftId,
     pub draft: Draft,
     pub state: (String, Role),
 }
@@ -183,7 +184,7 @@ pub enum InsetPart {
     /// A comment, by the index of its thread and its index in it.
     Comment(usize, usize),
     /// A draft, by its key.
-    Draft(String),
+    Draft(DraftId),
 }
 
 /// The rows for the diff, and the comments and drafts they belong to.
@@ -199,9 +200,9 @@ pub struct ThreadLayout {
     /// Whether any thread can be resolved.
     pub has_resolvable: bool,
     /// The drafts whose lines have moved, by key.
-    pub moved: Vec<(String, DiffPosition)>,
+    pub moved: Vec<(DraftId, DiffPosition)>,
     /// The keys of the drafts whose lines no longer exist.
-    pub orphaned: BTreeSet<String>,
+    pub orphaned: HashSet<DraftId>,
     /// Whether a thread on the server is on an older version of the changes.
     pub has_outdated: bool,
     /// The comments with images, by the key of the inset.
@@ -282,7 +283,7 @@ impl Source<'_> {
     pub fn lay_key(&self, view: &View) -> String {
         let mut hasher = DefaultHasher::new();
         for drafted in self.drafts {
-            (&drafted.key, drafted.draft.to_json(), &drafted.state.0).hash(&mut hasher);
+            (&drafted.id, drafted.draft.to_json(), &drafted.state.0).hash(&mut hasher);
         }
         let Shown { open, reactions, illustrations } = self.shown;
         (&self.changes, self.head, self.current, self.whole, self.complete).hash(&mut hasher);
@@ -378,10 +379,10 @@ impl Derive for ThreadLayoutWork {
                     // The numbers of removed lines are unknown, because the old file may be another one now.
                     let (sha, lines) = (self.head.clone(), Some((first, line)));
                     let moved = DiffPosition { sha, lines, removed: None, before, after, ..position.clone() };
-                    layout.moved.push((drafted.key.clone(), moved));
+                    layout.moved.push((drafted.id.clone(), moved));
                 }
                 ThreadPosition::Outdated | ThreadPosition::Gone if self.whole && self.complete => {
-                    _ = layout.orphaned.insert(drafted.key.clone())
+                    _ = layout.orphaned.insert(drafted.id.clone())
                 }
                 _ => {}
             }
@@ -400,8 +401,8 @@ impl Derive for ThreadLayoutWork {
                 }
                 lines.extend(self.draft_body(drafted).into_iter().map(|line| frame.row(line)));
                 lines.push(frame.bottom());
-                let key = format!("draft {}", drafted.key);
-                layout.parts.insert(key.clone(), vec![(0, InsetPart::Draft(drafted.key.clone()))]);
+                let key = format!("draft {}", drafted.id);
+                layout.parts.insert(key.clone(), vec![(0, InsetPart::Draft(drafted.id.clone()))]);
                 layout.insets.push(Inset {
                     key,
                     file: file.key(),
@@ -484,7 +485,7 @@ impl ThreadLayoutWork {
                 lines.extend(reactions.map(|spans| frame.row(spans.clone().into())));
             }
             for drafted in drafts {
-                parts.push((lines.len(), InsetPart::Draft(drafted.key.clone())));
+                parts.push((lines.len(), InsetPart::Draft(drafted.id.clone())));
                 let mut heading = Line::new(format!("{} ", glyph::reply()), Role::Dim);
                 heading.extend(self.draft_heading(drafted, ThreadPosition::At(at)));
                 lines.push(frame.row(heading.into()));

@@ -173,7 +173,7 @@ impl StagingArea {
     /// Returns the branches of a project with a saved list, sorted by name.
     pub fn branches(view: &View, project: &Id) -> Vec<String> {
         let Some((prefix, _)) = prefix(view, project) else { return Vec::new() };
-        let names = view.drafts.keys().filter_map(|key| key.strip_prefix(&prefix));
+        let names = view.drafts.plain_keys().filter_map(|key| key.strip_prefix(&prefix));
         // The keys of a list's other data have a space after the key of the list; a ref contains no spaces.
         let mut names: Vec<String> = names.filter(|name| !name.contains(' ')).map(str::to_owned).collect();
         names.sort();

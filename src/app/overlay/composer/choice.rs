@@ -47,7 +47,7 @@ impl Composer {
     pub(super) fn choice(&self) -> Option<&Choice> {
         match &self.purpose {
             Purpose::SendChosen(choice) => Some(choice),
-            Purpose::Send(..) | Purpose::Comment(_) => None,
+            Purpose::Send(..) | Purpose::Comment(..) => None,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::app::outbox::{Draft, DraftNoteChange, Progress, State as DraftState};
 use crate::app::overlay::chooser::Chooser;
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pointer::Pointer;
+use crate::app::text_key::DraftKey;
 use crate::app::tone::Tone;
 use crate::app::view::View;
 use crate::store::{Canceled, Derive, Value, Want, Work, Write};
@@ -43,7 +44,7 @@ enum Purpose {
     /// The text is sent with a value that is chosen beside it.
     SendChosen(Box<Choice>),
     /// The text is a comment, which the outbox sends: now, or with the others of a review.
-    Comment(Box<Draft>),
+    Comment(DraftKey, Box<Draft>),
 }
 
 enum State {
@@ -98,7 +99,7 @@ impl Derive for Render {
 /// A text to be sent to the server.
 pub struct Composer {
     title: String,
-    /// The key under which the text is saved until the server has it.
+    /// The key under which the text is saved until the server has it, unless it is a comment.
     key: String,
     input: MarkdownInput,
     purpose: Purpose,
@@ -133,11 +134,12 @@ impl Composer {
     }
 
     /// Creates a composer for a comment, which is saved as a draft under `key` from the first letter on.
-    pub fn comment(title: impl Into<String>, key: impl Into<String>, draft: Draft) -> Composer {
+    pub fn comment(title: impl Into<String>, key: DraftKey, draft: Draft) -> Composer {
         let context = TextContext::comment(&draft.on);
         let text = draft.text.clone();
         let attachments = draft.attachments.clone();
-        let mut composer = Composer::of(title.into(), key.into(), &text, Purpose::Comment(Box::new(draft)), context);
+        let mut composer =
+            Composer::of(title.into(), String::new(), &text, Purpose::Comment(key, Box::new(draft)), context);
         composer.input.set_attachments(attachments);
         // The initial text, such as a quote, is saved with the first letter.
         composer.kept.clone_from(&text);
@@ -180,7 +182,7 @@ impl Composer {
         if text == self.kept {
             return;
         }
-        if let Purpose::Comment(draft) = &mut self.purpose {
+        if let Purpose::Comment(_, draft) = &mut self.purpose {
             draft.text.clone_from(&text);
             draft.attachments = self.input.attachments(&text);
             // A changed text is no longer the one that was refused.
@@ -188,11 +190,13 @@ impl Composer {
                 draft.state = DraftState::Begun;
             }
         }
-        let key = self.key.clone();
+        let is_empty = text.trim().is_empty();
         cx.act(match &self.purpose {
-            _ if text.trim().is_empty() => Action::SaveText(key, None),
-            Purpose::Send(..) | Purpose::SendChosen(_) => Action::SaveText(key, Some(text.clone())),
-            Purpose::Comment(draft) => Action::SaveComment(key, draft.clone()),
+            Purpose::Comment(key, _) if is_empty => Action::DeleteDraft(key.clone()),
+            Purpose::Comment(key, draft) => Action::SaveDraft(key.clone(), draft.clone()),
+            Purpose::Send(..) | Purpose::SendChosen(_) => {
+                Action::SaveText(self.key.clone(), Some(text.clone()).filter(|_| !is_empty))
+            }
         });
         self.kept = text;
     }
@@ -200,16 +204,16 @@ impl Composer {
     /// Saves the comment as it is, with this state.
     fn keep_as(&mut self, state: DraftState, cx: &mut Cx) {
         let text = self.text();
-        if let Purpose::Comment(draft) = &mut self.purpose {
+        if let Purpose::Comment(key, draft) = &mut self.purpose {
             draft.text.clone_from(&text);
             draft.state = state;
-            cx.act(Action::SaveComment(self.key.clone(), draft.clone()));
+            cx.act(Action::SaveDraft(key.clone(), draft.clone()));
             self.kept = text;
         }
     }
 
     fn is_on_lines(&self) -> bool {
-        matches!(&self.purpose, Purpose::Comment(draft) if draft.position.is_some())
+        matches!(&self.purpose, Purpose::Comment(_, draft) if draft.position.is_some())
     }
 
     fn is_busy(&self) -> bool {
@@ -229,7 +233,7 @@ impl Composer {
         self.preview = None;
         match &self.purpose {
             Purpose::Send(..) | Purpose::SendChosen(_) if to_review => cx.say(Tone::Warning, NO_REVIEW),
-            Purpose::Comment(draft) if to_review && !draft.on.is_reviewed() => cx.say(Tone::Warning, NO_REVIEW),
+            Purpose::Comment(_, draft) if to_review && !draft.on.is_reviewed() => cx.say(Tone::Warning, NO_REVIEW),
             Purpose::Send(..) | Purpose::SendChosen(_) => {
                 self.keep(cx);
                 match &self.current {
@@ -240,7 +244,8 @@ impl Composer {
                     None => self.send(cx),
                 }
             }
-            Purpose::Comment(draft) => {
+            Purpose::Comment(key, draft) => {
+                let key = key.clone();
                 let has_draft_notes = draft.edits.is_none() && draft.on.has_draft_notes(&cx.view);
                 let change = match draft.draft_note.clone() {
                     Some(DraftNoteChange::Update { id, .. }) => {
@@ -257,7 +262,7 @@ impl Composer {
                 };
                 // A comment that may have been posted already must not be posted by adding it to a review.
                 let is_draft_note = if uncertain { draft.draft_note.is_some() } else { change.is_some() };
-                if let Purpose::Comment(draft) = &mut self.purpose
+                if let Purpose::Comment(_, draft) = &mut self.purpose
                     && !uncertain
                 {
                     draft.draft_note = change;
@@ -265,13 +270,13 @@ impl Composer {
                 self.keep_as(state, cx);
                 if to_review {
                     match is_draft_note && !cx.view.session.offline {
-                        true => cx.act(Action::SendDrafts(vec![self.key.clone()])),
+                        true => cx.act(Action::SendDrafts(vec![key])),
                         false => cx.say(Tone::Good, "Added to your review."),
                     }
                     return AfterEvent::Close;
                 }
                 self.state = State::Posted;
-                cx.act(Action::SendDrafts(vec![self.key.clone()]));
+                cx.act(Action::SendDrafts(vec![key]));
             }
         }
         AfterEvent::KeepOpen
@@ -288,7 +293,7 @@ impl Composer {
                 let (write, then) = (choice.make)(self.text(), &choice.chosen);
                 (write, Some(then))
             }
-            Purpose::Comment(_) => return,
+            Purpose::Comment(..) => return,
         };
         let key = self.key.clone();
         self.state = State::Sending(None);
@@ -336,10 +341,10 @@ impl Composer {
                 let mut words = match &self.purpose {
                     Purpose::Send(..) => vec![("C-s", "send")],
                     Purpose::SendChosen(choice) => vec![("C-s", choice.verb)],
-                    Purpose::Comment(draft) if draft.on.is_reviewed() => {
+                    Purpose::Comment(_, draft) if draft.on.is_reviewed() => {
                         vec![("C-s", "post now"), ("M-s", "add to review")]
                     }
-                    Purpose::Comment(_) => vec![("C-s", "post now")],
+                    Purpose::Comment(..) => vec![("C-s", "post now")],
                 };
                 words.extend(self.choice().is_none().then_some(("C-r", "preview")));
                 words.extend(self.input.takes_files().then_some(("M-u", "attach")));
@@ -354,7 +359,7 @@ impl Composer {
             State::Checking => Line::new("checking for changes…", Role::Running),
             State::Sending(_) | State::Done => Line::new("sending…", Role::Running),
             State::Posted => {
-                let words = match view.outbox.progress(&self.key) {
+                let words = match self.writing().and_then(|key| view.outbox.progress(key)) {
                     Some(Progress::Waiting | Progress::Claiming) => "waiting to be sent…",
                     Some(Progress::Uploading) => "uploading its files…",
                     Some(Progress::Checking) => "checking the server…",
@@ -381,7 +386,7 @@ impl Composer {
             let room = usize::from(height / 2).clamp(1, 8);
             return self.theirs.get(..room.min(self.theirs.len())).unwrap_or_default();
         }
-        let Purpose::Comment(draft) = &self.purpose else { return &[] };
+        let Purpose::Comment(_, draft) = &self.purpose else { return &[] };
         let quote = draft.position.as_ref().map(|position| position.quote.as_slice()).unwrap_or_default();
         let room = usize::from(height / 4).min(3);
         quote.get(quote.len().saturating_sub(room)..).unwrap_or_default()
@@ -392,7 +397,7 @@ impl Composer {
 fn placeholder(purpose: &Purpose) -> &'static str {
     match purpose {
         Purpose::SendChosen(_) => "The message. Esc closes and saves the draft.",
-        Purpose::Send(..) | Purpose::Comment(_) => "Markdown. C-s posts, Esc closes and saves the draft.",
+        Purpose::Send(..) | Purpose::Comment(..) => "Markdown. C-s posts, Esc closes and saves the draft.",
     }
 }
 
@@ -582,8 +587,8 @@ impl Overlay for Composer {
         }
     }
 
-    fn writing(&self) -> Option<&str> {
-        matches!(self.purpose, Purpose::Comment(_)).then_some(self.key.as_str())
+    fn writing(&self) -> Option<&DraftKey> {
+        if let Purpose::Comment(key, _) = &self.purpose { Some(key) } else { None }
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterEvent {
@@ -601,11 +606,12 @@ impl Overlay for Composer {
         if matches!(self.state, State::Checking) {
             return self.check(cx);
         }
-        if !matches!(self.state, State::Posted) || view.outbox.progress(&self.key).is_some() {
+        let Some(key) = self.writing().filter(|_| matches!(self.state, State::Posted)) else { return };
+        if view.outbox.progress(key).is_some() {
             return;
         }
         // The outbox is done with the draft: it is deleted if the server has it, else it contains the reason.
-        self.state = match view.drafts.comment(&self.key).cloned() {
+        self.state = match view.drafts.draft(key).cloned() {
             None => State::Done,
             Some(kept) => {
                 let why = match &kept.state {
@@ -618,7 +624,7 @@ impl Overlay for Composer {
                     self.kept.clone_from(&kept.text);
                 }
                 self.input.set_attachments(kept.attachments.clone());
-                if let Purpose::Comment(draft) = &mut self.purpose {
+                if let Purpose::Comment(_, draft) = &mut self.purpose {
                     draft.state = kept.state;
                     draft.text = kept.text;
                     draft.attachments = kept.attachments;

@@ -99,8 +99,8 @@ impl TabPart for ChangesTab {
     }
 
     fn target(&self, view: &View) -> Option<Target> {
-        if let Some(key) = self.diff_comments.draft(&self.changes) {
-            return Some(Target::Draft(key.to_owned()));
+        if let Some(id) = self.diff_comments.draft(&self.changes) {
+            return Some(Target::Draft(id.clone()));
         }
         let (thread, comment) = self.diff_comments.comment(&self.changes)?;
         let notes = self.reads.notes(view);
@@ -175,8 +175,8 @@ impl Pane for ChangesTab {
 
     fn enter(&mut self, cx: &mut Cx) {
         let links = self.diff_comments.links(&self.changes);
-        if let Some(key) = self.diff_comments.draft(&self.changes) {
-            self.drafts.open(key, cx);
+        if let Some(id) = self.diff_comments.draft(&self.changes) {
+            self.drafts.open(id, cx);
         } else if !links.is_empty() {
             links::open_comment(&links, (Some(&self.reads.project), None), cx);
         } else if !self.diff_comments.toggle(&self.changes) {
