@@ -5,17 +5,20 @@
 //! Each place is opened at two distances. The difference of the times is that of the round trips, however long the
 //! program takes itself. With arguments, only the places are measured whose names contain one of them, and their requests
 //! are listed.
+//!
+//! Where glab is installed, its commands that answer the same question are measured beside them, through the same proxy.
 
 mod support;
 
 use labscope::backend::{Options, WorldKind};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::Table;
 use support::distance::{Exchange, Proxy, certificate};
 use support::served::LABSCOPE;
 use support::session::Session;
+use support::{Table, print_all};
 
 /// The two round trip times at which each place is measured.
 const NEAR: Duration = Duration::from_millis(100);
@@ -106,6 +109,68 @@ fn open(proxy: &Proxy, token: &str, visit: &Visit, home: &Path) -> Measured {
     Measured { first: first.map_or(f64::NAN, |first| first / 1e3), complete, exchanges, connections, bytes }
 }
 
+/// Commands of glab, with the place that answers the same question.
+const COMMANDS: &[(&str, &[&str])] = &[
+    ("project", &["repo", "view", "acme/rocket-ui"]),
+    ("merge requests", &["mr", "list", "--repo", "acme/rocket-ui"]),
+    ("merge requests of a group", &["mr", "list", "--group", "acme"]),
+    ("merge request", &["mr", "view", "42", "--comments", "--repo", "acme/rocket-ui"]),
+    ("changes", &["mr", "diff", "42", "--repo", "acme/rocket-ui"]),
+    ("pipelines", &["ci", "list", "--repo", "acme/rocket-ui"]),
+    ("trace", &["ci", "trace", "121", "--repo", "acme/rocket-ui"]),
+];
+
+/// Runs a command of glab; `None` if it fails or is not installed.
+fn run_glab(proxy: &Proxy, token: &str, arguments: &[&str]) -> Option<Measured> {
+    let home = tempfile::tempdir().expect("a folder");
+    proxy.take();
+    let started = Instant::now();
+    let mut command = Command::new("glab");
+    command.args(arguments).current_dir(home.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.env_clear().env("HOME", home.path()).env("GLAB_CONFIG_DIR", home.path()).env("NO_PROMPT", "1");
+    command.envs(std::env::var("PATH").map(|path| ("PATH", path)));
+    command.env("SSL_CERT_FILE", certificate()).env("GITLAB_TOKEN", token).env("GITLAB_HOST", &proxy.url);
+    // It would look for a newer version of itself.
+    std::fs::write(home.path().join("config.yml"), "check_update: false\n").ok()?;
+    let is_done = command.status().ok()?.success();
+    let complete = started.elapsed().as_secs_f64();
+    let (exchanges, connections, bytes) = proxy.take();
+    is_done.then_some(Measured { first: complete, complete, exchanges, connections, bytes })
+}
+
+/// Measures the commands of glab; returns whether there were any.
+fn measure_glab(proxy: &Proxy, token: &str, names: &[String]) -> Option<Table> {
+    let mut table =
+        Table::new("glab at the same distance", &["", "command", "requests", "kB", "connections", "ms at 300"]);
+    let is_named = |place: &str| names.is_empty() || names.iter().any(|name| place.contains(name));
+    for (place, arguments) in COMMANDS.iter().filter(|(place, _)| is_named(place)) {
+        let measured = run_glab(proxy, token, arguments)?;
+        table.row(
+            vec![
+                (*place).into(),
+                format!("glab {}", arguments.join(" ")),
+                measured.exchanges.len().to_string(),
+                format!("{:.1}", measured.bytes as f64 / 1e3),
+                measured.connections.to_string(),
+                format!("{:.0}", measured.complete * 1e3),
+            ],
+            false,
+        );
+        list(names, &format!("glab {}", arguments.join(" ")), &measured);
+    }
+    Some(table)
+}
+
+/// Lists the requests, if single places are measured.
+fn list(names: &[String], title: &str, measured: &Measured) {
+    if !names.is_empty() {
+        println!("\n{title}");
+        for exchange in &measured.exchanges {
+            println!("  {} {:>6} {}", exchange.status, exchange.bytes, exchange.line);
+        }
+    }
+}
+
 fn main() {
     let names: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -165,13 +230,15 @@ fn main() {
             ],
             is_over,
         );
-        if !names.is_empty() {
-            println!("\n{}", visit.name);
-            for exchange in &distant.exchanges {
-                println!("  {} {:>6} {}", exchange.status, exchange.bytes, exchange.line);
-            }
-        }
+        list(&names, visit.name, &distant);
     }
+    let beside = measure_glab(&far, server.token(), &names);
     println!("\nmeasured in {:.0} s", began.elapsed().as_secs_f64());
-    table.print();
+    if beside.is_none() {
+        println!("glab is not installed, or a command of it failed");
+    }
+    match beside {
+        Some(beside) => print_all([table, beside]),
+        None => table.print(),
+    }
 }
