@@ -5,6 +5,7 @@ use crate::api::environments::{GetEnvironment, ListEnvironments, ProjectEnvironm
 use crate::api::{Id, Scope};
 use crate::parts::dates::{day, time_ago};
 use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::list_detail::FETCH_DELAY;
 use crate::parts::list_prelude::*;
 use crate::parts::{deployments, project};
 use crate::store::Load;
@@ -186,7 +187,12 @@ impl ListSource for EnvironmentSource {
 
     fn wants(pane: &Environments, view: &View) -> Vec<Want> {
         let deployments = Load::list(&deployments::query(&pane.source.project), 1).optional().into();
-        deployments::want_protected(view, &pane.source.project).into_iter().chain([deployments]).collect()
+        let mut wants: Vec<Want> = deployments::want_protected(view, &pane.source.project).into_iter().collect();
+        wants.push(deployments);
+        // Commands need the latest deployment even where the details are not on the screen.
+        let one = pane.current(view).map(|environment| Load::single(&pane.source.one(environment)));
+        wants.extend(one.map(|one| one.after(FETCH_DELAY).into()));
+        wants
     }
 
     fn key(environment: &ProjectEnvironment) -> String {
@@ -207,10 +213,6 @@ impl ListSource for EnvironmentSource {
 }
 
 impl FactsSource for EnvironmentSource {
-    fn load(&self, environment: &ProjectEnvironment) -> Option<Load> {
-        Some(Load::single(&self.one(environment)))
-    }
-
     fn facts_title(&self, environment: &ProjectEnvironment) -> String {
         environment.name.clone()
     }

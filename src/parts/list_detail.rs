@@ -16,7 +16,7 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 /// The delay before the details of the selected row are requested.
-const FETCH_DELAY: Duration = Duration::from_millis(150);
+pub const FETCH_DELAY: Duration = Duration::from_millis(150);
 
 /// A list with facts beside it.
 pub trait FactsSource: ListSource {

@@ -13,7 +13,11 @@ fn environment(id: u64, name: &str, state: &str) -> Value {
 }
 
 async fn open() -> Harness {
-    let mut harness = Begin::at(Place::new("environments").project("a/b")).size(140, 30).open();
+    open_at(140).await
+}
+
+async fn open_at(width: u16) -> Harness {
+    let mut harness = Begin::at(Place::new("environments").project("a/b")).size(width, 30).open();
     harness.reply(LIST, [environment(4, "staging", "available"), environment(5, "odd\u{1b}[31m", "frozen")]);
     let mut whole = environment(4, "staging", "available");
     whole["last_deployment"] = json!({"id": 9, "iid": 2, "ref": "main", "sha": "abcdef0123456789", "status": "success",
@@ -36,6 +40,14 @@ async fn an_environment_shows_its_deployment_and_is_stopped_after_confirmation()
     harness.reply("GET /projects/a%2Fb/environments?states=stopped", [environment(6, "gone", "stopped")]);
     harness.press("2").settle().await;
     harness.expect("gone").press("X").expect("it is stopped already");
+}
+
+#[tokio::test]
+async fn commands_need_no_room_for_the_details() {
+    let mut harness = open_at(80).await;
+    harness.expect("staging").expect_no("#77 deploy").press("R").expect("Re-deploy main abcdef01").press("n");
+    harness.press("d");
+    assert_eq!(harness.app.place().pane, "compare", "{}", harness.picture());
 }
 
 #[tokio::test]

@@ -100,6 +100,20 @@ async fn variables_of_a_schedule_are_hidden_and_changed_one_by_one() {
 }
 
 #[tokio::test]
+async fn inputs_are_edited_where_the_details_have_no_room() {
+    let mut harness = open(json!([schedule(1, "Nightly", "ada")])).await;
+    let Value::Object(mut whole) = schedule(1, "Nightly", "ada") else { panic!("an object") };
+    whole.insert("inputs".into(), json!([{"name": "stage", "value": "blue"}]));
+    harness.resize(80, 24).press("e").expect("its inputs are still loading");
+    harness.reply(&format!("GET {AT}/1"), whole).pass(1).settle().await;
+    harness.expect_no("stage = blue").press("e").expect("stage=blue").press("Esc");
+    // Without the details, the rest of the schedule can still be edited.
+    let mut harness = open(json!([schedule(1, "Nightly", "ada")])).await;
+    harness.resize(80, 24).fail(&format!("GET {AT}/1"), 403, "403 Forbidden").pass(1).settle().await;
+    harness.press("e").expect("Edit schedule Nightly").expect_no("Inputs");
+}
+
+#[tokio::test]
 async fn schedules_are_managed_on_a_real_server() {
     let server = demo().await;
     let place = Place::new("schedules").project("acme/rocket-ui");

@@ -13,15 +13,13 @@ use crate::domain::cron::Cron;
 use crate::parts::dates::local_time;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::forms::{self, schedule::input_text};
+use crate::parts::list_detail::FETCH_DELAY;
 use crate::parts::list_prelude::*;
 use crate::parts::{pipelines, project};
 use crate::store::{Load, Rows};
 use crate::ui::{glyph, text};
-use std::time::Duration;
 use variables::ScheduleVariables;
 
-/// The delay after the selection moved before the pipelines of a schedule are fetched.
-const FETCH_DELAY: Duration = Duration::from_millis(150);
 /// The maximum number of pipelines that are shown beside a schedule.
 const MAX_PIPELINES: usize = 5;
 /// The server's names of the tabs; `None` for all.
@@ -100,6 +98,15 @@ impl Schedules {
             false => {
                 Err(format!("it belongs to @{}: take it over first (‹schedules.own›)", text::sanitize(owner)).into())
             }
+        }
+    }
+
+    /// Returns an error unless the schedule can be edited: lists leave out its inputs.
+    fn can_edit(&self, schedule: &Schedule, view: &View) -> Result<(), Disabled> {
+        let details = view.store.get(&self.source.one(schedule));
+        match details.value.is_some() || details.error.is_some() {
+            true => self.is_own(schedule, view),
+            false => self.is_own(schedule, view).and(Err("its inputs are still loading".into())),
         }
     }
 
@@ -198,7 +205,7 @@ impl ListSource for ScheduleSource {
         Command::row("schedules.edit", &["e"], "Edit schedule…", Schedules::edit)
             .footer("edit")
             .writes()
-            .when_row(Schedules::is_own),
+            .when_row(Schedules::can_edit),
         Command::row("schedules.play", &["p"], "Play schedule…", Schedules::play).footer("run now").writes(),
         Command::row("schedules.pause", &["P"], "Toggle pause", Schedules::pause)
             .footer("pause")
@@ -261,8 +268,10 @@ impl ListSource for ScheduleSource {
 
     fn wants(pane: &Schedules, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&pane.source.project)];
-        let current = pane.current(view).map(|schedule| pane.source.started(schedule));
-        wants.extend(current.map(|started| Load::list(&started, 1).after(FETCH_DELAY).optional().into()));
+        let Some(schedule) = pane.current(view) else { return wants };
+        // The form needs the inputs even where the details are not on the screen.
+        wants.push(Load::single(&pane.source.one(schedule)).after(FETCH_DELAY).into());
+        wants.push(Load::list(&pane.source.started(schedule), 1).after(FETCH_DELAY).optional().into());
         wants
     }
 
@@ -284,10 +293,6 @@ impl ListSource for ScheduleSource {
 }
 
 impl FactsSource for ScheduleSource {
-    fn load(&self, schedule: &Schedule) -> Option<Load> {
-        Some(Load::single(&self.one(schedule)))
-    }
-
     fn facts_title(&self, schedule: &Schedule) -> String {
         schedule.description.clone()
     }
