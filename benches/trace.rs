@@ -493,8 +493,8 @@ fn compare(megabytes: usize, table: &mut Table) {
     let most = most as f64 / 1e6;
     table.row(cells(&name("memory that it takes (MB)"), format!("{most:.0}"), "200"), most > 200.0);
     // Beyond the different lines that are remembered, all count as new; the screen marks their number with a plus.
-    let new = if found.is_cut { "too many different lines".to_owned() } else { found.new_lines.to_string() };
-    table.row(cells(&name("new lines"), new, "1"), found.new_lines != 1 && !found.is_cut);
+    let new = if found.cut.is_some() { "too many different lines".to_owned() } else { found.new_lines.to_string() };
+    table.row(cells(&name("new lines"), new, "1"), found.new_lines != 1 && found.cut.is_none());
 }
 
 fn main() {

@@ -66,18 +66,39 @@ async fn the_cause_is_on_the_first_screen() {
 }
 
 #[tokio::test]
-async fn lines_of_the_last_success_alone_are_counted() {
+async fn lines_of_the_last_success_alone_are_shown() {
     let mut harness =
         compare(("load data\nerror: no rows\nend\n", "load data\nread rows\nsort rows\nend\n"), 80, 24).await;
-    harness
-        .expect("error: no rows")
-        .expect("2 lines of the last success are missing here")
-        .expect("1 new line since #5");
+    harness.expect("error: no rows").expect("- read rows").expect("- sort rows").expect("1 new line since #5");
     let skipped = "begin\nload data\nend\n";
-    let mut harness = compare((skipped, "begin\nload data\ncheck all rows\nend\n"), 80, 24).await;
-    harness.expect("1 line of the last success is missing here").expect("0 new lines").press("}").press("G");
+    let mut harness = compare((skipped, "begin\nload data\n\u{1b}[31mcheck all\u{1b}[0m rows\nend\n"), 80, 24).await;
+    harness.expect("0 new lines").press("}");
+    assert!(harness.line_with("- check all rows").starts_with('▌'), "{}", harness.picture());
+    harness.press("}").expect("No difference below.").press("Enter").press("G");
+    // Many of them are counted until they are asked for; what follows them stays where it is.
+    let many: String = (0..9).map(|n| format!("step {}\n", word(n))).collect();
+    let mut harness = compare((skipped, &format!("begin\nload data\n{many}end\nmore\n")), 80, 24).await;
+    harness.expect("- 9 lines of the last success are missing here").expect_no(&word(8)).press("}");
+    assert!(harness.line_with("- 9 lines").starts_with('▌'), "{}", harness.picture());
+    harness.press("Enter").expect_no("- 9 lines").expect(&format!("- step {}", word(0)));
+    harness.expect(&format!("- step {}", word(8))).expect("- more").press("}");
+    assert!(harness.line_with("- more").starts_with('▌'), "{}", harness.picture());
     let mut harness = compare(traces!("make"), 120, 40).await;
     harness.expect("lines of the last success are missing here");
+}
+
+#[tokio::test]
+async fn a_comparison_that_is_not_complete_says_so() {
+    let failed: String = (0..200_100).map(|n| format!("{} {}\n", word(n / 676), word(n))).collect();
+    let mut harness = compare((&failed, "nothing\n"), 80, 24).await;
+    harness
+        .expect("More than 200,000 lines are new: what follows them was not compared.")
+        .expect(" new lines+ since #5");
+    harness.press("G").expect("lines, not compared").press("Enter j j j").expect(&format!(
+        "{} {}",
+        word(295),
+        word(200_003)
+    ));
 }
 
 #[tokio::test]

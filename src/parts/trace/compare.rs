@@ -30,8 +30,11 @@ const MIN_FOLDED: u32 = 5;
 /// The maximum number of lines that one fold shows when it is opened.
 const MAX_UNFOLDED: u32 = 10_000;
 
-/// A row of the comparison: a line, a number of equal lines from that line on, or a number of lines that the last success
-/// has before that line.
+/// The maximum number of lines missing in one place that are shown without being asked for.
+const MAX_MISSING_SHOWN: usize = 3;
+
+/// A row of the comparison: a line, a number of equal lines from that line on, or what the last success has before that
+/// line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ComparedRow {
     pub line: u32,
@@ -43,7 +46,16 @@ pub(super) struct ComparedRow {
 pub(super) enum RowKind {
     Line,
     Folded(u32),
-    Missing(u32),
+    /// A line of the last success, by the places where lines are missing and the lines missing there.
+    MissingLine {
+        group: u32,
+        at: u32,
+    },
+    /// Further lines of the last success, of which the first `shown` are above.
+    Missing {
+        group: u32,
+        shown: u32,
+    },
 }
 
 /// The comparison with the last successful run, which may still be searched or read.
@@ -53,8 +65,12 @@ pub(super) struct ShownComparison {
     /// The last success, once it was compared. A later one does not change what is shown.
     other: Option<Box<Job>>,
     pub rows: Vec<ComparedRow>,
+    /// The rows at which differences begin.
+    starts: Vec<usize>,
     /// The first lines of the folds that were opened.
     unfolded: BTreeSet<u32>,
+    /// The places where lines are missing that were opened.
+    opened: BTreeSet<u32>,
 }
 
 impl ShownComparison {
@@ -66,9 +82,18 @@ impl ShownComparison {
         let rows = &mut self.rows;
         let unfolded = &self.unfolded;
         let mut at = 0;
-        let missing = |line: u32| {
-            let count = result.missing_before(line);
-            (count > 0).then_some(ComparedRow { line: line.min(len.saturating_sub(1)), kind: RowKind::Missing(count) })
+        let opened = &self.opened;
+        let missing = |line: u32| -> Vec<ComparedRow> {
+            let Some(index) = result.missing_before(line) else { return Vec::new() };
+            let Some((missing, group)) = result.missing.get(index).zip(u32::try_from(index).ok()) else {
+                return Vec::new();
+            };
+            let is_short = missing.count as usize <= MAX_MISSING_SHOWN;
+            let shown = if is_short || opened.contains(&group) { missing.texts.len() } else { 0 };
+            let shown = u32::try_from(shown).unwrap_or(u32::MAX);
+            let row = |kind: RowKind| ComparedRow { line: line.min(len.saturating_sub(1)), kind };
+            let rest = (missing.count > shown).then(|| row(RowKind::Missing { group, shown }));
+            (0..shown).map(|at| row(RowKind::MissingLine { group, at })).chain(rest).collect()
         };
         let mut show = |lines: std::ops::Range<u32>| {
             let (from, to) = (lines.start.clamp(at, len), lines.end.clamp(at, len));
@@ -91,7 +116,7 @@ impl ShownComparison {
             rows.extend((from..to).flat_map(shown));
             at = to;
         };
-        let mut gaps = result.missing.iter().map(|(line, _)| *line).peekable();
+        let mut gaps = result.missing.iter().map(|missing| missing.line).peekable();
         for hunk in &result.hunks {
             while let Some(line) = gaps.next_if(|line| *line < hunk.lines.start) {
                 show(line.saturating_sub(1)..line.saturating_add(1));
@@ -104,6 +129,19 @@ impl ShownComparison {
         gaps.for_each(|line| show(line.saturating_sub(1)..line.saturating_add(1)));
         show(len..len);
         rows.extend(missing(len));
+        let mut hunks = result.hunks.iter().map(|hunk| hunk.lines.start).peekable();
+        let is_start = |(index, row): (usize, &ComparedRow)| {
+            let is_start = match row.kind {
+                RowKind::Line => hunks.next_if_eq(&row.line).is_some(),
+                RowKind::Folded(_) => false,
+                RowKind::MissingLine { group, at: first } | RowKind::Missing { group, shown: first } => {
+                    let line = result.missing.get(group as usize).map(|missing| missing.line);
+                    first == 0 && line.is_some_and(|line| !result.ends_hunk(line))
+                }
+            };
+            is_start.then_some(index)
+        };
+        self.starts = rows.iter().enumerate().filter_map(is_start).collect();
     }
 
     fn row_at(&self, row: usize) -> Option<ComparedRow> {
@@ -119,8 +157,15 @@ impl ShownComparison {
     pub fn row_of(&self, line: usize) -> usize {
         let row = self.rows.partition_point(|row| row.line as usize <= line).saturating_sub(1);
         // The last line may precede lines that are missing at the end.
-        let is_after = |row: usize| matches!(self.rows.get(row), Some(ComparedRow { kind: RowKind::Missing(_), .. }));
-        if is_after(row) { row.saturating_sub(1) } else { row }
+        let before = self.rows.get(..=row).unwrap_or_default();
+        before.iter().rposition(|row| !row.is_missing()).unwrap_or(row)
+    }
+}
+
+impl ComparedRow {
+    /// Returns whether the row is of the last success alone.
+    fn is_missing(self) -> bool {
+        matches!(self.kind, RowKind::Missing { .. } | RowKind::MissingLine { .. })
     }
 }
 
@@ -238,7 +283,10 @@ impl Viewer {
             self.comparison = None;
             return cx.say(Tone::Info, format!("No line differs from the last success, #{}.", other.id));
         }
-        let first_missing = result.missing.first().map(|(line, _)| line.saturating_sub(1));
+        if let Some(cut) = result.cut {
+            cx.say(Tone::Warning, cut.words());
+        }
+        let first_missing = result.missing.first().map(|missing| missing.line.saturating_sub(1));
         let first = result.first.or(first_missing).unwrap_or_default();
         let other = Some(Box::new(other.clone()));
         self.comparison = Some(ShownComparison { result: Some(result), other, ..ShownComparison::default() });
@@ -274,32 +322,50 @@ impl Viewer {
         matches!(self.kind_of(row), RowKind::Folded(_))
     }
 
-    /// Opens the fold of equal lines that hides a line; returns `false` if there is none.
-    pub(super) fn unfold_equal(&mut self, trace: &Trace, line: usize) -> bool {
-        let Some(shown) = self.compared() else { return false };
-        let Some(row) = shown.row_at(shown.row_of(line)) else { return false };
-        if !matches!(row.kind, RowKind::Folded(_)) {
-            return false;
+    /// Returns whether a row is no line of the trace.
+    pub(super) fn is_stand_in(&self, row: usize) -> bool {
+        self.kind_of(row) != RowKind::Line
+    }
+
+    /// Opens the fold of equal lines that hides a line.
+    pub(super) fn unfold_equal(&mut self, trace: &Trace, line: usize) {
+        if let Some(shown) = self.compared() {
+            let row = shown.row_of(line);
+            self.unfold_row(trace, row);
         }
-        if let Some(shown) = &mut self.comparison {
-            shown.unfolded.insert(row.line);
+    }
+
+    /// Opens what a row stands for: equal lines, or lines of the last success.
+    pub(super) fn unfold_row(&mut self, trace: &Trace, row: usize) {
+        let Some(shown) = &mut self.comparison else { return };
+        let Some(row) = shown.row_at(row) else { return };
+        let is_opened = match row.kind {
+            RowKind::Folded(_) => shown.unfolded.insert(row.line),
+            RowKind::Missing { group, .. } => shown.opened.insert(group),
+            RowKind::Line | RowKind::MissingLine { .. } => false,
+        };
+        if is_opened {
+            self.arrange_comparison(trace);
         }
-        self.arrange_comparison(trace);
-        true
     }
 
     /// Moves to the next or the previous difference; returns `false` without a comparison.
     pub(super) fn step_difference(&mut self, forward: bool, cx: &mut Cx) -> bool {
-        let at = self.line(&cx.view) as u32;
-        let (Some(result), Some(trace)) =
-            (self.compared().and_then(|shown| shown.result.clone()), self.trace(&cx.view))
-        else {
-            return false;
+        let (Some(shown), Some(trace)) = (self.compared(), self.trace(&cx.view)) else { return false };
+        let at = match self.is_filtered() {
+            true => shown.row_of(self.line(&cx.view)),
+            false => self.doc.at(shown.rows.len()),
         };
-        let mut starts = result.hunks.iter().map(|hunk| hunk.lines.start);
-        match if forward { starts.find(|start| *start > at) } else { starts.rfind(|start| *start < at) } {
-            Some(start) => self.goto(trace, start as usize),
-            None => cx.say(Tone::Info, if forward { "No difference below." } else { "No difference above." }),
+        let mut starts = shown.starts.iter().copied();
+        let next = if forward { starts.find(|start| *start > at) } else { starts.rfind(|start| *start < at) };
+        let Some(row) = next else {
+            cx.say(Tone::Info, if forward { "No difference below." } else { "No difference above." });
+            return true;
+        };
+        let (line, rows) = (shown.line_of(row), shown.rows.len());
+        match self.is_filtered() {
+            true => self.goto(trace, line),
+            false => self.doc.goto(row, rows),
         }
         true
     }
@@ -310,18 +376,35 @@ impl Viewer {
         Some(u32::try_from(line).is_ok_and(|line| result.is_new(line)))
     }
 
-    /// Returns what a row shows instead of a line: how many equal lines are folded, or how many are missing.
+    /// Returns what a row shows instead of a line: how many equal lines are folded, or what is missing.
     pub(super) fn stand_in(&self, row: usize) -> Option<DocLine<'static>> {
-        Some(match self.kind_of(row) {
+        let kind = self.kind_of(row);
+        let shown = self.compared().filter(|_| kind != RowKind::Line)?;
+        let result = shown.result.as_ref()?;
+        let missing = |group: u32| result.missing.get(group as usize);
+        Some(match kind {
             RowKind::Line => return None,
             RowKind::Folded(lines) => {
-                let words = format!("{} {}", glyph::ellipsis(), text::count_noun(lines.into(), "equal line"));
+                let is_compared = result.is_compared(shown.line_of(row) as u32);
+                let (word, note) = if is_compared { ("equal line", "") } else { ("line", ", not compared") };
+                let words = format!("{} {}{note}", glyph::ellipsis(), text::count_noun(lines.into(), word));
                 Line::new(words, Role::Hunk).into()
             }
-            RowKind::Missing(lines) => {
-                let verb = if lines == 1 { "is" } else { "are" };
-                let lines = text::count_noun(lines.into(), "line");
-                Line::new(format!("- {lines} of the last success {verb} missing here"), Role::Removed).into()
+            RowKind::MissingLine { group, at } => {
+                let text = missing(group).and_then(|missing| missing.texts.get(at as usize));
+                Line::new(format!("- {}", text.map_or("", String::as_str)), Role::Removed).into()
+            }
+            RowKind::Missing { group, shown } => {
+                let rest = missing(group).map_or(0, |missing| missing.count.saturating_sub(shown));
+                let words = match (shown, rest) {
+                    (0, 1) => "- 1 line of the last success is missing here".to_owned(),
+                    (0, rest) => {
+                        let lines = text::count_noun(rest.into(), "line");
+                        format!("- {lines} of the last success are missing here")
+                    }
+                    (_, rest) => format!("- {} {} more", glyph::ellipsis(), text::count(rest.into())),
+                };
+                Line::new(words, Role::Removed).into()
             }
         })
     }
@@ -330,7 +413,7 @@ impl Viewer {
     pub(super) fn comparison_words(&self, view: &View) -> Option<(String, Role)> {
         let (shown, job) = (self.comparison.as_ref()?, self.job(view)?);
         if let (Some(result), Some(other)) = (&shown.result, &shown.other) {
-            let more = if result.is_cut { "+" } else { "" };
+            let more = if result.cut.is_some() { "+" } else { "" };
             let lines = text::count_noun(result.new_lines as u64, "new line");
             let ago = time_ago(view, ci::last_event(other));
             let name = text::fit(&other.r#ref, 24);
@@ -354,7 +437,7 @@ impl Viewer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::trace::NewLines;
+    use crate::ui::trace::{Missing, NewLines};
 
     fn rows(hunks: &[std::ops::Range<u32>], unfolded: &[u32], len: usize) -> Vec<(u32, u32)> {
         rows_with(&[], hunks, unfolded, len)
@@ -367,14 +450,17 @@ mod tests {
         len: usize,
     ) -> Vec<(u32, u32)> {
         let hunks = hunks.iter().map(|lines| NewLines::of(lines.clone())).collect();
-        let result = Some(Arc::new(Comparison { hunks, missing: missing.to_vec(), ..Comparison::default() }));
+        let counts: Vec<u32> = missing.iter().map(|(_, count)| *count).collect();
+        let missing = missing.iter().map(|(line, count)| Missing { line: *line, count: *count, ..Missing::default() });
+        let result = Some(Arc::new(Comparison { hunks, missing: missing.collect(), ..Comparison::default() }));
         let unfolded = unfolded.iter().copied().collect();
         let mut shown = ShownComparison { result, unfolded, ..ShownComparison::default() };
         shown.arrange(len, |line| (line > 50).then_some(40));
         let number = |kind: RowKind| match kind {
             RowKind::Line => 0,
             RowKind::Folded(lines) => lines,
-            RowKind::Missing(lines) => 1_000_000 + lines,
+            RowKind::Missing { group, shown: 0 } => 1_000_000 + counts[group as usize],
+            RowKind::Missing { .. } | RowKind::MissingLine { .. } => panic!("no texts are known"),
         };
         shown.rows.iter().map(|row| (row.line, number(row.kind))).collect()
     }

@@ -544,8 +544,8 @@ impl Viewer {
         let line = self.line(&cx.view);
         if let Some(trace) = self.trace(&cx.view) {
             if self.compared().is_some() {
-                self.unfold_equal(trace, line);
-                return;
+                let row = self.doc.at(self.rows_of(trace));
+                return if self.is_filtered() { self.unfold_equal(trace, line) } else { self.unfold_row(trace, row) };
             }
             match self.folds.toggle(trace, line) {
                 Some(heading) => self.show(trace, heading),

@@ -117,9 +117,9 @@ impl Viewer {
         }
     }
 
-    /// Returns whether the cursor is on folded equal lines.
+    /// Returns whether the cursor is on folded equal lines, or on what only the last success has.
     fn on_fold(&self, view: &View) -> bool {
-        self.is_fold(self.doc.at(self.rows(view)))
+        self.is_stand_in(self.doc.at(self.rows(view)))
     }
 
     fn on_heading(&self, view: &View) -> bool {

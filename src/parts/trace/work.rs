@@ -183,7 +183,7 @@ impl Derive for Compare {
     }
 
     fn weight(&self, result: &Comparison) -> usize {
-        result.hunks.len().saturating_mul(HUNK_BYTES)
+        result.hunks.len().saturating_mul(HUNK_BYTES).saturating_add(result.missing_bytes())
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::{Section, Trace};
 use crate::domain::log_line::{self, Normalizer};
+use crate::ui::text;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -16,6 +17,9 @@ const UNSEEN: u32 = u32::MAX;
 const MAX_COUNTED: usize = 100_000;
 /// The maximum number of lines in a comparison that differ.
 const MAX_NEW_LINES: usize = 200_000;
+/// The maximum size of the texts of missing lines that are kept, and that of each, in bytes.
+const MAX_MISSING_BYTES: usize = 1 << 20;
+const MAX_MISSING_LINE: usize = 2_000;
 /// Of at most this many new lines, it is not told that they replace as many others or fewer.
 const MAX_REPLACED: usize = 3;
 /// Hunks with at most this many equal lines between them are one.
@@ -46,6 +50,51 @@ impl NewLines {
     }
 }
 
+/// Lines that only the other trace has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// The line before which they are missing.
+    pub line: u32,
+    pub count: u32,
+    /// The first of them, as far as there is room for all.
+    pub texts: Vec<String>,
+}
+
+impl Missing {
+    fn add(&mut self, other: Missing) {
+        // Without a gap: after a text that is not known, no other is.
+        if self.texts.len() == self.count as usize {
+            self.texts.extend(other.texts);
+        }
+        self.count = self.count.saturating_add(other.count);
+    }
+}
+
+/// The reason why a comparison is not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The other trace has too many different lines: lines that count as new may be among the rest of them.
+    OtherTooLong,
+    /// Too many lines differ: those from this line on were not compared.
+    From(u32),
+}
+
+impl Cut {
+    /// Returns the reason in words.
+    pub fn words(self) -> String {
+        match self {
+            Cut::OtherTooLong => format!(
+                "The last success has more than {} different lines: lines marked as new may be in its rest.",
+                text::count(MAX_KNOWN as u64)
+            ),
+            Cut::From(_) => format!(
+                "More than {} lines are new: what follows them was not compared.",
+                text::count(MAX_NEW_LINES as u64)
+            ),
+        }
+    }
+}
+
 /// The lines of a trace that another trace lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
@@ -53,12 +102,12 @@ pub struct Comparison {
     pub hunks: Vec<NewLines>,
     /// The number of lines that differ. Counted once: there may be many hunks, and each frame shows it.
     pub new_lines: usize,
-    /// The numbers of lines that only the other trace has, each with the line before which they are missing, in order.
-    pub missing: Vec<(u32, u32)>,
+    /// The lines that only the other trace has, in order.
+    pub missing: Vec<Missing>,
     /// The line to show first.
     pub first: Option<u32>,
-    /// Whether one of the traces has more different lines than are compared.
-    pub is_cut: bool,
+    /// The reason why not all lines were compared.
+    pub cut: Option<Cut>,
 }
 
 impl Comparison {
@@ -69,29 +118,44 @@ impl Comparison {
         hunk.is_some_and(|hunk| hunk.equal.binary_search(&line).is_err())
     }
 
-    /// Returns the number of lines of the other trace that are missing before a line.
-    pub fn missing_before(&self, line: u32) -> u32 {
-        let at = self.missing.binary_search_by_key(&line, |(line, _)| *line);
-        at.ok().and_then(|at| self.missing.get(at)).map_or(0, |(_, count)| *count)
+    /// Returns whether a line was compared at all.
+    pub fn is_compared(&self, line: u32) -> bool {
+        !matches!(self.cut, Some(Cut::From(from)) if line >= from)
+    }
+
+    /// Returns the index of the lines of the other trace that are missing before a line.
+    pub fn missing_before(&self, line: u32) -> Option<usize> {
+        self.missing.binary_search_by_key(&line, |missing| missing.line).ok()
+    }
+
+    /// Returns whether a difference ends before a line.
+    pub fn ends_hunk(&self, line: u32) -> bool {
+        self.hunks.binary_search_by_key(&line, |hunk| hunk.lines.end).is_ok()
+    }
+
+    /// Returns the size of what it keeps besides the hunks, in bytes.
+    pub fn missing_bytes(&self) -> usize {
+        let texts = self.missing.iter().flat_map(|missing| &missing.texts).map(|text| text.len() + size_of::<String>());
+        texts.sum::<usize>() + self.missing.len() * size_of::<Missing>()
     }
 
     /// Moves the missing lines within a hunk to its end: they were replaced by its lines.
     fn gather_missing(&mut self) {
-        let mut gathered: Vec<(u32, u32)> = Vec::new();
-        for (line, count) in std::mem::take(&mut self.missing) {
-            let at = self.hunks.partition_point(|hunk| hunk.lines.end < line);
-            let within = self.hunks.get(at).filter(|hunk| hunk.lines.start <= line);
-            let line = within.map_or(line, |hunk| hunk.lines.end);
-            match gathered.last_mut().filter(|(last, _)| *last == line) {
-                Some((_, known)) => *known = known.saturating_add(count),
-                None => gathered.push((line, count)),
+        let mut gathered: Vec<Missing> = Vec::new();
+        for mut missing in std::mem::take(&mut self.missing) {
+            let at = self.hunks.partition_point(|hunk| hunk.lines.end < missing.line);
+            let within = self.hunks.get(at).filter(|hunk| hunk.lines.start <= missing.line);
+            missing.line = within.map_or(missing.line, |hunk| hunk.lines.end);
+            match gathered.last_mut().filter(|last| last.line == missing.line) {
+                Some(known) => known.add(missing),
+                None => gathered.push(missing),
             }
         }
-        gathered.retain(|(line, count)| {
-            let at = self.hunks.partition_point(|hunk| hunk.lines.end < *line);
-            let hunk = self.hunks.get(at).filter(|hunk| hunk.lines.end == *line);
+        gathered.retain(|missing| {
+            let at = self.hunks.partition_point(|hunk| hunk.lines.end < missing.line);
+            let hunk = self.hunks.get(at).filter(|hunk| hunk.lines.end == missing.line);
             let new = hunk.map_or(0, |hunk| hunk.lines.len().saturating_sub(hunk.equal.len()));
-            new > MAX_REPLACED || *count as usize > new
+            new > MAX_REPLACED || missing.count as usize > new
         });
         self.missing = gathered;
     }
@@ -200,24 +264,28 @@ impl Known {
 }
 
 impl Known {
-    /// Returns the numbers of lines of the other trace that the trace lacks, with the line before which they are missing.
-    /// Progress is left out: it depends on what was cached.
+    /// Returns the lines of the other trace that the trace lacks. Progress is left out: it depends on what was cached.
     fn missing_lines(
         &self,
         other: &Trace,
         places: &mut ScopeCursor,
         normalizer: &mut Normalizer,
         canceled: &dyn Fn() -> bool,
-    ) -> Vec<(u32, u32)> {
-        let (mut missing, mut at): (Vec<(u32, u32)>, u32) = (Vec::new(), 0);
+    ) -> Vec<Missing> {
+        let (mut missing, mut at, mut room): (Vec<Missing>, u32, usize) = (Vec::new(), 0, MAX_MISSING_BYTES);
         other.each_page(0, None, canceled, |page| {
             for (line, text) in page.lines_with_numbers() {
                 let Some(found) = normalizer.fingerprint(places.hash(line), text) else { continue };
                 match self.lines.get(&found.hash) {
                     Some(&UNSEEN) if found.progress.is_none() && !log_line::is_verdict(text) => {
-                        match missing.last_mut().filter(|(last, _)| *last == at) {
-                            Some((_, count)) => *count = count.saturating_add(1),
-                            None => missing.push((at, 1)),
+                        let kept = head(text);
+                        let is_kept = kept.len() <= room;
+                        room = if is_kept { room - kept.len() } else { 0 };
+                        let texts = is_kept.then(|| kept.to_owned()).into_iter().collect();
+                        let one = Missing { line: at, count: 1, texts };
+                        match missing.last_mut().filter(|last| last.line == at) {
+                            Some(last) => last.add(one),
+                            None => missing.push(one),
                         }
                     }
                     Some(&UNSEEN) | None => {}
@@ -228,6 +296,11 @@ impl Known {
         });
         missing
     }
+}
+
+/// Returns the start of a line that is kept.
+fn head(line: &str) -> &str {
+    line.get(..line.floor_char_boundary(MAX_MISSING_LINE)).unwrap_or(line)
 }
 
 /// Collects the lines that differ.
@@ -299,13 +372,13 @@ impl Trace {
         });
         let mut hunks = Hunks::default();
         let mut places = cursor(self, &mut normalizer);
-        let mut is_whole = true;
+        let mut stopped_at = None;
         self.each_page(0, None, canceled, |page| {
             for (line, text) in page.lines_with_numbers() {
                 let Ok(at) = u32::try_from(line) else { return false };
                 match known.lacks(places.hash(line), (at, text), &mut normalizer) {
                     Some(true) if !hunks.add(at, text) => {
-                        is_whole = false;
+                        stopped_at = Some(Cut::From(at.saturating_add(1)));
                         return false;
                     }
                     Some(false) => hunks.skip(at),
@@ -314,15 +387,15 @@ impl Trace {
             }
             true
         });
-        let is_cut = known.is_cut || !is_whole;
+        let cut = stopped_at.or(known.is_cut.then_some(Cut::OtherTooLong));
         // Of what was not compared to its end, nothing is known to be missing.
-        let missing = match is_cut {
-            true => Vec::new(),
-            false => known.missing_lines(other, &mut cursor(other, &mut normalizer), &mut normalizer, canceled),
+        let missing = match cut {
+            Some(_) => Vec::new(),
+            None => known.missing_lines(other, &mut cursor(other, &mut normalizer), &mut normalizer, canceled),
         };
         let first = self.first_of(&hunks.hunks);
         let new_lines = hunks.hunks.iter().map(|hunk| hunk.lines.len().saturating_sub(hunk.equal.len())).sum();
-        let mut comparison = Comparison { hunks: hunks.hunks, new_lines, missing, first, is_cut };
+        let mut comparison = Comparison { hunks: hunks.hunks, new_lines, missing, first, cut };
         comparison.gather_missing();
         comparison
     }
@@ -399,7 +472,10 @@ mod tests {
 
     #[test]
     fn lines_of_the_other_trace_alone_are_counted_where_they_are_missing() {
-        let missing = |failed: &str, passed: &str| trace(failed).compare(&trace(passed), &[], &|| false).missing;
+        let missing = |failed: &str, passed: &str| -> Vec<(u32, u32)> {
+            let found = trace(failed).compare(&trace(passed), &[], &|| false).missing;
+            found.iter().map(|missing| (missing.line, missing.count)).collect()
+        };
         let steps = "begin work\nfetch data\nread cache\nwrite out\nend work\n";
         assert_eq!(missing("begin work\nwrite out\nend work\n", steps), [(1, 2)]);
         assert_eq!(missing("begin work\nboom\nworse\nend work\n", steps), [(3, 3)], "replaced lines");
@@ -409,7 +485,19 @@ mod tests {
         assert_eq!(missing(steps, &format!("{steps}Compiling a v1\n")), [], "progress");
         assert_eq!(missing("end work\nbegin work\n", "begin work\nend work\n"), []);
         let found = trace("begin work\nwrite out\n").compare(&trace(steps), &[], &|| false);
-        assert_eq!((found.missing_before(1), found.missing_before(0)), (2, 0));
+        assert_eq!((found.missing_before(1), found.missing_before(0)), (Some(0), None));
+        assert_eq!(found.missing[0].texts, ["fetch data", "read cache"]);
+    }
+
+    #[test]
+    fn the_texts_of_missing_lines_are_bounded() {
+        let word = |n: u32| "y".repeat(n as usize);
+        let passed: String = (0..2_400).map(|n| format!("\u{1b}[31mline é{}\u{1b}[0m\n", word(n))).collect();
+        let found = trace("begin\n").compare(&trace(&format!("begin\n{passed}")), &[], &|| false);
+        let [missing] = &found.missing[..] else { panic!("one place") };
+        assert!(missing.count == 2_400 && missing.texts.len() < missing.count as usize, "{}", missing.count);
+        assert!(found.missing_bytes() < 2 << 20 && !missing.texts[0].contains('\u{1b}'));
+        assert!(missing.texts.iter().all(|text| text.len() <= MAX_MISSING_LINE));
     }
 
     #[test]
@@ -417,6 +505,8 @@ mod tests {
         let failed: String =
             (0..300_000).map(|n| format!("line {}\n", "x".repeat(n % 97) + &n.to_string().replace('0', "o"))).collect();
         let found = trace(&failed).compare(&trace("nothing\n"), &[], &|| false);
-        assert!(found.is_cut && found.new_lines == MAX_NEW_LINES, "{}", found.new_lines);
+        assert_eq!((found.cut, found.new_lines), (Some(Cut::From(MAX_NEW_LINES as u32)), MAX_NEW_LINES));
+        assert!(found.is_compared(0) && !found.is_compared(MAX_NEW_LINES as u32));
+        assert!(found.cut.unwrap().words().contains("200,000 lines are new"));
     }
 }

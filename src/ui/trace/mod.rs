@@ -13,7 +13,7 @@ mod scan;
 mod sections;
 
 pub use blocks::{OpenSpillStore, SpillStore};
-pub use compare::{Comparison, NewLines};
+pub use compare::{Comparison, Cut, Missing, NewLines};
 pub use entries::Stamp;
 pub use folds::Folds;
 pub use row::{Heading, Layout, TraceRow};
