@@ -26,8 +26,22 @@ crate::resource! {
         r#type: String,
         /// The path, or the address.
         location: String,
-        /// The path of the project that contains it.
+        /// The path of the project whose configuration includes it, which contains it if it is local.
         context_project: Option<String>,
+        /// The address of the file in a repository.
+        blob: Option<String>,
+        /// The address of its text.
+        raw: Option<String>,
+        extra: IncludeExtra,
+    }
+}
+
+crate::resource! {
+    /// Where a file of another project is.
+    pub struct IncludeExtra {}
+    views {
+        project: Option<String>,
+        r#ref: Option<String>,
     }
 }
 

@@ -294,6 +294,25 @@ fn key_of(line: &str) -> Option<(&str, &str)> {
     Some((key.trim_start_matches(':'), rest.trim()))
 }
 
+/// Returns whether a line begins the definition of a job.
+pub fn defines(line: &str, job: &str) -> bool {
+    !line.starts_with([' ', '\t', '#']) && key_of(line).is_some_and(|(key, _)| key == job)
+}
+
+/// Returns the name under which a job is defined: `parallel` makes several jobs of one, named `test 1/3` or
+/// `test: [linux, debug]`.
+pub fn defined_name(job: &str) -> &str {
+    let is_count = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let numbered = job
+        .rsplit_once(' ')
+        .filter(|(_, part)| part.split_once('/').is_some_and(|(at, count)| is_count(at) && is_count(count)));
+    match (job.split_once(": ["), numbered) {
+        (Some((name, rest)), _) if rest.ends_with(']') => name,
+        (_, Some((name, _))) => name,
+        _ => job,
+    }
+}
+
 /// Returns the lines with the rules of each job as they are written, without their common indentation. Nothing is
 /// expanded: an alias stays an alias.
 pub fn rules_by_job(text: &str) -> HashMap<&str, Vec<&str>> {
@@ -427,6 +446,13 @@ mod tests {
         assert_eq!(rules["a: b"], ["- if: $A", "  when: manual", "- *main"]);
         assert_eq!(rules["test:unit"], ["- !reference [.base, rules]"]);
         assert_eq!((&rules["old"][..], rules.get("last")), (&["*main"][..], None));
+        for (job, name) in
+            [("test 1/3", "test"), ("test: [a, b]", "test"), ("a: [b", "a: [b"), ("x 1/", "x 1/"), ("1/2", "1/2")]
+        {
+            assert_eq!(defined_name(job), name);
+        }
+        assert!(defines("\"a: b\":", "a: b") && defines("test: {script: x}", "test") && defines(":test:", "test"));
+        assert!(!defines(" test:", "test") && !defines("test2:", "test") && !defines("# test:", "test"));
         assert!(!rules_by_job("  rules: x\n- rules:\n    - a\n\u{1f600}:\n\u{a0}rules:\n").contains_key(""));
     }
 

@@ -2,7 +2,7 @@
 //! and the configuration as the server merges it.
 
 use crate::api::identity::GetMetadata;
-use crate::api::lint::{Lint, LintJob, LintProject, Need, Policy};
+use crate::api::lint::{Include, Lint, LintJob, LintProject, Need, Policy};
 use crate::api::repository::GetRawFile;
 use crate::api::{GitRef, Id, Raw};
 use crate::app::clip::Clip;
@@ -15,7 +15,8 @@ use crate::app::place::Place;
 use crate::app::pointer::Pointer;
 use crate::app::tone::Tone;
 use crate::app::view::View;
-use crate::domain::ci_config::{line_of, rules_by_job};
+use crate::domain::ci_config::{defined_name, defines, line_of, rules_by_job};
+use crate::parts::links::{self, TextOrigin};
 use crate::parts::list::draw_error;
 use crate::parts::staging_area::{StagingArea, document};
 use crate::parts::{ci_file, forms, project};
@@ -41,6 +42,12 @@ const FILE: &str = ".gitlab-ci.yml";
 const MAX_COMMANDS: usize = 20;
 /// The maximum number of lines of the rules of a job that are shown.
 const MAX_RULES: usize = 20;
+/// The estimated size of a row in bytes.
+const ROW_BYTES: usize = 128;
+/// The message in place of a file that was not read.
+const NO_FILE: &str = "The file cannot be read.";
+/// The maximum number of errors and warnings that are shown.
+const MAX_MESSAGES: usize = 200;
 /// The start of the error about a commit without a configuration.
 const NO_CONTENT: &str = "Please provide content of";
 /// The versions since which servers check the configuration of another commit than that of the default branch: first
@@ -62,11 +69,24 @@ pub struct CiConfig {
 enum Row {
     /// A line of the text, from 0.
     Code(usize),
-    /// A message or a fact.
-    Note(Line<'static>),
+    /// An error or a warning.
+    Message(Line<'static>),
+    Fact(Line<'static>),
+    /// A fact with what Enter opens.
+    Link(Line<'static>, Link),
+}
+
+/// The target of a line of the jobs.
+#[derive(Clone)]
+enum Link {
+    /// The address of an included file.
+    Address(String),
+    /// The definition of a job.
+    Job(String),
 }
 
 /// The lines of a tab.
+#[derive(Default)]
 struct Sheet {
     text: Text,
     spans: Vec<Spans>,
@@ -77,7 +97,9 @@ impl Sheet {
     fn line<'a>(&'a self, at: usize, view: &View) -> DocLine<'a> {
         match self.rows.get(at) {
             Some(Row::Code(line)) => code::draw(&self.text, *line, self.spans.get(*line), view.theme),
-            Some(Row::Note(line)) => DocLine { text: line.borrowed(), ..DocLine::default() },
+            Some(Row::Message(line) | Row::Fact(line) | Row::Link(line, _)) => {
+                DocLine { text: line.borrowed(), ..DocLine::default() }
+            }
             None => DocLine::default(),
         }
     }
@@ -91,7 +113,8 @@ struct Report {
 /// The computation of a report.
 struct MakeReport {
     key: String,
-    lint: Arc<Lint>,
+    /// The result of the check; `None` if the server refused it.
+    lint: Option<Arc<Lint>>,
     written: Option<Arc<Raw>>,
     file: String,
     /// The branch that the server checked, if that is not the one that is shown.
@@ -109,7 +132,7 @@ fn code_sheet(source: &str, messages: &[(String, Role)], canceled: Canceled<'_>)
     for (index, (message, role)) in messages.iter().enumerate() {
         match line_of(source, message).filter(|line| (1..=text.len()).contains(line)) {
             Some(line) => at_lines.push((line - 1, index)),
-            None => rows.push(Row::Note(message_line(message, *role))),
+            None => rows.push(Row::Message(message_line(message, *role))),
         }
     }
     at_lines.sort_unstable();
@@ -117,7 +140,7 @@ fn code_sheet(source: &str, messages: &[(String, Role)], canceled: Canceled<'_>)
     for line in 0..text.len() {
         rows.push(Row::Code(line));
         while let Some((_, index)) = next.next_if(|(at, _)| *at == line) {
-            rows.extend(messages.get(index).map(|(message, role)| Row::Note(message_line(message, *role))));
+            rows.extend(messages.get(index).map(|(message, role)| Row::Message(message_line(message, *role))));
         }
     }
     Sheet { text, spans, rows }
@@ -151,18 +174,18 @@ fn need_words(needs: &[Need]) -> String {
     }
 }
 
-/// Returns the notes about jobs, by stage in the order of their first job. `rules` are the lines with their rules.
-fn job_notes(jobs: &[LintJob], rules: &HashMap<&str, Vec<&str>>) -> Vec<Line<'static>> {
+/// Returns the facts about jobs, by stage in the order of their first job. `rules` are the lines with their rules.
+fn job_rows(jobs: &[LintJob], rules: &HashMap<&str, Vec<&str>>) -> Vec<Row> {
     let mut stages: Vec<&str> = Vec::new();
     for job in jobs {
         if !stages.contains(&job.stage.as_str()) {
             stages.push(&job.stage);
         }
     }
-    let mut lines = Vec::new();
+    let mut rows = Vec::new();
     for stage in stages {
-        lines.push(Line::empty());
-        lines.push(Line::new(text::sanitize(stage).into_owned(), Role::Title));
+        rows.push(Row::Fact(Line::empty()));
+        rows.push(Row::Fact(Line::new(text::sanitize(stage).into_owned(), Role::Title)));
         for job in jobs.iter().filter(|job| job.stage == stage) {
             let mut line = Line::new(format!("  {}", text::sanitize(&job.name)), Role::Label);
             if !matches!(job.when.as_str(), "" | "on_success") {
@@ -177,12 +200,10 @@ fn job_notes(jobs: &[LintJob], rules: &HashMap<&str, Vec<&str>>) -> Vec<Line<'st
             if !job.tag_list.is_empty() {
                 line.push(format!("  on {}", text::sanitize(&job.tag_list.join(", "))), Role::Dim);
             }
-            lines.push(line);
+            rows.push(Row::Link(line, Link::Job(job.name.clone())));
             let mut fact = |label: &str, words: &str| {
-                lines.push(
-                    Line::new(format!("      {label:<7}"), Role::Dim)
-                        .and(text::sanitize(words).into_owned(), Role::Text),
-                );
+                let label = Line::new(format!("      {label:<7}"), Role::Dim);
+                rows.push(Row::Fact(label.and(text::sanitize(words).into_owned(), Role::Text)));
             };
             if let Some(needs) = &job.needs {
                 fact("needs", &need_words(needs));
@@ -192,7 +213,8 @@ fn job_notes(jobs: &[LintJob], rules: &HashMap<&str, Vec<&str>>) -> Vec<Line<'st
                     fact(label, &words);
                 }
             }
-            let rules = rules.get(job.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+            let rules = rules.get(job.name.as_str()).or_else(|| rules.get(defined_name(&job.name)));
+            let rules = rules.map(Vec::as_slice).unwrap_or_default();
             for (index, rule) in rules.iter().take(MAX_RULES).enumerate() {
                 fact(if index == 0 { "rules" } else { "" }, rule);
             }
@@ -202,11 +224,30 @@ fn job_notes(jobs: &[LintJob], rules: &HashMap<&str, Vec<&str>>) -> Vec<Line<'st
             let commands = job.before_script.iter().chain(&job.script).chain(&job.after_script);
             for command in commands.take(MAX_COMMANDS) {
                 let first = command.lines().next().unwrap_or_default();
-                lines.push(Line::new(format!("      $ {}", text::sanitize(first)), Role::Dim));
+                rows.push(Row::Fact(Line::new(format!("      $ {}", text::sanitize(first)), Role::Dim)));
             }
         }
     }
-    lines
+    rows
+}
+
+/// Returns the line about an included file.
+fn include_row(include: &Include) -> Row {
+    let Include { r#type, location, context_project, blob, raw, extra } = include;
+    let mut line = Line::new(format!("  {:<10}", text::sanitize(r#type)), Role::Dim)
+        .and(text::sanitize(location).into_owned(), Role::Text);
+    // Of a file in another project, the context is only where it is included.
+    let project = extra.project.as_ref().or(context_project.as_ref().filter(|_| r#type == "local"));
+    if let Some(project) = project {
+        line.push(format!("  {}", text::sanitize(project)), Role::Dim);
+    }
+    if let Some(name) = &extra.r#ref {
+        line.push(format!("  {}", text::sanitize(name)), Role::Ref);
+    }
+    match blob.as_ref().or(raw.as_ref()) {
+        Some(address) => Row::Link(line, Link::Address(address.clone())),
+        None => Row::Fact(line),
+    }
 }
 
 impl Derive for MakeReport {
@@ -218,14 +259,24 @@ impl Derive for MakeReport {
 
     fn run(&self, canceled: Canceled<'_>) -> Report {
         let is_shown = self.checked.is_none();
-        let Lint { valid, errors, warnings, includes, jobs, merged_yaml, .. } = &*self.lint;
-        let errors = errors.iter().map(|error| (error.clone(), Role::Failed));
-        let messages: Vec<(String, Role)> =
-            errors.chain(warnings.iter().map(|warning| (warning.clone(), Role::Warning))).collect();
         let written = self.written.as_ref().map(|raw| String::from_utf8_lossy(&raw.bytes).into_owned());
+        let sheet_of = |text: &Option<String>, messages: &[(String, Role)], why: &str| match text {
+            Some(text) => code_sheet(text, messages, canceled),
+            None => code_sheet("", &[(why.to_owned(), Role::Dim)], canceled),
+        };
+        let Some(lint) = &self.lint else {
+            let written = sheet_of(&written, &[], NO_FILE);
+            return Report { sheets: [Sheet::default(), written, Sheet::default()] };
+        };
+        let Lint { valid, errors, warnings, includes, jobs, merged_yaml, .. } = &**lint;
+        let errors = errors.iter().map(|error| (error.clone(), Role::Failed));
+        let warnings = warnings.iter().map(|warning| (warning.clone(), Role::Warning));
+        let mut messages: Vec<(String, Role)> = errors.chain(warnings).collect();
+        let left_out = messages.len().saturating_sub(MAX_MESSAGES);
+        messages.truncate(MAX_MESSAGES);
         let (words, role) = if *valid { ("valid", Role::Success) } else { ("invalid", Role::Failed) };
         let file = text::sanitize(&self.file).into_owned();
-        let mut notes = vec![Line::new(format!("{file}: "), Role::Text).and(words, role)];
+        let mut rows = vec![Row::Fact(Line::new(format!("{file}: "), Role::Text).and(words, role))];
         if let Some(branch) = &self.checked {
             let words = format!(
                 "This is the configuration of {}: this server checks only the default branch (others since GitLab {}.{}).",
@@ -233,50 +284,42 @@ impl Derive for MakeReport {
                 SINCE_SHA.0,
                 SINCE_SHA.1
             );
-            notes.insert(0, Line::new(words, Role::Warning));
+            rows.insert(0, Row::Fact(Line::new(words, Role::Warning)));
         }
         for (message, role) in &messages {
             let line = written.as_ref().filter(|_| is_shown).and_then(|written| line_of(written, message));
             let at = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            notes.push(message_line(&format!("{at}{message}"), *role));
+            rows.push(Row::Message(message_line(&format!("{at}{message}"), *role)));
+        }
+        if left_out > 0 {
+            let words = format!("     {}", text::count_noun(left_out as u64, "more message"));
+            rows.push(Row::Fact(Line::new(words, Role::Dim)));
         }
         if !includes.is_empty() {
-            notes.push(Line::empty());
-            notes.push(Line::new("Included", Role::Title));
+            rows.push(Row::Fact(Line::empty()));
+            rows.push(Row::Fact(Line::new("Included", Role::Title)));
         }
-        for include in includes {
-            let kind = format!("  {:<10}", text::sanitize(&include.r#type));
-            let mut line = Line::new(kind, Role::Dim).and(text::sanitize(&include.location).into_owned(), Role::Text);
-            if let Some(project) = &include.context_project {
-                line.push(format!("  {}", text::sanitize(project)), Role::Dim);
-            }
-            notes.push(line);
-        }
+        rows.extend(includes.iter().map(include_row));
         match jobs {
             Some(jobs) => {
                 // What the server merges contains the rules of included files and extended jobs.
                 let mut rules = written.as_deref().filter(|_| is_shown).map(rules_by_job).unwrap_or_default();
                 rules.extend(merged_yaml.as_deref().map(rules_by_job).unwrap_or_default());
-                notes.extend(job_notes(jobs, &rules));
+                rows.extend(job_rows(jobs, &rules));
             }
-            None if *valid => notes.push(Line::new("This server does not tell the jobs.", Role::Dim)),
+            None if *valid => rows.push(Row::Fact(Line::new("This server does not tell the jobs.", Role::Dim))),
             None => {}
         }
-        let facts =
-            Sheet { text: Text::new(Vec::new()), spans: Vec::new(), rows: notes.into_iter().map(Row::Note).collect() };
-        let written = match &written {
-            Some(written) => code_sheet(written, if is_shown { &messages } else { &[] }, canceled),
-            None => code_sheet("", &[("The file cannot be read.".to_owned(), Role::Dim)], canceled),
-        };
-        let merged = match merged_yaml {
-            Some(merged) => code_sheet(merged, &[], canceled),
-            None => code_sheet("", &[("The server did not merge it.".to_owned(), Role::Dim)], canceled),
-        };
+        let facts = Sheet { text: Text::new(Vec::new()), spans: Vec::new(), rows };
+        let written = sheet_of(&written, if is_shown { &messages } else { &[] }, NO_FILE);
+        let merged = sheet_of(merged_yaml, &[], "The server did not merge it.");
         Report { sheets: [facts, written, merged] }
     }
 
     fn weight(&self, report: &Report) -> usize {
-        let of = |sheet: &Sheet| sheet.text.bytes_len().saturating_mul(8);
+        let of = |sheet: &Sheet| {
+            sheet.text.bytes_len().saturating_mul(8).saturating_add(sheet.rows.len().saturating_mul(ROW_BYTES))
+        };
         report.sheets.iter().map(of).fold(1 << 12, usize::saturating_add)
     }
 }
@@ -359,8 +402,7 @@ impl CiConfig {
 
     /// Returns the key of the report, once both replies are there or one will not come.
     fn report_key(&self, view: &View) -> Option<String> {
-        let lint = self.linted(view)?;
-        lint.value?;
+        let lint = self.linted(view).filter(|lint| lint.value.is_some() || lint.error.is_some())?;
         let raw = self.written(view).map(|written| view.store.get(&written));
         let is_coming = raw.as_ref().is_some_and(|raw| raw.value.is_none() && raw.error.is_none());
         if is_coming || raw.is_none() && project::project(view, &self.project).is_none() {
@@ -373,7 +415,7 @@ impl CiConfig {
 
     /// Returns the computation of the report with that key.
     fn make(&self, key: String, view: &View) -> Option<MakeReport> {
-        let lint = self.linted(view)?.arc()?;
+        let lint = self.linted(view)?.arc();
         let written = self.written(view).and_then(|written| view.store.get(&written).arc());
         let checked = self.checked(view).map(str::to_owned);
         Some(MakeReport { key, lint, written, file: self.file(view).unwrap_or(FILE).to_owned(), checked })
@@ -400,6 +442,42 @@ impl CiConfig {
         }
     }
 
+    /// Opens what the line under the cursor leads to, or else the file.
+    fn open_line(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        let link = self.sheet(&view).zip(self.docs.get(self.tab)).and_then(|(sheet, doc)| {
+            match sheet.rows.get(doc.at(sheet.rows.len())) {
+                Some(Row::Link(_, link)) => Some(link.clone()),
+                _ => None,
+            }
+        });
+        match link {
+            Some(Link::Address(address)) => _ = links::follow(&TextOrigin::default(), None, &address, cx),
+            Some(Link::Job(name)) => self.show_job(&name, cx),
+            None => self.open_file(cx),
+        }
+    }
+
+    /// Shows the definition of a job: as it is written, or else as it is merged from an included file.
+    fn show_job(&mut self, name: &str, cx: &mut Cx) {
+        let report = self.key.as_deref().and_then(|key| cx.view.store.result::<Report>(key));
+        let defined = |tab: usize, name: &str| {
+            let sheet = report?.sheets.get(tab)?;
+            let is_defined = |row: &Row| matches!(row, Row::Code(line) if defines(&sheet.text.line(*line), name));
+            Some((tab, sheet.rows.iter().position(is_defined)?, sheet.rows.len()))
+        };
+        let names = [name, defined_name(name)];
+        let Some((tab, row, rows)) =
+            [WRITTEN, MERGED].into_iter().find_map(|tab| names.iter().find_map(|name| defined(tab, name)))
+        else {
+            return cx.say(Tone::Info, format!("The definition of {} was not found.", text::sanitize(name)));
+        };
+        self.tab = tab;
+        if let Some(doc) = self.doc() {
+            doc.goto(row, rows);
+        }
+    }
+
     fn open_file(&mut self, cx: &mut Cx) {
         let Some(file) = self.file(&cx.view) else {
             return cx.say(Tone::Warning, "The configuration is not in this repository.");
@@ -422,10 +500,10 @@ impl CiConfig {
         let Some(sheet) = self.sheet(&view) else { return };
         let len = sheet.rows.len();
         let here = self.docs.get(self.tab).map_or(0, |doc| doc.at(len));
-        let is_note = |at: &usize| matches!(sheet.rows.get(*at), Some(Row::Note(_)));
+        let is_message = |at: &usize| matches!(sheet.rows.get(*at), Some(Row::Message(_)));
         let found = match forward {
-            true => (here + 1..len).find(is_note),
-            false => (0..here).rev().find(is_note),
+            true => (here + 1..len).find(is_message),
+            false => (0..here).rev().find(is_message),
         };
         match (found, self.docs.get_mut(self.tab)) {
             (Some(at), Some(doc)) => doc.goto(at, len),
@@ -437,7 +515,7 @@ impl CiConfig {
 impl PaneKind for CiConfig {
     const ID: &'static str = "ci";
     const COMMANDS: &'static [Command<CiConfig>] = &[
-        Command::new("ci.open", &["Enter"], "Open file", CiConfig::open_file).footer("open file"),
+        Command::new("ci.open", &["Enter"], "Open selection", CiConfig::open_line).footer("open"),
         Command::new("ci.next_message", &["}"], "Next message", |pane: &mut CiConfig, cx| pane.go_to_message(true, cx))
             .footer("next message"),
         Command::new("ci.previous_message", &["{"], "Previous message", |pane: &mut CiConfig, cx| {
@@ -541,11 +619,12 @@ impl Pane for CiConfig {
             let why = format!("No CI configuration: {name} has no file {}.", text::sanitize(file));
             return view.draw_empty(buf, area, &why, "‹.edit› creates it: a job is a name with a script below it");
         }
+        let refused = lint.and_then(|lint| lint.error.filter(|_| lint.value.is_none()));
+        if let Some(error) = refused.filter(|_| self.tab != WRITTEN) {
+            return draw_error(view, area, buf, error);
+        }
         let (Some(sheet), Some(doc_state)) = (self.sheet(view), self.docs.get(self.tab)) else {
-            return match lint.and_then(|lint| lint.error.filter(|_| lint.value.is_none())) {
-                Some(error) => draw_error(view, area, buf, error),
-                None => state::skeleton(buf, area, view.theme),
-            };
+            return state::skeleton(buf, area, view.theme);
         };
         let gutter = match sheet.text.is_empty() {
             true => 0,

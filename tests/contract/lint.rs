@@ -32,7 +32,9 @@ requests! {
 samples! {
     Lint => r##"{"valid": false, "errors": ["jobs:pack config contains unknown keys: scrpt"], "warnings": ["w"],
         "merged_yaml": "---\npack:\n  scrpt: make\n",
-        "includes": [{"type": "local", "location": "ci/x.yml", "context_project": "acme/ui"}],
+        "includes": [{"type": "local", "location": "ci/x.yml", "context_project": "acme/ui",
+            "blob": "https://h.test/acme/ui/-/blob/2695effb/ci/x.yml",
+            "raw": "https://h.test/acme/ui/-/raw/2695effb/ci/x.yml", "extra": {"project": "acme/ci", "ref": "HEAD"}}],
         "jobs": [{"name": "pack", "stage": "test", "before_script": [], "script": ["make"], "after_script": [],
             "tag_list": [], "environment": null, "when": "on_success", "allow_failure": false,
             "only": {"refs": ["branches", "tags"], "variables": null, "changes": null}, "except": null,

@@ -38,6 +38,42 @@ async fn jobs_are_shown_by_stage_with_their_needs() {
 }
 
 #[tokio::test]
+async fn enter_opens_an_included_file_and_the_definition_of_a_job() {
+    let job = |name: &str| json!({"name": name, "stage": "test", "script": ["make"], "when": "on_success"});
+    let include = |kind: &str, location: &str, blob: Value, extra: Value| {
+        json!({"type": kind, "location": location, "context_project": "a/b", "context_sha": "9f3c2ab0d1e2",
+            "blob": blob, "raw": "https://gitlab.test/r", "extra": extra})
+    };
+    let lint = json!({"valid": true, "errors": [], "warnings": ["unit may run twice"],
+        "merged_yaml": "---\nlate:\n  script: make\n  rules:\n  - if: $DEEP\nunit:\n  script: make\n",
+        "includes": [
+            include("local", "ci/x.yml", json!("http://demo.test/a/b/-/blob/9f3c2ab0d1e2/ci/x.yml"), json!({})),
+            include("file", "t/y.yml", Value::Null, json!({"project": "ops/ci", "ref": "v1\u{1b}[2J"})),
+        ],
+        "jobs": [job("unit"), job("late: [a, b]"), job("gone")]});
+    let mut harness = open(lint, "include: ci/x.yml\nvariables: {A: b}\nunit:\n  script: make\n").await;
+    assert!(harness.line_with("t/y.yml").contains("ops/ci  v1"), "{}", harness.picture());
+    harness.expect("rules  - if: $DEEP").press("}");
+    assert!(harness.line_with("line 3: unit may run twice").starts_with('▌'), "{}", harness.picture());
+    harness.press("}").expect("There are no more messages.");
+    harness.press("g g").press("j j j j");
+    assert!(harness.line_with("ci/x.yml").starts_with('▌'), "{}", harness.picture());
+    harness.press("Enter");
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_str(), place.path.as_deref()), ("files", Some("ci/x.yml")));
+    assert_eq!(place.git_ref.as_ref().map(|at| at.short()), Some("9f3c2ab0d1e2"));
+    harness.press("C-o").press("j Enter");
+    assert_eq!(harness.browsed(), ["https://gitlab.test/r"]);
+    harness.press("j j j Enter");
+    assert_eq!(harness.app.place().tab.as_deref(), Some("written"));
+    assert!(harness.line_with("unit:").starts_with('▌'), "{}", harness.picture());
+    harness.press("1 j j Enter");
+    assert_eq!(harness.app.place().tab.as_deref(), Some("merged"));
+    assert!(harness.line_with("late:").starts_with('▌'), "{}", harness.picture());
+    harness.press("1 G k Enter").expect("The definition of gone was not found.");
+}
+
+#[tokio::test]
 async fn errors_are_shown_below_the_lines_that_they_are_about() {
     let lint = json!({"valid": false, "errors": ["jobs:pack config contains unknown keys: scrpt"], "warnings": [],
         "merged_yaml": null, "includes": []});
@@ -67,6 +103,50 @@ async fn a_missing_file_and_a_refusal_are_told() {
     harness.settle().await;
     harness.expect("No CI configuration: main has no file .gitlab-ci.yml").expect("no configuration");
     harness.expect("e creates it").press("2").expect("No CI configuration").press("Enter");
+}
+
+#[tokio::test]
+async fn a_refused_check_leaves_the_file_readable() {
+    let mut harness = Begin::at(Place::new("ci").project("a/b")).size(120, 20).open();
+    harness.reply("GET /projects/a%2Fb", json!({"id": 3, "path_with_namespace": "a/b", "default_branch": "main"}));
+    harness.reply_raw("GET /projects/a%2Fb/repository/files/.gitlab-ci.yml/raw?ref=main", "pack:\n  script: make\n");
+    harness.fail(LINT, 403, "403 Forbidden").settle().await;
+    harness.expect("403 Forbidden").press("2").expect("script: make");
+    harness.press("3").expect("403 Forbidden").press("2 Enter");
+    assert_eq!(harness.app.place().path.as_deref(), Some(".gitlab-ci.yml"));
+    let lint = json!({"valid": true, "errors": [], "warnings": [], "merged_yaml": "---\npack:\n  script: make\n",
+        "includes": [], "jobs": []});
+    let mut harness = Begin::at(Place::new("ci").project("a/b")).size(120, 20).open();
+    harness.reply("GET /projects/a%2Fb", json!({"id": 3, "path_with_namespace": "a/b", "default_branch": "main"}));
+    let file = "GET /projects/a%2Fb/repository/files/.gitlab-ci.yml/raw?ref=main";
+    harness.fail(file, 403, "403 Forbidden").reply(LINT, lint).settle().await;
+    harness.expect(".gitlab-ci.yml: valid").press("2").expect("The file cannot be read.").press("3").expect("make");
+}
+
+#[tokio::test]
+async fn a_configuration_of_a_megabyte_is_shown() {
+    let letters = |n: usize| format!("{n:04}").bytes().map(|b| char::from(b - b'0' + b'a')).collect::<String>();
+    let job = |n: usize| {
+        format!("job-{}:\n  stage: test\n  rules:\n  - if: $A == \"{}\"\n  script: make\n", letters(n), "x".repeat(440))
+    };
+    let written: String = (0..2_000).map(job).collect();
+    assert!(written.len() > 1_000_000);
+    let errors: Vec<String> = (0..2_000).map(|n| format!("jobs:job-{}:script is odd", letters(n))).collect();
+    let jobs: Vec<Value> = (0..2_000)
+        .map(
+            |n| json!({"name": format!("job-{}", letters(n)), "stage": letters(n / 2), "script": ["make"], "when": ""}),
+        )
+        .collect();
+    let includes = json!({"type": "local", "location": "ci/same.yml", "context_project": "a/b"});
+    let lint = json!({"valid": false, "errors": errors, "warnings": [], "merged_yaml": format!("---\n{written}"),
+        "includes": vec![includes; 500], "jobs": jobs});
+    let mut harness = open(lint, &written).await;
+    harness.expect(".gitlab-ci.yml: invalid").expect("line 5: jobs:job-aaaa:script is odd").press("2 }");
+    harness.expect("jobs:job-aaaa:script is odd").press("G").expect("job-bjjj").press("1 G");
+    harness.expect("job-bjjj").press("3 G").expect("script: make");
+    for (width, height) in [(60, 12), (20, 6), (10, 3)] {
+        harness.resize(width, height).press("1 j 2 j 3 G");
+    }
 }
 
 /// The form of the reply is that of the server's own presenter: needs are objects, `only` and `except` are maps, and
@@ -145,6 +225,11 @@ async fn the_demo_has_a_configuration_with_inputs() {
     let mut app = app.open();
     app.settle().await;
     app.expect("valid").expect("ci/checks.yml").expect("roll-out").expect("needs  syntax").press("3").settle().await;
+    app.press("1 j j j Enter").settle().await;
+    // The address of this server is not that of the session.
+    let opened = app.browsed().pop().expect("an address");
+    assert!(opened.contains("/acme/infra/deploy/-/blob/") && opened.ends_with("/ci/checks.yml"), "{opened}");
+    app.press("3").settle().await;
     app.expect("ansible --version").press("+").settle().await;
     app.expect("stage (input)").expect("ticket (input)").expect("NOTIFY").expect("staging").press("C-s").settle().await;
     assert_eq!(app.app.place().pane, "jobs", "{}", app.picture());

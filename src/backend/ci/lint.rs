@@ -3,11 +3,12 @@
 use super::config::{self, Context, Definition, Problem};
 use super::files::{CommitFiles, Files};
 use super::{NO_INPUTS, NewPipeline, config_path};
-use crate::api::lint::{Include, Lint, LintContent, LintJob, LintProject, Need};
+use crate::api::lint::{Include, IncludeExtra, Lint, LintContent, LintJob, LintProject, Need};
 use crate::backend::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use crate::backend::git::Git;
 use crate::backend::mount::Mount;
 use crate::backend::pipelines;
+use crate::backend::presenters::path;
 use crate::backend::records::Project;
 use crate::backend::rejection::Rejection;
 use crate::backend::world::World;
@@ -82,10 +83,11 @@ impl<W: Deref<Target = World>> Call<W> {
             Err(problem) => (Vec::new(), vec![problem.text().to_owned()]),
         };
         let merged = config::merged(&text, &files);
-        let include = |location: String| Include {
-            r#type: "local".into(),
-            location,
-            context_project: Some(self.world.project_path(project)),
+        let include = |location: String| {
+            let page = |kind: &str| Some(self.project_page(project, &format!("{kind}/{commit}/{}", path(&location))));
+            let (blob, raw, context_project) = (page("blob"), page("raw"), Some(self.world.project_path(project)));
+            let extra = IncludeExtra::default();
+            Include { r#type: "local".into(), blob, raw, extra, context_project, location }
         };
         Lint {
             valid: errors.is_empty(),
